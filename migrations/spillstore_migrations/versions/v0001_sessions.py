@@ -1,0 +1,120 @@
+"""The first schema: session, artifact, chunk, event.
+
+Revision: 0001, after none.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0001"
+down_revision = None
+
+
+def upgrade() -> None:
+    """Make the tables of an empty file."""
+    op.create_table(
+        "session",
+        sa.Column("session_key", sa.BigInteger, primary_key=True, autoincrement=False),
+        sa.Column("session_id", sa.Text, nullable=False),
+        sa.Column("project_id", sa.Text),
+        sa.Column("uid", sa.Text, nullable=False),
+        sa.Column("created_us", sa.BigInteger, nullable=False),
+        sa.Column("ended_us", sa.BigInteger),
+        sa.Column("deleted_us", sa.BigInteger),
+        sa.Column("next_artifact_key", sa.BigInteger, nullable=False),
+        sa.Column("digest_algorithm", sa.Text, nullable=False),
+        sa.Column("digest", sa.LargeBinary, nullable=False),
+    )
+    op.create_table(
+        "artifact",
+        sa.Column("session_key", sa.BigInteger, nullable=False),
+        sa.Column("artifact_key", sa.BigInteger, nullable=False),
+        sa.Column("artifact_id", sa.Text, nullable=False),
+        sa.Column("tool_call_id", sa.Text),
+        sa.Column("source", sa.Text, nullable=False),
+        sa.Column("command", sa.Text),
+        sa.Column("content_type", sa.Text),
+        sa.Column("state", sa.Text, nullable=False),
+        sa.Column("reason", sa.Text),
+        sa.Column("owner", sa.Text, nullable=False),
+        sa.Column("newline", sa.Text, nullable=False),
+        sa.Column("chunk_size", sa.BigInteger, nullable=False),
+        sa.Column("size_limit", sa.BigInteger, nullable=False),
+        sa.Column("policy", sa.Text, nullable=False),
+        sa.Column("created_us", sa.BigInteger, nullable=False),
+        sa.Column("ended_us", sa.BigInteger),
+        sa.Column("exit_code", sa.BigInteger),
+        sa.Column("chunks", sa.BigInteger, nullable=False),
+        sa.Column("received", sa.BigInteger, nullable=False),
+        sa.Column("size", sa.BigInteger, nullable=False),
+        sa.Column("kept", sa.BigInteger, nullable=False),
+        sa.Column("stored_size", sa.BigInteger, nullable=False),
+        sa.Column("stdout_size", sa.BigInteger, nullable=False),
+        sa.Column("stdout_lines", sa.BigInteger, nullable=False),
+        sa.Column("stderr_size", sa.BigInteger, nullable=False),
+        sa.Column("stderr_lines", sa.BigInteger, nullable=False),
+        sa.Column("chars", sa.BigInteger, nullable=False),
+        sa.Column("line_flags", sa.BigInteger, nullable=False),
+        sa.Column("hole", sa.Text),
+        sa.Column("content_digest", sa.LargeBinary),
+        sa.Column("chunks_digest", sa.LargeBinary),
+        sa.Column("digest", sa.LargeBinary, nullable=False),
+        sa.PrimaryKeyConstraint("session_key", "artifact_key", name="pk_artifact"),
+    )
+    op.create_index("ix_artifact_created", "artifact", ["session_key", "created_us", "artifact_key"])
+    op.create_index("ix_artifact_id", "artifact", ["session_key", "artifact_id"], unique=True)
+    op.create_index(
+        "ix_artifact_unfinished",
+        "artifact",
+        ["session_key", "artifact_key"],
+        sqlite_where=sa.text("state IN ('open', 'deleted')"),
+    )
+    op.create_table(
+        "chunk",
+        sa.Column("session_key", sa.BigInteger, nullable=False),
+        sa.Column("artifact_key", sa.BigInteger, nullable=False),
+        sa.Column("seq", sa.BigInteger, nullable=False),
+        sa.Column("size", sa.BigInteger, nullable=False),
+        sa.Column("line_start", sa.BigInteger, nullable=False),
+        sa.Column("stdout_start", sa.BigInteger, nullable=False),
+        sa.Column("stdout_size", sa.BigInteger, nullable=False),
+        sa.Column("stdout_line_start", sa.BigInteger, nullable=False),
+        sa.Column("stdout_lines", sa.BigInteger, nullable=False),
+        sa.Column("stderr_start", sa.BigInteger, nullable=False),
+        sa.Column("stderr_size", sa.BigInteger, nullable=False),
+        sa.Column("stderr_line_start", sa.BigInteger, nullable=False),
+        sa.Column("stderr_lines", sa.BigInteger, nullable=False),
+        sa.Column("time_start", sa.BigInteger, nullable=False),
+        sa.Column("time_end", sa.BigInteger, nullable=False),
+        sa.Column("line_flags", sa.BigInteger, nullable=False),
+        sa.Column("digest", sa.LargeBinary, nullable=False),
+        sa.Column("segments", sa.LargeBinary, nullable=False),
+        sa.Column("data", sa.LargeBinary, nullable=False),
+        sa.PrimaryKeyConstraint("session_key", "artifact_key", "seq", name="pk_chunk"),
+    )
+    op.create_index("ix_chunk_line", "chunk", ["session_key", "artifact_key", "line_start", "seq"])
+    for stream in ("stderr", "stdout"):
+        for name, column in (("byte", f"{stream}_start"), ("line", f"{stream}_line_start")):
+            op.create_index(
+                f"ix_chunk_{stream}_{name}",
+                "chunk",
+                ["session_key", "artifact_key", column, "seq"],
+                sqlite_where=sa.text(f"{stream}_size > 0"),
+            )
+    op.create_index("ix_chunk_time", "chunk", ["session_key", "artifact_key", "time_start", "seq"])
+    op.create_table(
+        "event",
+        sa.Column("session_key", sa.BigInteger, nullable=False),
+        sa.Column("event_key", sa.BigInteger, nullable=False),
+        sa.Column("at_us", sa.BigInteger, nullable=False),
+        sa.Column("kind", sa.Text, nullable=False),
+        sa.Column("artifact_id", sa.Text),
+        sa.Column("actor", sa.Text),
+        sa.Column("tool_call_id", sa.Text),
+        sa.Column("detail", sa.Text),
+        sa.PrimaryKeyConstraint("session_key", "event_key", name="pk_event"),
+    )
+    op.execute(sa.text("PRAGMA application_id = 1399875948"))
+    op.execute(sa.text("PRAGMA user_version = 1"))

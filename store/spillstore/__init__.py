@@ -1,0 +1,77 @@
+r"""Spillstore keeps what a tool printed when it printed too much.
+
+A **store** is a folder of **sessions**; a session is one SQLite file; an **artifact** is the output of one tool call in
+it, kept as zstd-compressed, line-indexed, digested **chunks**. Any range of lines, bytes or seconds of it comes back
+in constant time, verified.
+
+    >>> import tempfile
+    >>> from spillstore import Store
+    >>> with tempfile.TemporaryDirectory() as root, Store(root).session("chat-42") as session:
+    ...     with session.create(source="bash", command="make test") as writer:
+    ...         for number in range(1, 100_001):
+    ...             _ = writer.write(f"line {number}\n")
+    ...     artifact = session.artifact(writer.id)
+    ...     artifact.info.lines, artifact.read_lines(50_000, 50_001)
+    (100000, b'line 50000\nline 50001\n')
+
+Caveats: one machine's disk, not a network file system, is where a session belongs. ``durability="normal"`` survives
+a killed process, not a power cut. After a fork a child opens its sessions anew. Positions and line numbers are those
+of the stored bytes; cleaning for a reader happens elsewhere.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from spillstore._version import __version__
+
+if TYPE_CHECKING:
+    from spillstore.artifact import Artifact
+    from spillstore.exceptions import SpillstoreError
+    from spillstore.info import ArtifactInfo, HoleInfo, Page, SessionInfo
+    from spillstore.session import Session
+    from spillstore.settings import Settings
+    from spillstore.store import Store
+    from spillstore.writer import Writer
+
+__all__ = [
+    "Artifact",
+    "ArtifactInfo",
+    "HoleInfo",
+    "Page",
+    "Session",
+    "SessionInfo",
+    "Settings",
+    "SpillstoreError",
+    "Store",
+    "Writer",
+    "__version__",
+]
+
+_HOMES = {
+    "Artifact": "artifact",
+    "ArtifactInfo": "info",
+    "HoleInfo": "info",
+    "Page": "info",
+    "Session": "session",
+    "SessionInfo": "info",
+    "Settings": "settings",
+    "SpillstoreError": "exceptions",
+    "Store": "store",
+    "Writer": "writer",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first used, so that ``import spillstore`` itself costs nothing."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib  # noqa: PLC0415
+
+    value = getattr(importlib.import_module(f"spillstore.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

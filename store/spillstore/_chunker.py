@@ -1,0 +1,222 @@
+"""Cuts the sequence of both streams into chunks of a fixed number of raw bytes, and counts what is in them.
+
+A pure, single-threaded object: bytes and times in, ``RawChunk`` out. Everything that depends on what came before
+(cumulative counters, whether a line is open, the running digest of the whole) is settled here, so that compression
+can run on any thread in any order afterwards.
+
+Characters are counted as bytes that do not continue a UTF-8 sequence: exact for UTF-8, defined for anything else, and
+free of state, where decoding with replacement crawls on binary input.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import deque
+from typing import TYPE_CHECKING
+
+from spillstore._segments import STDERR, STDOUT, Segment
+
+if TYPE_CHECKING:
+    from spillstore._digests import Hash
+
+SEGMENT_US = 10_000
+_CONTINUATION = bytes(range(0x80, 0xC0))
+
+# Bits of ``line_flags``: the view is at the start of a line where the chunk begins, and where it ends.
+COMBINED_BIT, STDOUT_BIT, STDERR_BIT = 1, 2, 4
+STREAM_BITS = (STDOUT_BIT, STDERR_BIT)
+ALL_BITS = COMBINED_BIT | STDOUT_BIT | STDERR_BIT
+END_SHIFT = 3
+
+
+@dataclasses.dataclass(slots=True)
+class Totals:
+    """Cumulative counters of a sequence, up to some point in it. Lines count line ends."""
+
+    stdout_size: int = 0
+    stdout_lines: int = 0
+    stderr_size: int = 0
+    stderr_lines: int = 0
+    chars: int = 0
+    line_flags: int = ALL_BITS
+
+    @property
+    def size(self) -> int:
+        """Bytes of both streams."""
+        return self.stdout_size + self.stderr_size
+
+    @property
+    def lines(self) -> int:
+        """Line ends of both streams; each belongs to exactly one."""
+        return self.stdout_lines + self.stderr_lines
+
+
+@dataclasses.dataclass(slots=True)
+class RawChunk:
+    """A chunk before compression: its bytes, its segments, and the counters before it."""
+
+    seq: int
+    raw: bytes
+    segments: list[Segment]
+    before: Totals
+    stdout_size: int
+    stdout_lines: int
+    stderr_size: int
+    stderr_lines: int
+    chars: int
+    end_flags: int
+
+    def after(self) -> Totals:
+        """The counters behind this chunk."""
+        return Totals(
+            stdout_size=self.before.stdout_size + self.stdout_size,
+            stdout_lines=self.before.stdout_lines + self.stdout_lines,
+            stderr_size=self.before.stderr_size + self.stderr_size,
+            stderr_lines=self.before.stderr_lines + self.stderr_lines,
+            chars=self.before.chars + self.chars,
+            line_flags=self.end_flags,
+        )
+
+
+class Chunker:
+    """Takes runs of bytes with ``add``, gives whole chunks with ``take`` and the unfinished one with ``partial``."""
+
+    def __init__(
+        self, chunk_size: int, terminator: bytes, content: Hash, *, seq: int = 0, before: Totals | None = None
+    ) -> None:
+        """Start at chunk ``seq`` with the counters ``before`` it; from the beginning by default."""
+        self.chunk_size = chunk_size
+        self.terminator = terminator
+        self.content = content
+        self.totals = before or Totals()
+        self.pending = 0
+        self.saw_cr = False
+        self._seq = seq
+        self._pieces: list[bytes] = []
+        self._segments: list[Segment] = []
+        self._chunks: list[RawChunk] = []
+        # Stream and time of the newest segment: a chunk border inside it does not start a new time.
+        self._stream = -1
+        self._now = 0
+
+    @property
+    def size(self) -> int:
+        """Every byte added so far."""
+        return self.totals.size + self.pending
+
+    @property
+    def seq(self) -> int:
+        """The sequence number of the chunk that is being filled."""
+        return self._seq
+
+    @property
+    def last_time(self) -> int:
+        """When the newest segment began, in microseconds."""
+        return self._now
+
+    def add(self, stream: int, data: bytes, now: int) -> None:
+        """Append ``data`` of one stream; ``now`` is microseconds since the artifact began."""
+        length = len(data)
+        segments = self._segments
+        same = stream == self._stream and now - self._now < SEGMENT_US
+        if not same:
+            self._stream, self._now = stream, max(now, self._now)
+        if same and segments:
+            segments[-1] = Segment(stream, segments[-1].length + length, self._now)
+        else:
+            segments.append(Segment(stream, length, self._now))
+        self._pieces.append(data)
+        self.pending += length
+        if self.pending >= self.chunk_size:
+            self._cut()
+
+    def take(self) -> list[RawChunk]:
+        """The whole chunks cut since the last call."""
+        chunks, self._chunks = self._chunks, []
+        return chunks
+
+    def partial(self) -> RawChunk | None:
+        """A snapshot of the chunk that is being filled; None if it is empty."""
+        if not self.pending:
+            return None
+        if len(self._pieces) > 1:
+            self._pieces = [b"".join(self._pieces)]
+        return self._build(self._pieces[0], list(self._segments))
+
+    def finish(self) -> RawChunk | None:
+        """The last chunk, which need not be full; call it once, when nothing more will be added."""
+        last = self.partial()
+        if last is not None:
+            self.content.update(last.raw)
+        return last
+
+    def _cut(self) -> None:
+        """Cut as many whole chunks as there are."""
+        size = self.chunk_size
+        data = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
+        whole = len(data) - len(data) % size
+        self.content.update(data if whole == len(data) else memoryview(data)[:whole])
+        segments = deque(self._segments)
+        for start in range(0, whole, size):
+            chunk = self._build(data[start : start + size], _take_segments(segments, size))
+            self._chunks.append(chunk)
+            self.totals = chunk.after()
+            self._seq += 1
+        self._segments = list(segments)
+        self._pieces = [data[whole:]] if whole < len(data) else []
+        self.pending = len(data) - whole
+
+    def _build(self, raw: bytes, segments: list[Segment]) -> RawChunk:
+        before = self.totals
+        flags = before.line_flags
+        terminator = self.terminator
+        lines = raw.count(terminator)
+        if not self.saw_cr and not lines and not before.lines and b"\r" in raw:
+            self.saw_cr = True
+        ends = COMBINED_BIT if raw.endswith(terminator) else 0
+        if len({segment.stream for segment in segments}) == 1:
+            stream = segments[0].stream
+            stderr_size, stderr_lines = (len(raw), lines) if stream == STDERR else (0, 0)
+            ends |= STREAM_BITS[stream] if ends else 0
+            ends |= flags & STREAM_BITS[1 - stream]
+        else:
+            parts = (split_stream(raw, segments, STDOUT), split_stream(raw, segments, STDERR))
+            stderr_size, stderr_lines = len(parts[STDERR]), parts[STDERR].count(terminator)
+            for stream, part in enumerate(parts):
+                ends |= STREAM_BITS[stream] if part.endswith(terminator) else 0
+        return RawChunk(
+            seq=self._seq,
+            raw=raw,
+            segments=segments,
+            before=before,
+            stdout_size=len(raw) - stderr_size,
+            stdout_lines=lines - stderr_lines,
+            stderr_size=stderr_size,
+            stderr_lines=stderr_lines,
+            chars=len(raw) if raw.isascii() else len(raw.translate(None, _CONTINUATION)),
+            end_flags=ends,
+        )
+
+
+def _take_segments(segments: deque[Segment], size: int) -> list[Segment]:
+    """The next ``size`` bytes of segments; one that reaches further is divided."""
+    taken: list[Segment] = []
+    while size:
+        segment = segments.popleft()
+        if segment.length > size:
+            segments.appendleft(Segment(segment.stream, segment.length - size, segment.time))
+            segment = Segment(segment.stream, size, segment.time)
+        taken.append(segment)
+        size -= segment.length
+    return taken
+
+
+def split_stream(raw: bytes, segments: list[Segment], stream: int) -> bytes:
+    """The bytes of one stream out of a chunk."""
+    parts = []
+    start = 0
+    for segment in segments:
+        if segment.stream == stream:
+            parts.append(raw[start : start + segment.length])
+        start += segment.length
+    return b"".join(parts)

@@ -1,0 +1,28 @@
+"""Time, as an argument, so that a test can turn it by hand."""
+
+from __future__ import annotations
+
+import time
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """Where the store reads the time."""
+
+    def time(self) -> float:
+        """Seconds since 1970-01-01 UTC, for people."""
+
+    def monotonic(self) -> float:
+        """Seconds that never run backwards, for durations and the order of output."""
+
+
+class SystemClock:
+    """The machine's own clocks."""
+
+    def time(self) -> float:
+        """Seconds since 1970-01-01 UTC."""
+        return time.time()
+
+    def monotonic(self) -> float:
+        """Seconds since an arbitrary point."""
+        return time.monotonic()

@@ -1,0 +1,170 @@
+"""One chunk to one row and back: compression, header, digest.
+
+zstandard's objects must never be shared between threads (sharing one crashes the interpreter), so each thread keeps
+its own. Level 1 on 64 KiB keeps most of a stream's ratio; the batch call costs one release of the interpreter's lock
+for 32 chunks instead of one each.
+"""
+
+from __future__ import annotations
+
+import struct
+import threading
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import zstandard
+
+from spillstore import _segments
+from spillstore._chunker import END_SHIFT, split_stream
+from spillstore._digests import digest_bytes
+from spillstore.exceptions import IntegrityError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from spillstore._chunker import RawChunk
+    from spillstore.settings import DigestName
+
+LEVEL = 1
+_BATCH_FROM = 4  # chunks; below that the batch call's set-up costs more than it saves
+_HEADER = struct.Struct("<16q")
+_local = threading.local()
+
+
+class ChunkRow(NamedTuple):
+    """A row of ``chunk``, in the order of its columns; ``_schema.py`` says what each means."""
+
+    seq: int
+    size: int
+    line_start: int
+    stdout_start: int
+    stdout_size: int
+    stdout_line_start: int
+    stdout_lines: int
+    stderr_start: int
+    stderr_size: int
+    stderr_line_start: int
+    stderr_lines: int
+    time_start: int
+    time_end: int
+    line_flags: int
+    digest: bytes
+    segments: bytes
+    data: bytes
+
+
+_HEADER_COLUMNS = ChunkRow._fields.index("digest")
+
+
+def compressor() -> zstandard.ZstdCompressor:
+    """This thread's own compressor."""
+    found: zstandard.ZstdCompressor | None = getattr(_local, "compressor", None)
+    if found is None:
+        found = _local.compressor = zstandard.ZstdCompressor(level=LEVEL)
+    return found
+
+
+def decompressor() -> zstandard.ZstdDecompressor:
+    """This thread's own decompressor."""
+    found: zstandard.ZstdDecompressor | None = getattr(_local, "decompressor", None)
+    if found is None:
+        found = _local.decompressor = zstandard.ZstdDecompressor()
+    return found
+
+
+def encode(chunks: Sequence[RawChunk], artifact_id: str, algorithm: DigestName) -> list[ChunkRow]:
+    """The rows of consecutive chunks of one artifact."""
+    engine = compressor()
+    frames: Any
+    if len(chunks) >= _BATCH_FROM:
+        frames = engine.multi_compress_to_buffer([chunk.raw for chunk in chunks], threads=1)
+        frames = [frames[index].tobytes() for index in range(len(chunks))]
+    else:
+        frames = [engine.compress(chunk.raw) for chunk in chunks]
+    prefix = _prefix(artifact_id)
+    return [_row(chunk, data, prefix, algorithm) for chunk, data in zip(chunks, frames, strict=True)]
+
+
+def header(chunk: RawChunk) -> tuple[int, ...]:
+    """The columns of a row that come before its digest."""
+    before = chunk.before
+    return (
+        chunk.seq,
+        len(chunk.raw),
+        before.lines,
+        before.stdout_size,
+        chunk.stdout_size,
+        before.stdout_lines,
+        chunk.stdout_lines,
+        before.stderr_size,
+        chunk.stderr_size,
+        before.stderr_lines,
+        chunk.stderr_lines,
+        chunk.segments[0].time,
+        chunk.segments[-1].time,
+        before.line_flags | chunk.end_flags << END_SHIFT,
+    )
+
+
+def _row(chunk: RawChunk, data: bytes, prefix: bytes, algorithm: DigestName) -> ChunkRow:
+    columns = header(chunk)
+    segments = _segments.encode(chunk.segments, chunk.segments[0].time, compressor())
+    digest = _digest(prefix, columns, segments, data, algorithm)
+    return ChunkRow._make((*columns, digest, segments, data))
+
+
+def _prefix(artifact_id: str) -> bytes:
+    raw = artifact_id.encode()
+    return bytes([len(raw)]) + raw
+
+
+def _digest(
+    prefix: bytes, columns: tuple[Any, ...], segments: bytes, data: bytes, algorithm: DigestName
+) -> bytes:
+    packed = _HEADER.pack(*columns, len(segments), len(data))
+    return digest_bytes(algorithm, b"".join((prefix, packed, segments, data)))
+
+
+def verify(row: ChunkRow, artifact_id: str, algorithm: DigestName) -> None:
+    """Raise IntegrityError unless every column of the row is what was written."""
+    try:
+        expected = _digest(_prefix(artifact_id), row[:_HEADER_COLUMNS], row.segments, row.data, algorithm)
+    except (struct.error, TypeError) as error:
+        raise IntegrityError(
+            f"chunk {row.seq!r} of {artifact_id} holds a value of a wrong type: {error}"
+        ) from None
+    if expected != row.digest:
+        raise IntegrityError(
+            f"chunk {row.seq} of {artifact_id} is damaged: its digest does not match (bytes of this chunk are not "
+            "returned; `verify` lists what is whole)"
+        )
+
+
+def decode(row: ChunkRow) -> bytes:
+    """The raw bytes of a verified row."""
+    try:
+        if zstandard.frame_content_size(row.data) != row.size:
+            raise IntegrityError(f"chunk {row.seq} announces another size than its row")
+        raw = decompressor().decompress(row.data)
+    except zstandard.ZstdError as error:
+        raise IntegrityError(f"chunk {row.seq} cannot be decompressed: {error}") from None
+    if len(raw) != row.size:
+        raise IntegrityError(f"chunk {row.seq} has {len(raw)} bytes instead of {row.size}")
+    return raw
+
+
+def segments_of(row: ChunkRow) -> list[_segments.Segment]:
+    """The segments of a verified row."""
+    try:
+        return _segments.decode(
+            row.segments, row.time_start, row.stdout_size, row.stderr_size, decompressor()
+        )
+    except zstandard.ZstdError as error:
+        raise IntegrityError(f"the segment map of chunk {row.seq} cannot be decompressed: {error}") from None
+
+
+def stream_part(row: ChunkRow, raw: bytes, stream: int) -> bytes:
+    """The bytes of one stream out of a decoded row."""
+    if not row.stderr_size or not row.stdout_size:
+        present = _segments.STDERR if row.stderr_size else _segments.STDOUT
+        return raw if present == stream else b""
+    return split_stream(raw, segments_of(row), stream)

@@ -1,0 +1,946 @@
+"""What a process holds of one session: its connections, its claim on it, and the committer.
+
+There is one engine per process and session, however many ``Session`` objects look at it. Locks, in the order in which
+they may be taken:
+
+- ``_commit``: the write connection and what the database holds of each open artifact. Whoever takes it commits what
+  all artifacts have ready, in one short transaction; so twenty artifacts cost one commit, not twenty, and a caller
+  of ``close`` commits on its own thread.
+- ``Pipeline.sequencing``: the order of one artifact's bytes.
+- ``_guard``: inboxes, queue budget, batches that are ready. Held for microseconds.
+
+The committer thread ticks twice per ``commit_interval`` while artifacts are open, so no write has to wake it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import logging
+import os
+import shutil
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from spillstore import _codec, _locks, _sql, _workers
+from spillstore._chunker import END_SHIFT, Chunker
+from spillstore._database import SESSION_KEY, connect, schema_number, translated, write_transaction
+from spillstore._digests import ALGORITHMS
+from spillstore._pipeline import BATCH_BYTES, Batch, Ending, Pipeline
+from spillstore._records import (
+    VIEWS,
+    ArtifactRow,
+    Hole,
+    HoleSpan,
+    SessionRow,
+    read_artifact_row,
+    read_session_row,
+)
+from spillstore.exceptions import (
+    ArtifactNotFoundError,
+    ClosedError,
+    DiskFullError,
+    ForkError,
+    RateLimitError,
+    ReadOnlyError,
+    SchemaTooNewError,
+    SchemaTooOldError,
+    SessionBusyError,
+    SessionDeletedError,
+    SessionQuotaError,
+    SpillstoreError,
+    StorageError,
+)
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from spillstore._chunker import Totals
+    from spillstore._clock import Clock
+    from spillstore._codec import ChunkRow
+    from spillstore.settings import Settings
+
+_log = logging.getLogger("spillstore")
+_IDLE_READERS = 4
+_PURGE_CHUNKS = 512
+_RENUMBER_CHUNKS = 64
+_MINUTE_US = 60_000_000
+_RATE_DETAIL = "wait, or raise SPILLSTORE_ARTIFACTS_PER_MINUTE"
+
+
+class Engine:
+    """The process's hold on one session file. Safe from any thread."""
+
+    def __init__(
+        self, path: Path, settings: Settings, clock: Clock, *, read_only: bool, immutable: bool = False
+    ) -> None:
+        """Open a session's file.
+
+        Args:
+            path: the file.
+            settings: what is in force.
+            clock: where to read the time.
+            read_only: claim and write nothing.
+            immutable: besides, nobody else writes to it, so no lock and no file beside it is needed.
+        """
+        self.path = path
+        self.folder = path.parent
+        self.settings = settings
+        self.clock = clock
+        self.read_only = read_only
+        self.users = 0  # Session objects; protected by the store's registry
+        self._pid = os.getpid()
+        self._immutable = immutable
+        self._owner: _locks.Owner | None = None
+        self._commit = threading.Lock()
+        self._guard = threading.Lock()
+        self._changed = threading.Condition(self._guard)  # room in the queue, a batch ready, a pipeline ended
+        self._tick = threading.Condition(self._guard)  # for the committer alone
+        self._pipelines: list[Pipeline] = []
+        self._queued = 0
+        self._ready_bytes = 0
+        self._committer: threading.Thread | None = None
+        self._asleep = False  # the committer waits for an artifact to be opened
+        self._stopping = False
+        self._gone: SpillstoreError | None = None
+        self._readers: list[sqlite3.Connection] = []
+        self._writer: sqlite3.Connection | None = None
+        try:
+            if read_only:
+                self._readers.append(self._connect(read_only=True))
+                self._check_schema(self._readers[0])
+                self.row = self._session_row(self._readers[0])
+            else:
+                with translated(f"claiming {self.folder}"):
+                    self._owner = _locks.Owner(self.folder)
+                self._writer = self._connect(read_only=False)
+                self._check_schema(self._writer)
+                self._take_over(self._writer)
+            self._inode = path.stat().st_ino
+        except BaseException:
+            self._close_files()
+            raise
+        _engines.add(self)
+
+    # --- opening and closing ----------------------------------------------------------------------------
+
+    def _connect(self, *, read_only: bool) -> sqlite3.Connection:
+        return connect(self.path, self.settings, read_only=read_only, immutable=self._immutable)
+
+    def _check_schema(self, connection: sqlite3.Connection) -> None:
+        number = schema_number(connection)
+        if number > _sql.SCHEMA_NUMBER:
+            raise SchemaTooNewError(
+                f"{self.path} has schema {number} and this version knows {_sql.SCHEMA_NUMBER}; read it with a newer "
+                "Spillstore"
+            )
+        if number < _sql.SCHEMA_NUMBER:
+            raise SchemaTooOldError(
+                f"{self.path} has schema {number}, older than {_sql.SCHEMA_NUMBER}; open it once for writing"
+            )
+
+    def still_there(self) -> bool:
+        """Whether the session's path still leads to the file that this engine holds."""
+        try:
+            return self._gone is None and self.path.stat().st_ino == self._inode
+        except FileNotFoundError:
+            return False
+
+    def _take_over(self, connection: sqlite3.Connection) -> None:
+        """Read the session's row under the write lock, and finish what dead owners left.
+
+        The write lock orders this against a deletion: either the deleter sees our claim, or we see its tombstone.
+        """
+        with write_transaction(connection, self.settings.busy_timeout, "opening the session"):
+            self.row = self._session_row(connection)
+            if self.row.deleted_us is not None:
+                raise SessionDeletedError("the session was deleted")
+            for record in self._unfinished(connection):
+                if record.state == "open" and not _locks.alive(self.folder, record.owner):
+                    ended = record._replace(
+                        state="interrupted", reason="its process ended", ended_us=self._now_us()
+                    )
+                    connection.execute(
+                        _sql.ARTIFACT_UPDATE, ended.sealed(self.row.digest_algorithm).parameters()
+                    )
+                    self._event(connection, "interrupt", record.artifact_id, {"reason": ended.reason})
+        _locks.remove_dead(self.folder)
+        deleted = [record for record in self._unfinished(connection) if record.state == "deleted"]
+        for record in deleted:
+            self._purge(record)
+
+    def _unfinished(self, connection: sqlite3.Connection) -> list[ArtifactRow]:
+        rows = connection.execute(_sql.ARTIFACTS_UNFINISHED, {"session_key": SESSION_KEY}).fetchall()
+        return [read_artifact_row(row, self.row.digest_algorithm) for row in rows]
+
+    def _session_row(self, connection: sqlite3.Connection) -> SessionRow:
+        with translated("reading the session"):
+            return read_session_row(
+                connection.execute(_sql.SESSION_GET, {"session_key": SESSION_KEY}).fetchone()
+            )
+
+    def shutdown(self, reason: str = "its writer was not closed") -> None:
+        """Commit everything, interrupt what is still open, give up the claim. Idempotent."""
+        if self._pid != os.getpid():
+            return
+        with self._guard:
+            self._stopping = True
+            self._tick.notify_all()
+            pipelines = list(self._pipelines)
+        for pipeline in pipelines:
+            with contextlib.suppress(SpillstoreError):  # the writer raises it; here nobody could act on it
+                self.end(pipeline, Ending("interrupted", reason))
+        committer = self._committer
+        if committer is not None and committer is not threading.current_thread():
+            committer.join()
+        with self._guard:
+            self._gone = self._gone or ClosedError("the session was closed; open it again with Store.session")
+        self._close_files()
+        _engines.discard(self)
+
+    def _close_files(self) -> None:
+        with self._commit:
+            connections = [*self._readers, *([self._writer] if self._writer else [])]
+            self._readers.clear()
+            self._writer = None
+        for connection in connections:
+            connection.close()
+        if self._owner is not None:
+            self._owner.release()
+            self._owner = None
+
+    def check_usable(self) -> None:
+        """Raise what makes this engine useless: another process, closed, deleted."""
+        if self._pid != os.getpid():
+            raise ForkError(
+                "this session was opened by a parent process; open it again in this one with Store.session(...)"
+            )
+        if self._gone is not None:
+            raise self._gone
+
+    def _writable(self) -> sqlite3.Connection:
+        """The write connection; the caller holds ``_commit``."""
+        self.check_usable()
+        if self._writer is None:
+            raise ReadOnlyError("the session was opened for reading; open it with read_only=False to write")
+        return self._writer
+
+    @property
+    def owner_name(self) -> str:
+        """The file name of this process's claim."""
+        return self._owner.name if self._owner else ""
+
+    # --- reading ----------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def reader(self) -> Iterator[sqlite3.Connection]:
+        """A connection for reading, from a small pool."""
+        self.check_usable()
+        try:
+            connection = self._readers.pop()
+        except IndexError:
+            connection = self._connect(read_only=True)
+            # The path may lead to a later session of the same name by now.
+            if self._session_row(connection).uid != self.row.uid:
+                connection.close()
+                self._gone = SessionDeletedError("the session was deleted and made anew by somebody else")
+                raise self._gone from None
+        try:
+            with translated("reading"):
+                yield connection
+        finally:
+            if len(self._readers) < _IDLE_READERS and self._gone is None:
+                self._readers.append(connection)
+            else:
+                connection.close()
+
+    def artifact_row(self, connection: sqlite3.Connection, artifact_id: str) -> ArtifactRow:
+        """The verified row of an artifact; its state is ``interrupted`` if its owner is gone.
+
+        Raises:
+            ArtifactNotFoundError: there is none of that id.
+        """
+        row = connection.execute(
+            _sql.ARTIFACT_GET, {"session_key": SESSION_KEY, "artifact_id": artifact_id}
+        ).fetchone()
+        if row is None:
+            raise self.not_found(artifact_id)
+        record = read_artifact_row(row, self.row.digest_algorithm)
+        if record.state == "deleted":
+            raise self.not_found(artifact_id)
+        return self.with_derived_state(record)
+
+    def with_derived_state(self, record: ArtifactRow) -> ArtifactRow:
+        """``interrupted`` is what an open artifact is whose owner died; the next writer makes it permanent."""
+        if (
+            record.state == "open"
+            and record.owner != self.owner_name
+            and not _locks.alive(self.folder, record.owner)
+        ):
+            return record._replace(state="interrupted", reason="its process ended")
+        return record
+
+    def not_found(self, artifact_id: str) -> ArtifactNotFoundError:
+        """The error for an id that this session does not hold."""
+        return ArtifactNotFoundError(
+            f"no artifact {artifact_id!r} in session {self.row.session_id!r}; Session.artifacts() lists what there is"
+        )
+
+    # --- writing: artifacts -----------------------------------------------------------------------------
+
+    def create(
+        self, make_row: Callable[[int, str], ArtifactRow], make_pipeline: Callable[[ArtifactRow], Pipeline]
+    ) -> Pipeline:
+        """Insert an artifact's row and begin to take its bytes. Returns after the commit."""
+        with self._commit:
+            connection = self._writable()
+            self._refuse_full_disk()
+            with write_transaction(connection, self.settings.busy_timeout, "creating an artifact"):
+                self._refuse_deleted(connection)
+                self._refuse_rate(connection)
+                (key,) = connection.execute(_sql.SESSION_NEXT_KEY, {"session_key": SESSION_KEY}).fetchone()
+                row = make_row(key, self.owner_name).sealed(self.row.digest_algorithm)
+                connection.execute(_sql.ARTIFACT_INSERT, row.parameters())
+                self._event(connection, "create", row.artifact_id, {"source": row.source}, row.tool_call_id)
+        pipeline = make_pipeline(row)
+        with self._guard:
+            self._pipelines.append(pipeline)
+            if self._committer is None and not self._stopping:
+                self._committer = threading.Thread(
+                    target=self._run_committer, name="spillstore-committer", daemon=True
+                )
+                self._committer.start()
+            elif self._asleep:
+                self._tick.notify()
+        return pipeline
+
+    def write(self, pipeline: Pipeline, stream: int, data: bytes) -> None:
+        """Put bytes into an artifact's inbox; blocks while the queue is full."""
+        with self._guard:
+            self._refuse_ended(pipeline)
+            while self._full(len(data)):
+                for waiting in self._pipelines:
+                    self._schedule(waiting, at_least=1)
+                self._changed.wait()
+                self._refuse_ended(pipeline)
+            pipeline.inbox.append((stream, data, pipeline.now()))
+            pipeline.inbox_bytes += len(data)
+            pipeline.received += len(data)
+            self._queued += len(data)
+            if pipeline.dirty_since is None:
+                pipeline.dirty_since = time.monotonic()
+            self._schedule(pipeline, at_least=BATCH_BYTES)
+
+    def room(self, size: int) -> bool:
+        """Whether a write of that many bytes would not have to wait; for callers that must not block."""
+        with self._guard:
+            return not self._full(size)
+
+    def _full(self, size: int) -> bool:
+        """Whether a write must wait: for compression, or, should the disk be slower still, for the committer."""
+        waiting = self._queued and self._queued + size > self.settings.queue_bytes
+        return bool(waiting) or self._ready_bytes > 2 * self.settings.commit_bytes
+
+    def flush(self, pipeline: Pipeline) -> None:
+        """Commit everything written so far, lines without an end included."""
+        self.check_usable()
+        with self._guard:
+            self._refuse_ended(pipeline)
+        self._commit_through(pipeline, self._pump(pipeline, partial=True, flush=True))
+
+    def end(self, pipeline: Pipeline, ending: Ending) -> None:
+        """Commit everything and end the artifact. A second call only reports an error again."""
+        self.check_usable()
+        with self._guard:
+            if pipeline.ended:
+                return
+            pipeline.ended = True
+            failed = pipeline.error
+        try:
+            if failed is not None:
+                raise failed
+            self._commit_through(pipeline, self._pump(pipeline, partial=True, flush=True, ending=ending))
+        finally:
+            with self._guard:
+                if pipeline in self._pipelines:
+                    self._pipelines.remove(pipeline)
+
+    def discard(self, pipeline: Pipeline, error: SpillstoreError) -> None:
+        """Drop an artifact that may not be; later calls of its writer raise ``error``."""
+        self._fail(pipeline, error)
+        with self._guard:
+            pipeline.ended = True
+            if pipeline in self._pipelines:
+                self._pipelines.remove(pipeline)
+        self.delete_artifact(pipeline.row.artifact_id, why="rejected")
+
+    def _refuse_ended(self, pipeline: Pipeline) -> None:
+        if pipeline.error is not None:
+            raise pipeline.error
+        self.check_usable()
+        if pipeline.ended:
+            raise ClosedError(f"the writer of {pipeline.row.artifact_id} was closed before")
+
+    # --- writing: pumps ---------------------------------------------------------------------------------
+
+    def _schedule(self, pipeline: Pipeline, at_least: int) -> None:
+        """Ask the workers for as many pumps as the inbox is worth; the caller holds ``_guard``."""
+        while (
+            pipeline.inbox_bytes - pipeline.scheduled * BATCH_BYTES >= at_least
+            and pipeline.scheduled <= _workers.COUNT
+        ):
+            pipeline.scheduled += 1
+            _workers.submit(lambda: self._pump_scheduled(pipeline))
+
+    def _pump_scheduled(self, pipeline: Pipeline) -> None:
+        with contextlib.suppress(SpillstoreError):  # kept in pipeline.error, which the writer raises
+            self._pump(pipeline, at_most=BATCH_BYTES, scheduled=True)
+
+    def _pump(
+        self,
+        pipeline: Pipeline,
+        *,
+        at_most: int | None = None,
+        scheduled: bool = False,
+        partial: bool = False,
+        flush: bool = False,
+        ending: Ending | None = None,
+    ) -> int:
+        """Turn what is in an inbox into a batch that is ready to commit; returns its number."""
+        pipeline.sequencing.acquire()  # released by Pipeline.pump, which compresses after that
+        with self._guard:
+            items, size = [], 0
+            while pipeline.inbox and (at_most is None or size < at_most):
+                item = pipeline.inbox.popleft()
+                items.append(item)
+                size += len(item[1])
+            pipeline.inbox_bytes -= size
+            pipeline.scheduled -= scheduled
+            if partial:
+                pipeline.dirty_since = None
+        try:
+            batch = pipeline.pump(items, partial=partial, flush=flush, ending=ending)
+        except Exception as error:
+            with self._guard:
+                self._queued -= size
+            failure = (
+                error if isinstance(error, SpillstoreError) else StorageError(f"storing failed: {error!r}")
+            )
+            self._fail(pipeline, failure)
+            raise failure from error
+        with self._guard:
+            self._queued -= size
+            if pipeline.error is None:
+                pipeline.ready[batch.number] = batch
+                self._ready_bytes += batch.raw_bytes
+                if self._ready_bytes >= self.settings.commit_bytes:
+                    self._tick.notify()
+            self._changed.notify_all()
+        return batch.number
+
+    def _fail(self, pipeline: Pipeline, error: SpillstoreError) -> None:
+        """An artifact cannot be stored any further: forget what is queued, tell its writer at its next call."""
+        with self._guard:
+            if pipeline.error is None:
+                pipeline.error = error
+            self._queued -= pipeline.inbox_bytes
+            pipeline.inbox.clear()
+            pipeline.inbox_bytes = 0
+            pipeline.dirty_since = None
+            self._ready_bytes -= sum(batch.raw_bytes for batch in pipeline.ready.values())
+            pipeline.ready.clear()
+            self._changed.notify_all()
+        _log.warning(
+            "artifact could not be stored",
+            extra={"artifact_id": pipeline.row.artifact_id, "error": str(error)},
+        )
+
+    # --- committing -------------------------------------------------------------------------------------
+
+    def _run_committer(self) -> None:
+        interval = self.settings.commit_interval / 2
+        while True:
+            with self._guard:
+                if self._ready_bytes < self.settings.commit_bytes and not self._stopping:
+                    self._asleep = not self._pipelines
+                    self._tick.wait(None if self._asleep else interval)
+                    self._asleep = False
+                if self._stopping:
+                    return
+                limit = time.monotonic() - interval
+                due = [
+                    p
+                    for p in self._pipelines
+                    if p.dirty_since is not None and p.dirty_since <= limit and not p.ended
+                ]
+            for pipeline in due:
+                with contextlib.suppress(SpillstoreError):  # kept in pipeline.error, which the writer raises
+                    self._pump(pipeline, partial=True)
+                if pipeline.holding():
+                    with self._guard:
+                        pipeline.dirty_since = pipeline.dirty_since or time.monotonic()
+            with self._commit:
+                self._commit_ready()
+
+    def _commit_through(self, pipeline: Pipeline, number: int) -> None:
+        """Return when the batch of that number is committed; raise what kept it from being."""
+        while True:
+            with self._commit:
+                if pipeline.error is None and pipeline.next_commit <= number:
+                    self._commit_ready()
+                if pipeline.error is not None:
+                    raise pipeline.error
+                if pipeline.next_commit > number:
+                    return
+            with self._guard:  # an earlier batch is still being compressed by a worker
+                self._changed.wait_for(
+                    lambda: pipeline.next_commit in pipeline.ready or pipeline.error is not None
+                )
+
+    def _commit_ready(self) -> None:
+        """One transaction for all batches that are ready and in order; the caller holds ``_commit``.
+
+        Never raises: what fails is kept in ``Pipeline.error`` of those it concerns.
+        """
+        work: list[tuple[Pipeline, list[Batch]]] = []
+        with self._guard:
+            for pipeline in self._pipelines:
+                batches: list[Batch] = []
+                while (batch := pipeline.ready.pop(pipeline.next_commit + len(batches), None)) is not None:
+                    batches.append(batch)
+                if batches:
+                    work.append((pipeline, batches))
+        if not work:
+            return
+        try:
+            connection = self._writable()
+            self._refuse_full_disk()
+            with write_transaction(connection, self.settings.busy_timeout, "storing"):
+                self._refuse_deleted(connection)
+                stored = [self._store(connection, pipeline, batches) for pipeline, batches in work]
+        except SpillstoreError as error:
+            if isinstance(error, SessionDeletedError):
+                self._gone = error
+            for pipeline, _ in work:
+                self._fail(pipeline, error)
+                self._record_failure(pipeline, error)
+        else:
+            for (pipeline, batches), (row, partial_size, failure) in zip(work, stored, strict=True):
+                pipeline.row = row
+                pipeline.partial_size = partial_size
+                pipeline.next_commit += len(batches)
+                if failure is not None:
+                    self._fail(pipeline, failure)
+        finally:
+            with self._guard:
+                self._ready_bytes -= sum(batch.raw_bytes for _, batches in work for batch in batches)
+                self._changed.notify_all()
+
+    def _store(
+        self, connection: sqlite3.Connection, pipeline: Pipeline, batches: list[Batch]
+    ) -> tuple[ArtifactRow, int | None, SpillstoreError | None]:
+        """Write one artifact's batches inside the transaction.
+
+        Returns:
+            Its row, the stored bytes of its unfinished last chunk, and what kept it from being stored.
+        """
+        row, partial_size = pipeline.row, pipeline.partial_size
+        filled = [batch for batch in batches if batch.rows]
+        rows = _final_rows(filled)
+        try:
+            self._refuse_quota(connection, sum(_stored_size(chunk) for chunk in rows))
+        except SessionQuotaError as error:
+            row = row._replace(state="interrupted", reason=str(error), ended_us=self._now_us())
+            row = row.sealed(self.row.digest_algorithm)
+            connection.execute(_sql.ARTIFACT_UPDATE, row.parameters())
+            self._event(connection, "interrupt", row.artifact_id, {"reason": row.reason})
+            return row, partial_size, error
+        if rows:
+            row = self._insert(connection, row, rows, filled[-1].totals, partial_size)
+            partial_size = _stored_size(rows[-1]) if filled[-1].partial else None
+            for chunk in rows[:-1] if filled[-1].partial else rows:
+                pipeline.chunk_digests.update(chunk.digest)
+            if row.policy == "roll" and row.kept > row.size_limit:
+                row = self._roll(connection, row)
+        row = row._replace(received=batches[-1].received)
+        if (ending := batches[-1].ending) is not None:
+            row = self._end(connection, row, ending, pipeline.chunk_digests.digest())
+        if row != pipeline.row:
+            row = row.sealed(self.row.digest_algorithm)
+            connection.execute(_sql.ARTIFACT_UPDATE, row.parameters())
+        return row, partial_size, None
+
+    def _insert(
+        self,
+        connection: sqlite3.Connection,
+        row: ArtifactRow,
+        rows: list[ChunkRow],
+        totals: Totals,
+        partial_size: int | None,
+    ) -> ArtifactRow:
+        """Insert chunks, in place of the unfinished one if there is one; returns the artifact's new counters."""
+        key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
+        if partial_size is not None:
+            connection.execute(_sql.CHUNKS_DROP, {**key, "first": rows[0].seq, "last": rows[0].seq + 1})
+        connection.executemany(_sql.CHUNK_INSERT, [{**key, **chunk._asdict()} for chunk in rows])
+        return row._replace(
+            chunks=rows[-1].seq + 1,
+            size=totals.size,
+            kept=totals.size - (row.size - row.kept),
+            stored_size=row.stored_size + sum(_stored_size(chunk) for chunk in rows) - (partial_size or 0),
+            stdout_size=totals.stdout_size,
+            stdout_lines=totals.stdout_lines,
+            stderr_size=totals.stderr_size,
+            stderr_lines=totals.stderr_lines,
+            chars=totals.chars,
+            line_flags=totals.line_flags,
+        )
+
+    def _end(
+        self, connection: sqlite3.Connection, row: ArtifactRow, ending: Ending, chunks_digest: bytes
+    ) -> ArtifactRow:
+        """The row of an artifact that ends now; may renumber its lines."""
+        newline = ending.newline
+        renumber = newline == "cr" and row.newline == "auto" and row.chunks > 0
+        if renumber and row.hole is not None:
+            newline, renumber = "lf", False  # nobody can tell any more how many CRs the dropped middle held
+        if renumber:
+            row = self._renumber(connection, row)
+        if renumber or row.hole is not None:  # chunks went or changed since their digests were taken
+            chunks_digest = self.chunks_digest(connection, row)
+        kind = "seal" if ending.state == "sealed" else "interrupt"
+        detail: dict[str, object] = {"size": row.size, "received": row.received}
+        if ending.reason is not None:
+            detail["reason"] = ending.reason
+        self._event(connection, kind, row.artifact_id, detail, row.tool_call_id)
+        return row._replace(
+            state=ending.state,
+            reason=ending.reason,
+            newline=newline,
+            ended_us=max(self._now_us(), row.created_us),
+            exit_code=ending.exit_code,
+            content_digest=ending.content_digest,
+            chunks_digest=chunks_digest,
+        )
+
+    def chunks_digest(self, connection: sqlite3.Connection, row: ArtifactRow) -> bytes:
+        """The digest over the digests of all chunks present, in order."""
+        total = ALGORITHMS[self.row.digest_algorithm]()
+        key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
+        for (digest,) in connection.execute(_sql.CHUNK_DIGESTS, key):
+            total.update(digest)
+        return total.digest()
+
+    def _roll(self, connection: sqlite3.Connection, row: ArtifactRow) -> ArtifactRow:
+        """Drop whole chunks between the head and the tail until the artifact is within its limit."""
+        hole = row.parsed_hole()
+        first = hole.first_seq if hole else row.size_limit // 4 // row.chunk_size
+        start = hole.last_seq if hole else first
+        last = (
+            start - (row.size_limit - row.kept) // row.chunk_size
+        )  # that is, start + ceil(excess / chunk_size)
+        before = self._chunk(connection, row, first) if hole is None else None
+        final_dropped, after = self._chunk(connection, row, last - 1), self._chunk(connection, row, last)
+        ends = (after.line_start, after.stdout_line_start, after.stderr_line_start)
+        stops = (last * row.chunk_size, after.stdout_start, after.stderr_start)
+        spans: dict[str, HoleSpan] = {}
+        for name, stop, end in zip(VIEWS, stops, ends, strict=True):
+            if before is not None:
+                at = first * row.chunk_size if name == "combined" else getattr(before, f"{name}_start")
+                lines = before.line_start if name == "combined" else getattr(before, f"{name}_line_start")
+                spans[name] = HoleSpan(at, stop, lines, end)
+            elif hole is not None:
+                spans[name] = HoleSpan(hole.spans[name].start, stop, hole.spans[name].line_ends_before, end)
+        grown = Hole(
+            first_seq=first,
+            last_seq=last,
+            time_start=before.time_start if before is not None else hole.time_start if hole else 0,
+            time_end=final_dropped.time_end,
+            flags=after.line_flags & ((1 << END_SHIFT) - 1),
+            spans=spans,
+        )
+        key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key, "first": start, "last": last}
+        _count, raw, stored = connection.execute(_sql.CHUNKS_STORED, key).fetchone()
+        connection.execute(_sql.CHUNKS_DROP, key)
+        return row._replace(kept=row.kept - raw, stored_size=row.stored_size - stored, hole=grown.to_json())
+
+    def _chunk(self, connection: sqlite3.Connection, row: ArtifactRow, seq: int) -> ChunkRow:
+        """One chunk's row that must be there."""
+        found = connection.execute(
+            _sql.RANGE_COMBINED,
+            {
+                "session_key": SESSION_KEY,
+                "artifact_key": row.artifact_key,
+                "after": seq - 1,
+                "last": seq,
+                "limit": 1,
+            },
+        ).fetchone()
+        assert found is not None, f"chunk {seq} was written by this process"
+        return _codec.ChunkRow(*found)
+
+    def _renumber(self, connection: sqlite3.Connection, row: ArtifactRow) -> ArtifactRow:
+        """Count CRs as line ends: chunk the stored bytes once more with the same borders, a few at a time."""
+        algorithm = self.row.digest_algorithm
+        chunker = Chunker(row.chunk_size, b"\r", ALGORITHMS[algorithm]())
+        key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
+        stored = 0
+        for first in range(0, row.chunks, _RENUMBER_CHUNKS):
+            limits = {"after": first - 1, "last": first + _RENUMBER_CHUNKS - 1, "limit": _RENUMBER_CHUNKS}
+            old = [
+                _codec.ChunkRow(*found)
+                for found in connection.execute(_sql.RANGE_COMBINED, {**key, **limits}).fetchall()
+            ]
+            for chunk in old:
+                raw, start = _codec.decode(chunk), 0
+                for segment in _codec.segments_of(chunk):
+                    chunker.add(segment.stream, raw[start : start + segment.length], segment.time)
+                    start += segment.length
+            chunks = chunker.take()
+            if old[-1].seq == row.chunks - 1 and (last := chunker.partial()) is not None:
+                chunks.append(last)
+            rows = _codec.encode(chunks, row.artifact_id, algorithm)
+            connection.execute(_sql.CHUNKS_DROP, {**key, "first": first, "last": first + _RENUMBER_CHUNKS})
+            connection.executemany(_sql.CHUNK_INSERT, [{**key, **chunk._asdict()} for chunk in rows])
+            stored += sum(len(chunk.data) + len(chunk.segments) for chunk in rows)
+            totals = chunks[-1].after()
+        return row._replace(
+            stdout_lines=totals.stdout_lines,
+            stderr_lines=totals.stderr_lines,
+            line_flags=totals.line_flags,
+            stored_size=stored,
+        )
+
+    def _record_failure(self, pipeline: Pipeline, error: SpillstoreError) -> None:
+        """Best effort: what cannot be recorded now is derived once this process is gone."""
+        with contextlib.suppress(SpillstoreError):
+            connection = self._writable()
+            row = pipeline.row._replace(state="interrupted", reason=str(error), ended_us=self._now_us())
+            row = row.sealed(self.row.digest_algorithm)
+            with write_transaction(connection, 0, "recording a failure"):
+                self._refuse_deleted(connection)
+                connection.execute(_sql.ARTIFACT_UPDATE, row.parameters())
+            pipeline.row = row
+
+    # --- limits -----------------------------------------------------------------------------------------
+
+    def _refuse_deleted(self, connection: sqlite3.Connection) -> None:
+        """Without this, a writer whose file was renamed and unlinked would go on committing into nowhere."""
+        (deleted,) = connection.execute(_sql.SESSION_DELETED, {"session_key": SESSION_KEY}).fetchone()
+        if deleted is not None:
+            raise SessionDeletedError(
+                f"session {self.row.session_id!r} was deleted; nothing more can be stored in it"
+            )
+
+    def _refuse_rate(self, connection: sqlite3.Connection) -> None:
+        limit = self.settings.artifacts_per_minute
+        if not limit:
+            return
+        since = {"session_key": SESSION_KEY, "since_us": self._now_us() - _MINUTE_US}
+        (count,) = connection.execute(_sql.ARTIFACTS_CREATED_SINCE, since).fetchone()
+        if count >= limit:
+            raise RateLimitError(
+                f"{count} artifacts were created within a minute and {limit} are allowed; {_RATE_DETAIL}"
+            )
+
+    def _refuse_quota(self, connection: sqlite3.Connection, new_bytes: int) -> None:
+        """Counted inside the transaction, in pages really taken, so writers in other processes count too."""
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        (free,) = connection.execute("PRAGMA freelist_count").fetchone()
+        used = (pages - free) * _sql.PAGE_SIZE
+        if used + new_bytes > self.settings.session_quota:
+            raise SessionQuotaError(
+                f"session {self.row.session_id!r} takes {used} bytes and may take {self.settings.session_quota}; delete "
+                "artifacts with `spillstore rm`, or raise SPILLSTORE_SESSION_QUOTA"
+            )
+
+    def _refuse_full_disk(self) -> None:
+        with translated("measuring the disk"):
+            disk = os.statvfs(self.folder)
+        free = disk.f_bavail * disk.f_frsize
+        fraction = int(disk.f_blocks * disk.f_frsize * self.settings.free_disk_floor_fraction)
+        floor = max(self.settings.free_disk_floor, fraction) if self.settings.free_disk_floor else 0
+        if free < floor:
+            raise DiskFullError(
+                f"{free} bytes are free on the disk and {floor} must stay free; delete sessions with `spillstore clean`, "
+                "or lower SPILLSTORE_FREE_DISK_FLOOR"
+            )
+
+    # --- ending and deleting ----------------------------------------------------------------------------
+
+    def end_session(self) -> None:
+        """Record that the session has ended."""
+        with self._commit:
+            connection = self._writable()
+            with write_transaction(connection, self.settings.busy_timeout, "ending the session"):
+                self._refuse_deleted(connection)
+                self._update_session(connection, ended_us=self._now_us())
+                self._event(connection, "end", None, {})
+
+    def record(self, kind: str, artifact_id: str, detail: dict[str, object]) -> None:
+        """Write an event, if this engine may write at all."""
+        if self.read_only:
+            return
+        with self._commit:
+            connection = self._writable()
+            with write_transaction(connection, self.settings.busy_timeout, "recording an event"):
+                self._refuse_deleted(connection)
+                self._event(connection, kind, artifact_id, detail)
+
+    def delete_artifact(self, artifact_id: str, *, why: str = "deleted") -> None:
+        """Make an artifact unreadable at once, then free its space in small steps."""
+        with self._commit:
+            connection = self._writable()
+            with write_transaction(connection, self.settings.busy_timeout, "deleting an artifact"):
+                self._refuse_deleted(connection)
+                row = self.artifact_row(connection, artifact_id)
+                if row.state == "open" and why == "deleted":
+                    raise SessionBusyError(f"artifact {artifact_id} is being written; close its writer first")
+                row = row._replace(state="deleted").sealed(self.row.digest_algorithm)
+                connection.execute(_sql.ARTIFACT_UPDATE, row.parameters())
+                self._event(
+                    connection, "delete", artifact_id, {"kept": row.kept, "why": why}, row.tool_call_id
+                )
+        self._purge(row)
+
+    def _purge(self, row: ArtifactRow) -> None:
+        """Free the space of an artifact marked ``deleted``; a crash in between is finished by the next writer."""
+        key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
+        for first in range(0, row.chunks + 1, _PURGE_CHUNKS):
+            with self._commit:
+                connection = self._writable()
+                with write_transaction(connection, self.settings.busy_timeout, "freeing space"):
+                    connection.execute(
+                        _sql.CHUNKS_DROP, {**key, "first": first, "last": first + _PURGE_CHUNKS}
+                    )
+                    if first + _PURGE_CHUNKS > row.chunks:
+                        connection.execute(_sql.ARTIFACT_REMOVE, key)
+                with translated("freeing space"):
+                    connection.execute("PRAGMA incremental_vacuum").fetchall()
+        with self._commit, translated("freeing space"):
+            self._writable().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
+    def delete_session(self, trash: Path, *, force: bool) -> Path:
+        """Tombstone, then rename out of sight; returns where the folder lies now.
+
+        Raises:
+            SessionBusyError: somebody alive holds it, or an artifact is being written here; unless forced.
+        """
+        with self._commit:
+            connection = self._writable()
+            with self._guard:
+                writing = len(self._pipelines)
+            with write_transaction(connection, self.settings.busy_timeout, "deleting the session"):
+                self._refuse_deleted(connection)
+                others = _locks.live_owners(self.folder, but=self.owner_name)
+                if (others or writing) and not force:
+                    who = (
+                        ", ".join(_locks.describe(self.folder, name) for name in others)
+                        or "an open writer here"
+                    )
+                    raise SessionBusyError(
+                        f"session {self.row.session_id!r} is held by {who}; close it, or force the deletion"
+                    )
+                self._update_session(connection, deleted_us=self._now_us())
+            gone = bury(self.folder, trash, self.row.uid)
+            if self._owner is not None:
+                self._owner.moved(gone)
+            self._gone = SessionDeletedError(f"session {self.row.session_id!r} was deleted")
+            error = self._gone
+        with self._guard:
+            pipelines = list(self._pipelines)
+            self._pipelines.clear()
+            self._stopping = True
+            self._tick.notify_all()
+        for pipeline in pipelines:
+            self._fail(pipeline, error)
+        if self._committer is not None:
+            self._committer.join()
+        _engines.discard(self)
+        return gone
+
+    def abandon(self) -> None:
+        """Close the files of a deleted session."""
+        self._close_files()
+
+    def _update_session(self, connection: sqlite3.Connection, **changes: int) -> None:
+        self.row = self._session_row(connection)._replace(**changes).sealed()  # type: ignore[arg-type]  # two int columns
+        connection.execute(_sql.SESSION_UPDATE, self.row.parameters())
+
+    def _event(
+        self,
+        connection: sqlite3.Connection,
+        kind: str,
+        artifact_id: str | None,
+        detail: dict[str, object],
+        tool_call_id: str | None = None,
+    ) -> None:
+        connection.execute(
+            _sql.EVENT_INSERT,
+            {
+                "session_key": SESSION_KEY,
+                "at_us": self._now_us(),
+                "kind": kind,
+                "artifact_id": artifact_id,
+                "actor": self.owner_name,
+                "tool_call_id": tool_call_id,
+                "detail": json.dumps(detail),
+            },
+        )
+
+    def _now_us(self) -> int:
+        return int(self.clock.time() * 1e6)
+
+
+def _final_rows(batches: list[Batch]) -> list[ChunkRow]:
+    """The rows of consecutive batches without unfinished chunks that a later batch has grown."""
+    rows: list[ChunkRow] = []
+    for batch in batches:
+        if batch.rows and rows and rows[-1].seq == batch.rows[0].seq:
+            rows.pop()
+        rows.extend(batch.rows)
+    return rows
+
+
+def _stored_size(chunk: ChunkRow) -> int:
+    return len(chunk.data) + len(chunk.segments)
+
+
+def bury(folder: Path, trash: Path, uid: str) -> Path:
+    """Rename a session's folder out of sight; atomic, and fine if somebody else did it already."""
+    with translated(f"deleting {folder}"):
+        trash.mkdir(mode=0o700, exist_ok=True)
+        gone = trash / uid
+        with contextlib.suppress(FileNotFoundError):
+            folder.rename(gone)
+        return gone
+
+
+def remove_trash(gone: Path) -> None:
+    """Unlink what was buried; another process may be doing the same."""
+    shutil.rmtree(gone, ignore_errors=True)
+
+
+# --- the end of the process, and its children -------------------------------------------------------------
+
+_engines: set[Engine] = set()
+_inherited: list[object] = []  # a child never touches the parent's connections, not even to close them
+
+
+def drain() -> None:
+    """Store what is still queued when the interpreter exits; what was left open becomes ``interrupted``."""
+    for engine in list(_engines):
+        engine.shutdown("the process ended before its writer was closed")
+
+
+def _forget_after_fork() -> None:
+    _inherited.extend(_engines)
+    _engines.clear()
+
+
+atexit.register(drain)
+os.register_at_fork(after_in_child=_forget_after_fork)

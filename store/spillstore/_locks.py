@@ -1,0 +1,134 @@
+"""Who is alive: every process that writes to a session holds a lock on a file of its own.
+
+The lock is a POSIX record lock (``fcntl.lockf``). Against ``flock`` it won because it belongs to the process, not to
+the open file: a child that was forked and outlives its parent does not keep the parent alive, whoever forked it. Its
+well-known trap, that closing *any* descriptor of a file drops the process's locks on it, is met by never opening a file
+that this process itself holds (``_held``). It is why the lock is never taken on ``session.db``: SQLite's own locks are
+of the same kind. Process ids and boot ids are written into the file for people to read; nothing ever decides by them,
+so a reused pid or another pid namespace confuses nobody.
+
+The file appears under its name only when it is locked, so a name that can be locked by somebody else is a dead owner.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import secrets
+import socket
+import threading
+from pathlib import Path
+
+_PREFIX, _SUFFIX = "owner-", ".lock"
+_held: set[tuple[int, int]] = set()  # (device, inode) of the lock files of this process
+_guard = threading.Lock()  # protects _held, and keeps a probe from opening a file that is being registered
+
+
+def _forget_after_fork() -> None:
+    global _guard  # noqa: PLW0603  # the parent's lock may be held by a thread that does not exist here
+    _guard = threading.Lock()
+    _held.clear()
+
+
+os.register_at_fork(after_in_child=_forget_after_fork)
+
+
+class Owner:
+    """This process's claim on a session folder; alive until ``release`` or the end of the process."""
+
+    def __init__(self, folder: Path) -> None:
+        self.name = f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}"
+        self._path = folder / self.name
+        hidden = folder / f".{self.name}"
+        descriptor = os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            with _guard:
+                fcntl.lockf(descriptor, fcntl.LOCK_EX)
+                status = os.fstat(descriptor)
+                self._inode = (status.st_dev, status.st_ino)
+                _held.add(self._inode)
+            about = {"pid": os.getpid(), "host": socket.gethostname(), "boot_id": _boot_id()}
+            os.write(descriptor, json.dumps(about).encode())
+            hidden.rename(self._path)
+        except BaseException:
+            os.close(descriptor)
+            hidden.unlink(missing_ok=True)
+            raise
+        self._descriptor = descriptor
+
+    def moved(self, folder: Path) -> None:
+        """The session's folder was renamed."""
+        self._path = folder / self.name
+
+    def release(self) -> None:
+        """Give the claim up; the file goes too."""
+        with contextlib.suppress(FileNotFoundError):
+            self._path.unlink()
+        with _guard:
+            os.close(self._descriptor)
+            _held.discard(self._inode)
+
+
+def _boot_id() -> str | None:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return None
+
+
+def alive(folder: Path, name: str) -> bool:
+    """Whether the owner of that name still lives. Cost: one open and one lock call."""
+    path = folder / name
+    with _guard:
+        try:
+            status = path.lstat()
+            if (status.st_dev, status.st_ino) in _held:
+                return True
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            return False
+        except PermissionError:
+            return True  # another user's: it cannot be asked, so it is left alone
+        try:
+            # A shared lock, so that two who ask at once do not take each other for the owner.
+            fcntl.lockf(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):
+            return True
+        finally:
+            os.close(descriptor)
+        return False
+
+
+def live_owners(folder: Path, *, but: str | None = None) -> list[str]:
+    """The names of all living owners of a session folder."""
+    try:
+        names = sorted(name for name in os.listdir(folder) if is_owner_file(name) and name != but)  # noqa: PTH208
+    except FileNotFoundError:
+        return []
+    return [name for name in names if alive(folder, name)]
+
+
+def remove_dead(folder: Path) -> None:
+    """Unlink the files of owners that are gone. A dead name never comes to life again, so nobody can be hurt."""
+    for name in os.listdir(folder):  # noqa: PTH208
+        if is_owner_file(name) and not alive(folder, name):
+            (folder / name).unlink(missing_ok=True)
+
+
+def is_owner_file(name: str) -> bool:
+    """Whether a file name is that of an owner."""
+    return name.startswith(_PREFIX) and name.endswith(_SUFFIX)
+
+
+def describe(folder: Path, name: str) -> str:
+    """An owner as a person would like to read it."""
+    try:
+        status = (folder / name).lstat()
+        if (status.st_dev, status.st_ino) in _held:  # opening and closing it would drop our own lock
+            return "this process"
+        about = json.loads((folder / name).read_text(encoding="utf-8"))
+        return f"process {about['pid']} on {about['host']}"
+    except (OSError, ValueError, KeyError, TypeError):
+        return f"the owner of {name}"

@@ -1,0 +1,164 @@
+"""One artifact being written: from the inbox to ordered batches of rows.
+
+``write`` only appends to the inbox. Whoever pumps (a worker when 2 MiB have come together, the committer when a trickle
+is due, or the caller of ``flush`` and ``close`` itself, which saves two thread switches on small outputs) takes from
+the inbox, runs filters, interleaver and chunker under ``sequencing``, and gets a batch number; it then compresses
+outside that lock, so that two threads can work on one artifact. Batches are committed in the order of their numbers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections import deque
+from typing import TYPE_CHECKING
+
+from spillstore import _codec
+from spillstore._chunker import Chunker, Totals
+from spillstore._digests import ALGORITHMS
+from spillstore._interleave import Interleaver
+from spillstore._records import STREAMS
+from spillstore.settings import MIB
+
+if TYPE_CHECKING:
+    from spillstore._clock import Clock
+    from spillstore._codec import ChunkRow
+    from spillstore._filters import StreamFilter, Tap
+    from spillstore._records import ArtifactRow
+    from spillstore.exceptions import SpillstoreError
+    from spillstore.settings import DigestName
+
+BATCH_BYTES = 2 * MIB
+
+
+@dataclasses.dataclass(slots=True)
+class Ending:
+    """How an artifact ends."""
+
+    state: str
+    reason: str | None = None
+    exit_code: int | None = None
+    newline: str = "lf"
+    content_digest: bytes | None = None
+
+
+@dataclasses.dataclass(slots=True)
+class Batch:
+    """Consecutive rows and the counters behind them."""
+
+    number: int
+    rows: list[ChunkRow]
+    partial: bool  # the last row is a chunk that will be written again when it has grown
+    totals: Totals
+    received: int
+    raw_bytes: int
+    ending: Ending | None
+
+
+class Pipeline:
+    """The state of one writer. Fields down to ``error`` are protected by the engine's lock."""
+
+    def __init__(
+        self,
+        row: ArtifactRow,
+        *,
+        algorithm: DigestName,
+        hold_us: int,
+        clock: Clock,
+        filters: tuple[StreamFilter, StreamFilter] | None,
+        tap: Tap | None,
+    ) -> None:
+        self.inbox: deque[tuple[int, bytes, int]] = deque()
+        self.inbox_bytes = 0
+        self.scheduled = 0  # pumps that workers have been asked for and not begun
+        self.received = 0
+        self.dirty_since: float | None = None  # when the oldest write was made that is not committed
+        self.ready: dict[int, Batch] = {}
+        self.next_commit = 0
+        self.ended = False
+        self.error: SpillstoreError | None = None
+
+        # Protected by the engine's commit lock: what the database holds of this artifact.
+        self.row = row
+        self.partial_size: int | None = None  # stored bytes of the unfinished chunk that was committed
+        self.chunk_digests = ALGORITHMS[algorithm]()  # over the digests of the finished chunks, in order
+
+        self.sequencing = threading.Lock()  # protects everything below
+        self._next_batch = 0
+        self._algorithm = algorithm
+        self._clock = clock
+        self._started = clock.monotonic()
+        self._filters = filters
+        self._tap = tap
+        self._cap = row.size_limit if row.policy == "stop" else None
+        self._taken = 0
+        self._chunker = Chunker(row.chunk_size, row.terminator(), ALGORITHMS[algorithm]())
+        self._interleaver = Interleaver(self._enter, hold_us)
+
+    def now(self) -> int:
+        """Microseconds since the artifact began."""
+        return int((self._clock.monotonic() - self._started) * 1e6)
+
+    def pump(
+        self, items: list[tuple[int, bytes, int]], *, partial: bool, flush: bool, ending: Ending | None
+    ) -> Batch:
+        """Sequence ``items`` and compress what is complete. The caller holds ``sequencing``; this releases it.
+
+        Args:
+            items: what was taken from the inbox.
+            partial: also give the chunk that is not full yet.
+            flush: let through what is held back.
+            ending: close the sequence for good.
+        """
+        try:
+            for stream, data, now in items:
+                self._taken += len(data)
+                passed = self._filters[stream].feed(data) if self._filters else data
+                if passed:
+                    self._interleaver.write(stream, passed, now)
+            now = self.now()
+            if ending is not None and self._filters:
+                for stream, stream_filter in enumerate(self._filters):
+                    if rest := stream_filter.finish():
+                        self._interleaver.write(stream, rest, now)
+            if flush or ending is not None:
+                self._interleaver.flush(now)
+            else:
+                self._interleaver.advance(now)
+            chunks = self._chunker.take()
+            last = None
+            if ending is not None:
+                last = self._chunker.finish()
+                ending.content_digest = self._chunker.content.digest()
+                ending.newline = self._newline(last.after() if last else self._chunker.totals)
+            elif partial:
+                last = self._chunker.partial()
+            if last is not None:
+                chunks.append(last)
+            number = self._next_batch
+            self._next_batch += 1
+            totals = chunks[-1].after() if chunks else self._chunker.totals
+            received = self._taken
+        finally:
+            self.sequencing.release()
+        rows = _codec.encode(chunks, self.row.artifact_id, self._algorithm)
+        raw_bytes = sum(len(data) for _, data, _ in items)
+        return Batch(number, rows, last is not None and ending is None, totals, received, raw_bytes, ending)
+
+    def holding(self) -> bool:
+        """Whether a partial line waits for its end or for silence."""
+        return self._interleaver.holding
+
+    def _newline(self, totals: Totals) -> str:
+        if self.row.newline != "auto":
+            return self.row.newline
+        return "cr" if self._chunker.saw_cr and not totals.lines else "lf"
+
+    def _enter(self, stream: int, data: bytes, now: int) -> None:
+        if self._cap is not None:
+            data = data[: self._cap - self._chunker.size]
+            if not data:
+                return
+        if self._tap is not None:
+            self._tap(STREAMS[stream], data)
+        self._chunker.add(stream, data, now)

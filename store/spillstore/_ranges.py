@@ -1,0 +1,333 @@
+"""Ranges out of chunks: lines, bytes and times, of either stream or both, holes and all.
+
+Every function here works on one connection and one artifact row, so that a bounded read sees one snapshot. The cost of
+a read is the chunks that hold its answer, plus at most one at each end that only holds the line end before it; what is
+stored besides never matters. Nothing is returned from a chunk whose digest, position and counters were not checked.
+
+A read goes in two steps: find the chunk in which it begins and the one in which it ends (each look-up one descent of an
+index), then walk from one to the other. In a rolled artifact a border can lie in the hole; it is then moved to the
+hole's edge, after the hole itself was reported or skipped.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Literal
+
+from spillstore import _codec, _sql
+from spillstore._codec import ChunkRow
+from spillstore._database import SESSION_KEY
+from spillstore.exceptions import DroppedRangeError, IntegrityError, RangeError, RangeTooLargeError
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+
+    from spillstore._records import ArtifactRow, Hole, View
+    from spillstore.settings import DigestName
+
+Holes = Literal["raise", "skip"]
+_FETCH = (
+    32  # rows a statement brings at most, so that a long read holds 2 MiB, not its whole answer compressed
+)
+_STEP = 4096
+
+
+@dataclasses.dataclass(slots=True)
+class Block:
+    """The bytes of a view in one chunk, and where they stand in it."""
+
+    row: ChunkRow
+    start: int
+    data: bytes
+
+    @property
+    def end(self) -> int:
+        """The position after the last byte."""
+        return self.start + len(self.data)
+
+
+class RangeReader:
+    """Reads ranges of one view of one artifact, inside one transaction."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        record: ArtifactRow,
+        algorithm: DigestName,
+        view: View,
+        holes: Holes,
+    ) -> None:
+        if holes not in {"raise", "skip"}:
+            raise RangeError(f'holes must be "raise" or "skip", not {holes!r}')
+        self._connection = connection
+        self.record = record
+        self._algorithm = algorithm
+        self._view = view
+        self._skip = holes == "skip"
+        self._hole = record.parsed_hole()
+        name = view.name
+        self._range_sql = getattr(_sql, f"RANGE_{name.upper()}")
+        self._line_sql = getattr(_sql, f"LINE_{name.upper()}")
+        self._size = record.view_size(view)
+
+    # --- what callers ask for ---------------------------------------------------------------------------
+
+    def read_lines(self, first: int, last: int, max_bytes: int) -> bytes:
+        """Lines ``first`` to ``last``, inclusive, with their endings; clipped at the end."""
+        total = self.record.view_lines(self._view)
+        if first > total:
+            return b""
+        last = min(last, total)
+        if self._hole is not None and not self._skip:
+            self._refuse_lines(self._hole, first, last)
+        begin = self._after_line_end(first - 1)
+        if last - first < 1 and isinstance(begin, tuple) and self._ends_in(begin[0], last):
+            finish: tuple[Block, int] | int = begin[0], self._offset(begin[0], last)
+        else:
+            finish = self._after_line_end(last)
+        start = begin if isinstance(begin, int) else begin[0].start + begin[1]
+        end = finish if isinstance(finish, int) else finish[0].start + finish[1]
+        known = [side[0] for side in (begin, finish) if isinstance(side, tuple)]
+        return self._join(start, end, max_bytes, known)
+
+    def read_bytes(self, start: int, end: int, max_bytes: int) -> bytes:
+        """Bytes ``[start, end)``; clipped at the end."""
+        end = min(end, self._size)
+        if start >= end:
+            return b""
+        return self._join(start, end, max_bytes, [])
+
+    def read_time(self, start_us: int, end_us: int, max_bytes: int) -> bytes:
+        """Bytes whose segments have a time in ``[start_us, end_us)``."""
+        record, hole = self.record, self._hole
+        if not record.size or start_us >= end_us:
+            return b""
+        if hole is not None and not self._skip and start_us <= hole.time_end and end_us > hole.time_start:
+            self._refuse(hole, f"seconds {start_us / 1e6:g} to {end_us / 1e6:g}")
+        last = self._locate(_sql.TIME_COMBINED, {"time": end_us})
+        if last is None:
+            return b""
+        first = self._locate(_sql.TIME_COMBINED, {"time": start_us})
+        after = first.seq - 1 if first is not None else -1
+        if self._view.stream is None:
+            rows = self._rows(_sql.RANGE_COMBINED, after, last.seq)
+        else:
+            low, high = f"{self._view.name}_start", getattr(last, f"{self._view.name}_start")
+            after = getattr(first, low) - 1 if first is not None else -1
+            rows = self._rows(self._range_sql, after, high)
+        parts: list[bytes] = []
+        size = 0
+        for row in rows:
+            if row.time_end < start_us:
+                continue
+            raw, at = _codec.decode(row), 0
+            for segment in _codec.segments_of(row):
+                wanted = self._view.stream is None or segment.stream == self._view.stream
+                if wanted and start_us <= segment.time < end_us:
+                    parts.append(raw[at : at + segment.length])
+                    size += segment.length
+                at += segment.length
+            if size > max_bytes:
+                raise _too_large(f"more than {size}", max_bytes)
+        return b"".join(parts)
+
+    def blocks(self, start: int, end: int, limit: int) -> list[Block]:
+        """Up to ``limit`` chunks that hold bytes of ``[start, end)``, from the first on, for long reads.
+
+        A block may begin before ``start`` or end after ``end``. The list is empty where there is nothing left.
+        """
+        end = min(end, self._size)
+        if start >= end:
+            return []
+        if self._hole is not None:
+            span = self._hole.span(self._view)
+            if start < span.end and end > span.start and start >= span.start:
+                if not self._skip:
+                    self._refuse(self._hole, f"bytes {start} to {end}")
+                start = span.end
+            elif start < span.start:
+                end = min(end, span.start)
+        if start >= end:
+            return []
+        return list(self._walk(start, end, [], limit))
+
+    # --- positions --------------------------------------------------------------------------------------
+
+    def _after_line_end(self, count: int) -> tuple[Block, int] | int:
+        """Where the ``count``-th line end of the view ends: a block and an offset in it, or a position.
+
+        A position stands for the beginning, the end, or (in a rolled artifact) an edge of the hole.
+        """
+        if count == 0:
+            return 0
+        if count > self.record.view_line_ends(self._view):
+            return self._size
+        row = self._locate(self._line_sql, {"line": count})
+        if row is not None:
+            block = self._block(row)
+            if self._ends_in(block, count):
+                return block, self._offset(block, count)
+        if self._hole is None:
+            raise IntegrityError(f"the chunk that holds line {count} of {self.record.artifact_id} is missing")
+        return self._hole.span(self._view).end
+
+    def _line_counters(self, row: ChunkRow) -> tuple[int, int]:
+        """Line ends of the view before the chunk, and in it."""
+        if self._view.stream is None:
+            return row.line_start, row.stdout_lines + row.stderr_lines
+        return getattr(row, f"{self._view.name}_line_start"), getattr(row, f"{self._view.name}_lines")
+
+    def _ends_in(self, block: Block, count: int) -> bool:
+        before, inside = self._line_counters(block.row)
+        return before < count <= before + inside
+
+    def _offset(self, block: Block, count: int) -> int:
+        before, _ = self._line_counters(block.row)
+        return after_nth(block.data, self.record.terminator(), count - before)
+
+    # --- chunks -----------------------------------------------------------------------------------------
+
+    def _join(self, start: int, end: int, max_bytes: int, known: list[Block]) -> bytes:
+        """The bytes ``[start, end)``, the hole checked or skipped; ``known`` blocks are not decoded again."""
+        if self._hole is not None:
+            span = self._hole.span(self._view)
+            if start < span.end and end > span.start:
+                if not self._skip:
+                    self._refuse(self._hole, f"bytes {start} to {end}")
+                present = max(0, span.start - start) + max(0, end - span.end)
+                if present > max_bytes:
+                    raise _too_large(str(present), max_bytes)
+                return self._piece(start, min(end, span.start), known) + self._piece(
+                    max(start, span.end), end, known
+                )
+        if end - start > max_bytes:
+            raise _too_large(str(end - start), max_bytes)
+        return self._piece(start, end, known)
+
+    def _piece(self, start: int, end: int, known: list[Block]) -> bytes:
+        if start >= end:
+            return b""
+        parts = []
+        for block in self._walk(start, end, known, None):
+            low, high = max(start - block.start, 0), end - block.start
+            parts.append(block.data if low == 0 and high >= len(block.data) else block.data[low:high])
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def _walk(self, start: int, end: int, known: list[Block], limit: int | None) -> Iterator[Block]:
+        """The blocks that cover ``[start, end)``, each checked to begin where the one before ended."""
+        by_seq = {block.row.seq: block for block in known}
+        if known and known[0].start <= start and end <= known[0].end:
+            yield known[0]
+            return
+        if self._view.stream is None:
+            size = self.record.chunk_size
+            after, last = start // size - 1, (end - 1) // size
+        else:
+            located = self._locate(getattr(_sql, f"BYTE_{self._view.name.upper()}"), {"position": start})
+            if located is None:
+                raise self._missing(start)
+            by_seq.setdefault(located.seq, self._block(located))
+            after, last = getattr(located, f"{self._view.name}_start") - 1, end - 1
+        position: int | None = None
+        for count, row in enumerate(self._rows(self._range_sql, after, last), 1):
+            block = by_seq.get(row.seq) or self._block(row)
+            if position is None:
+                if not block.start <= start < block.end:
+                    raise self._missing(start)
+            elif block.start != position:
+                raise self._missing(position)
+            position = block.end
+            yield block
+            if count == limit:
+                return
+        if position is None or position < end:
+            raise self._missing(start if position is None else position)
+
+    def _rows(self, sql: str, after: int, last: int) -> Iterator[ChunkRow]:
+        """Verified rows with a key in ``(after, last]``, fetched a few at a time."""
+        combined = sql == _sql.RANGE_COMBINED
+        column = 0 if combined else ChunkRow._fields.index(f"{self._view.name}_start")
+        while after < last:
+            few = min(_FETCH, last - after) if combined else _FETCH
+            parameters = {**self._key(), "after": after, "last": last, "limit": few}
+            found = self._connection.execute(sql, parameters).fetchall()
+            for values in found:
+                row = ChunkRow._make(values)
+                _codec.verify(row, self.record.artifact_id, self._algorithm)
+                yield row
+            if len(found) < few:
+                return
+            after = found[-1][column]
+
+    def _locate(self, sql: str, parameters: dict[str, int]) -> ChunkRow | None:
+        values = self._connection.execute(sql, {**self._key(), **parameters}).fetchone()
+        if values is None:
+            return None
+        row = ChunkRow._make(values)
+        _codec.verify(row, self.record.artifact_id, self._algorithm)
+        return row
+
+    def _block(self, row: ChunkRow) -> Block:
+        raw = _codec.decode(row)
+        if self._view.stream is None:
+            return Block(row, row.seq * self.record.chunk_size, raw)
+        return Block(
+            row, getattr(row, f"{self._view.name}_start"), _codec.stream_part(row, raw, self._view.stream)
+        )
+
+    def _key(self) -> dict[str, int]:
+        return {"session_key": SESSION_KEY, "artifact_key": self.record.artifact_key}
+
+    # --- refusals ---------------------------------------------------------------------------------------
+
+    def _missing(self, position: int) -> IntegrityError:
+        return IntegrityError(
+            f"the chunk that holds byte {position} of {self._view.name} of {self.record.artifact_id} is missing"
+        )
+
+    def _refuse_lines(self, hole: Hole, first: int, last: int) -> None:
+        low, high = hole.lines(self._view)
+        if low <= high and first <= high and last >= low:
+            self._refuse(hole, f"lines {first} to {last}")
+
+    def _refuse(self, hole: Hole, what: str) -> None:
+        span = hole.span(self._view)
+        if span.start == span.end:
+            return  # this view lost nothing
+        low, high = hole.lines(self._view)
+        raise DroppedRangeError(
+            f"{what} of {self.record.artifact_id} touch what was dropped when it met its limit of "
+            f"{self.record.size_limit} bytes: lines {low}-{high}, bytes {span.start}-{span.end} ({self._view.name}). "
+            f'Readable are lines 1-{low - 1} and {high + 1}-{self.record.view_lines(self._view)}; holes="skip" leaves '
+            "the gap out",
+            dropped_bytes=(span.start, span.end),
+            dropped_lines=(low, high),
+            before=(0, span.start),
+            after=(span.end, self._size),
+        )
+
+
+def after_nth(data: bytes, terminator: bytes, count: int) -> int:
+    r"""The offset behind the ``count``-th terminator: counted in steps, then found one by one.
+
+    Example:
+        >>> after_nth(b"one\ntwo\nthree", b"\n", 2)
+        8
+    """
+    start = 0
+    while (inside := data.count(terminator, start, start + _STEP)) < count:
+        count -= inside
+        start += _STEP
+        if start > len(data):
+            raise IntegrityError("a chunk holds fewer line ends than its row says")
+    for _ in range(count):
+        start = data.index(terminator, start) + 1
+    return start
+
+
+def _too_large(size: str, max_bytes: int) -> RangeTooLargeError:
+    return RangeTooLargeError(
+        f"the answer has {size} bytes and max_bytes is {max_bytes}; ask for less, raise max_bytes, or iterate with "
+        "chunks() or open()"
+    )

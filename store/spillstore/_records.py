@@ -1,0 +1,248 @@
+"""Rows of ``session`` and ``artifact`` as values, with their digests, and the hole of a rolled artifact."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from spillstore import _sql
+from spillstore._chunker import COMBINED_BIT, STDERR_BIT, STDOUT_BIT
+from spillstore._database import SESSION_KEY
+from spillstore._digests import ALGORITHMS, digest_row
+from spillstore._segments import STDERR, STDOUT
+from spillstore.exceptions import IntegrityError, RangeError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from spillstore.settings import DigestName
+
+STREAMS = ("stdout", "stderr")
+
+
+class View(NamedTuple):
+    """One way to look at an artifact: both streams in order, or one of them."""
+
+    name: str
+    stream: int | None
+    bit: int
+
+
+COMBINED = View("combined", None, COMBINED_BIT)
+VIEWS = {
+    "combined": COMBINED,
+    "stdout": View("stdout", STDOUT, STDOUT_BIT),
+    "stderr": View("stderr", STDERR, STDERR_BIT),
+}
+
+
+def view_of(stream: object) -> View:
+    """The view of that name.
+
+    Raises:
+        RangeError: there is no such stream.
+    """
+    view = VIEWS.get(stream) if isinstance(stream, str) else None
+    if view is None:
+        raise RangeError(f"stream must be combined, stdout or stderr, not {stream!r}")
+    return view
+
+
+class SessionRow(NamedTuple):
+    """The row of ``session``."""
+
+    session_id: str
+    project_id: str | None
+    uid: str
+    created_us: int
+    ended_us: int | None
+    deleted_us: int | None
+    next_artifact_key: int
+    digest_algorithm: DigestName
+    digest: bytes
+
+    def computed_digest(self) -> bytes:
+        """The digest that the row should have."""
+        covered = [
+            value for name, value in self._asdict().items() if name not in {"next_artifact_key", "digest"}
+        ]
+        return digest_row(self.digest_algorithm, covered)
+
+    def sealed(self) -> SessionRow:
+        """The row with its digest."""
+        return self._replace(digest=self.computed_digest())
+
+    def parameters(self) -> dict[str, Any]:
+        """The row for a statement."""
+        return {"session_key": SESSION_KEY, **self._asdict()}
+
+
+def read_session_row(row: Sequence[Any] | None) -> SessionRow:
+    """A verified session row.
+
+    Raises:
+        IntegrityError: the row is missing or not what was written.
+    """
+    if row is None:
+        raise IntegrityError("the session's row is missing")
+    record = SessionRow(*row)
+    if record.digest_algorithm not in ALGORITHMS or record.computed_digest() != record.digest:
+        raise IntegrityError("the session's row is damaged: its digest does not match")
+    return record
+
+
+class ArtifactRow(NamedTuple):
+    """The row of ``artifact``, in the order of its columns."""
+
+    artifact_key: int
+    artifact_id: str
+    tool_call_id: str | None
+    source: str
+    command: str | None
+    content_type: str | None
+    state: str
+    reason: str | None
+    owner: str
+    newline: str
+    chunk_size: int
+    size_limit: int
+    policy: str
+    created_us: int
+    ended_us: int | None
+    exit_code: int | None
+    chunks: int
+    received: int
+    size: int
+    kept: int
+    stored_size: int
+    stdout_size: int
+    stdout_lines: int
+    stderr_size: int
+    stderr_lines: int
+    chars: int
+    line_flags: int
+    hole: str | None
+    content_digest: bytes | None
+    chunks_digest: bytes | None
+    digest: bytes
+
+    def sealed(self, algorithm: DigestName) -> ArtifactRow:
+        """The row with its digest."""
+        return self._replace(digest=digest_row(algorithm, self[1:-1]))
+
+    def parameters(self) -> dict[str, Any]:
+        """The row for a statement."""
+        return {"session_key": SESSION_KEY, **self._asdict()}
+
+    def view_size(self, view: View) -> int:
+        """Bytes of a view, the hole included."""
+        return (
+            (self.stdout_size + self.stderr_size)
+            if view.stream is None
+            else (self.stdout_size, self.stderr_size)[view.stream]
+        )
+
+    def view_line_ends(self, view: View) -> int:
+        """Line ends of a view."""
+        ends = (self.stdout_lines, self.stderr_lines)
+        return sum(ends) if view.stream is None else ends[view.stream]
+
+    def view_lines(self, view: View) -> int:
+        """Lines of a view: its line ends, and a last line that has none."""
+        return self.view_line_ends(view) + (not self.line_flags & view.bit)
+
+    def terminator(self) -> bytes:
+        """What ends a line."""
+        return b"\r" if self.newline == "cr" else b"\n"
+
+    def parsed_hole(self) -> Hole | None:
+        """The hole, if the roll policy has dropped anything."""
+        return None if self.hole is None else Hole.from_json(self.hole)
+
+
+assert ArtifactRow._fields == _sql.ARTIFACT_COLUMNS
+assert SessionRow._fields == _sql.SESSION_COLUMNS
+
+
+def read_artifact_row(row: Sequence[Any], algorithm: DigestName) -> ArtifactRow:
+    """A verified artifact row.
+
+    Raises:
+        IntegrityError: the row is not what was written.
+    """
+    record = ArtifactRow(*row)
+    try:
+        expected = digest_row(algorithm, record[1:-1])
+    except (AttributeError, TypeError):
+        expected = b""
+    if expected != record.digest:
+        raise IntegrityError(
+            f"the row of artifact {record.artifact_id!r} is damaged: its digest does not match"
+        )
+    return record
+
+
+@dataclasses.dataclass(frozen=True)
+class HoleSpan:
+    """The hole in the coordinates of one view: bytes, and line ends before its start and before its end."""
+
+    start: int
+    end: int
+    line_ends_before: int
+    line_ends_after: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Hole:
+    """What the roll policy has dropped: whole chunks ``[first_seq, last_seq)`` between the head and the tail."""
+
+    first_seq: int
+    last_seq: int
+    time_start: int
+    time_end: int
+    flags: int
+    spans: dict[str, HoleSpan]
+
+    def to_json(self) -> str:
+        """As the artifact's row stores it."""
+        return json.dumps(
+            {
+                "seq": [self.first_seq, self.last_seq],
+                "time": [self.time_start, self.time_end],
+                "flags": self.flags,
+                **{
+                    name: {
+                        "bytes": [span.start, span.end],
+                        "lines": [span.line_ends_before, span.line_ends_after],
+                    }
+                    for name, span in self.spans.items()
+                },
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Hole:
+        """From the artifact's row, whose digest was checked."""
+        parsed = json.loads(text)
+        (first_seq, last_seq), (time_start, time_end) = parsed["seq"], parsed["time"]
+        return cls(
+            first_seq,
+            last_seq,
+            time_start,
+            time_end,
+            parsed["flags"],
+            {name: HoleSpan(*parsed[name]["bytes"], *parsed[name]["lines"]) for name in VIEWS},
+        )
+
+    def span(self, view: View) -> HoleSpan:
+        """The hole as a view sees it; it may be empty there."""
+        return self.spans[view.name]
+
+    def lines(self, view: View) -> tuple[int, int]:
+        """First and last line of which at least a part is gone; (n, n - 1) if the view lost nothing."""
+        span = self.span(view)
+        if span.start == span.end:
+            return span.line_ends_before + 1, span.line_ends_before
+        # The line that was open when the hole ended began inside it, unless its last dropped byte was a line end.
+        return span.line_ends_before + 1, span.line_ends_after + (0 if self.flags & view.bit else 1)

@@ -1,0 +1,208 @@
+"""The stored format: one SQLite file a session, described here as SQLAlchemy Core tables.
+
+File: page size 2048, ``auto_vacuum=INCREMENTAL``, WAL where the file system allows it, ``application_id`` 0x5370696C
+("Spil"), ``user_version`` the schema's number (also in ``alembic_version``). Every key begins with ``session_key``, so
+that the same tables can live in a server database that is partitioned by session; in a file it is always 1, which
+SQLite stores in no bytes at all.
+
+``session`` (one row)
+    ==================  =======  =================================================================================
+    column              type     meaning and invariant
+    ==================  =======  =================================================================================
+    session_key         int      1 in a file
+    session_id          text     as the caller gave it
+    project_id          text     likewise; NULL for no project
+    uid                 text     128 random bits, hex: tells this session from a later one at the same path
+    created_us          int      microseconds since 1970-01-01 UTC
+    ended_us            int      when ``end()`` was called; NULL before
+    deleted_us          int      the tombstone: once set, every write transaction refuses
+    next_artifact_key   int      never reused, so that a stale reader finds nothing instead of another's chunks
+    digest_algorithm    text     ``blake3`` or ``sha256``, of every digest in the file
+    digest              blob     over all columns but ``session_key``, ``next_artifact_key`` and itself
+    ==================  =======  =================================================================================
+
+``artifact``
+    ==================  =======  =================================================================================
+    artifact_key        int      internal; appears in no digest
+    artifact_id         text     ``art_{unix ms}_{16 hex digits}``, unique in the session
+    tool_call_id        text     the caller's; may be NULL
+    source, command     text     the tool's name; the command or arguments it ran
+    content_type        text     a media type, or NULL
+    state               text     ``open``, ``sealed``, ``interrupted``; ``deleted`` while its chunks are being freed
+    reason              text     why it was interrupted, or NULL
+    owner               text     the lock file ``owner-*.lock`` that lives as long as the writing process
+    newline             text     ``auto`` (undecided, open only), ``lf`` or ``cr``: what ends a line
+    chunk_size          int      raw bytes of every chunk but the last
+    size_limit          int      bytes that may be kept
+    policy              text     ``roll``, ``stop`` or ``reject`` at that limit
+    created_us          int      when it began, wall clock; segment times count from here
+    ended_us            int      when it was sealed or interrupted
+    exit_code           int      of the command, or NULL
+    chunks              int      chunks ever cut, so also the next ``seq``
+    received            int      bytes handed to ``write``, before redaction
+    size                int      positions in the sequence: kept bytes and the hole
+    kept                int      bytes present: ``size`` minus the hole
+    stored_size         int      bytes of compressed data and maps present
+    stdout_size/lines   int      bytes and line ends of stdout in the sequence
+    stderr_size/lines   int      the same of stderr
+    chars               int      bytes that do not continue a UTF-8 sequence
+    line_flags          int      bits 1, 2, 4: combined, stdout, stderr end at the start of a line
+    hole                text     NULL, or JSON: ``{"seq": [a, b], "time": [a, b], "flags": n, VIEW: {"bytes": [a, b],
+                                 "lines": [a, b]}}``; lines are line ends before the hole and before its end,
+                                 flags as in ``line_flags`` for the hole's end
+    content_digest      blob     over all bytes of the sequence in order (those of the hole included); at seal
+    chunks_digest       blob     over the digests of the chunks present, in order; at seal
+    digest              blob     over all columns from ``artifact_id`` on, but itself
+    ==================  =======  =================================================================================
+
+``chunk``
+    ==================  =======  =================================================================================
+    seq                 int      0, 1, 2, ...; ``byte_start = seq * chunk_size``
+    size                int      raw bytes; ``chunk_size`` for all but the last
+    line_start          int      line ends of the combined view before this chunk
+    stdout_start        int      stdout bytes before this chunk; ``byte_start - stdout_start`` are stderr's
+    stdout_size         int      stdout bytes in this chunk
+    stdout_line_start   int      stdout line ends before this chunk
+    stdout_lines        int      stdout line ends in it
+    stderr_...          int      the same four of stderr
+    time_start          int      time of the first segment, microseconds since the artifact began; never decreases
+    time_end            int      time of the last segment
+    line_flags          int      bits 1, 2, 4 as above where the chunk begins; bits 8, 16, 32 where it ends
+    digest              blob     over the header below, then ``segments``, then ``data``
+    segments            blob     the segment map (``_segments.py``); empty for one single segment
+    data                blob     the raw bytes as one zstd frame
+    ==================  =======  =================================================================================
+
+The header that a chunk's digest begins with: the artifact id's length as one byte and the id, then, each as 8 bytes
+little endian, ``seq`` to ``line_flags`` in the order above and the lengths of ``segments`` and ``data``.
+
+``event`` (the audit log): ``event_key`` counts up, ``at_us`` is wall clock, ``kind`` is create, seal, interrupt, delete,
+export or end; ``artifact_id``, ``actor``, ``tool_call_id`` may be NULL; ``detail`` is JSON without content.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+SCHEMA_NUMBER = 1
+REVISION = "0001"
+APPLICATION_ID = 0x5370696C
+PAGE_SIZE = 2048
+
+metadata = sa.MetaData()
+
+session = sa.Table(
+    "session",
+    metadata,
+    sa.Column("session_key", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("session_id", sa.Text, nullable=False),
+    sa.Column("project_id", sa.Text),
+    sa.Column("uid", sa.Text, nullable=False),
+    sa.Column("created_us", sa.BigInteger, nullable=False),
+    sa.Column("ended_us", sa.BigInteger),
+    sa.Column("deleted_us", sa.BigInteger),
+    sa.Column("next_artifact_key", sa.BigInteger, nullable=False),
+    sa.Column("digest_algorithm", sa.Text, nullable=False),
+    sa.Column("digest", sa.LargeBinary, nullable=False),
+)
+
+artifact = sa.Table(
+    "artifact",
+    metadata,
+    sa.Column("session_key", sa.BigInteger, nullable=False),
+    sa.Column("artifact_key", sa.BigInteger, nullable=False),
+    sa.Column("artifact_id", sa.Text, nullable=False),
+    sa.Column("tool_call_id", sa.Text),
+    sa.Column("source", sa.Text, nullable=False),
+    sa.Column("command", sa.Text),
+    sa.Column("content_type", sa.Text),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("reason", sa.Text),
+    sa.Column("owner", sa.Text, nullable=False),
+    sa.Column("newline", sa.Text, nullable=False),
+    sa.Column("chunk_size", sa.BigInteger, nullable=False),
+    sa.Column("size_limit", sa.BigInteger, nullable=False),
+    sa.Column("policy", sa.Text, nullable=False),
+    sa.Column("created_us", sa.BigInteger, nullable=False),
+    sa.Column("ended_us", sa.BigInteger),
+    sa.Column("exit_code", sa.BigInteger),
+    sa.Column("chunks", sa.BigInteger, nullable=False),
+    sa.Column("received", sa.BigInteger, nullable=False),
+    sa.Column("size", sa.BigInteger, nullable=False),
+    sa.Column("kept", sa.BigInteger, nullable=False),
+    sa.Column("stored_size", sa.BigInteger, nullable=False),
+    sa.Column("stdout_size", sa.BigInteger, nullable=False),
+    sa.Column("stdout_lines", sa.BigInteger, nullable=False),
+    sa.Column("stderr_size", sa.BigInteger, nullable=False),
+    sa.Column("stderr_lines", sa.BigInteger, nullable=False),
+    sa.Column("chars", sa.BigInteger, nullable=False),
+    sa.Column("line_flags", sa.BigInteger, nullable=False),
+    sa.Column("hole", sa.Text),
+    sa.Column("content_digest", sa.LargeBinary),
+    sa.Column("chunks_digest", sa.LargeBinary),
+    sa.Column("digest", sa.LargeBinary, nullable=False),
+    sa.PrimaryKeyConstraint("session_key", "artifact_key", name="pk_artifact"),
+    sa.Index("ix_artifact_id", "session_key", "artifact_id", unique=True),
+    sa.Index("ix_artifact_created", "session_key", "created_us", "artifact_key"),
+    sa.Index(
+        "ix_artifact_unfinished",
+        "session_key",
+        "artifact_key",
+        sqlite_where=sa.text("state IN ('open', 'deleted')"),
+        postgresql_where=sa.text("state IN ('open', 'deleted')"),
+    ),
+)
+
+chunk = sa.Table(
+    "chunk",
+    metadata,
+    sa.Column("session_key", sa.BigInteger, nullable=False),
+    sa.Column("artifact_key", sa.BigInteger, nullable=False),
+    sa.Column("seq", sa.BigInteger, nullable=False),
+    sa.Column("size", sa.BigInteger, nullable=False),
+    sa.Column("line_start", sa.BigInteger, nullable=False),
+    sa.Column("stdout_start", sa.BigInteger, nullable=False),
+    sa.Column("stdout_size", sa.BigInteger, nullable=False),
+    sa.Column("stdout_line_start", sa.BigInteger, nullable=False),
+    sa.Column("stdout_lines", sa.BigInteger, nullable=False),
+    sa.Column("stderr_start", sa.BigInteger, nullable=False),
+    sa.Column("stderr_size", sa.BigInteger, nullable=False),
+    sa.Column("stderr_line_start", sa.BigInteger, nullable=False),
+    sa.Column("stderr_lines", sa.BigInteger, nullable=False),
+    sa.Column("time_start", sa.BigInteger, nullable=False),
+    sa.Column("time_end", sa.BigInteger, nullable=False),
+    sa.Column("line_flags", sa.BigInteger, nullable=False),
+    sa.Column("digest", sa.LargeBinary, nullable=False),
+    sa.Column("segments", sa.LargeBinary, nullable=False),
+    sa.Column("data", sa.LargeBinary, nullable=False),
+    sa.PrimaryKeyConstraint("session_key", "artifact_key", "seq", name="pk_chunk"),
+    sa.Index("ix_chunk_line", "session_key", "artifact_key", "line_start", "seq"),
+    sa.Index("ix_chunk_time", "session_key", "artifact_key", "time_start", "seq"),
+    *(
+        sa.Index(
+            f"ix_chunk_{stream}_{what}",
+            "session_key",
+            "artifact_key",
+            f"{stream}_{what}_start" if what == "line" else f"{stream}_start",
+            "seq",
+            sqlite_where=sa.text(f"{stream}_size > 0"),
+            postgresql_where=sa.text(f"{stream}_size > 0"),
+        )
+        for stream in ("stdout", "stderr")
+        for what in ("byte", "line")
+    ),
+)
+
+event = sa.Table(
+    "event",
+    metadata,
+    sa.Column("session_key", sa.BigInteger, nullable=False),
+    sa.Column("event_key", sa.BigInteger, nullable=False),
+    sa.Column("at_us", sa.BigInteger, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("artifact_id", sa.Text),
+    sa.Column("actor", sa.Text),
+    sa.Column("tool_call_id", sa.Text),
+    sa.Column("detail", sa.Text),
+    sa.PrimaryKeyConstraint("session_key", "event_key", name="pk_event"),
+)

@@ -1,0 +1,118 @@
+"""Rendered from ``_schema.py`` and ``_statements.py``; a test keeps them equal. Do not edit."""
+
+# fmt: off
+
+SCHEMA_NUMBER = 1
+REVISION = "0001"
+APPLICATION_ID = 1399875948
+PAGE_SIZE = 2048
+
+DDL = (
+    "CREATE TABLE artifact ( session_key BIGINT NOT NULL, artifact_key BIGINT NOT NULL, artifact_id TEXT NOT NULL, tool_call_id TEXT, source TEXT NOT NULL, command TEXT, content_type TEXT, state TEXT NOT NULL, reason TEXT, owner TEXT NOT NULL, newline TEXT NOT NULL, chunk_size BIGINT NOT NULL, size_limit BIGINT NOT NULL, policy TEXT NOT NULL, created_us BIGINT NOT NULL, ended_us BIGINT, exit_code BIGINT, chunks BIGINT NOT NULL, received BIGINT NOT NULL, size BIGINT NOT NULL, kept BIGINT NOT NULL, stored_size BIGINT NOT NULL, stdout_size BIGINT NOT NULL, stdout_lines BIGINT NOT NULL, stderr_size BIGINT NOT NULL, stderr_lines BIGINT NOT NULL, chars BIGINT NOT NULL, line_flags BIGINT NOT NULL, hole TEXT, content_digest BLOB, chunks_digest BLOB, digest BLOB NOT NULL, CONSTRAINT pk_artifact PRIMARY KEY (session_key, artifact_key) )",
+    "CREATE INDEX ix_artifact_created ON artifact (session_key, created_us, artifact_key)",
+    "CREATE UNIQUE INDEX ix_artifact_id ON artifact (session_key, artifact_id)",
+    "CREATE INDEX ix_artifact_unfinished ON artifact (session_key, artifact_key) WHERE state IN ('open', 'deleted')",
+    "CREATE TABLE chunk ( session_key BIGINT NOT NULL, artifact_key BIGINT NOT NULL, seq BIGINT NOT NULL, size BIGINT NOT NULL, line_start BIGINT NOT NULL, stdout_start BIGINT NOT NULL, stdout_size BIGINT NOT NULL, stdout_line_start BIGINT NOT NULL, stdout_lines BIGINT NOT NULL, stderr_start BIGINT NOT NULL, stderr_size BIGINT NOT NULL, stderr_line_start BIGINT NOT NULL, stderr_lines BIGINT NOT NULL, time_start BIGINT NOT NULL, time_end BIGINT NOT NULL, line_flags BIGINT NOT NULL, digest BLOB NOT NULL, segments BLOB NOT NULL, data BLOB NOT NULL, CONSTRAINT pk_chunk PRIMARY KEY (session_key, artifact_key, seq) )",
+    "CREATE INDEX ix_chunk_line ON chunk (session_key, artifact_key, line_start, seq)",
+    "CREATE INDEX ix_chunk_stderr_byte ON chunk (session_key, artifact_key, stderr_start, seq) WHERE stderr_size > 0",
+    "CREATE INDEX ix_chunk_stderr_line ON chunk (session_key, artifact_key, stderr_line_start, seq) WHERE stderr_size > 0",
+    "CREATE INDEX ix_chunk_stdout_byte ON chunk (session_key, artifact_key, stdout_start, seq) WHERE stdout_size > 0",
+    "CREATE INDEX ix_chunk_stdout_line ON chunk (session_key, artifact_key, stdout_line_start, seq) WHERE stdout_size > 0",
+    "CREATE INDEX ix_chunk_time ON chunk (session_key, artifact_key, time_start, seq)",
+    "CREATE TABLE event ( session_key BIGINT NOT NULL, event_key BIGINT NOT NULL, at_us BIGINT NOT NULL, kind TEXT NOT NULL, artifact_id TEXT, actor TEXT, tool_call_id TEXT, detail TEXT, CONSTRAINT pk_event PRIMARY KEY (session_key, event_key) )",
+    "CREATE TABLE session ( session_key BIGINT NOT NULL, session_id TEXT NOT NULL, project_id TEXT, uid TEXT NOT NULL, created_us BIGINT NOT NULL, ended_us BIGINT, deleted_us BIGINT, next_artifact_key BIGINT NOT NULL, digest_algorithm TEXT NOT NULL, digest BLOB NOT NULL, PRIMARY KEY (session_key) )",
+)
+
+SESSION_COLUMNS = (
+    "session_id",
+    "project_id",
+    "uid",
+    "created_us",
+    "ended_us",
+    "deleted_us",
+    "next_artifact_key",
+    "digest_algorithm",
+    "digest",
+)
+ARTIFACT_COLUMNS = (
+    "artifact_key",
+    "artifact_id",
+    "tool_call_id",
+    "source",
+    "command",
+    "content_type",
+    "state",
+    "reason",
+    "owner",
+    "newline",
+    "chunk_size",
+    "size_limit",
+    "policy",
+    "created_us",
+    "ended_us",
+    "exit_code",
+    "chunks",
+    "received",
+    "size",
+    "kept",
+    "stored_size",
+    "stdout_size",
+    "stdout_lines",
+    "stderr_size",
+    "stderr_lines",
+    "chars",
+    "line_flags",
+    "hole",
+    "content_digest",
+    "chunks_digest",
+    "digest",
+)
+CHUNK_COLUMNS = (
+    "seq",
+    "size",
+    "line_start",
+    "stdout_start",
+    "stdout_size",
+    "stdout_line_start",
+    "stdout_lines",
+    "stderr_start",
+    "stderr_size",
+    "stderr_line_start",
+    "stderr_lines",
+    "time_start",
+    "time_end",
+    "line_flags",
+    "digest",
+    "segments",
+    "data",
+)
+
+SESSION_GET = "SELECT session.session_id, session.project_id, session.uid, session.created_us, session.ended_us, session.deleted_us, session.next_artifact_key, session.digest_algorithm, session.digest FROM session WHERE session.session_key = :session_key"
+SESSION_INSERT = "INSERT INTO session (session_key, session_id, project_id, uid, created_us, ended_us, deleted_us, next_artifact_key, digest_algorithm, digest) VALUES (:session_key, :session_id, :project_id, :uid, :created_us, :ended_us, :deleted_us, :next_artifact_key, :digest_algorithm, :digest)"
+SESSION_UPDATE = "UPDATE session SET ended_us=:ended_us, deleted_us=:deleted_us, digest=:digest WHERE session.session_key = :session_key"
+SESSION_DELETED = "SELECT session.deleted_us FROM session WHERE session.session_key = :session_key"
+SESSION_NEXT_KEY = "UPDATE session SET next_artifact_key=(session.next_artifact_key + 1) WHERE session.session_key = :session_key RETURNING next_artifact_key"
+ARTIFACT_INSERT = "INSERT INTO artifact (session_key, artifact_key, artifact_id, tool_call_id, source, command, content_type, state, reason, owner, newline, chunk_size, size_limit, policy, created_us, ended_us, exit_code, chunks, received, size, kept, stored_size, stdout_size, stdout_lines, stderr_size, stderr_lines, chars, line_flags, hole, content_digest, chunks_digest, digest) VALUES (:session_key, :artifact_key, :artifact_id, :tool_call_id, :source, :command, :content_type, :state, :reason, :owner, :newline, :chunk_size, :size_limit, :policy, :created_us, :ended_us, :exit_code, :chunks, :received, :size, :kept, :stored_size, :stdout_size, :stdout_lines, :stderr_size, :stderr_lines, :chars, :line_flags, :hole, :content_digest, :chunks_digest, :digest)"
+ARTIFACT_GET = "SELECT artifact.artifact_key, artifact.artifact_id, artifact.tool_call_id, artifact.source, artifact.command, artifact.content_type, artifact.state, artifact.reason, artifact.owner, artifact.newline, artifact.chunk_size, artifact.size_limit, artifact.policy, artifact.created_us, artifact.ended_us, artifact.exit_code, artifact.chunks, artifact.received, artifact.size, artifact.kept, artifact.stored_size, artifact.stdout_size, artifact.stdout_lines, artifact.stderr_size, artifact.stderr_lines, artifact.chars, artifact.line_flags, artifact.hole, artifact.content_digest, artifact.chunks_digest, artifact.digest FROM artifact WHERE artifact.session_key = :session_key AND artifact.artifact_id = :artifact_id"
+ARTIFACT_UPDATE = "UPDATE artifact SET state=:state, reason=:reason, owner=:owner, newline=:newline, chunk_size=:chunk_size, size_limit=:size_limit, policy=:policy, created_us=:created_us, ended_us=:ended_us, exit_code=:exit_code, chunks=:chunks, received=:received, size=:size, kept=:kept, stored_size=:stored_size, stdout_size=:stdout_size, stdout_lines=:stdout_lines, stderr_size=:stderr_size, stderr_lines=:stderr_lines, chars=:chars, line_flags=:line_flags, hole=:hole, content_digest=:content_digest, chunks_digest=:chunks_digest, digest=:digest WHERE artifact.session_key = :session_key AND artifact.artifact_key = :artifact_key"
+ARTIFACT_REMOVE = "DELETE FROM artifact WHERE artifact.session_key = :session_key AND artifact.artifact_key = :artifact_key"
+ARTIFACTS_UNFINISHED = "SELECT artifact.artifact_key, artifact.artifact_id, artifact.tool_call_id, artifact.source, artifact.command, artifact.content_type, artifact.state, artifact.reason, artifact.owner, artifact.newline, artifact.chunk_size, artifact.size_limit, artifact.policy, artifact.created_us, artifact.ended_us, artifact.exit_code, artifact.chunks, artifact.received, artifact.size, artifact.kept, artifact.stored_size, artifact.stdout_size, artifact.stdout_lines, artifact.stderr_size, artifact.stderr_lines, artifact.chars, artifact.line_flags, artifact.hole, artifact.content_digest, artifact.chunks_digest, artifact.digest FROM artifact WHERE artifact.session_key = :session_key AND artifact.state IN ('open', 'deleted')"
+ARTIFACTS_PAGE = "SELECT artifact.artifact_key, artifact.artifact_id, artifact.tool_call_id, artifact.source, artifact.command, artifact.content_type, artifact.state, artifact.reason, artifact.owner, artifact.newline, artifact.chunk_size, artifact.size_limit, artifact.policy, artifact.created_us, artifact.ended_us, artifact.exit_code, artifact.chunks, artifact.received, artifact.size, artifact.kept, artifact.stored_size, artifact.stdout_size, artifact.stdout_lines, artifact.stderr_size, artifact.stderr_lines, artifact.chars, artifact.line_flags, artifact.hole, artifact.content_digest, artifact.chunks_digest, artifact.digest FROM artifact WHERE artifact.session_key = :session_key AND artifact.created_us >= :since_us AND (artifact.created_us, artifact.artifact_key) < (:before_us, :before_key) AND artifact.state != 'deleted' AND (:source IS NULL OR artifact.source = :source) ORDER BY artifact.created_us DESC, artifact.artifact_key DESC LIMIT :limit OFFSET 0"
+ARTIFACTS_MATCHING = "SELECT artifact.artifact_id FROM artifact WHERE artifact.session_key = :session_key AND artifact.artifact_id >= :low AND artifact.artifact_id < :high AND artifact.state != 'deleted' ORDER BY artifact.artifact_id LIMIT :limit OFFSET 0"
+ARTIFACTS_SUMMARY = "SELECT count(*) AS count_1, coalesce(sum(artifact.kept), 0) AS coalesce_1 FROM artifact WHERE artifact.session_key = :session_key AND artifact.state != 'deleted'"
+ARTIFACTS_CREATED_SINCE = "SELECT count(*) AS count_1 FROM artifact WHERE artifact.session_key = :session_key AND artifact.created_us > :since_us"
+CHUNK_INSERT = "INSERT INTO chunk (session_key, artifact_key, seq, size, line_start, stdout_start, stdout_size, stdout_line_start, stdout_lines, stderr_start, stderr_size, stderr_line_start, stderr_lines, time_start, time_end, line_flags, digest, segments, data) VALUES (:session_key, :artifact_key, :seq, :size, :line_start, :stdout_start, :stdout_size, :stdout_line_start, :stdout_lines, :stderr_start, :stderr_size, :stderr_line_start, :stderr_lines, :time_start, :time_end, :line_flags, :digest, :segments, :data)"
+CHUNKS_DROP = "DELETE FROM chunk WHERE chunk.session_key = :session_key AND chunk.artifact_key = :artifact_key AND chunk.seq >= :first AND chunk.seq < :last"
+CHUNKS_STORED = "SELECT count(*) AS count_1, coalesce(sum(chunk.size), 0) AS coalesce_1, coalesce(sum(length(chunk.data) + length(chunk.segments)), 0) AS coalesce_2 FROM chunk WHERE chunk.session_key = :session_key AND chunk.artifact_key = :artifact_key AND chunk.seq >= :first AND chunk.seq < :last"
+CHUNK_DIGESTS = "SELECT chunk.digest FROM chunk WHERE chunk.session_key = :session_key AND chunk.artifact_key = :artifact_key ORDER BY chunk.seq"
+CHUNK_ARTIFACTS = "SELECT DISTINCT chunk.artifact_key FROM chunk WHERE chunk.session_key = :session_key"
+RANGE_COMBINED = "SELECT chunk.seq, chunk.size, chunk.line_start, chunk.stdout_start, chunk.stdout_size, chunk.stdout_line_start, chunk.stdout_lines, chunk.stderr_start, chunk.stderr_size, chunk.stderr_line_start, chunk.stderr_lines, chunk.time_start, chunk.time_end, chunk.line_flags, chunk.digest, chunk.segments, chunk.data FROM chunk WHERE chunk.session_key = :session_key AND chunk.artifact_key = :artifact_key AND chunk.seq > :after AND chunk.seq <= :last ORDER BY chunk.seq LIMIT :limit OFFSET 0"
+LINE_COMBINED = "SELECT chunk.seq, chunk.size, chunk.line_start, chunk.stdout_start, chunk.stdout_size, chunk.stdout_line_start, chunk.stdout_lines, chunk.stderr_start, chunk.stderr_size, chunk.stderr_line_start, chunk.stderr_lines, chunk.time_start, chunk.time_end, chunk.line_flags, chunk.digest, chunk.segments, chunk.data FROM chunk WHERE chunk.session_key = :session_key AND chunk.artifact_key = :artifact_key AND chunk.line_start < :line ORDER BY chunk.line_start DESC, chunk.seq DESC LIMIT 1 OFFSET 0"
+TIME_COMBINED = "SELECT chunk.seq, chunk.size, chunk.line_start, chunk.stdout_start, chunk.stdout_size, chunk.stdout_line_start, chunk.stdout_lines, chunk.stderr_start, chunk.stderr_size, chunk.stderr_line_start, chunk.stderr_lines, chunk.time_start, chunk.time_end, chunk.line_flags, chunk.digest, chunk.segments, chunk.data FROM chunk WHERE chunk.session_key = :session_key AND chunk.artifact_key = :artifact_key AND chunk.time_start < :time ORDER BY chunk.time_start DESC, chunk.seq DESC LIMIT 1 OFFSET 0"
+RANGE_STDOUT = "SELECT chunk.seq, chunk.size, chunk.line_start, chunk.stdout_start, chunk.stdout_size, chunk.stdout_line_start, chunk.stdout_lines, chunk.stderr_start, chunk.stderr_size, chunk.stderr_line_start, chunk.stderr_lines, chunk.time_start, chunk.time_end, chunk.line_flags, chunk.digest, chunk.segments, chunk.data FROM chunk WHERE chunk.session_key = :session_key AND chunk.artifact_key = :artifact_key AND chunk.stdout_size > 0 AND chunk.stdout_start > :after AND chunk.stdout_start <= :last ORDER BY chunk.stdout_start, chunk.seq LIMIT :limit OFFSET 0"
+BYTE_STDOUT = "SELECT chunk.seq, chunk.size, chunk.line_start, chunk.stdout_start, chunk.stdout_size, chunk.stdout_line_start, chunk.stdout_lines, chunk.stderr_start, chunk.stderr_size, chunk.stderr_line_start, chunk.stderr_lines, chunk.time_start, chunk.time_end, chunk.line_flags, chunk.digest, chunk.segments, chunk.data FROM chunk WHERE chunk.session_key = :session_key AND chunk.artifact_key = :artifact_key AND chunk.stdout_size > 0 AND chunk.stdout_start <= :position ORDER BY chunk.stdout_start DESC, chunk.seq DESC LIMIT 1 OFFSET 0"
+LINE_STDOUT = "SELECT chunk.seq, chunk.size, chunk.line_start, chunk.stdout_start, chunk.stdout_size, chunk.stdout_line_start, chunk.stdout_lines, chunk.stderr_start, chunk.stderr_size, chunk.stderr_line_start, chunk.stderr_lines, chunk.time_start, chunk.time_end, chunk.line_flags, chunk.digest, chunk.segments, chunk.data FROM chunk WHERE chunk.session_key = :session_key AND chunk.artifact_key = :artifact_key AND chunk.stdout_size > 0 AND chunk.stdout_line_start < :line ORDER BY chunk.stdout_line_start DESC, chunk.seq DESC LIMIT 1 OFFSET 0"
+RANGE_STDERR = "SELECT chunk.seq, chunk.size, chunk.line_start, chunk.stdout_start, chunk.stdout_size, chunk.stdout_line_start, chunk.stdout_lines, chunk.stderr_start, chunk.stderr_size, chunk.stderr_line_start, chunk.stderr_lines, chunk.time_start, chunk.time_end, chunk.line_flags, chunk.digest, chunk.segments, chunk.data FROM chunk WHERE chunk.session_key = :session_key AND chunk.artifact_key = :artifact_key AND chunk.stderr_size > 0 AND chunk.stderr_start > :after AND chunk.stderr_start <= :last ORDER BY chunk.stderr_start, chunk.seq LIMIT :limit OFFSET 0"
+BYTE_STDERR = "SELECT chunk.seq, chunk.size, chunk.line_start, chunk.stdout_start, chunk.stdout_size, chunk.stdout_line_start, chunk.stdout_lines, chunk.stderr_start, chunk.stderr_size, chunk.stderr_line_start, chunk.stderr_lines, chunk.time_start, chunk.time_end, chunk.line_flags, chunk.digest, chunk.segments, chunk.data FROM chunk WHERE chunk.session_key = :session_key AND chunk.artifact_key = :artifact_key AND chunk.stderr_size > 0 AND chunk.stderr_start <= :position ORDER BY chunk.stderr_start DESC, chunk.seq DESC LIMIT 1 OFFSET 0"
+LINE_STDERR = "SELECT chunk.seq, chunk.size, chunk.line_start, chunk.stdout_start, chunk.stdout_size, chunk.stdout_line_start, chunk.stdout_lines, chunk.stderr_start, chunk.stderr_size, chunk.stderr_line_start, chunk.stderr_lines, chunk.time_start, chunk.time_end, chunk.line_flags, chunk.digest, chunk.segments, chunk.data FROM chunk WHERE chunk.session_key = :session_key AND chunk.artifact_key = :artifact_key AND chunk.stderr_size > 0 AND chunk.stderr_line_start < :line ORDER BY chunk.stderr_line_start DESC, chunk.seq DESC LIMIT 1 OFFSET 0"
+EVENT_INSERT = "INSERT INTO event (session_key, event_key, at_us, kind, artifact_id, actor, tool_call_id, detail) SELECT :session_key AS anon_1, coalesce(max(event.event_key), 0) + 1 AS anon_2, :at_us AS anon_3, :kind AS anon_4, :artifact_id AS anon_5, :actor AS anon_6, :tool_call_id AS anon_7, :detail AS anon_8 FROM event WHERE event.session_key = :session_key"

@@ -1,0 +1,216 @@
+"""Every statement of the store, written once as SQLAlchemy Core, run two ways.
+
+Importing SQLAlchemy costs 300 ms and running a look-up through it four times what ``sqlite3`` takes. So the statements
+are written here, against ``_schema.py``, and rendered into plain strings in ``_sql.py``, which is all that a local file
+needs; a test renders them again and compares. A server engine will execute the statements of this module themselves.
+
+Render with ``python -m spillstore._statements > store/spillstore/_sql.py``.
+
+Query shapes were chosen by measurement. A look-up is ``counter < k ORDER BY counter DESC, seq DESC LIMIT 1`` on an
+index that ends in ``seq``, because one line may span 100,000 chunks, all with the same counter. Ranges are bounded on
+both sides by the key itself: ``counter < k`` as an upper bound made the planner walk the index (15 ms at 1 GiB instead
+of 0.2). ``<stream>_size > 0`` stands there as a literal so that the partial indexes apply.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+from spillstore import _schema
+from spillstore._schema import artifact, chunk, event, session
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy.sql.elements import ClauseElement
+
+_P = sa.bindparam
+_ZERO: sa.ColumnElement[int] = sa.literal_column("0")
+_ONE: sa.ColumnElement[int] = sa.literal_column("1")
+
+_MUTABLE_ARTIFACT = [column.name for column in artifact.columns][
+    list(artifact.columns.keys()).index("state") :
+]
+_CHUNK_COLUMNS = [column for column in chunk.columns if column.name not in {"session_key", "artifact_key"}]
+_ARTIFACT_COLUMNS = [column for column in artifact.columns if column.name != "session_key"]
+_SESSION_COLUMNS = [column for column in session.columns if column.name != "session_key"]
+
+
+def _of(table: sa.Table, *more: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
+    return sa.and_(table.c.session_key == _P("session_key"), *more)
+
+
+def _of_artifact(*more: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
+    return _of(chunk, chunk.c.artifact_key == _P("artifact_key"), *more)
+
+
+def _chunks(where: sa.ColumnElement[bool], *order: sa.ColumnElement[Any], limit: Any) -> sa.Select[Any]:
+    return sa.select(*_CHUNK_COLUMNS).where(where).order_by(*order).limit(limit).offset(_ZERO)
+
+
+def _locate(where: sa.ColumnElement[bool], *order: sa.ColumnElement[Any]) -> sa.Select[Any]:
+    return _chunks(where, *(column.desc() for column in order), limit=_ONE)
+
+
+def statements() -> dict[str, ClauseElement]:
+    """All statements by name, in the order in which they are rendered."""
+    c = chunk.c
+    out: dict[str, ClauseElement] = {
+        "SESSION_GET": sa.select(*_SESSION_COLUMNS).where(_of(session)),
+        "SESSION_INSERT": sa.insert(session),
+        "SESSION_UPDATE": sa.update(session)
+        .where(_of(session))
+        .values(ended_us=_P("ended_us"), deleted_us=_P("deleted_us"), digest=_P("digest")),
+        "SESSION_DELETED": sa.select(session.c.deleted_us).where(_of(session)),
+        "SESSION_NEXT_KEY": sa.update(session)
+        .where(_of(session))
+        .values(next_artifact_key=session.c.next_artifact_key + _ONE)
+        .returning(session.c.next_artifact_key),
+        "ARTIFACT_INSERT": sa.insert(artifact),
+        "ARTIFACT_GET": sa.select(*_ARTIFACT_COLUMNS).where(
+            _of(artifact, artifact.c.artifact_id == _P("artifact_id"))
+        ),
+        "ARTIFACT_UPDATE": sa.update(artifact)
+        .where(_of(artifact, artifact.c.artifact_key == _P("artifact_key")))
+        .values({name: _P(name) for name in _MUTABLE_ARTIFACT}),
+        "ARTIFACT_REMOVE": sa.delete(artifact).where(
+            _of(artifact, artifact.c.artifact_key == _P("artifact_key"))
+        ),
+        "ARTIFACTS_UNFINISHED": sa.select(*_ARTIFACT_COLUMNS).where(
+            _of(artifact, artifact.c.state.in_([sa.literal_column("'open'"), sa.literal_column("'deleted'")]))
+        ),
+        "ARTIFACTS_PAGE": sa.select(*_ARTIFACT_COLUMNS)
+        .where(
+            _of(
+                artifact,
+                artifact.c.created_us >= _P("since_us"),
+                sa.tuple_(artifact.c.created_us, artifact.c.artifact_key)
+                < sa.tuple_(_P("before_us", type_=sa.BigInteger), _P("before_key", type_=sa.BigInteger)),
+                artifact.c.state != sa.literal_column("'deleted'"),
+                sa.or_(_P("source", type_=sa.Text).is_(None), artifact.c.source == _P("source")),
+            )
+        )
+        .order_by(artifact.c.created_us.desc(), artifact.c.artifact_key.desc())
+        .limit(_P("limit", type_=sa.BigInteger))
+        .offset(_ZERO),
+        "ARTIFACTS_MATCHING": sa.select(artifact.c.artifact_id)
+        .where(
+            _of(
+                artifact,
+                artifact.c.artifact_id >= _P("low"),
+                artifact.c.artifact_id < _P("high"),
+                artifact.c.state != sa.literal_column("'deleted'"),
+            )
+        )
+        .order_by(artifact.c.artifact_id)
+        .limit(_P("limit", type_=sa.BigInteger))
+        .offset(_ZERO),
+        "ARTIFACTS_SUMMARY": sa.select(
+            sa.func.count(), sa.func.coalesce(sa.func.sum(artifact.c.kept), _ZERO)
+        ).where(_of(artifact, artifact.c.state != sa.literal_column("'deleted'"))),
+        "ARTIFACTS_CREATED_SINCE": sa.select(sa.func.count()).where(
+            _of(artifact, artifact.c.created_us > _P("since_us"))
+        ),
+        "CHUNK_INSERT": sa.insert(chunk),
+        "CHUNKS_DROP": sa.delete(chunk).where(_of_artifact(c.seq >= _P("first"), c.seq < _P("last"))),
+        "CHUNKS_STORED": sa.select(
+            sa.func.count(),
+            sa.func.coalesce(sa.func.sum(c.size), _ZERO),
+            sa.func.coalesce(sa.func.sum(sa.func.length(c.data) + sa.func.length(c.segments)), _ZERO),
+        ).where(_of_artifact(c.seq >= _P("first"), c.seq < _P("last"))),
+        "CHUNK_DIGESTS": sa.select(c.digest).where(_of_artifact()).order_by(c.seq),
+        "CHUNK_ARTIFACTS": sa.select(c.artifact_key).where(_of(chunk)).distinct(),
+        "RANGE_COMBINED": _chunks(
+            _of_artifact(c.seq > _P("after"), c.seq <= _P("last")),
+            c.seq,
+            limit=_P("limit", type_=sa.BigInteger),
+        ),
+        "LINE_COMBINED": _locate(_of_artifact(c.line_start < _P("line")), c.line_start, c.seq),
+        "TIME_COMBINED": _locate(_of_artifact(c.time_start < _P("time")), c.time_start, c.seq),
+    }
+    for stream in ("stdout", "stderr"):
+        start, line_start, size = c[f"{stream}_start"], c[f"{stream}_line_start"], c[f"{stream}_size"]
+        out[f"RANGE_{stream.upper()}"] = _chunks(
+            _of_artifact(size > _ZERO, start > _P("after"), start <= _P("last")),
+            start,
+            c.seq,
+            limit=_P("limit", type_=sa.BigInteger),
+        )
+        out[f"BYTE_{stream.upper()}"] = _locate(
+            _of_artifact(size > _ZERO, start <= _P("position")), start, c.seq
+        )
+        out[f"LINE_{stream.upper()}"] = _locate(
+            _of_artifact(size > _ZERO, line_start < _P("line")), line_start, c.seq
+        )
+    out["EVENT_INSERT"] = sa.insert(event).from_select(
+        [column.name for column in event.columns],
+        sa.select(
+            _P("session_key", type_=sa.BigInteger),
+            sa.func.coalesce(sa.func.max(event.c.event_key), _ZERO) + _ONE,
+            *(_P(column.name, type_=column.type) for column in list(event.columns)[2:]),
+        ).where(_of(event)),
+    )
+    return out
+
+
+def render_sql(statement: ClauseElement) -> str:
+    """One statement as SQLite reads it, with ``:name`` parameters."""
+    return " ".join(str(statement.compile(dialect=_DIALECT)).split())
+
+
+def render_ddl() -> list[str]:
+    """The statements that make an empty database, in order."""
+    out = []
+    for table in _schema.metadata.sorted_tables:
+        out.append(" ".join(str(CreateTable(table).compile(dialect=_DIALECT)).split()))
+        out += [
+            " ".join(str(CreateIndex(index).compile(dialect=_DIALECT)).split())
+            for index in sorted(table.indexes, key=lambda index: str(index.name))
+        ]
+    return out
+
+
+_DIALECT = sqlite.dialect(paramstyle="named")
+
+
+def _columns(name: str, columns: Sequence[sa.Column[Any]]) -> list[str]:
+    return [f"{name} = (", *(f'    "{column.name}",' for column in columns), ")"]
+
+
+def render() -> str:
+    """The text of ``_sql.py``."""
+    lines = [
+        '"""Rendered from ``_schema.py`` and ``_statements.py``; a test keeps them equal. Do not edit."""',
+        "",
+        "# fmt: off",
+        "",
+        f"SCHEMA_NUMBER = {_schema.SCHEMA_NUMBER}",
+        f'REVISION = "{_schema.REVISION}"',
+        f"APPLICATION_ID = {_schema.APPLICATION_ID}",
+        f"PAGE_SIZE = {_schema.PAGE_SIZE}",
+        "",
+        "DDL = (",
+        *(f"    {_quoted(text)}," for text in render_ddl()),
+        ")",
+        "",
+        *_columns("SESSION_COLUMNS", _SESSION_COLUMNS),
+        *_columns("ARTIFACT_COLUMNS", _ARTIFACT_COLUMNS),
+        *_columns("CHUNK_COLUMNS", _CHUNK_COLUMNS),
+        "",
+        *(f"{name} = {_quoted(render_sql(statement))}" for name, statement in statements().items()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(text: str) -> str:
+    assert '"' not in text.replace('\\"', ""), text  # no identifier of ours needs quotes
+    return f'"{text}"'
+
+
+if __name__ == "__main__":
+    sys.stdout.write(render())

@@ -1,0 +1,475 @@
+"""Reading what was stored: ranges, iteration, verification, export."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import secrets
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spillstore._database import read_transaction, translated
+from spillstore._ranges import RangeReader
+from spillstore._records import COMBINED, VIEWS, ArtifactRow, view_of
+from spillstore._verify import Verifier
+from spillstore.exceptions import IntegrityError, InvalidSettingError, RangeError, TargetExistsError
+from spillstore.info import ArtifactInfo, Export, HoleInfo, StreamInfo
+from spillstore.settings import MIB
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+
+    from spillstore._engine import Engine
+    from spillstore._ranges import Block, Holes
+    from spillstore.info import Stream, Verification
+
+MAX_BYTES = 64 * MIB
+_BLOCKS = 16  # chunks that an iterator fetches in one short transaction
+_LARGEST = 2**62
+
+
+class Artifact:
+    r"""One tool call's output. Cheap to make; holds no transaction between calls; safe from any thread.
+
+    Reads of an artifact that is still being written see what is committed, which is at most 200 ms old. Byte positions
+    and line numbers never change once given out.
+
+    Example:
+        >>> import tempfile
+        >>> from spillstore import Store
+        >>> with tempfile.TemporaryDirectory() as root, Store(root).session("demo") as session:
+        ...     artifact = session.put(b"one\ntwo\nthree\n", source="doc")
+        ...     artifact.read_lines(2, 3), artifact.read_bytes(0, 3), artifact.tail(1)
+        (b'two\nthree\n', b'one', b'three\n')
+    """
+
+    def __init__(self, engine: Engine, artifact_id: str, record: ArtifactRow | None = None) -> None:
+        self._engine = engine
+        self._id = artifact_id
+        self._sealed = record if record is not None and record.state == "sealed" else None
+
+    def __repr__(self) -> str:
+        return f"<Artifact {self._id} in session {self._engine.row.session_id!r}>"
+
+    @property
+    def id(self) -> str:
+        """The id that a model is shown."""
+        return self._id
+
+    @property
+    def info(self) -> ArtifactInfo:
+        """What is known of it now. Cost: one indexed row, none once it is sealed.
+
+        Raises:
+            ArtifactNotFoundError: it was deleted.
+        """
+        with self._engine.reader() as connection:
+            return info_of(self._engine, self._record(connection))
+
+    # --- ranges -----------------------------------------------------------------------------------------
+
+    def read_lines(
+        self,
+        first: int,
+        last: int,
+        *,
+        stream: Stream = "combined",
+        holes: Holes = "raise",
+        max_bytes: int = MAX_BYTES,
+    ) -> bytes:
+        """Lines ``first`` to ``last`` with their endings, as bytes.
+
+        Args:
+            first: 1-based.
+            last: inclusive; past the end it is clipped.
+            stream: ``combined``, ``stdout`` or ``stderr``; each counts its own lines.
+            holes: ``raise`` or ``skip`` what a rolled artifact has dropped.
+            max_bytes: the largest answer that is built in memory.
+
+        Returns:
+            The bytes; ``b""`` past the end. Cost: the chunks that hold them, and at most one more.
+
+        Raises:
+            RangeError: not two whole numbers with 1 <= first <= last.
+            RangeTooLargeError: more than ``max_bytes``.
+            DroppedRangeError: the range touches a hole.
+            IntegrityError: a chunk is damaged.
+        """
+        call = "read_lines(1, 100)"
+        if _whole(first, "first", call) < 1:
+            raise RangeError(f"first is {first}, but lines count from 1; for example {call}")
+        if _whole(last, "last", call) < first:
+            raise RangeError(f"last is {last} and lies before first, {first}; for example {call}")
+        with self._ranges(stream, holes) as ranges:
+            return ranges.read_lines(min(first, _LARGEST), min(last, _LARGEST), _limit(max_bytes))
+
+    def read_bytes(
+        self,
+        start: int,
+        end: int,
+        *,
+        stream: Stream = "combined",
+        holes: Holes = "raise",
+        max_bytes: int = MAX_BYTES,
+    ) -> bytes:
+        """Bytes ``[start, end)``.
+
+        Args:
+            start: first byte, from 0.
+            end: the byte after the last one; past the end it is clipped.
+            stream: ``combined``, ``stdout`` or ``stderr``; each counts its own bytes.
+            holes: ``raise`` or ``skip`` what a rolled artifact has dropped.
+            max_bytes: the largest answer that is built in memory.
+
+        Returns:
+            The bytes; ``b""`` past the end. Cost: exactly the chunks that hold them.
+
+        Raises:
+            RangeError: not two whole numbers with 0 <= start <= end.
+            RangeTooLargeError: more than ``max_bytes``.
+            DroppedRangeError: the range touches a hole.
+            IntegrityError: a chunk is damaged.
+        """
+        call = "read_bytes(0, 65536)"
+        if _whole(start, "start", call) < 0:
+            raise RangeError(f"start is {start}, but bytes count from 0; for example {call}")
+        if _whole(end, "end", call) < start:
+            raise RangeError(f"end is {end} and lies before start, {start}; for example {call}")
+        with self._ranges(stream, holes) as ranges:
+            return ranges.read_bytes(min(start, _LARGEST), min(end, _LARGEST), _limit(max_bytes))
+
+    def read_time(
+        self,
+        start: float,
+        end: float,
+        *,
+        stream: Stream = "combined",
+        holes: Holes = "raise",
+        max_bytes: int = MAX_BYTES,
+    ) -> bytes:
+        """Bytes that arrived in ``[start, end)`` seconds after the artifact began, at segment resolution (10 ms).
+
+        Args:
+            start: seconds, from 0.
+            end: seconds; past the end it is clipped.
+            stream: ``combined``, ``stdout`` or ``stderr``.
+            holes: ``raise`` or ``skip`` what a rolled artifact has dropped.
+            max_bytes: the largest answer that is built in memory.
+
+        Returns:
+            The bytes, in the order of the view.
+
+        Raises:
+            RangeError: not two numbers with 0 <= start <= end.
+            RangeTooLargeError, DroppedRangeError, IntegrityError: as for the other ranges.
+        """
+        call = "read_time(0.0, 2.5)"
+        for name, value in (("start", start), ("end", end)):
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0:
+                raise RangeError(f"{name} must be seconds from 0, not {value!r}; for example {call}")
+        if end < start:
+            raise RangeError(f"end is {end} and lies before start, {start}; for example {call}")
+        with self._ranges(stream, holes) as ranges:
+            # Rounded, so that a time printed with six digits finds its own segment.
+            low, high = (round(min(value, _LARGEST / 1e6) * 1e6) for value in (start, end))
+            return ranges.read_time(low, high, _limit(max_bytes))
+
+    def tail(
+        self,
+        lines: int = 50,
+        *,
+        stream: Stream = "combined",
+        holes: Holes = "raise",
+        max_bytes: int = MAX_BYTES,
+    ) -> bytes:
+        """The last ``lines`` lines.
+
+        Raises:
+            RangeError: ``lines`` is no whole number from 0.
+            RangeTooLargeError, DroppedRangeError, IntegrityError: as for the other ranges.
+        """
+        if _whole(lines, "lines", "tail(50)") < 0:
+            raise RangeError(f"lines is {lines}, but must be 0 or more; for example tail(50)")
+        with self._ranges(stream, holes) as ranges:
+            total = ranges.record.view_lines(view_of(stream))
+            if not total or not lines:
+                return b""
+            return ranges.read_lines(max(1, total - lines + 1), total, _limit(max_bytes))
+
+    # --- iteration --------------------------------------------------------------------------------------
+
+    def chunks(
+        self, start: int = 0, end: int | None = None, *, stream: Stream = "combined", holes: Holes = "raise"
+    ) -> Iterator[bytes]:
+        """The bytes ``[start, end)`` in blocks of at most 64 KiB, in flat memory.
+
+        Each few blocks are one short transaction and none is held in between, so an abandoned iterator costs nothing.
+
+        Args:
+            start: first byte.
+            end: the byte after the last; None for what is committed when the iteration begins.
+            stream: ``combined``, ``stdout`` or ``stderr``.
+            holes: ``raise`` or ``skip`` what a rolled artifact has dropped.
+
+        Yields:
+            Non-empty bytes.
+
+        Raises:
+            RangeError, DroppedRangeError, IntegrityError: as for the other ranges.
+        """
+        view = view_of(stream)
+        if _whole(start, "start", "chunks(0, 65536)") < 0:
+            raise RangeError(f"start is {start}, but bytes count from 0")
+        with self._engine.reader() as connection:
+            size = self._record(connection).view_size(view)
+        end = size if end is None else min(_whole(end, "end", "chunks(0, 65536)"), size)
+        while start < end:
+            with self._ranges(stream, holes) as ranges:
+                blocks = ranges.blocks(start, end, _BLOCKS)
+            if not blocks:
+                return
+            for block in blocks:
+                yield block.data[max(0, start - block.start) : end - block.start]
+            start = blocks[-1].end
+
+    def open(self, *, stream: Stream = "combined", holes: Holes = "raise") -> io.BufferedReader:
+        """A seekable binary file object over what is committed now; ``holes="skip"`` is not seekable past a hole.
+
+        Raises:
+            DroppedRangeError: while reading, at a hole.
+            IntegrityError: while reading, at a damaged chunk.
+        """
+        return io.BufferedReader(_Raw(self, view_of(stream).name, holes), 65536)
+
+    def follow(
+        self, start: int = 0, *, stream: Stream = "combined", poll: float = 0.1, holes: Holes = "raise"
+    ) -> Iterator[bytes]:
+        """Like ``chunks``, but waits for more until the artifact ends, as ``tail -f`` does.
+
+        Args:
+            start: first byte.
+            stream: ``combined``, ``stdout`` or ``stderr``.
+            poll: seconds between two looks.
+            holes: ``raise`` or ``skip`` what is dropped before it was read.
+
+        Yields:
+            Non-empty bytes.
+        """
+        view = view_of(stream)
+        while True:
+            with self._engine.reader() as connection:
+                record = self._record(connection)
+            size = record.view_size(view)
+            yield from self.chunks(start, size, stream=stream, holes=holes)
+            start = max(start, size)
+            if record.state != "open":
+                return
+            time.sleep(poll)
+
+    # --- the whole --------------------------------------------------------------------------------------
+
+    def verify(self) -> Verification:
+        """Read every chunk and recompute every digest and counter. Cost: decoding all of it, in flat memory.
+
+        Raises:
+            IntegrityError: says what is damaged, and where.
+        """
+        with self._engine.reader() as connection, read_transaction(connection, "verifying"):
+            record = self._record(connection)
+        return Verifier(self._engine, record).run()
+
+    def export(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        stream: Stream = "combined",
+        overwrite: bool = False,
+        holes: Holes = "raise",
+    ) -> Export:
+        """Write the bytes to a file, atomically, with mode 0600: it appears whole or not at all.
+
+        Args:
+            path: the file; its folder must exist.
+            stream: ``combined``, ``stdout`` or ``stderr``.
+            overwrite: replace a file that is there.
+            holes: ``raise`` or ``skip`` what a rolled artifact has dropped.
+
+        Returns:
+            How much was written, and how much the file lacks.
+
+        Raises:
+            TargetExistsError: the file is there and ``overwrite`` is not set.
+            StorageError: the file cannot be written.
+            DroppedRangeError, IntegrityError: as for the other ranges.
+        """
+        target = Path(path)
+        with self._engine.reader() as connection:
+            record = self._record(connection)
+        size = record.view_size(view_of(stream))
+        if not overwrite and os.path.lexists(target):
+            raise TargetExistsError(f"{target} is there already; choose another name, or allow overwriting")
+        hidden = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}")
+        written = 0
+        with translated(f"writing {target}"):
+            descriptor = os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            try:
+                with os.fdopen(descriptor, "wb") as file:
+                    for block in self.chunks(0, size, stream=stream, holes=holes):
+                        file.write(block)
+                        written += len(block)
+                    file.flush()
+                    os.fsync(file.fileno())
+                if overwrite:
+                    hidden.replace(target)
+                else:
+                    try:
+                        os.link(hidden, target)  # fails where a rename would overwrite
+                    except FileExistsError:
+                        raise TargetExistsError(f"{target} appeared meanwhile; choose another name") from None
+            finally:
+                with contextlib.suppress(FileNotFoundError):
+                    hidden.unlink()
+        dropped = size - written
+        self._engine.record("export", self._id, {"stream": stream, "size": written, "dropped": dropped})
+        return Export(size=written, dropped=dropped)
+
+    def delete(self) -> None:
+        """Make it unreadable at once and give its space back to the disk.
+
+        Raises:
+            ArtifactNotFoundError: it is gone already.
+            SessionBusyError: it is still being written.
+            ReadOnlyError: the session was opened for reading.
+        """
+        self._engine.delete_artifact(self._id)
+
+    # --- inside -----------------------------------------------------------------------------------------
+
+    def _record(self, connection: sqlite3.Connection) -> ArtifactRow:
+        if self._sealed is not None:
+            return self._sealed
+        record = self._engine.artifact_row(connection, self._id)
+        if record.state == "sealed":
+            self._sealed = record
+        return record
+
+    @contextlib.contextmanager
+    def _ranges(self, stream: str, holes: Holes) -> Iterator[RangeReader]:
+        """A range reader in one snapshot; a sealed artifact cannot change, so it needs no transaction."""
+        view = view_of(stream)
+        algorithm = self._engine.row.digest_algorithm
+        with self._engine.reader() as connection:
+            if self._sealed is not None:
+                try:
+                    yield RangeReader(connection, self._sealed, algorithm, view, holes)
+                except IntegrityError:
+                    # Chunks are missing, too, if the artifact was deleted since its row was read.
+                    sealed, self._sealed = self._sealed, None
+                    self._engine.artifact_row(connection, self._id)
+                    self._sealed = sealed
+                    raise
+                return
+            with read_transaction(connection, f"reading {self._id}"):
+                yield RangeReader(connection, self._record(connection), algorithm, view, holes)
+
+
+class _Raw(io.RawIOBase):
+    """Random access for ``Artifact.open``."""
+
+    def __init__(self, artifact: Artifact, stream: str, holes: Holes) -> None:
+        self._artifact = artifact
+        self._stream: Any = stream
+        self._holes: Holes = holes
+        with artifact._engine.reader() as connection:  # noqa: SLF001  # one module
+            self._size = artifact._record(connection).view_size(view_of(stream))  # noqa: SLF001
+        self._position = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._position
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size}[whence]
+        if base + offset < 0:
+            raise RangeError(f"cannot seek to {base + offset}")
+        self._position = base + offset
+        return self._position
+
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer).cast("B")
+        with self._artifact._ranges(self._stream, self._holes) as ranges:  # noqa: SLF001
+            blocks = ranges.blocks(self._position, min(self._position + len(view), self._size), 1)
+        if not blocks:
+            return 0
+        block: Block = blocks[0]
+        start = max(self._position, block.start)
+        data = block.data[start - block.start :][: len(view)]
+        view[: len(data)] = data
+        self._position = start + len(data)
+        return len(data)
+
+
+def info_of(engine: Engine, record: ArtifactRow) -> ArtifactInfo:
+    """The public form of a row."""
+    algorithm = engine.row.digest_algorithm
+    hole = record.parsed_hole()
+    hole_info = None
+    if hole is not None:
+        first, last = hole.lines(COMBINED)
+        span = hole.span(COMBINED)
+        hole_info = HoleInfo(start=span.start, end=span.end, first_line=first, last_line=last)
+    stdout, stderr = (
+        StreamInfo(size=record.view_size(VIEWS[name]), lines=record.view_lines(VIEWS[name]))
+        for name in ("stdout", "stderr")
+    )
+    return ArtifactInfo(
+        id=record.artifact_id,
+        session=engine.row.session_id,
+        project=engine.row.project_id,
+        source=record.source,
+        tool_call_id=record.tool_call_id,
+        command=record.command,
+        content_type=record.content_type,
+        state=record.state,  # type: ignore[arg-type]  # the row was verified, so it is one of the three
+        reason=record.reason,
+        newline=record.newline,  # type: ignore[arg-type]  # likewise
+        size=record.size,
+        kept=record.kept,
+        received=record.received,
+        stored_size=record.stored_size,
+        lines=record.view_lines(COMBINED),
+        chars=record.chars,
+        stdout=stdout,
+        stderr=stderr,
+        digest=None if record.content_digest is None else f"{algorithm}:{record.content_digest.hex()}",
+        chunks_digest=None if record.chunks_digest is None else f"{algorithm}:{record.chunks_digest.hex()}",
+        exit_code=record.exit_code,
+        created=record.created_us / 1e6,
+        ended=None if record.ended_us is None else record.ended_us / 1e6,
+        limit=record.size_limit,
+        policy=record.policy,
+        hole=hole_info,
+        chunks=record.chunks,
+        chunk_size=record.chunk_size,
+    )
+
+
+def _whole(value: object, name: str, example: str) -> int:
+    """``value`` if it is a whole number; a model sends anything."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise RangeError(f"{name} must be a whole number, not {value!r}; for example {example}")
+    return value
+
+
+def _limit(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise InvalidSettingError(f"max_bytes must be a number of bytes, not {value!r}")
+    return value

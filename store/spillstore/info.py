@@ -1,0 +1,180 @@
+"""What the store tells about what it holds: plain, frozen values."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+State = Literal["open", "sealed", "interrupted"]
+Stream = Literal["combined", "stdout", "stderr"]
+Newline = Literal["auto", "lf", "cr"]
+T = TypeVar("T")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class StreamInfo:
+    """One view of an artifact: ``size`` in bytes (positions, the hole included) and ``lines``."""
+
+    size: int
+    lines: int
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class HoleInfo:
+    """What the ``roll`` policy has dropped, in combined coordinates.
+
+    Attributes:
+        start: first dropped byte.
+        end: the byte after the last dropped one.
+        first_line: first line of which at least a part is gone.
+        last_line: last such line.
+    """
+
+    start: int
+    end: int
+    first_line: int
+    last_line: int
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ArtifactInfo:
+    """All that is known of an artifact without reading it.
+
+    Attributes:
+        id: ``art_{unix ms}_{random}``.
+        session: the session it belongs to.
+        project: that session's project, or None.
+        source: the tool that printed it.
+        tool_call_id: the call it answers, or None.
+        command: the command or arguments, or None.
+        content_type: a media type, or None.
+        state: ``open`` while its owner lives, ``sealed``, or ``interrupted``.
+        reason: why it was interrupted, or None.
+        newline: what ends a line: ``lf``, ``cr``, or ``auto`` while undecided.
+        size: bytes of the sequence; positions count to here. The hole is included.
+        kept: bytes present.
+        received: bytes handed to ``write``, before redaction and before any limit.
+        stored_size: bytes that its compressed chunks take.
+        lines: lines of the combined view; a last line without an end counts.
+        chars: code points (bytes that do not continue a UTF-8 sequence).
+        stdout: size and lines of that stream.
+        stderr: likewise.
+        digest: ``blake3:...`` or ``sha256:...`` over every byte of the sequence; None until sealed.
+        chunks_digest: over the digests of the chunks present; None until sealed.
+        exit_code: of the command, or None.
+        created: seconds since 1970-01-01 UTC.
+        ended: likewise; None while open.
+        limit: raw bytes that it may keep.
+        policy: what happens there.
+        hole: what was dropped, or None.
+        chunks: chunks cut so far, and
+        chunk_size: raw bytes of each but the last.
+    """
+
+    id: str
+    session: str
+    project: str | None
+    source: str
+    tool_call_id: str | None
+    command: str | None
+    content_type: str | None
+    state: State
+    reason: str | None
+    newline: Newline
+    size: int
+    kept: int
+    received: int
+    stored_size: int
+    lines: int
+    chars: int
+    stdout: StreamInfo
+    stderr: StreamInfo
+    digest: str | None
+    chunks_digest: str | None
+    exit_code: int | None
+    created: float
+    ended: float | None
+    limit: int
+    policy: str
+    hole: HoleInfo | None
+    chunks: int
+    chunk_size: int
+
+    @property
+    def duration(self) -> float | None:
+        """Seconds from its creation to its end; None while open."""
+        return None if self.ended is None else self.ended - self.created
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SessionInfo:
+    """A session as ``Store.sessions`` lists it.
+
+    Attributes:
+        id: the session's id.
+        project: its project, or None.
+        live: whether a process that lives holds it.
+        used: when it was last written, seconds since 1970-01-01 UTC.
+        disk_size: bytes of its files.
+    """
+
+    id: str
+    project: str | None
+    live: bool
+    used: float
+    disk_size: int
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Verification:
+    """What ``Artifact.verify`` has read and found whole.
+
+    Attributes:
+        chunks: chunks whose digest, position and counters were checked.
+        size: raw bytes decoded.
+        content: whether the digest over the whole content was compared too (a rolled or unsealed artifact has none
+            that could be).
+    """
+
+    chunks: int
+    size: int
+    content: bool
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Export:
+    """What ``Artifact.export`` has written.
+
+    Attributes:
+        size: bytes in the file.
+        dropped: bytes of the hole that the file lacks.
+    """
+
+    size: int
+    dropped: int
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CheckReport:
+    """What ``Session.check`` has looked at; it raises where something is wrong."""
+
+    artifacts: int
+    chunks: int
+    size: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Page(Generic[T]):
+    """Part of a list. Iterates over its items; ``cursor`` brings the next part, None ends the list."""
+
+    items: list[T]
+    cursor: str | None
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)

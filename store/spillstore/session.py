@@ -1,0 +1,490 @@
+"""A session: the artifacts of one conversation, in one file."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import threading
+from typing import TYPE_CHECKING, Self
+
+from spillstore import _sql
+from spillstore._chunker import ALL_BITS
+from spillstore._database import SESSION_KEY, read_transaction
+from spillstore._engine import remove_trash
+from spillstore._ids import ARTIFACT_ID, new_artifact_id
+from spillstore._pipeline import Pipeline
+from spillstore._records import ArtifactRow, read_artifact_row
+from spillstore._verify import Verifier
+from spillstore.artifact import Artifact, info_of
+from spillstore.exceptions import (
+    ArtifactNotFoundError,
+    ClosedError,
+    IntegrityError,
+    InvalidSettingError,
+    SpillstoreError,
+)
+from spillstore.info import ArtifactInfo, CheckReport, Page
+from spillstore.settings import KIB, Settings
+from spillstore.writer import Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+    from types import TracebackType
+
+    from spillstore._engine import Engine
+    from spillstore._filters import FilterFactory, Tap
+    from spillstore.info import Newline, State
+    from spillstore.settings import Policy
+
+CHUNK_SIZE = 64 * KIB
+_NEVER_US = 2**62
+_BACKGROUND_BYTES = 16 * 1024 * KIB
+_PAGE = 100
+_NEWLINES = ("auto", "lf", "cr")
+_STATES = ("open", "sealed", "interrupted")
+_CURSOR = re.compile(r"(\d{1,18})-(\d{1,18})", re.ASCII)
+
+
+class Session:
+    r"""All artifacts of one conversation. Made by ``Store.session``; safe from any thread; a context manager.
+
+    Leaving the block closes the session and keeps it.
+
+    Example:
+        >>> import tempfile
+        >>> from spillstore import Store
+        >>> with tempfile.TemporaryDirectory() as root, Store(root).session("chat-42", project="web") as session:
+        ...     artifact = session.put("hello\n", source="doc", tool_call_id="call_1")
+        ...     [found.id == artifact.id for found in session.artifacts(source="doc")]
+        [True]
+    """
+
+    def __init__(self, engine: Engine, release: Callable[[Engine], None], trash: Path) -> None:
+        self._engine = engine
+        self._release = release
+        self._trash = trash
+        self._closed = False
+        self._close_guard = threading.Lock()  # protects _closed, so that two threads release once
+
+    def __repr__(self) -> str:
+        return f"<Session {self.id!r} of project {self.project!r} in {self._engine.folder}>"
+
+    @property
+    def id(self) -> str:
+        """The id as the caller gave it."""
+        return self._engine.row.session_id
+
+    @property
+    def project(self) -> str | None:
+        """The project it belongs to, or None."""
+        return self._engine.row.project_id
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it was opened for reading alone."""
+        return self._engine.read_only
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self._engine.settings
+
+    # --- writing ----------------------------------------------------------------------------------------
+
+    def create(
+        self,
+        *,
+        source: str = "",
+        tool_call_id: str | None = None,
+        command: str | None = None,
+        content_type: str | None = None,
+        newline: Newline = "lf",
+        limit: int | None = None,
+        policy: Policy | None = None,
+        filters: FilterFactory | None = None,
+        tap: Tap | None = None,
+    ) -> Writer:
+        """Begin an artifact. Returns when its row is committed, so that others can see it at once.
+
+        Args:
+            source: the tool that prints.
+            tool_call_id: the call it answers.
+            command: the command or arguments.
+            content_type: a media type, such as ``text/plain``.
+            newline: ``lf``; ``cr`` for text whose lines end in CR alone; ``auto`` to decide between the two at the
+                end, for content that did not come from a process (where a lone CR draws over the line).
+            limit: raw bytes that may be kept; None for the setting.
+            policy: ``roll``, ``stop`` or ``reject`` at the limit; None for the setting.
+            filters: makes what may change each stream before it is stored; see ``StreamFilter``.
+            tap: sees the sequence as it is stored; called on a worker thread, one call at a time.
+
+        Returns:
+            The writer. Cost: one small transaction.
+
+        Raises:
+            InvalidSettingError: an argument of a wrong type or value.
+            RateLimitError, DiskFullError, SessionDeletedError, LockedError, ReadOnlyError: it cannot be stored.
+        """
+        settings = self._engine.settings
+        if limit is not None or policy is not None:
+            settings = dataclasses.replace(
+                settings,
+                artifact_limit=settings.artifact_limit if limit is None else limit,
+                artifact_policy=settings.artifact_policy if policy is None else policy,
+            )
+        if newline not in _NEWLINES:
+            raise InvalidSettingError(f"newline must be one of {', '.join(_NEWLINES)}, not {newline!r}")
+        for name, value in {
+            "tool_call_id": tool_call_id,
+            "command": command,
+            "content_type": content_type,
+        }.items():
+            if value is not None and not isinstance(value, str):
+                raise InvalidSettingError(f"{name} must be a string or None, not {value!r}")
+        if not isinstance(source, str):
+            raise InvalidSettingError(f"source must be a string, not {source!r}")
+        self._check_open()
+        clock = self._engine.clock
+        created = clock.time()
+        # The roll policy drops whole chunks: of an artifact that may keep little, they must be small.
+        chunk_size = (
+            CHUNK_SIZE
+            if settings.artifact_policy != "roll"
+            else max(1, min(CHUNK_SIZE, settings.artifact_limit // 8))
+        )
+
+        def make_row(key: int, owner: str) -> ArtifactRow:
+            return ArtifactRow(
+                artifact_key=key,
+                artifact_id=new_artifact_id(created),
+                tool_call_id=_storable(tool_call_id),
+                source=_storable(source) or "",
+                command=_storable(command),
+                content_type=_storable(content_type),
+                state="open",
+                reason=None,
+                owner=owner,
+                newline=newline,
+                chunk_size=chunk_size,
+                size_limit=settings.artifact_limit,
+                policy=settings.artifact_policy,
+                created_us=int(created * 1e6),
+                ended_us=None,
+                exit_code=None,
+                **dict.fromkeys(_COUNTERS, 0),
+                line_flags=ALL_BITS,
+                hole=None,
+                content_digest=None,
+                chunks_digest=None,
+                digest=b"",
+            )
+
+        def make_pipeline(row: ArtifactRow) -> Pipeline:
+            return Pipeline(
+                row,
+                algorithm=self._engine.row.digest_algorithm,
+                hold_us=int(settings.hold_back * 1e6),
+                clock=clock,
+                filters=None if filters is None else (filters("stdout"), filters("stderr")),
+                tap=tap,
+            )
+
+        return Writer(self._engine, self._engine.create(make_row, make_pipeline))
+
+    def put(
+        self,
+        data: bytes | bytearray | memoryview | str | Iterable[bytes],
+        *,
+        source: str = "",
+        tool_call_id: str | None = None,
+        command: str | None = None,
+        content_type: str | None = None,
+        newline: Newline = "auto",
+        limit: int | None = None,
+        policy: Policy | None = None,
+    ) -> Artifact:
+        """Store content that is already there: bytes, text, or an iterable of bytes such as an open file.
+
+        Args:
+            data: the content, stored as ``stdout``.
+            source: as for ``create``, and so are the others.
+            tool_call_id: the call it answers.
+            command: the command or arguments.
+            content_type: a media type.
+            newline: ``auto`` here, because content that is put does not come from a process.
+            limit: raw bytes that may be kept.
+            policy: what happens there.
+
+        Returns:
+            The sealed artifact.
+
+        Raises:
+            InvalidSettingError, StorageError: as for ``create`` and ``Writer.write``.
+        """
+        writer = self.create(
+            source=source,
+            tool_call_id=tool_call_id,
+            command=command,
+            content_type=content_type,
+            newline=newline,
+            limit=limit,
+            policy=policy,
+        )
+        with writer:
+            if isinstance(data, (bytes, bytearray, memoryview, str)):
+                writer.write(data)
+            else:
+                for piece in data:
+                    writer.write(piece)
+        return self.artifact(writer.id)
+
+    # --- finding ----------------------------------------------------------------------------------------
+
+    def artifact(self, artifact_id: str) -> Artifact:
+        """The artifact of that id.
+
+        Raises:
+            ArtifactNotFoundError: this session has none of that id; an id of another session looks just the same.
+        """
+        self._check_open()
+        if not isinstance(artifact_id, str) or not ARTIFACT_ID.fullmatch(artifact_id):
+            raise self._engine.not_found(str(artifact_id)[:100])
+        with self._engine.reader() as connection:
+            record = self._engine.artifact_row(connection, artifact_id)
+        return Artifact(self._engine, artifact_id, record)
+
+    def exists(self, artifact_id: str) -> bool:
+        """Whether this session holds an artifact of that id."""
+        try:
+            self.artifact(artifact_id)
+        except ArtifactNotFoundError:
+            return False
+        return True
+
+    def matching(self, prefix: str, limit: int = 10) -> list[str]:
+        """Ids that begin with ``prefix``, at most ``limit``."""
+        self._check_open()
+        parameters = {
+            "session_key": SESSION_KEY,
+            "low": prefix,
+            "high": prefix + "\U0010ffff",
+            "limit": limit,
+        }
+        with self._engine.reader() as connection:
+            return [found for (found,) in connection.execute(_sql.ARTIFACTS_MATCHING, parameters).fetchall()]
+
+    def artifacts(
+        self,
+        *,
+        source: str | None = None,
+        state: State | None = None,
+        since: float | None = None,
+        limit: int = _PAGE,
+        cursor: str | None = None,
+    ) -> Page[Artifact]:
+        """The newest artifacts first, a page at a time.
+
+        Args:
+            source: only those of this tool.
+            state: only ``open``, ``sealed`` or ``interrupted`` ones.
+            since: only those begun at this time or later, in seconds since 1970.
+            limit: the most that a page holds.
+            cursor: a former page's ``cursor``, for the next one.
+
+        Returns:
+            The page. Cost: an index walk over what the page and its filters touch.
+
+        Raises:
+            InvalidSettingError: a filter, limit or cursor that means nothing.
+        """
+        found, following = self._page(source, state, since, limit, cursor)
+        return Page([Artifact(self._engine, record.artifact_id, record) for record in found], following)
+
+    def infos(
+        self,
+        *,
+        source: str | None = None,
+        state: State | None = None,
+        since: float | None = None,
+        limit: int = _PAGE,
+        cursor: str | None = None,
+    ) -> Page[ArtifactInfo]:
+        """Like ``artifacts``, but what is known of each, read in one snapshot."""
+        found, following = self._page(source, state, since, limit, cursor)
+        return Page([info_of(self._engine, record) for record in found], following)
+
+    def _page(
+        self, source: str | None, state: str | None, since: float | None, limit: int, cursor: str | None
+    ) -> tuple[list[ArtifactRow], str | None]:
+        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+            raise InvalidSettingError(f"limit must be a whole number from 1, not {limit!r}")
+        if state is not None and state not in _STATES:
+            raise InvalidSettingError(f"state must be one of {', '.join(_STATES)}, not {state!r}")
+        before_us, before_key = _NEVER_US, 0
+        if cursor is not None:
+            match = _CURSOR.fullmatch(cursor) if isinstance(cursor, str) else None
+            if match is None:
+                raise InvalidSettingError(f"{cursor!r} is no cursor; take it from the page before")
+            before_us, before_key = int(match[1]), int(match[2])
+        self._check_open()
+        out: list[ArtifactRow] = []
+        with self._engine.reader() as connection, read_transaction(connection, "listing"):
+            while True:
+                rows = connection.execute(
+                    _sql.ARTIFACTS_PAGE,
+                    {
+                        "session_key": SESSION_KEY,
+                        "since_us": 0 if since is None else int(since * 1e6),
+                        "before_us": before_us,
+                        "before_key": before_key,
+                        "source": source,
+                        "limit": min(limit, _PAGE) + 1,
+                    },
+                ).fetchall()
+                for row in rows:
+                    record = self._engine.with_derived_state(
+                        read_artifact_row(row, self._engine.row.digest_algorithm)
+                    )
+                    if state is not None and record.state != state:
+                        continue
+                    if len(out) == limit:
+                        return out, f"{out[-1].created_us}-{out[-1].artifact_key}"
+                    out.append(record)
+                if len(rows) <= min(limit, _PAGE):
+                    return out, None
+                last = ArtifactRow(*rows[-1])
+                before_us, before_key = last.created_us, last.artifact_key
+
+    # --- life and death ---------------------------------------------------------------------------------
+
+    def check(self) -> CheckReport:
+        """Check everything: SQLite's own structure, every row's digest, every chunk, and that nothing is left over.
+
+        Cost: reading and decoding the whole session, in flat memory.
+
+        Raises:
+            IntegrityError: lists what is wrong.
+        """
+        self._check_open()
+        problems: list[str] = []
+        chunks = size = 0
+        with self._engine.reader() as connection, read_transaction(connection, "checking"):
+            for (line,) in connection.execute("PRAGMA integrity_check").fetchall():
+                if line != "ok":
+                    problems.append(f"SQLite says: {line}")
+            keys = {
+                key
+                for (key,) in connection.execute(
+                    _sql.CHUNK_ARTIFACTS, {"session_key": SESSION_KEY}
+                ).fetchall()
+            }
+            unfinished = connection.execute(
+                _sql.ARTIFACTS_UNFINISHED, {"session_key": SESSION_KEY}
+            ).fetchall()
+        keys -= {ArtifactRow(*row).artifact_key for row in unfinished if ArtifactRow(*row).state == "deleted"}
+        count, cursor = 0, None
+        try:
+            while True:
+                records, cursor = self._page(None, None, None, _PAGE, cursor)
+                for record in records:
+                    count += 1
+                    keys.discard(record.artifact_key)
+                    if record.state == "open":
+                        continue  # it grows while it is read; its chunks are checked when it has ended
+                    try:
+                        found = Verifier(self._engine, record).run()
+                    except SpillstoreError as error:
+                        problems.append(str(error))
+                    else:
+                        chunks += found.chunks
+                        size += found.size
+                if cursor is None:
+                    break
+        except IntegrityError as error:
+            problems.append(str(error))
+        problems += [f"chunks of an artifact that is not there (key {key})" for key in sorted(keys)]
+        if problems:
+            raise IntegrityError(f"session {self.id!r}: " + "; ".join(problems))
+        return CheckReport(artifacts=count, chunks=chunks, size=size)
+
+    def end(self) -> None:
+        """Record that the conversation is over and close; delete at once where ``cleanup_on_exit`` is set.
+
+        Raises:
+            SessionBusyError: it is to be deleted and somebody else holds it.
+        """
+        self._check_open()
+        if self._engine.settings.cleanup_on_exit:
+            self.delete()
+            return
+        self._engine.end_session()
+        self.close()
+
+    def delete(self, *, force: bool = False) -> None:
+        """Delete the session with all its artifacts, atomically; large files are unlinked in the background.
+
+        Args:
+            force: delete it even though somebody alive holds it; they get ``SessionDeletedError``.
+
+        Raises:
+            SessionBusyError: somebody alive holds it, or a writer is open here.
+            ReadOnlyError: it was opened for reading.
+        """
+        self._check_open()
+        engine = self._engine
+        gone = engine.delete_session(self._trash, force=force)
+        size = sum(path.stat().st_size for path in gone.iterdir()) if gone.is_dir() else 0
+        self.close()
+
+        def unlink() -> None:
+            engine.abandon()
+            remove_trash(gone)
+
+        if size < _BACKGROUND_BYTES:
+            unlink()
+        else:
+            # Not a daemon: a process that ends now waits the tenth of a second that a gigabyte takes.
+            threading.Thread(target=unlink, name="spillstore-unlink").start()
+
+    def close(self) -> None:
+        """Let go of the session; artifacts still open through it are sealed as ``interrupted`` by the last one out."""
+        with self._close_guard:
+            if self._closed:
+                return
+            self._closed = True
+        self._release(self._engine)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _check_open(self) -> None:
+        self._engine.check_usable()
+        if self._closed:
+            raise ClosedError(f"session {self.id!r} was closed; open it again with Store.session")
+
+
+_COUNTERS = (
+    "chunks",
+    "received",
+    "size",
+    "kept",
+    "stored_size",
+    "stdout_size",
+    "stdout_lines",
+    "stderr_size",
+    "stderr_lines",
+    "chars",
+)
+
+
+def _storable(text: str | None) -> str | None:
+    """Text that SQLite can hold: half surrogates, which UTF-8 has not, become U+FFFD."""
+    if text is None or text.isascii():
+        return text
+    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")

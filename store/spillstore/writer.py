@@ -1,0 +1,166 @@
+"""The writing end of an artifact."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, Self
+
+from spillstore._pipeline import Ending
+from spillstore._records import STREAMS
+from spillstore.exceptions import ArtifactTooLargeError, RangeError, UsageError
+from spillstore.settings import MIB
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from spillstore._engine import Engine
+    from spillstore._pipeline import Pipeline
+
+_PIECE = MIB  # a larger write enters the queue in pieces, so that the queue's bound holds
+
+
+class Writer:
+    r"""Takes the bytes of one artifact. Safe from any thread; use it as a context manager.
+
+    Leaving the block seals the artifact; an exception in the block leaves it ``interrupted`` with the exception's name
+    as reason, and everything written so far stays readable. A storage failure is raised by the next ``write``,
+    ``flush`` or ``close``.
+
+    Example:
+        >>> import tempfile
+        >>> from spillstore import Store
+        >>> with tempfile.TemporaryDirectory() as root, Store(root).session("demo") as session:
+        ...     with session.create(source="bash") as writer:
+        ...         _ = writer.write(b"out\n")
+        ...         _ = writer.write("err\n", stream="stderr")
+        ...     session.artifact(writer.id).read_bytes(0, 8, stream="stderr")
+        b'err\n'
+    """
+
+    def __init__(self, engine: Engine, pipeline: Pipeline) -> None:
+        self._engine = engine
+        self._pipeline = pipeline
+        self._exit_code: int | None = None
+
+    def __repr__(self) -> str:
+        return f"<Writer {self.id}>"
+
+    @property
+    def id(self) -> str:
+        """The artifact's id."""
+        return self._pipeline.row.artifact_id
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing more can be written."""
+        return self._pipeline.ended
+
+    @property
+    def received(self) -> int:
+        """Bytes handed to ``write`` so far."""
+        return self._pipeline.received
+
+    def write(
+        self, data: bytes | bytearray | memoryview | str, stream: Literal["stdout", "stderr"] = "stdout"
+    ) -> int:
+        """Queue bytes of one stream; they are readable at most 200 ms later.
+
+        Args:
+            data: bytes, anything with a buffer (copied), or text (stored as UTF-8; half surrogates that stand for
+                bytes become those bytes again).
+            stream: ``stdout`` or ``stderr``.
+
+        Returns:
+            How many bytes that was. Blocks only while the queue is full.
+
+        Raises:
+            RangeError: there is no such stream.
+            UsageError: ``data`` is neither bytes nor text.
+            ClosedError: the writer was closed.
+            ArtifactTooLargeError: the ``reject`` policy's limit is passed; the artifact is discarded.
+            StorageError: storing an earlier write failed.
+        """
+        if stream not in STREAMS:
+            raise RangeError(f"stream must be stdout or stderr, not {stream!r}")
+        raw = _as_bytes(data)
+        self._refuse_too_large(len(raw))
+        number = STREAMS.index(stream)
+        if len(raw) <= _PIECE:
+            if raw:
+                self._engine.write(self._pipeline, number, raw)
+        else:
+            view = memoryview(raw)
+            for start in range(0, len(raw), _PIECE):
+                self._engine.write(self._pipeline, number, bytes(view[start : start + _PIECE]))
+        return len(raw)
+
+    def flush(self) -> None:
+        """Return when everything written so far is committed, lines without an end included.
+
+        Raises:
+            ClosedError, StorageError: as for ``write``.
+        """
+        self._engine.flush(self._pipeline)
+
+    def close(self, *, exit_code: int | None = None) -> None:
+        """Commit everything and seal the artifact. Later calls do nothing.
+
+        Args:
+            exit_code: of the command whose output this was.
+
+        Raises:
+            StorageError: something could not be stored; the artifact is ``interrupted`` and keeps what was committed.
+        """
+        self._engine.end(self._pipeline, Ending("sealed", exit_code=exit_code))
+
+    def abort(self, reason: str) -> None:
+        """Commit everything and leave the artifact ``interrupted``.
+
+        Args:
+            reason: what its ``info`` will say.
+        """
+        self._engine.end(self._pipeline, Ending("interrupted", reason))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.close()
+        elif self._pipeline.error is None:
+            self.abort(f"{kind.__name__}: {error}"[:200])
+
+    def _refuse_too_large(self, more: int) -> None:
+        row = self._pipeline.row
+        size = self._pipeline.received + more
+        if (
+            row.policy != "reject"
+            or size <= row.size_limit
+            or self._pipeline.error is not None
+            or self.closed
+        ):
+            return
+        error = ArtifactTooLargeError(
+            f"the output has at least {size} bytes and an artifact may have {row.size_limit}; it was not kept. Print "
+            "less, raise the limit, or choose the policy roll or stop"
+        )
+        self._engine.discard(self._pipeline, error)
+        raise error
+
+
+def _as_bytes(data: object) -> bytes:
+    if isinstance(data, bytes):
+        return data
+    if isinstance(data, str):
+        try:
+            return data.encode()
+        except UnicodeEncodeError:
+            pass
+        try:
+            return data.encode(errors="surrogateescape")
+        except UnicodeEncodeError:
+            return data.encode(errors="surrogatepass")
+    if isinstance(data, (bytearray, memoryview)):
+        return bytes(data)
+    raise UsageError(f"write takes bytes or text, not {type(data).__name__}")
