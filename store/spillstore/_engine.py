@@ -496,9 +496,13 @@ class Engine:
                     raise pipeline.error
                 if pipeline.next_commit > number:
                     return
-            with self._guard:  # an earlier batch is still being compressed by a worker
+            with self._guard:  # an earlier batch is still being compressed, or the committer has taken ours along
                 self._changed.wait_for(
-                    lambda: pipeline.next_commit in pipeline.ready or pipeline.error is not None
+                    lambda: (
+                        pipeline.error is not None
+                        or pipeline.next_commit > number
+                        or pipeline.next_commit in pipeline.ready
+                    )
                 )
 
     def _commit_ready(self) -> None:

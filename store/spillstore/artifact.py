@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from spillstore._engine import Engine
     from spillstore._ranges import Block, Holes
-    from spillstore.info import Stream, Verification
+    from spillstore.info import State, Stream, Verification
 
 MAX_BYTES = 64 * MIB
 _BLOCKS = 16  # chunks that an iterator fetches in one short transaction
@@ -258,16 +258,20 @@ class Artifact:
         Yields:
             Non-empty bytes.
         """
-        view = view_of(stream)
         while True:
-            with self._engine.reader() as connection:
-                record = self._record(connection)
-            size = record.view_size(view)
+            size, state = self.extent(stream)
             yield from self.chunks(start, size, stream=stream, holes=holes)
             start = max(start, size)
-            if record.state != "open":
+            if state != "open":
                 return
             time.sleep(poll)
+
+    def extent(self, stream: Stream = "combined") -> tuple[int, State]:
+        """Bytes of a stream committed by now, and whether more may come: its state, from one snapshot."""
+        view = view_of(stream)
+        with self._engine.reader() as connection:
+            record = self._record(connection)
+        return record.view_size(view), record.state  # type: ignore[return-value]  # verified: one of the three
 
     # --- the whole --------------------------------------------------------------------------------------
 

@@ -93,6 +93,10 @@ class Writer:
                 self._engine.write(self._pipeline, number, bytes(view[start : start + _PIECE]))
         return len(raw)
 
+    def would_block(self, size: int) -> bool:
+        """Whether a write of that many bytes had to wait for room, or would copy for milliseconds."""
+        return size > _PIECE or not self._engine.room(size)
+
     def flush(self) -> None:
         """Return when everything written so far is committed, lines without an end included.
 

@@ -1,0 +1,431 @@
+r"""The same store for asyncio: the same names, awaited.
+
+Whatever may touch the disk runs on a thread of the loop's default executor; ``Writer.write`` returns at once while the
+queue has room, and only waits on a thread when it is full. So no call holds up the event loop.
+
+    >>> import asyncio, tempfile
+    >>> from spillstore import aio
+    >>> async def main(root):
+    ...     store = aio.Store(root)
+    ...     async with store.session("chat-42") as session:
+    ...         async with session.create(source="bash") as writer:
+    ...             await writer.write("one\ntwo\n")
+    ...         artifact = await session.artifact(writer.id)
+    ...         return (await artifact.info).lines, await artifact.read_lines(2, 2)
+    >>> with tempfile.TemporaryDirectory() as root:
+    ...     asyncio.run(main(root))
+    (2, b'two\n')
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
+
+from spillstore import artifact as _artifact
+from spillstore import session as _session
+from spillstore import store as _store
+from spillstore import writer as _writer
+from spillstore.artifact import MAX_BYTES
+from spillstore.info import Page
+
+if TYPE_CHECKING:
+    import io
+    import os
+    from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Generator, Iterable
+    from pathlib import Path
+    from types import TracebackType
+    from typing import Literal
+
+    from spillstore._clock import Clock
+    from spillstore._ranges import Holes
+    from spillstore.info import (
+        ArtifactInfo,
+        CheckReport,
+        Export,
+        SessionInfo,
+        State,
+        Stream,
+        Verification,
+    )
+    from spillstore.settings import Settings
+
+__all__ = ["Artifact", "Reader", "Session", "Store", "Writer"]
+
+
+class _Closable(Protocol):
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+T = TypeVar("T")
+C = TypeVar("C", bound=_Closable)
+
+
+class Opening(Generic[C]):
+    """What is being opened: ``await`` it, or use it with ``async with``."""
+
+    def __init__(self, make: Callable[[], C]) -> None:
+        self._make = make
+        self._made: C | None = None
+
+    def __await__(self) -> Generator[Any, None, C]:
+        return self._open().__await__()
+
+    async def _open(self) -> C:
+        task = asyncio.ensure_future(asyncio.to_thread(self._make))
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            # The thread goes on; what it opens must not stay open with nobody to close it.
+            with contextlib.suppress(Exception):
+                await (await task).__aexit__(None, None, None)
+            raise
+
+    async def __aenter__(self) -> C:
+        self._made = await self._open()
+        return self._made
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._made is not None, "__aexit__ is only called after __aenter__"
+        await self._made.__aexit__(kind, error, trace)
+
+
+class Store:
+    """``spillstore.Store`` for asyncio."""
+
+    def __init__(
+        self, root: str | os.PathLike[str] | None = None, *, clock: Clock | None = None, **settings: object
+    ) -> None:
+        """Name a store; see ``spillstore.Store``."""
+        self._store = _store.Store(root, clock=clock, **settings)
+
+    @property
+    def root(self) -> Path:
+        """The folder."""
+        return self._store.root
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that sessions opened through this store get."""
+        return self._store.settings
+
+    def session(
+        self, session_id: str, project: str | None = None, *, create: bool = True, read_only: bool = False
+    ) -> Opening[Session]:
+        """Open a session; see ``spillstore.Store.session``."""
+        return Opening(
+            lambda: Session(self._store.session(session_id, project, create=create, read_only=read_only))
+        )
+
+    @staticmethod
+    def open_file(path: str | os.PathLike[str]) -> Opening[Session]:
+        """Read a ``session.db`` that somebody sent; see ``spillstore.Store.open_file``."""
+        return Opening(lambda: Session(_store.Store.open_file(path)))
+
+    async def sessions(self, project: str | None = None) -> list[SessionInfo]:
+        """All sessions, or those of one project."""
+        return await asyncio.to_thread(lambda: list(self._store.sessions(project)))
+
+    async def check(self) -> int:
+        """Check every session."""
+        return await asyncio.to_thread(self._store.check)
+
+    async def collect(self, *, older_than: float | None = None, dry_run: bool = False) -> list[SessionInfo]:
+        """Delete sessions past their retention."""
+        return await asyncio.to_thread(lambda: self._store.collect(older_than=older_than, dry_run=dry_run))
+
+
+class Session:
+    """``spillstore.Session`` for asyncio."""
+
+    def __init__(self, session: _session.Session) -> None:
+        self._session = session
+
+    @property
+    def id(self) -> str:
+        """The id as the caller gave it."""
+        return self._session.id
+
+    @property
+    def project(self) -> str | None:
+        """The project it belongs to, or None."""
+        return self._session.project
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it was opened for reading alone."""
+        return self._session.read_only
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self._session.settings
+
+    def create(self, **meta: Any) -> Opening[Writer]:
+        """Begin an artifact; arguments as for ``spillstore.Session.create``."""
+        return Opening(lambda: Writer(self._session.create(**meta)))
+
+    async def put(
+        self, data: bytes | bytearray | memoryview | str | Iterable[bytes] | AsyncIterable[bytes], **meta: Any
+    ) -> Artifact:
+        """Store content that is already there; arguments as for ``spillstore.Session.put``."""
+        if hasattr(data, "__aiter__"):
+            async with self.create(**{"newline": "auto", **meta}) as writer:
+                async for piece in data:
+                    await writer.write(piece)
+            return await self.artifact(writer.id)
+        return Artifact(await asyncio.to_thread(lambda: self._session.put(data, **meta)))
+
+    async def artifact(self, artifact_id: str) -> Artifact:
+        """The artifact of that id."""
+        return Artifact(await asyncio.to_thread(self._session.artifact, artifact_id))
+
+    async def exists(self, artifact_id: str) -> bool:
+        """Whether this session holds an artifact of that id."""
+        return await asyncio.to_thread(self._session.exists, artifact_id)
+
+    async def matching(self, prefix: str, limit: int = 10) -> list[str]:
+        """Ids that begin with ``prefix``."""
+        return await asyncio.to_thread(self._session.matching, prefix, limit)
+
+    async def artifacts(
+        self,
+        *,
+        source: str | None = None,
+        state: State | None = None,
+        since: float | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page[Artifact]:
+        """The newest artifacts first, a page at a time."""
+        page = await asyncio.to_thread(
+            lambda: self._session.artifacts(source=source, state=state, since=since, limit=limit, cursor=cursor)
+        )
+        return Page([Artifact(found) for found in page], page.cursor)
+
+    async def infos(
+        self,
+        *,
+        source: str | None = None,
+        state: State | None = None,
+        since: float | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page[ArtifactInfo]:
+        """Like ``artifacts``, but what is known of each."""
+        return await asyncio.to_thread(
+            lambda: self._session.infos(source=source, state=state, since=since, limit=limit, cursor=cursor)
+        )
+
+    async def check(self) -> CheckReport:
+        """Check everything."""
+        return await asyncio.to_thread(self._session.check)
+
+    async def end(self) -> None:
+        """Record that the conversation is over and close."""
+        await asyncio.to_thread(self._session.end)
+
+    async def delete(self, *, force: bool = False) -> None:
+        """Delete the session with all its artifacts."""
+        await asyncio.to_thread(lambda: self._session.delete(force=force))
+
+    async def close(self) -> None:
+        """Let go of the session."""
+        await asyncio.to_thread(self._session.close)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+class Writer:
+    """``spillstore.Writer`` for asyncio."""
+
+    def __init__(self, writer: _writer.Writer) -> None:
+        self._writer = writer
+
+    @property
+    def id(self) -> str:
+        """The artifact's id."""
+        return self._writer.id
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing more can be written."""
+        return self._writer.closed
+
+    @property
+    def received(self) -> int:
+        """Bytes handed to ``write`` so far."""
+        return self._writer.received
+
+    async def write(
+        self, data: bytes | bytearray | memoryview | str, stream: Literal["stdout", "stderr"] = "stdout"
+    ) -> int:
+        """Queue bytes of one stream; waits, without holding up the loop, while the queue is full."""
+        if self._writer.would_block(len(data)):
+            return await asyncio.to_thread(self._writer.write, data, stream)
+        return self._writer.write(data, stream)
+
+    async def flush(self) -> None:
+        """Return when everything written so far is committed."""
+        await asyncio.to_thread(self._writer.flush)
+
+    async def close(self, *, exit_code: int | None = None) -> None:
+        """Commit everything and seal the artifact."""
+        await asyncio.to_thread(lambda: self._writer.close(exit_code=exit_code))
+
+    async def abort(self, reason: str) -> None:
+        """Commit everything and leave the artifact ``interrupted``."""
+        await asyncio.to_thread(self._writer.abort, reason)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await asyncio.to_thread(self._writer.__exit__, kind, error, trace)
+
+
+class Artifact:
+    """``spillstore.Artifact`` for asyncio; ``info`` is awaited too."""
+
+    def __init__(self, artifact: _artifact.Artifact) -> None:
+        self._artifact = artifact
+
+    @property
+    def id(self) -> str:
+        """The id that a model is shown."""
+        return self._artifact.id
+
+    @property
+    def info(self) -> Awaitable[ArtifactInfo]:
+        """What is known of it now: ``await artifact.info``."""
+        return asyncio.to_thread(lambda: self._artifact.info)
+
+    async def read_lines(
+        self,
+        first: int,
+        last: int,
+        *,
+        stream: Stream = "combined",
+        holes: Holes = "raise",
+        max_bytes: int = MAX_BYTES,
+    ) -> bytes:
+        """Lines ``first`` to ``last``, inclusive."""
+        return await asyncio.to_thread(
+            lambda: self._artifact.read_lines(first, last, stream=stream, holes=holes, max_bytes=max_bytes)
+        )
+
+    async def read_bytes(
+        self, start: int, end: int, *, stream: Stream = "combined", holes: Holes = "raise", max_bytes: int = MAX_BYTES
+    ) -> bytes:
+        """Bytes ``[start, end)``."""
+        return await asyncio.to_thread(
+            lambda: self._artifact.read_bytes(start, end, stream=stream, holes=holes, max_bytes=max_bytes)
+        )
+
+    async def read_time(
+        self,
+        start: float,
+        end: float,
+        *,
+        stream: Stream = "combined",
+        holes: Holes = "raise",
+        max_bytes: int = MAX_BYTES,
+    ) -> bytes:
+        """Bytes that arrived in ``[start, end)`` seconds."""
+        return await asyncio.to_thread(
+            lambda: self._artifact.read_time(start, end, stream=stream, holes=holes, max_bytes=max_bytes)
+        )
+
+    async def tail(
+        self, lines: int = 50, *, stream: Stream = "combined", holes: Holes = "raise", max_bytes: int = MAX_BYTES
+    ) -> bytes:
+        """The last ``lines`` lines."""
+        return await asyncio.to_thread(
+            lambda: self._artifact.tail(lines, stream=stream, holes=holes, max_bytes=max_bytes)
+        )
+
+    async def chunks(
+        self, start: int = 0, end: int | None = None, *, stream: Stream = "combined", holes: Holes = "raise"
+    ) -> AsyncIterator[bytes]:
+        """The bytes ``[start, end)`` in blocks of at most 64 KiB."""
+        blocks = self._artifact.chunks(start, end, stream=stream, holes=holes)
+        while (block := await asyncio.to_thread(next, blocks, None)) is not None:
+            yield block
+
+    async def follow(
+        self, start: int = 0, *, stream: Stream = "combined", poll: float = 0.1, holes: Holes = "raise"
+    ) -> AsyncIterator[bytes]:
+        """Like ``chunks``, but waits for more until the artifact ends."""
+        while True:
+            size, state = await asyncio.to_thread(self._artifact.extent, stream)
+            async for block in self.chunks(start, size, stream=stream, holes=holes):
+                yield block
+            start = max(start, size)
+            if state != "open":
+                return
+            await asyncio.sleep(poll)
+
+    async def open(self, *, stream: Stream = "combined", holes: Holes = "raise") -> Reader:
+        """A seekable binary reader."""
+        return Reader(await asyncio.to_thread(lambda: self._artifact.open(stream=stream, holes=holes)))
+
+    async def verify(self) -> Verification:
+        """Read every chunk and recompute every digest and counter."""
+        return await asyncio.to_thread(self._artifact.verify)
+
+    async def export(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        stream: Stream = "combined",
+        overwrite: bool = False,
+        holes: Holes = "raise",
+    ) -> Export:
+        """Write the bytes to a file, atomically."""
+        return await asyncio.to_thread(
+            lambda: self._artifact.export(path, stream=stream, overwrite=overwrite, holes=holes)
+        )
+
+    async def delete(self) -> None:
+        """Make it unreadable at once and give its space back."""
+        await asyncio.to_thread(self._artifact.delete)
+
+
+class Reader:
+    """A binary file object whose methods are awaited."""
+
+    def __init__(self, file: io.BufferedReader) -> None:
+        self._file = file
+
+    async def read(self, size: int = -1) -> bytes:
+        """Up to ``size`` bytes, or all that is left."""
+        return await asyncio.to_thread(self._file.read, size)
+
+    async def readline(self) -> bytes:
+        """The next line."""
+        return await asyncio.to_thread(self._file.readline)
+
+    async def seek(self, offset: int, whence: int = 0) -> int:
+        """Move to a position."""
+        return await asyncio.to_thread(self._file.seek, offset, whence)
+
+    def tell(self) -> int:
+        """The position."""
+        return self._file.tell()
+
+    async def close(self) -> None:
+        """Close it."""
+        await asyncio.to_thread(self._file.close)

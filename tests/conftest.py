@@ -1,0 +1,149 @@
+"""What every test stands on: an empty environment, a clock to turn, stores whose sessions are checked at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import os
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from spillstore import Store, aio
+from spillstore.info import Page
+
+settings.register_profile("default", deadline=None, suppress_health_check=list(HealthCheck), max_examples=60)
+settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=1000)
+settings.load_profile(os.environ.get("SPILLSTORE_TEST_PROFILE", "default"))
+
+# What the machine happens to have free is not what these tests are about.
+NO_FLOORS = {"free_disk_floor": 0, "artifacts_per_minute": 0}
+
+
+class ManualClock:
+    """Time that stands still until a test moves it."""
+
+    def __init__(self, now: float = 1_700_000_000.0) -> None:
+        self.now = now
+
+    def time(self) -> float:
+        return self.now
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def advance(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.fixture(autouse=True)
+def _empty_environment(monkeypatch, tmp_path):
+    for name in [name for name in os.environ if name.startswith("SPILLSTORE_") and "TEST" not in name]:
+        monkeypatch.delenv(name)
+    # Whoever forgets to name a root must not write into the user's own store.
+    monkeypatch.setenv("SPILLSTORE_ROOT", str(tmp_path / "default-root"))
+
+
+@pytest.fixture
+def clock():
+    return ManualClock()
+
+
+class Loop:
+    """An event loop on a thread, for tests that speak to ``spillstore.aio`` as if it were the plain store."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread.start()
+
+    def run(self, awaitable):
+        async def wait():
+            return await awaitable
+
+        return asyncio.run_coroutine_threadsafe(wait(), self._loop).result()
+
+    def stop(self) -> None:
+        self.run(self._loop.shutdown_default_executor())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+class Blocking:
+    """Looks like the plain object of the same name: awaits whatever the async one returns."""
+
+    def __init__(self, inner, loop: Loop) -> None:
+        self._inner, self._loop = inner, loop
+
+    def __getattr__(self, name):
+        return self._finish(getattr(self._inner, name))
+
+    def _finish(self, value):
+        if inspect.ismethod(value) or inspect.isfunction(value):
+            return lambda *args, **kwargs: self._finish(value(*args, **kwargs))
+        if inspect.isasyncgen(value):
+            return self._iterate(value)
+        if inspect.isawaitable(value):
+            value = self._loop.run(value)
+        if isinstance(value, Page):
+            return Page([self._finish(item) for item in value], value.cursor)
+        return Blocking(value, self._loop) if type(value).__module__ == "spillstore.aio" else value
+
+    def _iterate(self, values):
+        while True:
+            try:
+                yield self._loop.run(anext(values))
+            except StopAsyncIteration:
+                return
+
+    def __enter__(self):
+        self._loop.run(self._inner.__aenter__())
+        return self
+
+    def __exit__(self, *error):
+        self._loop.run(self._inner.__aexit__(*error))
+
+
+@pytest.fixture(scope="session")
+def loop():
+    loop = Loop()
+    yield loop
+    loop.stop()
+
+
+@pytest.fixture(params=["plain", "aio"])
+def make_store(request, tmp_path, loop):
+    """Makes stores of both kinds; when the test ends, every session left in them is checked."""
+    roots: set[Path] = set()
+
+    def make(root=None, **options):
+        root = Path(root or tmp_path / "root")
+        roots.add(root)
+        options = {**NO_FLOORS, **options}
+        return Store(root, **options) if request.param == "plain" else Blocking(aio.Store(root, **options), loop)
+
+    yield make
+    for root in roots:
+        Store(root).check()
+
+
+@pytest.fixture
+def store(make_store):
+    return make_store()
+
+
+@pytest.fixture
+def plain_store(tmp_path):
+    """A plain store for what has no async form, or where both forms would test the same thing twice."""
+    store = Store(tmp_path / "root", **NO_FLOORS)
+    yield store
+    store.check()
+
+
+@pytest.fixture
+def session(store):
+    with store.session("test", project="tests") as session:
+        yield session
