@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from spillstore.settings import Settings
 
 _log = logging.getLogger("spillstore")
+_log.addHandler(logging.NullHandler())  # a library is silent unless its user configures logging
 _IDLE_READERS = 4
 _PURGE_CHUNKS = 512
 _RENUMBER_CHUNKS = 64
@@ -298,9 +299,9 @@ class Engine:
         """Insert an artifact's row and begin to take its bytes. Returns after the commit."""
         with self._commit:
             connection = self._writable()
-            self._refuse_full_disk()
             with write_transaction(connection, self.settings.busy_timeout, "creating an artifact"):
                 self._refuse_deleted(connection)
+                self._refuse_full_disk()
                 self._refuse_rate(connection)
                 (key,) = connection.execute(_sql.SESSION_NEXT_KEY, {"session_key": SESSION_KEY}).fetchone()
                 row = make_row(key, self.owner_name).sealed(self.row.digest_algorithm)
@@ -422,6 +423,9 @@ class Engine:
             pipeline.scheduled -= scheduled
             if partial:
                 pipeline.dirty_since = None
+        if scheduled and not items:  # somebody else was quicker; nothing may come after the batch that ends
+            pipeline.sequencing.release()
+            return -1
         try:
             batch = pipeline.pump(items, partial=partial, flush=flush, ending=ending)
         except Exception as error:
@@ -522,9 +526,9 @@ class Engine:
             return
         try:
             connection = self._writable()
-            self._refuse_full_disk()
             with write_transaction(connection, self.settings.busy_timeout, "storing"):
                 self._refuse_deleted(connection)
+                self._refuse_full_disk()
                 stored = [self._store(connection, pipeline, batches) for pipeline, batches in work]
         except SpillstoreError as error:
             if isinstance(error, SessionDeletedError):
@@ -824,7 +828,8 @@ class Engine:
                     if first + _PURGE_CHUNKS > row.chunks:
                         connection.execute(_sql.ARTIFACT_REMOVE, key)
                 with translated("freeing space"):
-                    connection.execute("PRAGMA incremental_vacuum").fetchall()
+                    # A script, because execute() takes one step of this statement, and each step frees one page.
+                    connection.executescript("PRAGMA incremental_vacuum")
         with self._commit, translated("freeing space"):
             self._writable().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 

@@ -227,7 +227,8 @@ class RangeReader:
             located = self._locate(getattr(_sql, f"BYTE_{self._view.name.upper()}"), {"position": start})
             if located is None:
                 raise self._missing(start)
-            by_seq.setdefault(located.seq, self._block(located))
+            if located.seq not in by_seq:
+                by_seq[located.seq] = self._block(located)
             after, last = getattr(located, f"{self._view.name}_start") - 1, end - 1
         position: int | None = None
         for count, row in enumerate(self._rows(self._range_sql, after, last), 1):

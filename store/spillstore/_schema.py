@@ -64,7 +64,7 @@ SQLite stores in no bytes at all.
     stdout_size         int      stdout bytes in this chunk
     stdout_line_start   int      stdout line ends before this chunk
     stdout_lines        int      stdout line ends in it
-    stderr_...          int      the same four of stderr
+    ``stderr_...``      int      the same four of stderr
     time_start          int      time of the first segment, microseconds since the artifact began; never decreases
     time_end            int      time of the last segment
     line_flags          int      bits 1, 2, 4 as above where the chunk begins; bits 8, 16, 32 where it ends

@@ -31,6 +31,7 @@ from spillstore.exceptions import (
     SessionDeletedError,
     SessionNotFoundError,
     SpillstoreError,
+    StorageError,
     UnsafeRootError,
     UsageError,
 )
@@ -286,7 +287,7 @@ class Store:
             except FileNotFoundError:
                 return False
             except OSError as error:
-                raise UnsafeRootError(f"{part} cannot be used: {error}") from error
+                raise StorageError(f"{part} cannot be used: {error}") from error
             if not stat.S_ISDIR(mode):
                 what = "a symbolic link" if stat.S_ISLNK(mode) else "no folder"
                 raise UnsafeRootError(f"{part} is {what}; a store's folders must be real ones")

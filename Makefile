@@ -1,0 +1,79 @@
+# Needs Python 3.11 or newer with venv, make, and a package index. Nothing is compiled.
+#
+#   make demo    a two-minute look: sets up .venv, runs a command, reads ranges of what it printed
+#   make test    sets up the test tools, runs the tests
+#   make check   lint, types, docs, a short fault campaign, all tests; what CI runs
+#
+# Stamps in $(VENV) make a second call quick. Another interpreter: make PYTHON=python3.13 check
+
+PYTHON ?= python3
+VENV ?= .venv
+JOBS ?= auto
+ROUNDS ?= 3
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test check lint types docs faults bench clean
+
+help:
+	@sed -n 's/^#   //p' Makefile
+	@echo "make docs    the manual, in docs/_build/html"
+	@echo "make bench   the benchmarks; takes minutes"
+	@echo "make clean   removes .venv and everything that was built"
+
+demo: $(VENV)/.installed
+	$(BIN)/python -m spillstore_tools.demo
+
+test: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -n $(JOBS)
+
+# The tests come last, so that their summary is the last thing to read.
+check: lint types docs faults
+	$(BIN)/python -m pytest -n $(JOBS) -m "not fault"
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/python -m ruff check
+	$(BIN)/python -m ruff format --check
+
+types: $(VENV)/.installed-dev
+	$(BIN)/python -m mypy
+
+docs: $(VENV)/.installed-dev
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+
+faults: $(VENV)/.installed-dev
+	SPILLSTORE_TEST_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest -q -n $(JOBS) -m fault
+
+bench: $(VENV)/.installed-dev
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) build dist docs/_build .demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.made:
+	@command -v $(PYTHON) >/dev/null || { \
+	  echo "There is no $(PYTHON) here. Install Python 3.11 or newer, or name one: make PYTHON=python3.13"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Spillstore needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V 2>&1)." \
+	  "Name a newer one: make PYTHON=python3.13"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "$(PYTHON) has no venv module. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+# Editable, so that only a change of the dependencies calls for another installation.
+$(VENV)/.installed: $(VENV)/.made pyproject.toml
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.installed-test: $(VENV)/.made pyproject.toml
+	$(PIP) --editable '.[test]'
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-dev: $(VENV)/.made pyproject.toml
+	$(PIP) --editable '.[dev]'
+	@touch $@ $(VENV)/.installed $(VENV)/.installed-test

@@ -1,0 +1,48 @@
+"""``python -m benchmarks [--quick] [NAME ...]``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from benchmarks import concurrency, ingest, reads, report, sessions, size, small
+from benchmarks.data import FOLDER
+from benchmarks.workspace import Workspace
+
+_ALL = {
+    "ingest": ingest.measure,
+    "size": size.measure,
+    "reads": reads.measure,
+    "small": small.measure,
+    "sessions": sessions.measure,
+    "concurrency": concurrency.measure,
+}
+_RESULTS = Path(__file__).parent / "results"
+
+
+def main() -> int:
+    """Run, print, keep. The exit code is 1 if any answer was wrong; a missed target is for people to judge."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument(
+        "--quick", action="store_true", help="256 MiB, fewer rounds; results go to .data/quick"
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(_ALL)}; all by default")
+    options = parser.parse_args()
+    if unknown := set(options.names) - set(_ALL):
+        parser.error(f"no benchmark is called {', '.join(sorted(unknown))}; there are {', '.join(_ALL)}")
+    correct = True
+    with Workspace(quick=options.quick) as space:
+        for name in options.names or _ALL:
+            begin = time.monotonic()
+            rows = _ALL[name](space)
+            print(f"\n## {name} ({time.monotonic() - begin:.0f} s)\n\n{report.table(rows)}", flush=True)
+            command = f"python -m benchmarks {'--quick ' if options.quick else ''}{name}"
+            report.save(FOLDER / "quick" if options.quick else _RESULTS, name, command, rows)
+            correct &= all(row.correct for row in rows)
+    return 0 if correct else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,42 @@
+"""Figures out of repeated measurements; all that is compared was taken in turn, in one process or one run."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The value below which ``share`` of all values lie (nearest rank)."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def median(values: Sequence[float]) -> float:
+    """The middle."""
+    return statistics.median(values)
+
+
+def interleaved(
+    variants: dict[str, Callable[[int], object]], rounds: int, check: Callable[[str, int, object], None]
+) -> dict[str, list[float]]:
+    """Call every variant with every round's number, one after the other, each round beginning with another one.
+
+    ``check`` sees each answer outside the timed part.
+    """
+    names = list(variants)
+    times: dict[str, list[float]] = {name: [] for name in names}
+    clock = time.perf_counter
+    for number in range(rounds):
+        shift = number % len(names)
+        for name in names[shift:] + names[:shift]:
+            call = variants[name]
+            begin = clock()
+            answer = call(number)
+            times[name].append(clock() - begin)
+            check(name, number, answer)
+    return times

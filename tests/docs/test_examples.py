@@ -1,0 +1,104 @@
+"""Every example of the README and the manual runs, and prints what the page says."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import doctest
+import io
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclasses.dataclass
+class Example:
+    """Code or commands, and what they print; None where the page does not say."""
+
+    kind: str
+    line: int
+    code: str
+    output: str | None
+
+
+def examples(page: Path) -> list[Example]:
+    """The examples of a page in order: Python blocks, and each command of a console block."""
+    text = page.read_text(encoding="utf-8")
+    out: list[Example] = []
+    end = -1
+    for match in FENCE.finditer(text):
+        kind, body = match[1], match[2]
+        line = text.count("\n", 0, match.start()) + 2
+        follows = out and not text[end : match.start()].strip()
+        if kind == "python":
+            out.append(Example("python", line, body, None))
+        elif kind == "text" and follows and out[-1].kind == "python":
+            out[-1].output = body
+        elif kind == "console":
+            for command in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
+                first, _, output = command.partition("\n")
+                out.append(Example("console", line, first, output))
+        end = match.end()
+    return out
+
+
+def run(example: Example, names: dict[str, object], where: str) -> str:
+    """What the example prints."""
+    if example.kind == "python":
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile("\n" * (example.line - 1) + example.code, where, "exec"), names)
+        return printed.getvalue()
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", example.code],
+        env={**os.environ, "PATH": path, "COLUMNS": "100", "NO_COLOR": "1"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    return done.stdout
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if examples(page)], ids=lambda page: page.name)
+def test_the_examples_of_a_page_print_what_it_says(page, tmp_path, monkeypatch):
+    """The blocks of a page run in order, in one namespace and one empty folder; ``...`` stands for anything."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SPILLSTORE_ROOT", str(tmp_path / "store"))
+    monkeypatch.setenv(
+        "SPILLSTORE_FREE_DISK_FLOOR", "0"
+    )  # what this machine has free is not the example's subject
+    names: dict[str, object] = {"__name__": "example"}
+    for example in examples(page):
+        where = f"{page.name}:{example.line}"
+        printed = run(example, names, where)
+        if example.output is not None:
+            same = doctest.OutputChecker().check_output(example.output, printed, doctest.ELLIPSIS)
+            assert same, f"{where}: {example.code}\nprints\n{printed}\nand the page says\n{example.output}"
+
+
+def test_the_readme_has_examples_for_python_and_for_the_shell():
+    """A newcomer finds one of each."""
+    assert {example.kind for example in examples(ROOT / "README.md")} == {"python", "console"}
+
+
+def test_links_between_pages_lead_somewhere():
+    """A relative link names a file of the project."""
+    broken = []
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
+        prose = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", prose):
+            if "://" not in target and not (page.parent / target).exists():
+                broken.append(f"{page.name}: {target}")
+    assert broken == []

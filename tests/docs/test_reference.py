@@ -1,0 +1,87 @@
+"""The reference pages agree with the code: settings, public names, help texts."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import spillstore
+from spillstore import Settings
+from spillstore.settings import parse_size
+
+ROOT = Path(__file__).parents[2]
+SETTINGS = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+MODULES = ["store", "session", "writer", "artifact", "info", "settings", "exceptions", "aio"]
+
+
+def parsed(text: str, default: object) -> object:
+    """A default as the page writes it."""
+    if isinstance(default, bool):
+        return text == "true"
+    if isinstance(default, int):
+        return parse_size("the page", text)
+    return type(default)(text)
+
+
+def test_the_settings_page_lists_every_setting_with_its_default():
+    """The table has the names and defaults of ``Settings``, in its order."""
+    table = dict(re.findall(r"^\| `([a-z_]+)` \| ([^|]+?) \|", SETTINGS, re.MULTILINE))
+    fields = {field.name: field.default for field in dataclasses.fields(Settings)}
+    assert list(table) == list(fields)
+    assert {name: parsed(text, fields[name]) for name, text in table.items()} == fields
+
+
+@pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(Settings)])
+def test_every_setting_has_the_variable_that_the_page_says(name):
+    """``SPILLSTORE_`` and the name in capitals sets it."""
+    default = getattr(Settings(), name)
+    text = {
+        "artifact_policy": "stop",
+        "durability": "full",
+        "digest": "sha256",
+        "cleanup_on_exit": "true",
+    }.get(name, "1048576")
+    assert getattr(Settings.load({f"SPILLSTORE_{name.upper()}": text}), name) != default
+
+
+def test_the_readme_names_the_whole_public_api():
+    """Every name of ``spillstore.__all__``, and every method of its four main classes."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    methods = {
+        name
+        for cls in (spillstore.Store, spillstore.Session, spillstore.Writer, spillstore.Artifact)
+        for name, member in inspect.getmembers(cls)
+        if not name.startswith("_") and callable(member)
+    }
+    words = set(re.findall(r"\w+", readme))
+    assert sorted((set(spillstore.__all__) | methods) - words) == []
+
+
+def test_every_public_name_has_a_docstring():
+    """Modules, classes, methods and properties that a caller can reach say what they are."""
+    bare = []
+    for name in ["", *MODULES]:
+        module = importlib.import_module(f"spillstore.{name}" if name else "spillstore")
+        if not module.__doc__:
+            bare.append(module.__name__)
+        for public, thing in vars(module).items():
+            if public.startswith("_") or getattr(thing, "__module__", None) != module.__name__:
+                continue
+            if not inspect.getdoc(thing):
+                bare.append(f"{module.__name__}.{public}")
+            if inspect.isclass(thing):
+                bare += [
+                    f"{module.__name__}.{public}.{member}"
+                    for member, value in vars(thing).items()
+                    if not member.startswith("_")
+                    and (
+                        inspect.isfunction(value) or isinstance(value, property | staticmethod | classmethod)
+                    )
+                    and not inspect.getdoc(value)
+                ]
+    assert bare == []

@@ -1,0 +1,187 @@
+"""Damage: whatever is flipped, swapped, dropped or repeated, wrong bytes never come back."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sqlite3
+
+import pytest
+from conftest import NO_FLOORS
+
+from spillstore import Store, _sql
+from spillstore.exceptions import DamageError, IntegrityError, SpillstoreError
+
+LINES = [b"line %06d %s\n" % (number, b"x" * (number % 50)) for number in range(12_000)]
+ERRORS = [b"error %d\n" % number for number in range(0, 12_000, 400)]
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    """A closed session with one artifact of both streams; tests damage copies of it."""
+    root = tmp_path_factory.mktemp("whole")
+    store = Store(root, **NO_FLOORS)
+    with store.session("damage") as session:
+        with session.create() as writer:
+            for number, line in enumerate(LINES):
+                writer.write(line)
+                if number % 400 == 0:
+                    writer.write(ERRORS[number // 400], stream="stderr")
+        other = session.put(b"".join(LINES))
+        session.check()
+    return root, writer.id, other.id
+
+
+@pytest.fixture
+def damaged(original, tmp_path):
+    """``damaged(sql, ...)`` runs statements on a copy and returns (session, artifact); the session is not checked."""
+    root, artifact_id, _ = original
+    copy = tmp_path / "copy"
+    shutil.copytree(root, copy)
+    sessions = []
+
+    def damage(*statements):
+        path = copy / "_" / "damage" / "session.db"
+        connection = sqlite3.connect(path)
+        for statement, *parameters in statements:
+            connection.execute(statement, parameters)
+        connection.commit()
+        connection.close()
+        session = Store(copy, **NO_FLOORS).session("damage", read_only=True)
+        sessions.append(session)
+        return session, artifact_id
+
+    yield damage
+    for session in sessions:
+        session.close()
+
+
+def read_all(artifact):
+    """Every kind of read, one after the other."""
+    artifact.read_bytes(0, 10**9)
+    artifact.read_lines(1, 10**6)
+    artifact.read_bytes(0, 10**9, stream="stderr")
+    artifact.read_lines(1, 10**6, stream="stdout")
+    artifact.read_time(0, 10**6)
+    b"".join(artifact.chunks())
+
+
+@pytest.mark.parametrize("column", _sql.CHUNK_COLUMNS)
+def test_any_changed_column_of_a_chunk_is_noticed(damaged, column):
+    """A change of any one column of a chunk's row: IntegrityError from reads, verify and check."""
+    kind = "blob" if column in {"digest", "segments", "data"} else "number"
+    where = "WHERE artifact_key = 1 AND seq = 3"
+    if kind == "number":
+        new = f"{column} + 1000" if column == "seq" else f"{column} + 1"
+    else:
+        new = f"CAST(substr({column}, 1, 7) || x'00' || substr({column}, 9) AS BLOB)"
+    session, artifact_id = damaged((f"UPDATE chunk SET {column} = {new} {where}",))
+    artifact = session.artifact(artifact_id)
+    for read in (artifact.verify, session.check, lambda: artifact.read_bytes(3 * 65536 - 10, 4 * 65536 + 10)):
+        with pytest.raises(IntegrityError):
+            read()
+
+
+@pytest.mark.parametrize("column", _sql.ARTIFACT_COLUMNS[1:])
+def test_any_changed_column_of_an_artifact_is_noticed(damaged, column):
+    """A change of any one column of an artifact's row keeps it from being opened, or from being found."""
+    new = f"{column} + 1" if column in {"chunks", "size", "kept", "created_us"} else "'art_1_0000000000000000'"
+    session, artifact_id = damaged((f"UPDATE artifact SET {column} = {new} WHERE artifact_key = 1",))
+    with pytest.raises(SpillstoreError):
+        session.artifact(artifact_id)
+    with pytest.raises(IntegrityError):
+        session.check()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM chunk WHERE artifact_key = 1 AND seq = 3",
+        "DELETE FROM chunk WHERE artifact_key = 1 AND seq = (SELECT max(seq) FROM chunk WHERE artifact_key = 1)",
+        "UPDATE chunk SET data = (SELECT data FROM chunk WHERE artifact_key = 1 AND seq = 2), digest = (SELECT digest "
+        "FROM chunk WHERE artifact_key = 1 AND seq = 2) WHERE artifact_key = 1 AND seq = 3",
+        "UPDATE chunk SET artifact_key = artifact_key + 100 WHERE artifact_key = 1",
+        "UPDATE chunk SET artifact_key = 3 - artifact_key + 100 WHERE artifact_key IN (1, 2)",
+    ],
+)
+def test_missing_swapped_and_foreign_chunks_are_noticed(damaged, statement):
+    """A chunk that is gone, in another's place, or another artifact's: reads that touch it fail."""
+    statements = [(statement,)]
+    if "3 - artifact_key" in statement:
+        statements.append(("UPDATE chunk SET artifact_key = artifact_key - 100",))
+    session, artifact_id = damaged(*statements)
+    artifact = session.artifact(artifact_id)
+    with pytest.raises(IntegrityError):
+        read_all(artifact)
+    with pytest.raises(IntegrityError):
+        session.check()
+
+
+def test_chunks_left_over_are_noticed(damaged):
+    """Chunks of an artifact that is not there are reported by check."""
+    session, _ = damaged(("DELETE FROM artifact WHERE artifact_key = 2",))
+    with pytest.raises(IntegrityError, match="not there"):
+        session.check()
+
+
+def test_a_damaged_session_row_keeps_the_session_shut(damaged):
+    """A change in the session's own row is noticed when it is opened."""
+    with pytest.raises(IntegrityError):
+        damaged(("UPDATE session SET session_id = 'another'",))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_flipped_bytes_of_the_file_never_give_wrong_text(original, tmp_path, seed):
+    """One flipped bit anywhere in the file: the right bytes or an error of ours, never anything else."""
+    root, artifact_id, other_id = original
+    copy = tmp_path / "copy"
+    shutil.copytree(root, copy)
+    path = copy / "_" / "damage" / "session.db"
+    raw = bytearray(path.read_bytes())
+    noise = random.Random(seed)
+    raw[noise.randrange(100, len(raw))] ^= 1 << noise.randrange(8)
+    path.write_bytes(raw)
+    stderr, stdout = b"".join(ERRORS), b"".join(LINES)
+    try:
+        with Store(copy, **NO_FLOORS).session("damage", read_only=True) as session:
+            artifact, other = session.artifact(artifact_id), session.artifact(other_id)
+            for read, expected in (
+                (lambda: artifact.read_bytes(0, 10**9, stream="stderr"), stderr),
+                (lambda: artifact.read_lines(1, 10**6, stream="stdout"), stdout),
+                (lambda: other.read_lines(6001, 6001), LINES[6000]),
+                (lambda: other.read_bytes(0, 10**9), stdout),
+            ):
+                try:
+                    assert expected == read()
+                except DamageError:
+                    pass
+    except SpillstoreError:
+        pass
+
+
+def test_a_file_of_something_else_is_refused(tmp_path):
+    """A text file, an empty file and a foreign database are named as what they are."""
+    for name, content in (("text", b"hello " * 500), ("empty", b"")):
+        path = tmp_path / name
+        path.write_bytes(content)
+        with pytest.raises(DamageError):
+            Store.open_file(path)
+    foreign = tmp_path / "foreign.db"
+    connection = sqlite3.connect(foreign)
+    connection.execute("CREATE TABLE t (a)")
+    connection.commit()
+    connection.close()
+    with pytest.raises(DamageError, match="no Spillstore session"):
+        Store.open_file(foreign)
+
+
+def test_a_sent_file_reads_wherever_it_lies(original, tmp_path):
+    """``open_file`` reads a copy under any name and leaves nothing beside it."""
+    root, artifact_id, _ = original
+    path = tmp_path / "sent" / "from a friend.sqlite"
+    path.parent.mkdir()
+    shutil.copy(root / "_" / "damage" / "session.db", path)
+    with Store.open_file(path) as session:
+        assert LINES[99] == session.artifact(artifact_id).read_lines(100, 100, stream="stdout")
+        session.check()
+    assert ["from a friend.sqlite"] == [entry.name for entry in path.parent.iterdir()]

@@ -1,0 +1,203 @@
+"""Who is alive: by lock, never by process id."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+import pytest
+
+from spillstore import _locks
+
+
+def run_python(script, *arguments, **options):
+    return subprocess.Popen(
+        [sys.executable, "-c", script, *map(str, arguments)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+def finish(process):
+    process.kill()
+    process.communicate()
+
+
+OWN = """
+import sys
+from pathlib import Path
+from spillstore import _locks
+owner = _locks.Owner(Path(sys.argv[1]))
+print(owner.name, flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_an_owner_lives_as_long_as_its_process(tmp_path):
+    """Alive while its process runs, dead the moment it is killed."""
+    process = run_python(OWN, tmp_path)
+    try:
+        name = process.stdout.readline().strip()
+        assert _locks.alive(tmp_path, name)
+        assert [name] == _locks.live_owners(tmp_path)
+    finally:
+        finish(process)
+    assert not _locks.alive(tmp_path, name)
+    _locks.remove_dead(tmp_path)
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_asking_does_not_drop_the_askers_own_lock(tmp_path):
+    """The trap of POSIX locks: a process that asks about itself stays alive in the eyes of others."""
+    owner = _locks.Owner(tmp_path)
+    assert _locks.alive(tmp_path, owner.name)
+    assert "this process" == _locks.describe(tmp_path, owner.name)
+    _locks.remove_dead(tmp_path)
+    script = "import sys; from pathlib import Path; from spillstore import _locks\nprint(_locks.live_owners(Path(sys.argv[1])))"
+    asker = run_python(script, tmp_path)
+    assert f"['{owner.name}']\n" == asker.communicate()[0]
+    owner.release()
+    assert [] == _locks.live_owners(tmp_path)
+
+
+def test_a_reused_pid_confuses_nobody(tmp_path):
+    """A dead owner's file that names a living process is still a dead owner's."""
+    name = "owner-0123456789abcdef.lock"
+    (tmp_path / name).write_text(json.dumps({"pid": os.getpid(), "host": "h", "boot_id": _locks._boot_id()}))
+    assert not _locks.alive(tmp_path, name)
+
+
+def test_a_child_that_outlives_the_agent_does_not_keep_it_alive(tmp_path):
+    """Neither a forked child nor a started one holds its dead parent's lock."""
+    script = OWN.replace(
+        "sys.stdin.readline()",
+        "import os, subprocess, time\n"
+        "child = subprocess.Popen(['sleep', '60'], close_fds=False, stdout=subprocess.DEVNULL)\n"
+        "forked = os.fork()\n"
+        "if not forked:\n"
+        "    os.close(1)\n"
+        "    time.sleep(60)\n"
+        "    os._exit(0)\n"
+        "print(child.pid, forked, flush=True)\n"
+        "sys.stdin.readline()",
+    )
+    process = run_python(script, tmp_path)
+    name = process.stdout.readline().strip()
+    children = [int(pid) for pid in process.stdout.readline().split()]
+    try:
+        assert _locks.alive(tmp_path, name)
+        process.kill()
+        process.wait()
+        assert not _locks.alive(tmp_path, name)
+        for child in children:
+            os.kill(child, 0)  # both still run
+    finally:
+        for child in children:
+            os.kill(child, 9)
+        finish(process)
+
+
+def can_unshare():
+    if shutil.which("unshare") is None:
+        return False
+    done = subprocess.run(["unshare", "--pid", "--fork", "true"], capture_output=True, check=False)
+    return done.returncode == 0
+
+
+@pytest.mark.skipif(not can_unshare(), reason="this user may not make a pid namespace")
+def test_a_second_pid_namespace_sees_the_same_owners(plain_store, tmp_path):
+    """A process that is pid 1 of its own namespace is alive for us, and we for it."""
+    command = ["unshare", "--pid", "--fork", sys.executable, "-c", OWN, str(tmp_path)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        name = process.stdout.readline().strip()
+        assert 1 == json.loads((tmp_path / name).read_text())["pid"]
+        assert _locks.alive(tmp_path, name)
+        own = _locks.Owner(tmp_path)
+        script = "import sys; from pathlib import Path; from spillstore import _locks\nprint(_locks.live_owners(Path(sys.argv[1])))"
+        asker = subprocess.run(
+            ["unshare", "--pid", "--fork", sys.executable, "-c", script, str(tmp_path)],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert str(sorted([name, own.name])) + "\n" == asker.stdout
+        own.release()
+    finally:
+        process.communicate("\n")
+    deadline = time.monotonic() + 10
+    while _locks.alive(tmp_path, name):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_forked_child_gets_clear_errors_and_can_open_anew(plain_store):
+    """Objects of the parent refuse in the child; the store itself works there; the parent goes on unharmed."""
+    script = """
+import os, sys
+from spillstore import Store
+from spillstore.exceptions import ForkError
+store = Store(sys.argv[1], free_disk_floor=0)
+session = store.session("test")
+artifact = session.put(b"before\\n")
+writer = session.create()
+writer.write(b"parent\\n")
+pid = os.fork()
+if not pid:
+    try:
+        for call in (lambda: writer.write(b"x"), writer.flush, lambda: artifact.read_bytes(0, 1), session.check,
+                     lambda: session.put(b"x")):
+            try:
+                call()
+            except ForkError:
+                pass
+            else:
+                os._exit(1)
+        session.close()
+        with store.session("test") as own:
+            assert own.artifact(artifact.id).read_lines(1, 1) == b"before\\n"
+            own.put(b"child\\n", source="child")
+    except BaseException:
+        import traceback
+        traceback.print_exc()
+        os._exit(2)
+    sys.exit(0)
+assert os.waitpid(pid, 0)[1] == 0
+writer.write(b"after\\n")
+writer.close()
+assert session.artifact(writer.id).read_lines(1, 9) == b"parent\\nafter\\n"
+assert len(session.artifacts(source="child")) == 1
+session.check()
+session.close()
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script, str(plain_store.root)], capture_output=True, text=True, check=False
+    )
+    assert (0, "") == (done.returncode, done.stderr)
+
+
+def test_the_end_of_the_interpreter_drains(plain_store):
+    """A script that ends without closing anything keeps all it wrote, as ``interrupted``."""
+    script = """
+import sys
+from spillstore import Store
+session = Store(sys.argv[1], free_disk_floor=0).session("test")
+writer = session.create()
+for number in range(100_000):
+    writer.write(b"%d\\n" % number)
+print(writer.id)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(plain_store.root)], capture_output=True, text=True, check=True
+    )
+    with plain_store.session("test", read_only=True) as session:
+        artifact = session.artifact(done.stdout.strip())
+        assert ("interrupted", 100_000) == (artifact.info.state, artifact.info.lines)
+        assert b"99999\n" == artifact.tail(1)
+    assert [False] == [info.live for info in plain_store.sessions()]

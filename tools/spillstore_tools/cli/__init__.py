@@ -1,0 +1,144 @@
+"""The command line: ``spillstore COMMAND``.
+
+One command, one file, which is imported when the command is called. Nothing here imports the store at the top of a
+module: ``run`` starts its command before the store is loaded, and ``--help`` never needs it.
+
+Exit codes: 0; the command's own for ``run``; 2 for a call that cannot be understood; 125 for every other failure of
+ours; 130 after Ctrl-C. Results go to stdout, everything else to stderr as ``spillstore: ...``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from spillstore_tools.cli._text import clean_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FAILED = 125
+MISUSED = 2
+INTERRUPTED = 130
+
+_MODULES = {
+    "run": "run",
+    "put": "put",
+    "list": "list_",
+    "info": "info",
+    "show": "show",
+    "cat": "cat",
+    "tail": "tail",
+    "verify": "verify",
+    "export": "export",
+    "rm": "rm",
+    "clean": "clean",
+}
+
+
+class LazyGroup(click.Group):
+    """Commands that are imported when they are called; listed in the order of their use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
+        """The names."""
+        return list(_MODULES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  # likewise
+        """Import one."""
+        if cmd_name not in _MODULES:
+            return None
+        command: click.Command = importlib.import_module(f"{__name__}.{_MODULES[cmd_name]}").command
+        return command
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:  # noqa: FBT001  # click's signature
+    if wanted:
+        from spillstore import __version__  # noqa: PLC0415
+
+        click.echo(f"spillstore {__version__}")
+        ctx.exit()
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Print the version."
+)
+def group() -> None:
+    """Keep what a tool printed when it printed too much, and read any part of it.
+
+    \b
+    Example:
+      spillstore run -- make test
+      spillstore show @last --lines 100-200
+
+    An ID may be shortened as long as it is unique; @last is the newest artifact of the session.
+    """  # noqa: D301  # click's mark for text that is not to be wrapped
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run one command and exit.
+
+    Args:
+        arguments: those of the command line; None for the process's own.
+    """
+    # Python turns SIGPIPE into an exception; a program in a pipe shall end as quietly as cat does.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    _prepare_streams()
+    sys.exit(_invoke(arguments))
+
+
+def _prepare_streams() -> None:
+    """Make printing safe: streams that the caller closed, and terminals that do not speak UTF-8."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  # open until we exit
+    elif hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")
+
+
+def _invoke(arguments: Sequence[str] | None) -> int:
+    try:
+        code = group.main(arguments, prog_name="spillstore", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return MISUSED
+    except click.UsageError as error:
+        if error.ctx is not None:
+            click.echo(error.ctx.get_usage(), err=True)
+        return _say(error.format_message(), MISUSED)
+    except click.ClickException as error:
+        return _say(error.format_message(), FAILED)
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except Exception as error:
+        return _explain(error)
+    return code if isinstance(code, int) else 0
+
+
+def _explain(error: Exception) -> int:
+    """Say what went wrong; what is neither the store's nor the system's failure is a defect and is raised again."""
+    from spillstore.exceptions import (  # noqa: PLC0415
+        DroppedRangeError,
+        InvalidIdError,
+        InvalidSettingError,
+        RangeError,
+        SpillstoreError,
+    )
+
+    if isinstance(error, DroppedRangeError):
+        return _say(f"{error} (here: --skip-holes)", FAILED)
+    if isinstance(error, (RangeError, InvalidIdError, InvalidSettingError)):
+        return _say(str(error), MISUSED)
+    if isinstance(error, (SpillstoreError, OSError)):
+        return _say(str(error), FAILED)
+    raise error
+
+
+def _say(message: str, code: int) -> int:
+    click.echo(f"spillstore: {clean_text(message)}", err=True)
+    return code

@@ -1,0 +1,154 @@
+"""Where the artifacts are: the options of root, project and session that all commands share, and what they lead to."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import os
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from spillstore import Artifact, Session, Store
+
+LAST = "@last"
+_CANDIDATES = 6
+
+id_argument = click.argument("artifact_id", metavar="ID")
+stream_option = click.option(
+    "--stream",
+    type=click.Choice(["combined", "stdout", "stderr"]),
+    default="combined",
+    help="One stream alone; each counts its own lines and bytes.  [default: combined]",
+)
+skip_holes_option = click.option(
+    "--skip-holes", is_flag=True, help="Leave out what was dropped at the artifact's limit, instead of failing."
+)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Location:
+    """A session of a store.
+
+    Attributes:
+        session: its id.
+        project: its project, or None.
+        root: the store's folder, or None for the default one.
+        flags: the options that lead to the same place from another command, with a space before each.
+    """
+
+    session: str
+    project: str | None
+    root: str | None
+    flags: str
+
+    def store(self) -> Store:
+        """The store."""
+        import logging  # noqa: PLC0415  # not before `run` has started its command, and so is the next one
+
+        from spillstore import Store  # noqa: PLC0415
+
+        # What goes wrong is said by the commands, once.
+        logging.getLogger("spillstore").addHandler(logging.NullHandler())
+        return Store(self.root)
+
+    def open(self, *, create: bool = False, write: bool = False) -> Session:
+        """The session.
+
+        Args:
+            create: make it if it is not there.
+            write: open it for writing; otherwise nothing on disk changes.
+
+        Raises:
+            SessionNotFoundError: it is not there.
+            SpillstoreError: it cannot be opened.
+        """
+        from spillstore.exceptions import SessionNotFoundError  # noqa: PLC0415
+
+        store = self.store()
+        try:
+            return store.session(self.session, self.project, create=create, read_only=not write)
+        except SessionNotFoundError:
+            where = f" of project {self.project!r}" if self.project else ""
+            raise SessionNotFoundError(
+                f"no session {self.session!r}{where} in {store.root}; name another with --session, --project and "
+                "--root, or make it with `spillstore run` or `spillstore put`"
+            ) from None
+
+    def environment(self) -> dict[str, str]:
+        """Our environment, and in it the variables that lead a child to the same place."""
+        found = {**os.environ, "SPILLSTORE_SESSION": self.session}
+        if self.project is not None:
+            found["SPILLSTORE_PROJECT"] = self.project
+        if self.root is not None:
+            found["SPILLSTORE_ROOT"] = os.path.abspath(self.root)  # noqa: PTH100  # no link is followed
+        return found
+
+
+def location_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command ``--session``, ``--project`` and ``--root``, and pass them on as ``location``."""
+
+    @click.option(
+        "--session",
+        envvar="SPILLSTORE_SESSION",
+        default="default",
+        metavar="NAME",
+        help="The session.  [SPILLSTORE_SESSION; default: default]",
+    )
+    @click.option(
+        "--project", envvar="SPILLSTORE_PROJECT", metavar="NAME", help="Its project.  [SPILLSTORE_PROJECT]"
+    )
+    @click.option(
+        "--root",
+        envvar="SPILLSTORE_ROOT",
+        metavar="DIR",
+        help="The store.  [SPILLSTORE_ROOT; default: in the user's state folder]",
+    )
+    @functools.wraps(function)
+    def with_location(
+        *args: object, session: str, project: str | None, root: str | None, **kwargs: object
+    ) -> Any:
+        context = click.get_current_context()
+        flags = "".join(
+            f" --{name} {shlex.quote(value)}"
+            for name, value in (("session", session), ("project", project), ("root", root))
+            if value is not None and context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        )
+        location = Location(session=session, project=project, root=root, flags=flags)
+        return function(*args, location=location, **kwargs)
+
+    return with_location
+
+
+def find(session: Session, name: str) -> Artifact:
+    """The artifact that a user means.
+
+    Args:
+        session: where to look.
+        name: an id, the beginning of one, or ``@last``.
+
+    Raises:
+        ArtifactNotFoundError: nothing or more than one thing is meant.
+    """
+    from spillstore.exceptions import ArtifactNotFoundError  # noqa: PLC0415
+
+    if name == LAST:
+        for artifact in session.artifacts(limit=1):
+            return artifact
+        raise ArtifactNotFoundError(f"session {session.id!r} holds no artifact yet")
+    matches = session.matching(name, _CANDIDATES) if name else []
+    if len(matches) == 1 or name in matches:
+        return session.artifact(name if name in matches else matches[0])
+    if not matches:
+        raise ArtifactNotFoundError(
+            f"session {session.id!r} holds no artifact {name!r}; `spillstore list` shows what there is"
+        )
+    more = ", ..." if len(matches) == _CANDIDATES else ""
+    raise ArtifactNotFoundError(
+        f"{name!r} could be {', '.join(matches[: _CANDIDATES - 1])}{more}; give more of the id"
+    )

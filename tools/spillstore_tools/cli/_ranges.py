@@ -1,0 +1,70 @@
+"""Ranges as people and models write them."""
+
+from __future__ import annotations
+
+import re
+
+_RANGE = re.compile(r"(\d[\d,_]*)(?:(-)(\d[\d,_]*)?)?", re.ASCII)
+_DIGITS = 18
+
+
+def parse_lines(text: str) -> tuple[int, int | None]:
+    """``A-B``, ``A-`` (to the end) or ``A`` (one line), from 1, both inclusive.
+
+    Returns:
+        First and last line; None for the end.
+
+    Raises:
+        RangeError: anything else.
+
+    Example:
+        >>> parse_lines("10-20"), parse_lines("10-"), parse_lines("10")
+        ((10, 20), (10, None), (10, 10))
+    """
+    first, last = _parse(text, "lines", "--lines 1-100, --lines 100- or --lines 7")
+    if first < 1:
+        raise _error(f"lines count from 1, not from {text!r}", "--lines 1-100")
+    if last is not None and last < first:
+        raise _error(f"line {last} lies before line {first}", f"--lines {last or 1}-{first}")
+    return first, last
+
+
+def parse_bytes(text: str) -> tuple[int, int | None]:
+    """``A-B``, ``A-`` (to the end) or ``A`` (one byte), from 0, B exclusive.
+
+    Returns:
+        Start and end; None for the end of the artifact.
+
+    Raises:
+        RangeError: anything else.
+
+    Example:
+        >>> parse_bytes("0-65536"), parse_bytes("100-"), parse_bytes("7")
+        ((0, 65536), (100, None), (7, 8))
+    """
+    start, end = _parse(text, "bytes", "--bytes 0-65536, --bytes 65536- or --bytes 7")
+    if end is not None and "-" not in text:
+        end += 1
+    if end is not None and end < start:
+        raise _error(f"byte {end} lies before byte {start}", f"--bytes {end}-{start}")
+    return start, end
+
+
+def _parse(text: str, what: str, examples: str) -> tuple[int, int | None]:
+    match = _RANGE.fullmatch(text.strip())
+    if match is None or max(len(part or "") for part in match.groups()) > _DIGITS:
+        raise _error(f"{text[:60]!r} is no range of {what}", examples)
+    start = _number(match[1])
+    if match[2] is None:
+        return start, start
+    return start, None if match[3] is None else _number(match[3])
+
+
+def _number(text: str) -> int:
+    return int(text.replace(",", "").replace("_", ""))
+
+
+def _error(problem: str, example: str) -> Exception:
+    from spillstore.exceptions import RangeError  # noqa: PLC0415  # this module is imported before a command starts
+
+    return RangeError(f"{problem}; for example {example}")

@@ -1,0 +1,141 @@
+"""Reads of any length in flat memory, out of the store's bounded ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from spillstore import Artifact
+    from spillstore._ranges import Holes
+    from spillstore.info import Stream
+
+_LINES = 5000
+_BYTES = 16 * 1024 * 1024
+_BLOCK = 64 * 1024
+
+
+def holes(skip: bool) -> Holes:  # noqa: FBT001  # a flag of the command line
+    """The library's word for ``--skip-holes``."""
+    return "skip" if skip else "raise"
+
+
+def terminator(artifact: Artifact) -> bytes:
+    """What ends a line of it."""
+    return b"\r" if artifact.info.newline == "cr" else b"\n"
+
+
+def byte_blocks(
+    artifact: Artifact, start: int = 0, end: int | None = None, *, stream: Stream = "combined", skip: bool = False
+) -> Iterator[bytes]:
+    """Bytes ``[start, end)`` in blocks. A hole that is not to be skipped is refused before the first block.
+
+    Raises:
+        DroppedRangeError: the range touches a hole.
+        SpillstoreError: as for ``Artifact.chunks``.
+    """
+    if not skip and artifact.info.hole is not None:
+        _refuse_hole(artifact, start, end, stream)
+    return artifact.chunks(start, end, stream=stream, holes=holes(skip))
+
+
+def _refuse_hole(artifact: Artifact, start: int, end: int | None, stream: Stream) -> None:
+    """Ask for all of it at once: holes are refused before an answer is found too large."""
+    from spillstore.exceptions import RangeTooLargeError  # noqa: PLC0415
+
+    if end is None:
+        end = view_of(artifact, stream)[0]
+    if end <= start:
+        return
+    try:
+        artifact.read_bytes(start, end, stream=stream, max_bytes=1)
+    except RangeTooLargeError:
+        return
+
+
+def view_of(artifact: Artifact, stream: Stream) -> tuple[int, int]:
+    """Size and lines of one view."""
+    info = artifact.info
+    if stream == "combined":
+        return info.size, info.lines
+    part = info.stdout if stream == "stdout" else info.stderr
+    return part.size, part.lines
+
+
+def line_blocks(
+    artifact: Artifact, first: int, last: int, *, stream: Stream = "combined", skip: bool = False
+) -> Iterator[bytes]:
+    """Lines ``first`` to ``last`` in blocks of whole lines.
+
+    Raises:
+        RangeTooLargeError: one line alone is larger than what may be read at once.
+        SpillstoreError: as for ``Artifact.read_lines``.
+    """
+    from spillstore.exceptions import RangeTooLargeError  # noqa: PLC0415
+
+    last = min(last, view_of(artifact, stream)[1])
+    if not skip and artifact.info.hole is not None and first <= last:
+        try:
+            artifact.read_lines(first, last, stream=stream, max_bytes=1)
+        except RangeTooLargeError:
+            pass
+    step = _LINES
+    while first <= last:
+        end = min(first + step - 1, last)
+        try:
+            data = artifact.read_lines(first, end, stream=stream, holes=holes(skip), max_bytes=_BYTES)
+        except RangeTooLargeError:
+            if first < end:
+                step = max(1, step // 4)
+                continue
+            data = _one_line(artifact, first, stream, skip=skip)
+        if data:
+            yield data
+        first = end + 1
+
+
+def _one_line(artifact: Artifact, number: int, stream: Stream, *, skip: bool) -> bytes:
+    from spillstore.exceptions import RangeTooLargeError  # noqa: PLC0415
+
+    try:
+        return artifact.read_lines(number, number, stream=stream, holes=holes(skip))
+    except RangeTooLargeError as error:
+        raise RangeTooLargeError(
+            f"line {number} is too long to be read at once ({error}); on the command line, read it with --bytes"
+        ) from None
+
+
+def start_of_last_lines(artifact: Artifact, lines: int, *, stream: Stream = "combined") -> int:
+    """The byte at which the last ``lines`` lines begin, or the end of what was dropped if that is further on."""
+    from spillstore.exceptions import DroppedRangeError  # noqa: PLC0415
+
+    end_of_line = terminator(artifact)
+    size = view_of(artifact, stream)[0]
+    if lines < 1:
+        return size
+    position, missing = size, lines
+    while position > 0:
+        low = max(0, position - _BLOCK)
+        try:
+            block = artifact.read_bytes(low, position, stream=stream)
+        except DroppedRangeError as error:
+            low = error.after[0]
+            if low >= position:
+                return position
+            block = artifact.read_bytes(low, position, stream=stream)
+        if position == size and block.endswith(end_of_line):
+            missing += 1  # it ends the last line, and does not begin another
+        found = block.count(end_of_line)
+        if found >= missing:
+            return low + _after_nth_last(block, end_of_line, missing)
+        missing -= found
+        position = low
+    return 0
+
+
+def _after_nth_last(block: bytes, end_of_line: bytes, count: int) -> int:
+    at = len(block)
+    for _ in range(count):
+        at = block.rindex(end_of_line, 0, at)
+    return at + len(end_of_line)
