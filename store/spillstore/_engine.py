@@ -25,7 +25,7 @@ import time
 from typing import TYPE_CHECKING
 
 from spillstore import _codec, _locks, _sql, _workers
-from spillstore._chunker import END_SHIFT, Chunker
+from spillstore._chunker import ALL_BITS, Chunker
 from spillstore._database import SESSION_KEY, connect, schema_number, translated, write_transaction
 from spillstore._digests import ALGORITHMS
 from spillstore._pipeline import BATCH_BYTES, Batch, Ending, Pipeline
@@ -35,6 +35,7 @@ from spillstore._records import (
     Hole,
     HoleSpan,
     SessionRow,
+    View,
     read_artifact_row,
     read_session_row,
 )
@@ -43,6 +44,7 @@ from spillstore.exceptions import (
     ClosedError,
     DiskFullError,
     ForkError,
+    IntegrityError,
     RateLimitError,
     ReadOnlyError,
     SchemaTooNewError,
@@ -365,6 +367,10 @@ class Engine:
             if failed is not None:
                 raise failed
             self._commit_through(pipeline, self._pump(pipeline, partial=True, flush=True, ending=ending))
+        except SpillstoreError as error:
+            with self._commit:
+                self._record_failure(pipeline, error)
+            raise
         finally:
             with self._guard:
                 if pipeline in self._pipelines:
@@ -500,7 +506,9 @@ class Engine:
                     raise pipeline.error
                 if pipeline.next_commit > number:
                     return
-            with self._guard:  # an earlier batch is still being compressed, or the committer has taken ours along
+            with (
+                self._guard
+            ):  # an earlier batch is still being compressed, or the committer has taken ours along
                 self._changed.wait_for(
                     lambda: (
                         pipeline.error is not None
@@ -572,8 +580,6 @@ class Engine:
             partial_size = _stored_size(rows[-1]) if filled[-1].partial else None
             for chunk in rows[:-1] if filled[-1].partial else rows:
                 pipeline.chunk_digests.update(chunk.digest)
-            if row.policy == "roll" and row.kept > row.size_limit:
-                row = self._roll(connection, row)
         row = row._replace(received=batches[-1].received)
         if (ending := batches[-1].ending) is not None:
             row = self._end(connection, row, ending, pipeline.chunk_digests.digest())
@@ -592,14 +598,15 @@ class Engine:
     ) -> ArtifactRow:
         """Insert chunks, in place of the unfinished one if there is one; returns the artifact's new counters."""
         key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
+        stored_size = row.stored_size
         if partial_size is not None:
             connection.execute(_sql.CHUNKS_DROP, {**key, "first": rows[0].seq, "last": rows[0].seq + 1})
-        connection.executemany(_sql.CHUNK_INSERT, [{**key, **chunk._asdict()} for chunk in rows])
-        return row._replace(
+            stored_size -= partial_size
+        kept = totals.size - (row.size - row.kept)
+        row = row._replace(
             chunks=rows[-1].seq + 1,
             size=totals.size,
-            kept=totals.size - (row.size - row.kept),
-            stored_size=row.stored_size + sum(_stored_size(chunk) for chunk in rows) - (partial_size or 0),
+            kept=kept,
             stdout_size=totals.stdout_size,
             stdout_lines=totals.stdout_lines,
             stderr_size=totals.stderr_size,
@@ -607,6 +614,10 @@ class Engine:
             chars=totals.chars,
             line_flags=totals.line_flags,
         )
+        if row.policy == "roll" and kept > row.size_limit:
+            row, stored_size, rows = self._roll(connection, row._replace(stored_size=stored_size), rows)
+        connection.executemany(_sql.CHUNK_INSERT, [{**key, **chunk._asdict()} for chunk in rows])
+        return row._replace(stored_size=stored_size + sum(_stored_size(chunk) for chunk in rows))
 
     def _end(
         self, connection: sqlite3.Connection, row: ArtifactRow, ending: Ending, chunks_digest: bytes
@@ -643,38 +654,36 @@ class Engine:
             total.update(digest)
         return total.digest()
 
-    def _roll(self, connection: sqlite3.Connection, row: ArtifactRow) -> ArtifactRow:
-        """Drop whole chunks between the head and the tail until the artifact is within its limit."""
+    def _roll(
+        self, connection: sqlite3.Connection, row: ArtifactRow, rows: list[ChunkRow]
+    ) -> tuple[ArtifactRow, int, list[ChunkRow]]:
+        """Drop whole chunks between the head and the tail until the artifact is within its limit.
+
+        Args:
+            connection: inside the transaction.
+            row: the artifact with its new counters.
+            rows: chunks that are about to be inserted; what falls into the hole at once never reaches the disk.
+
+        Returns:
+            The row, the stored bytes left in the database, and the chunks that remain to be inserted.
+        """
+        fresh = {chunk.seq: chunk for chunk in rows}
         hole = row.parsed_hole()
         first = hole.first_seq if hole else row.size_limit // 4 // row.chunk_size
         start = hole.last_seq if hole else first
         last = (
             start - (row.size_limit - row.kept) // row.chunk_size
         )  # that is, start + ceil(excess / chunk_size)
-        before = self._chunk(connection, row, first) if hole is None else None
-        final_dropped, after = self._chunk(connection, row, last - 1), self._chunk(connection, row, last)
-        ends = (after.line_start, after.stdout_line_start, after.stderr_line_start)
-        stops = (last * row.chunk_size, after.stdout_start, after.stderr_start)
-        spans: dict[str, HoleSpan] = {}
-        for name, stop, end in zip(VIEWS, stops, ends, strict=True):
-            if before is not None:
-                at = first * row.chunk_size if name == "combined" else getattr(before, f"{name}_start")
-                lines = before.line_start if name == "combined" else getattr(before, f"{name}_line_start")
-                spans[name] = HoleSpan(at, stop, lines, end)
-            elif hole is not None:
-                spans[name] = HoleSpan(hole.spans[name].start, stop, hole.spans[name].line_ends_before, end)
-        grown = Hole(
-            first_seq=first,
-            last_seq=last,
-            time_start=before.time_start if before is not None else hole.time_start if hole else 0,
-            time_end=final_dropped.time_end,
-            flags=after.line_flags & ((1 << END_SHIFT) - 1),
-            spans=spans,
-        )
+        begin = None if hole else fresh.get(first) or self._chunk(connection, row, first)
+        newest = fresh.get(last - 1) or self._chunk(connection, row, last - 1)
+        after = fresh.get(last) or self._chunk(connection, row, last)
+        grown = _hole(row, hole, (first, last), begin, newest, after)
         key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key, "first": start, "last": last}
-        _count, raw, stored = connection.execute(_sql.CHUNKS_STORED, key).fetchone()
+        (stored,) = connection.execute(_sql.CHUNKS_STORED, key).fetchone()
         connection.execute(_sql.CHUNKS_DROP, key)
-        return row._replace(kept=row.kept - raw, stored_size=row.stored_size - stored, hole=grown.to_json())
+        kept = row.kept - (last - start) * row.chunk_size
+        remaining = [chunk for chunk in rows if not first <= chunk.seq < last]
+        return row._replace(kept=kept, hole=grown.to_json()), row.stored_size - stored, remaining
 
     def _chunk(self, connection: sqlite3.Connection, row: ArtifactRow, seq: int) -> ChunkRow:
         """One chunk's row that must be there."""
@@ -688,7 +697,8 @@ class Engine:
                 "limit": 1,
             },
         ).fetchone()
-        assert found is not None, f"chunk {seq} was written by this process"
+        if found is None:
+            raise IntegrityError(f"chunk {seq} of {row.artifact_id} is missing")
         return _codec.ChunkRow(*found)
 
     def _renumber(self, connection: sqlite3.Connection, row: ArtifactRow) -> ArtifactRow:
@@ -724,7 +734,9 @@ class Engine:
         )
 
     def _record_failure(self, pipeline: Pipeline, error: SpillstoreError) -> None:
-        """Best effort: what cannot be recorded now is derived once this process is gone."""
+        """Best effort: what cannot be recorded now is derived once this process is gone. The caller holds ``_commit``."""
+        if pipeline.row.state != "open":
+            return
         with contextlib.suppress(SpillstoreError):
             connection = self._writable()
             row = pipeline.row._replace(state="interrupted", reason=str(error), ended_us=self._now_us())
@@ -913,6 +925,48 @@ def _final_rows(batches: list[Batch]) -> list[ChunkRow]:
             rows.pop()
         rows.extend(batch.rows)
     return rows
+
+
+def _hole(
+    row: ArtifactRow,
+    hole: Hole | None,
+    seqs: tuple[int, int],
+    begin: ChunkRow | None,
+    newest: ChunkRow,
+    after: ChunkRow,
+) -> Hole:
+    """The hole over the chunks ``[first, last)``, in the coordinates of every view.
+
+    ``begin`` is the first dropped chunk, if there was no ``hole`` before; ``newest`` the last one; ``after`` the first
+    of the tail.
+    """
+    spans: dict[str, HoleSpan] = {}
+    for view in VIEWS.values():
+        end, ends_after = _counters_before(after, view, row.chunk_size)
+        if begin is not None:
+            start, ends_before = _counters_before(begin, view, row.chunk_size)
+        else:
+            assert hole is not None, "without a hole there is a first dropped chunk"
+            start, ends_before = hole.span(view).start, hole.span(view).line_ends_before
+        spans[view.name] = HoleSpan(start, end, ends_before, ends_after)
+    return Hole(
+        first_seq=seqs[0],
+        last_seq=seqs[1],
+        time_start=begin.time_start if begin is not None else hole.time_start if hole is not None else 0,
+        time_end=newest.time_end,
+        flags=after.line_flags & ALL_BITS,
+        spans=spans,
+    )
+
+
+def _counters_before(chunk: ChunkRow, view: View, chunk_size: int) -> tuple[int, int]:
+    """Bytes and line ends of a view before a chunk."""
+    if view.stream is None:
+        return chunk.seq * chunk_size, chunk.line_start
+    return (
+        (chunk.stdout_start, chunk.stdout_line_start),
+        (chunk.stderr_start, chunk.stderr_line_start),
+    )[view.stream]
 
 
 def _stored_size(chunk: ChunkRow) -> int:

@@ -119,9 +119,7 @@ def statements() -> dict[str, ClauseElement]:
         "CHUNK_INSERT": sa.insert(chunk),
         "CHUNKS_DROP": sa.delete(chunk).where(_of_artifact(c.seq >= _P("first"), c.seq < _P("last"))),
         "CHUNKS_STORED": sa.select(
-            sa.func.count(),
-            sa.func.coalesce(sa.func.sum(c.size), _ZERO),
-            sa.func.coalesce(sa.func.sum(sa.func.length(c.data) + sa.func.length(c.segments)), _ZERO),
+            sa.func.coalesce(sa.func.sum(sa.func.length(c.data) + sa.func.length(c.segments)), _ZERO)
         ).where(_of_artifact(c.seq >= _P("first"), c.seq < _P("last"))),
         "CHUNK_DIGESTS": sa.select(c.digest).where(_of_artifact()).order_by(c.seq),
         "CHUNK_ARTIFACTS": sa.select(c.artifact_key).where(_of(chunk)).distinct(),

@@ -204,7 +204,9 @@ class Session:
     ) -> Page[Artifact]:
         """The newest artifacts first, a page at a time."""
         page = await asyncio.to_thread(
-            lambda: self._session.artifacts(source=source, state=state, since=since, limit=limit, cursor=cursor)
+            lambda: self._session.artifacts(
+                source=source, state=state, since=since, limit=limit, cursor=cursor
+            )
         )
         return Page([Artifact(found) for found in page], page.cursor)
 
@@ -328,7 +330,13 @@ class Artifact:
         )
 
     async def read_bytes(
-        self, start: int, end: int, *, stream: Stream = "combined", holes: Holes = "raise", max_bytes: int = MAX_BYTES
+        self,
+        start: int,
+        end: int,
+        *,
+        stream: Stream = "combined",
+        holes: Holes = "raise",
+        max_bytes: int = MAX_BYTES,
     ) -> bytes:
         """Bytes ``[start, end)``."""
         return await asyncio.to_thread(
@@ -350,7 +358,12 @@ class Artifact:
         )
 
     async def tail(
-        self, lines: int = 50, *, stream: Stream = "combined", holes: Holes = "raise", max_bytes: int = MAX_BYTES
+        self,
+        lines: int = 50,
+        *,
+        stream: Stream = "combined",
+        holes: Holes = "raise",
+        max_bytes: int = MAX_BYTES,
     ) -> bytes:
         """The last ``lines`` lines."""
         return await asyncio.to_thread(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from spillstore._pipeline import Ending
 from spillstore._records import STREAMS
-from spillstore.exceptions import ArtifactTooLargeError, RangeError, UsageError
+from spillstore.exceptions import ArtifactTooLargeError, RangeError, SpillstoreError, UsageError
 from spillstore.settings import MIB
 
 if TYPE_CHECKING:
@@ -130,10 +130,15 @@ class Writer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is None:
+        if error is None:
             self.close()
-        elif self._pipeline.error is None:
-            self.abort(f"{kind.__name__}: {error}"[:200])
+            return
+        try:
+            self.abort(f"{type(error).__name__}: {error}"[:200])
+        except SpillstoreError as failure:
+            # The exception that left the block is the one to raise; this one must not be lost either.
+            if failure is not error:
+                error.add_note(f"artifact {self.id} could not be stored whole: {failure}")
 
     def _refuse_too_large(self, more: int) -> None:
         row = self._pipeline.row

@@ -70,7 +70,9 @@ def test_too_large_an_answer_names_the_way_out(artifact):
     assert 14 == len(artifact.read_lines(1, 3, max_bytes=14))
 
 
-@pytest.mark.parametrize("artifact_id", ["", "null", "../../etc/passwd", "art_1_x/../y", "art_1_\n", None, 7, "art_1_0"])
+@pytest.mark.parametrize(
+    "artifact_id", ["", "null", "../../etc/passwd", "art_1_x/../y", "art_1_\n", None, 7, "art_1_0"]
+)
 def test_unknown_malformed_and_foreign_ids_look_alike(session, artifact_id):
     """Every id that this session does not hold gives the same error."""
     with pytest.raises(ArtifactNotFoundError, match="lists what there is"):
@@ -91,7 +93,9 @@ def test_another_sessions_artifact_cannot_be_told_from_an_unknown_one(store):
         assert messages[0] == messages[1]
 
 
-@pytest.mark.parametrize("name", ["", "x" * 201, "\u4e16" * 67, "a\nb", "a\x00b", "a\x7f", "\x9f", "\ud800", None, 3, b"x"])
+@pytest.mark.parametrize(
+    "name", ["", "x" * 201, "\u4e16" * 67, "a\nb", "a\x00b", "a\x7f", "\x9f", "\ud800", None, 3, b"x"]
+)
 def test_ids_that_are_not_allowed_are_refused(store, name):
     """Empty, too long, control characters, half surrogates and other types: InvalidIdError."""
     with pytest.raises(InvalidIdError):
@@ -124,7 +128,9 @@ def test_a_missing_session_is_not_made_by_readers(store):
 )
 def test_wrong_arguments_of_create_are_refused(session, options):
     """A wrong type or value of ``create`` names itself."""
-    with pytest.raises(InvalidSettingError, match=next(iter(options)) if "limit" not in options else "artifact_limit"):
+    with pytest.raises(
+        InvalidSettingError, match=next(iter(options)) if "limit" not in options else "artifact_limit"
+    ):
         session.create(**options).__enter__()
 
 
@@ -160,7 +166,9 @@ def test_a_closed_session_says_so(store):
         artifact.read_bytes(0, 1)
 
 
-@pytest.mark.parametrize(("name", "value"), [("limit", 0), ("limit", "5"), ("state", "dead"), ("cursor", "x"), ("cursor", 3)])
+@pytest.mark.parametrize(
+    ("name", "value"), [("limit", 0), ("limit", "5"), ("state", "dead"), ("cursor", "x"), ("cursor", 3)]
+)
 def test_wrong_filters_are_refused(session, name, value):
     """A filter, limit or cursor that means nothing names itself."""
     with pytest.raises(InvalidSettingError, match=str(value)):

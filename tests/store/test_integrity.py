@@ -85,7 +85,9 @@ def test_any_changed_column_of_a_chunk_is_noticed(damaged, column):
 @pytest.mark.parametrize("column", _sql.ARTIFACT_COLUMNS[1:])
 def test_any_changed_column_of_an_artifact_is_noticed(damaged, column):
     """A change of any one column of an artifact's row keeps it from being opened, or from being found."""
-    new = f"{column} + 1" if column in {"chunks", "size", "kept", "created_us"} else "'art_1_0000000000000000'"
+    new = (
+        f"{column} + 1" if column in {"chunks", "size", "kept", "created_us"} else "'art_1_0000000000000000'"
+    )
     session, artifact_id = damaged((f"UPDATE artifact SET {column} = {new} WHERE artifact_key = 1",))
     with pytest.raises(SpillstoreError):
         session.artifact(artifact_id)

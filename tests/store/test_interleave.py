@@ -16,7 +16,9 @@ writes = st.lists(
         st.integers(0, 90_000),
         st.sampled_from(STREAMS),
         st.one_of(
-            st.lists(st.sampled_from([b"a", b"bc", b"\n", b"\r", b"\r\n", b"\x00"]), max_size=6).map(b"".join),
+            st.lists(st.sampled_from([b"a", b"bc", b"\n", b"\r", b"\r\n", b"\x00"]), max_size=6).map(
+                b"".join
+            ),
             st.sampled_from([b"x" * (HOLD_BYTES - 1), b"x" * HOLD_BYTES, b"y" * (HOLD_BYTES + 1)]),
         ),
     ),
@@ -61,7 +63,9 @@ def test_the_moment_of_looking_does_not_matter(steps, looks):
         events.append((now, stream, data))
     runs = []
     interleaver = Interleaver(lambda stream, data, time: runs.append(Run(STREAMS[stream], data, time)), HOLD)
-    for time, stream, data in sorted([*events, *((look, None, b"") for look in looks)], key=lambda event: event[0]):
+    for time, stream, data in sorted(
+        [*events, *((look, None, b"") for look in looks)], key=lambda event: event[0]
+    ):
         if stream is None:
             interleaver.advance(time)
         else:

@@ -50,7 +50,11 @@ def test_symbolic_links_are_refused(plain_store, tmp_path, part):
     """A link in place of the root, a project, a session or its file: UnsafeRootError, nothing is written behind it."""
     with plain_store.session("test", project="web") as session:
         session.put(b"x")
-    paths = {"root": plain_store.root, "project": plain_store.root / "web", "session": plain_store.root / "web" / "test"}
+    paths = {
+        "root": plain_store.root,
+        "project": plain_store.root / "web",
+        "session": plain_store.root / "web" / "test",
+    }
     paths["file"] = paths["session"] / "session.db"
     elsewhere = tmp_path / "elsewhere"
     paths[part].rename(elsewhere)
@@ -70,7 +74,22 @@ def test_a_root_that_is_a_file_is_refused(tmp_path):
         Store(tmp_path / "file", **NO_FLOORS).session("test")
 
 
-HOSTILE = [".", "..", "../up", "/etc/passwd", "~", "_", "%41", "a/b", "CON", "a b", "-rf", ".trash", ".new-1", "\u00e9"]
+HOSTILE = [
+    ".",
+    "..",
+    "../up",
+    "/etc/passwd",
+    "~",
+    "_",
+    "%41",
+    "a/b",
+    "CON",
+    "a b",
+    "-rf",
+    ".trash",
+    ".new-1",
+    "\u00e9",
+]
 
 
 @pytest.mark.parametrize("name", [*HOSTILE, "x" * 200, "X" * 200, "\u4e16" * 66, "id"])
@@ -194,7 +213,10 @@ for line in sys.stdin:
 def holder(plain_store):
     """A process that holds the session; ``holder()`` makes it write once more and says how that went."""
     process = subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(plain_store.root)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", HOLDER, str(plain_store.root)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     process.artifact_id = process.stdout.readline().strip()
 
@@ -464,7 +486,15 @@ def test_a_database_on_read_only_media_is_readable(plain_store, tmp_path):
     )
     parents = [str(path) for path in (plain_store.root / "_", plain_store.root, *plain_store.root.parents)]
     done = subprocess.run(
-        [sys.executable, "-c", script, str(plain_store.root), artifact_id, "", *[p for p in parents if "pytest" in p]],
+        [
+            sys.executable,
+            "-c",
+            script,
+            str(plain_store.root),
+            artifact_id,
+            "",
+            *[p for p in parents if "pytest" in p],
+        ],
         capture_output=True,
         check=False,
     )

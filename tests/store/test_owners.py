@@ -177,7 +177,10 @@ session.check()
 session.close()
 """
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", script, str(plain_store.root)], capture_output=True, text=True, check=False
+        [sys.executable, "-W", "ignore", "-c", script, str(plain_store.root)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (0, "") == (done.returncode, done.stderr)
 

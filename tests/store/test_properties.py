@@ -19,13 +19,16 @@ HOLD_US = 50_000
 
 pieces = st.one_of(
     st.lists(
-        st.sampled_from([b"a", b"bc", b"\n", b"\r", b"\r\n", b"\x00", b"\xff", "\u00e9".encode(), "\u4e16".encode()]),
+        st.sampled_from(
+            [b"a", b"bc", b"\n", b"\r", b"\r\n", b"\x00", b"\xff", "\u00e9".encode(), "\u4e16".encode()]
+        ),
         max_size=12,
     ).map(b"".join),
     st.binary(max_size=40),
 )
 scripts = st.lists(
-    st.tuples(st.integers(0, 120), st.sampled_from(["stdout", "stdout", "stderr"]), pieces, st.booleans()), max_size=14
+    st.tuples(st.integers(0, 120), st.sampled_from(["stdout", "stdout", "stderr"]), pieces, st.booleans()),
+    max_size=14,
 )
 chunk_sizes = st.sampled_from([1, 2, 3, 7, 16, 64, 65536])
 
@@ -75,9 +78,15 @@ def agree_on_everything(written: Written, data) -> None:
     info = artifact.info
     for view in VIEWS:
         whole, lines = model.view(view), model.lines(view)
-        size, count = (info.size, info.lines) if view == "combined" else dataclasses.astuple(getattr(info, view))
+        size, count = (
+            (info.size, info.lines) if view == "combined" else dataclasses.astuple(getattr(info, view))
+        )
         assert (len(whole), len(lines)) == (size, count)
-        assert whole == artifact.read_bytes(0, len(whole) + 5, stream=view) == b"".join(artifact.chunks(stream=view))
+        assert (
+            whole
+            == artifact.read_bytes(0, len(whole) + 5, stream=view)
+            == b"".join(artifact.chunks(stream=view))
+        )
         start = data.draw(st.integers(0, len(whole) + 2))
         end = data.draw(st.integers(start, len(whole) + 4))
         assert whole[start:end] == artifact.read_bytes(start, end, stream=view)
@@ -136,7 +145,10 @@ def test_a_rolled_artifact_reports_its_hole_exactly(world, script, limit, data):
         agree_on_everything(written, data)
         return
     hole_of = {"combined": (info.hole.start, info.hole.end)}
-    before, inside = Sequence(cut(model.runs, 0, info.hole.start)), Sequence(cut(model.runs, 0, info.hole.end))
+    before, inside = (
+        Sequence(cut(model.runs, 0, info.hole.start)),
+        Sequence(cut(model.runs, 0, info.hole.end)),
+    )
     for view in ("stdout", "stderr"):
         hole_of[view] = len(before.view(view)), len(inside.view(view))
     assert len(whole) - (info.hole.end - info.hole.start) == info.kept

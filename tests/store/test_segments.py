@@ -21,7 +21,9 @@ def round_trip(segments):
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 1), st.integers(1, 65536), st.integers(0, 2**40)), min_size=1, max_size=40),
+    st.lists(
+        st.tuples(st.integers(0, 1), st.integers(1, 65536), st.integers(0, 2**40)), min_size=1, max_size=40
+    ),
     st.integers(0, 2**50),
 )
 def test_any_segments_come_back(parts, start):

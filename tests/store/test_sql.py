@@ -55,7 +55,14 @@ def test_each_look_up_is_one_descent_of_its_index(connection, name):
 
 
 @pytest.mark.parametrize(
-    "name", ["ARTIFACT_GET", "ARTIFACTS_PAGE", "ARTIFACTS_UNFINISHED", "ARTIFACTS_CREATED_SINCE", "ARTIFACTS_MATCHING"]
+    "name",
+    [
+        "ARTIFACT_GET",
+        "ARTIFACTS_PAGE",
+        "ARTIFACTS_UNFINISHED",
+        "ARTIFACTS_CREATED_SINCE",
+        "ARTIFACTS_MATCHING",
+    ],
 )
 def test_no_artifact_statement_scans_or_sorts(connection, name):
     """Finding and listing artifacts walks an index in its own order."""
@@ -105,7 +112,9 @@ READS = {
     "100 lines": lambda a, info: a.read_lines(info.lines // 2, info.lines // 2 + 99),
     "the last lines": lambda a, info: a.tail(20),
     "a line of stderr": lambda a, info: a.read_lines(info.stderr.lines, info.stderr.lines, stream="stderr"),
-    "bytes of stdout": lambda a, info: a.read_bytes(info.stdout.size // 2, info.stdout.size // 2 + 10, stream="stdout"),
+    "bytes of stdout": lambda a, info: a.read_bytes(
+        info.stdout.size // 2, info.stdout.size // 2 + 10, stream="stdout"
+    ),
     "a moment": lambda a, info: a.read_time(0, 0.0005),
 }
 
@@ -150,7 +159,12 @@ def test_one_line_over_many_chunks_is_found_at_once(sizes, monkeypatch):
 
 def test_foreign_exceptions_become_ours():
     """Whatever sqlite3 raises, a caller sees one of ours."""
-    for kind in (sqlite3.OperationalError, sqlite3.DatabaseError, sqlite3.InterfaceError, sqlite3.ProgrammingError):
+    for kind in (
+        sqlite3.OperationalError,
+        sqlite3.DatabaseError,
+        sqlite3.InterfaceError,
+        sqlite3.ProgrammingError,
+    ):
         with pytest.raises(SpillstoreError), _database.translated("testing"):
             raise kind("some text")
     with pytest.raises(SpillstoreError), _database.translated("testing"):

@@ -92,7 +92,9 @@ def test_text_is_stored_as_utf8(session):
     with session.create() as writer:
         for text in ("\u00e9\n", b"\xff\n".decode(errors="surrogateescape"), "\ud800\n"):
             writer.write(text)
-    assert "\u00e9\n".encode() + b"\xff\n" + b"\xed\xa0\x80\n" == session.artifact(writer.id).read_bytes(0, 99)
+    assert "\u00e9\n".encode() + b"\xff\n" + b"\xed\xa0\x80\n" == session.artifact(writer.id).read_bytes(
+        0, 99
+    )
 
 
 def test_buffers_are_copied(session):

@@ -1,0 +1,205 @@
+"""Schema versions: created at head without Alembic, upgraded by it, refused when newer."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+import spillstore_migrations
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.autogenerate import compare_metadata
+from alembic.script import ScriptDirectory
+
+from spillstore import Store, _database, _schema, _sql, _upgrade
+from spillstore.exceptions import NotASessionError, SchemaTooNewError, SchemaTooOldError, SessionBusyError
+from spillstore.settings import Settings
+
+VERSIONS = Path(spillstore_migrations.__file__).parent / "versions"
+
+# A revision after head, as a later release would bring it.
+NEXT = f'''
+import sqlalchemy as sa
+from alembic import op
+revision = "next"
+down_revision = "{_sql.REVISION}"
+def upgrade():
+    op.add_column("artifact", sa.Column("added", sa.Text))
+    op.execute(sa.text("PRAGMA user_version = {_sql.SCHEMA_NUMBER + 1}"))
+'''
+
+
+def objects(connection):
+    """Everything in a database's schema, white space aside."""
+    rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
+    squeeze = lambda sql: "" if sql is None else " ".join(sql.split()).replace("( ", "(").replace(" )", ")")
+    return sorted((kind, name, table, squeeze(sql)) for kind, name, table, sql in rows)
+
+
+def image():
+    connection = sqlite3.connect(":memory:")
+    connection.deserialize(_database._empty_image())
+    return connection
+
+
+@pytest.fixture
+def blank(tmp_path):
+    """A file at the very beginning, before any revision."""
+    path = tmp_path / "session.db"
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA page_size = 2048")
+    connection.execute("VACUUM")
+    connection.close()
+    return path
+
+
+def test_revisions_from_blank_equal_the_prebuilt_image(blank):
+    """Alembic's way to head and the image that new sessions are copied from end in the same schema."""
+    _upgrade.upgrade(blank, Settings())
+    upgraded, prebuilt = sqlite3.connect(blank), image()
+    assert objects(upgraded) == objects(prebuilt)
+    for pragma in ("application_id", "user_version"):
+        assert (
+            upgraded.execute(f"PRAGMA {pragma}").fetchone() == prebuilt.execute(f"PRAGMA {pragma}").fetchone()
+        )
+    for connection in (upgraded, prebuilt):
+        assert [(_sql.REVISION,)] == connection.execute("SELECT version_num FROM alembic_version").fetchall()
+        connection.close()
+
+
+def test_nothing_is_missing_in_the_revisions(blank):
+    """Alembic's own comparison of the upgraded file with the metadata finds no difference."""
+    _upgrade.upgrade(blank, Settings())
+    engine = sa.create_engine(f"sqlite:///{blank}")
+    with engine.connect() as connection:
+        assert [] == compare_metadata(MigrationContext.configure(connection), _schema.metadata)
+    engine.dispose()
+
+
+def test_the_newest_revision_is_the_schemas():
+    """The constants name the head of the revisions."""
+    config = Config()
+    config.set_main_option("script_location", "spillstore_migrations:")
+    assert _sql.REVISION == ScriptDirectory.from_config(config).get_current_head()
+
+
+def test_revisions_are_frozen():
+    """A revision imports nothing of ours, so that it says the same for ever."""
+    for path in VERSIONS.glob("*.py"):
+        assert "spillstore" not in path.read_text()
+
+
+def test_a_new_session_is_at_head_without_alembic(tmp_path):
+    """Making, writing and reading a session imports neither Alembic nor SQLAlchemy."""
+    script = (
+        "import sys\nfrom spillstore import Store\n"
+        "with Store(sys.argv[1], free_disk_floor=0).session('x') as session:\n"
+        "    session.put(b'y').read_lines(1, 1)\n    session.check()\n"
+        "print(sorted({'alembic', 'sqlalchemy'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    assert "[]\n" == done.stdout
+
+
+def session_file(store):
+    with store.session("test") as session:
+        artifact_id = session.put(b"kept\n").id
+    return store.root / "_" / "test" / "session.db", artifact_id
+
+
+@pytest.fixture
+def later(tmp_path):
+    """A folder of revisions with one more than head."""
+    folder = tmp_path / "later"
+    folder.mkdir()
+    (folder / "next.py").write_text(NEXT)
+    return f"{VERSIONS}:{folder}"
+
+
+def test_an_older_file_is_upgraded_in_place(plain_store, later):
+    """A revision after today's head runs on a real session; what was stored stays readable."""
+    path, artifact_id = session_file(plain_store)
+    _upgrade.upgrade(path, Settings(), locations=later)
+    connection = sqlite3.connect(path)
+    assert "added" in [row[1] for row in connection.execute("PRAGMA table_info(artifact)")]
+    connection.execute(f"PRAGMA user_version = {_sql.SCHEMA_NUMBER}")  # back, so that this version reads it
+    connection.close()
+    with plain_store.session("test") as session:
+        assert b"kept\n" == session.artifact(artifact_id).read_lines(1, 1)
+
+
+def test_opening_an_older_file_upgrades_it(plain_store, blank, monkeypatch):
+    """A writer that finds a file with an older number upgrades it; a reader says that it may not."""
+    path, artifact_id = session_file(plain_store)
+    upgraded = []
+
+    def upgrade(found, settings):
+        connection = sqlite3.connect(found)
+        connection.execute(f"PRAGMA user_version = {_sql.SCHEMA_NUMBER}")
+        connection.close()
+        upgraded.append(found)
+        real(found, settings)
+
+    real = _upgrade.upgrade
+    monkeypatch.setattr(_upgrade, "upgrade", upgrade)
+    connection = sqlite3.connect(path)
+    connection.execute(f"PRAGMA user_version = {_sql.SCHEMA_NUMBER - 1}")
+    connection.close()
+    with pytest.raises(SchemaTooOldError, match="open it once for writing"):
+        plain_store.session("test", read_only=True)
+    with plain_store.session("test") as session:
+        assert b"kept\n" == session.artifact(artifact_id).read_lines(1, 1)
+    assert [path] == upgraded
+
+
+def test_a_newer_file_is_refused(plain_store):
+    """A file of a newer version is named, for writers and readers, and left as it is."""
+    path, _ = session_file(plain_store)
+    connection = sqlite3.connect(path)
+    connection.execute(f"PRAGMA user_version = {_sql.SCHEMA_NUMBER + 1}")
+    connection.close()
+    before = path.read_bytes()
+    for read_only in (True, False):
+        with pytest.raises(SchemaTooNewError, match="newer Spillstore"):
+            plain_store.session("test", read_only=read_only)
+    assert before == path.read_bytes()
+    connection = sqlite3.connect(path)
+    connection.execute(f"PRAGMA user_version = {_sql.SCHEMA_NUMBER}")
+    connection.close()
+
+
+def test_an_upgrade_waits_for_nobody_who_lives(plain_store, later):
+    """While a process holds the session, an upgrade refuses and names it."""
+    path, _ = session_file(plain_store)
+    with plain_store.session("test"), pytest.raises(SessionBusyError, match="held by"):
+        _upgrade.upgrade(path, Settings(), locations=later)
+
+
+def test_a_failed_upgrade_changes_nothing(plain_store, tmp_path):
+    """A revision that fails in its middle leaves the file as it was."""
+    folder = tmp_path / "broken"
+    folder.mkdir()
+    (folder / "next.py").write_text(NEXT + "    raise RuntimeError('half way')\n")
+    path, artifact_id = session_file(plain_store)
+    before = objects(sqlite3.connect(path))
+    with pytest.raises(RuntimeError, match="half way"):
+        _upgrade.upgrade(path, Settings(), locations=f"{VERSIONS}:{folder}")
+    assert before == objects(sqlite3.connect(path))
+    with plain_store.session("test") as session:
+        assert b"kept\n" == session.artifact(artifact_id).read_lines(1, 1)
+
+
+def test_a_database_of_others_is_not_upgraded(tmp_path):
+    """A foreign SQLite file is refused before anything is done to it."""
+    path = tmp_path / "other.db"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE t (a)")
+    connection.close()
+    with pytest.raises(NotASessionError):
+        Store.open_file(path)
