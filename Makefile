@@ -62,7 +62,7 @@ $(VENV)/.made:
 	  "Name a newer one: make PYTHON=python3.13"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 	  echo "$(PYTHON) has no venv module. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@touch $@
 
 # Editable, so that only a change of the dependencies calls for another installation.

@@ -123,7 +123,9 @@ def make_store(request, tmp_path, loop):
         root = Path(root or tmp_path / "root")
         roots.add(root)
         options = {**NO_FLOORS, **options}
-        return Store(root, **options) if request.param == "plain" else Blocking(aio.Store(root, **options), loop)
+        return (
+            Store(root, **options) if request.param == "plain" else Blocking(aio.Store(root, **options), loop)
+        )
 
     yield make
     for root in roots:

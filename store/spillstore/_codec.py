@@ -80,8 +80,8 @@ def encode(chunks: Sequence[RawChunk], artifact_id: str, algorithm: DigestName) 
         frames = [frames[index].tobytes() for index in range(len(chunks))]
     else:
         frames = [engine.compress(chunk.raw) for chunk in chunks]
-    prefix = _prefix(artifact_id)
-    return [_row(chunk, data, prefix, algorithm) for chunk, data in zip(chunks, frames, strict=True)]
+    start = prefix(artifact_id)
+    return [_row(chunk, data, start, algorithm) for chunk, data in zip(chunks, frames, strict=True)]
 
 
 def header(chunk: RawChunk) -> tuple[int, ...]:
@@ -105,37 +105,36 @@ def header(chunk: RawChunk) -> tuple[int, ...]:
     )
 
 
-def _row(chunk: RawChunk, data: bytes, prefix: bytes, algorithm: DigestName) -> ChunkRow:
+def _row(chunk: RawChunk, data: bytes, start: bytes, algorithm: DigestName) -> ChunkRow:
     columns = header(chunk)
     segments = _segments.encode(chunk.segments, chunk.segments[0].time, compressor())
-    digest = _digest(prefix, columns, segments, data, algorithm)
+    digest = _digest(start, columns, segments, data, algorithm)
     return ChunkRow._make((*columns, digest, segments, data))
 
 
-def _prefix(artifact_id: str) -> bytes:
+def prefix(artifact_id: str) -> bytes:
+    """What the digest of every chunk of an artifact begins with."""
     raw = artifact_id.encode()
     return bytes([len(raw)]) + raw
 
 
 def _digest(
-    prefix: bytes, columns: tuple[Any, ...], segments: bytes, data: bytes, algorithm: DigestName
+    start: bytes, columns: tuple[Any, ...], segments: bytes, data: bytes, algorithm: DigestName
 ) -> bytes:
     packed = _HEADER.pack(*columns, len(segments), len(data))
-    return digest_bytes(algorithm, b"".join((prefix, packed, segments, data)))
+    return digest_bytes(algorithm, b"".join((start, packed, segments, data)))
 
 
-def verify(row: ChunkRow, artifact_id: str, algorithm: DigestName) -> None:
-    """Raise IntegrityError unless every column of the row is what was written."""
+def verify(row: ChunkRow, start: bytes, algorithm: DigestName) -> None:
+    """Raise IntegrityError unless every column of the row is what was written; ``start`` is the artifact's prefix."""
     try:
-        expected = _digest(_prefix(artifact_id), row[:_HEADER_COLUMNS], row.segments, row.data, algorithm)
+        expected = _digest(start, row[:_HEADER_COLUMNS], row.segments, row.data, algorithm)
     except (struct.error, TypeError) as error:
-        raise IntegrityError(
-            f"chunk {row.seq!r} of {artifact_id} holds a value of a wrong type: {error}"
-        ) from None
+        raise IntegrityError(f"chunk {row.seq!r} holds a value of a wrong type: {error}") from None
     if expected != row.digest:
         raise IntegrityError(
-            f"chunk {row.seq} of {artifact_id} is damaged: its digest does not match (bytes of this chunk are not "
-            "returned; `verify` lists what is whole)"
+            f"chunk {row.seq} of {start[1:].decode()} is damaged: its digest does not match (bytes of this chunk are not "
+            "returned; `verify` says more)"
         )
 
 

@@ -242,24 +242,33 @@ class Engine:
     @contextlib.contextmanager
     def reader(self) -> Iterator[sqlite3.Connection]:
         """A connection for reading, from a small pool."""
-        self.check_usable()
-        try:
-            connection = self._readers.pop()
-        except IndexError:
-            connection = self._connect(read_only=True)
-            # The path may lead to a later session of the same name by now.
-            if self._session_row(connection).uid != self.row.uid:
-                connection.close()
-                self._gone = SessionDeletedError("the session was deleted and made anew by somebody else")
-                raise self._gone from None
+        connection = self.borrow()
         try:
             with translated("reading"):
                 yield connection
         finally:
-            if len(self._readers) < _IDLE_READERS and self._gone is None:
-                self._readers.append(connection)
-            else:
-                connection.close()
+            self.give_back(connection)
+
+    def borrow(self) -> sqlite3.Connection:
+        """``reader`` without the context manager, which costs a tenth of a small read."""
+        self.check_usable()
+        try:
+            return self._readers.pop()
+        except IndexError:
+            connection = self._connect(read_only=True)
+        # The path may lead to a later session of the same name by now.
+        if self._session_row(connection).uid != self.row.uid:
+            connection.close()
+            self._gone = SessionDeletedError("the session was deleted and made anew by somebody else")
+            raise self._gone
+        return connection
+
+    def give_back(self, connection: sqlite3.Connection) -> None:
+        """Return what ``borrow`` gave, with no transaction open."""
+        if len(self._readers) < _IDLE_READERS and self._gone is None:
+            self._readers.append(connection)
+        else:
+            connection.close()
 
     def artifact_row(self, connection: sqlite3.Connection, artifact_id: str) -> ArtifactRow:
         """The verified row of an artifact; its state is ``interrupted`` if its owner is gone.
@@ -429,9 +438,9 @@ class Engine:
             pipeline.scheduled -= scheduled
             if partial:
                 pipeline.dirty_since = None
-        if scheduled and not items:  # somebody else was quicker; nothing may come after the batch that ends
+        if pipeline.finished or (scheduled and not items):  # nothing may come after the batch that ends
             pipeline.sequencing.release()
-            return -1
+            return pipeline.newest_batch
         try:
             batch = pipeline.pump(items, partial=partial, flush=flush, ending=ending)
         except Exception as error:

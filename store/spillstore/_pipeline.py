@@ -84,7 +84,8 @@ class Pipeline:
         self.chunk_digests = ALGORITHMS[algorithm]()  # over the digests of the finished chunks, in order
 
         self.sequencing = threading.Lock()  # protects everything below
-        self._next_batch = 0
+        self.newest_batch = -1
+        self.finished = False  # the batch that ends was made
         self._algorithm = algorithm
         self._clock = clock
         self._started = clock.monotonic()
@@ -135,8 +136,8 @@ class Pipeline:
                 last = self._chunker.partial()
             if last is not None:
                 chunks.append(last)
-            number = self._next_batch
-            self._next_batch += 1
+            self.newest_batch = number = self.newest_batch + 1
+            self.finished = ending is not None
             totals = chunks[-1].after() if chunks else self._chunker.totals
             received = self._taken
         finally:

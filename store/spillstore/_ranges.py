@@ -66,10 +66,9 @@ class RangeReader:
         self._view = view
         self._skip = holes == "skip"
         self._hole = record.parsed_hole()
-        name = view.name
-        self._range_sql = getattr(_sql, f"RANGE_{name.upper()}")
-        self._line_sql = getattr(_sql, f"LINE_{name.upper()}")
         self._size = record.view_size(view)
+        self._prefix = _codec.prefix(record.artifact_id)
+        self._key = {"session_key": SESSION_KEY, "artifact_key": record.artifact_key}
 
     # --- what callers ask for ---------------------------------------------------------------------------
 
@@ -82,7 +81,7 @@ class RangeReader:
         if self._hole is not None and not self._skip:
             self._refuse_lines(self._hole, first, last)
         begin = self._after_line_end(first - 1)
-        if last - first < 1 and isinstance(begin, tuple) and self._ends_in(begin[0], last):
+        if isinstance(begin, tuple) and self._ends_in(begin[0], last):
             finish: tuple[Block, int] | int = begin[0], self._offset(begin[0], last)
         else:
             finish = self._after_line_end(last)
@@ -90,6 +89,11 @@ class RangeReader:
         end = finish if isinstance(finish, int) else finish[0].start + finish[1]
         known = [side[0] for side in (begin, finish) if isinstance(side, tuple)]
         return self._join(start, end, max_bytes, known)
+
+    def read_tail(self, lines: int, max_bytes: int) -> bytes:
+        """The last ``lines`` lines."""
+        total = self.record.view_lines(self._view)
+        return self.read_lines(max(1, total - lines + 1), total, max_bytes) if total and lines else b""
 
     def read_bytes(self, start: int, end: int, max_bytes: int) -> bytes:
         """Bytes ``[start, end)``; clipped at the end."""
@@ -113,9 +117,8 @@ class RangeReader:
         if self._view.stream is None:
             rows = self._rows(_sql.RANGE_COMBINED, after, last.seq)
         else:
-            low, high = f"{self._view.name}_start", getattr(last, f"{self._view.name}_start")
-            after = getattr(first, low) - 1 if first is not None else -1
-            rows = self._rows(self._range_sql, after, high)
+            after = self._view_start(first) - 1 if first is not None else -1
+            rows = self._rows(self._view.range_sql, after, self._view_start(last))
         parts: list[bytes] = []
         size = 0
         for row in rows:
@@ -163,7 +166,7 @@ class RangeReader:
             return 0
         if count > self.record.view_line_ends(self._view):
             return self._size
-        row = self._locate(self._line_sql, {"line": count})
+        row = self._locate(self._view.line_sql, {"line": count})
         if row is not None:
             block = self._block(row)
             if self._ends_in(block, count):
@@ -176,7 +179,10 @@ class RangeReader:
         """Line ends of the view before the chunk, and in it."""
         if self._view.stream is None:
             return row.line_start, row.stdout_lines + row.stderr_lines
-        return getattr(row, f"{self._view.name}_line_start"), getattr(row, f"{self._view.name}_lines")
+        return (
+            (row.stdout_line_start, row.stdout_lines),
+            (row.stderr_line_start, row.stderr_lines),
+        )[self._view.stream]
 
     def _ends_in(self, block: Block, count: int) -> bool:
         before, inside = self._line_counters(block.row)
@@ -215,70 +221,85 @@ class RangeReader:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def _walk(self, start: int, end: int, known: list[Block], limit: int | None) -> Iterator[Block]:
-        """The blocks that cover ``[start, end)``, each checked to begin where the one before ended."""
-        by_seq = {block.row.seq: block for block in known}
-        if known and known[0].start <= start and end <= known[0].end:
-            yield known[0]
-            return
+        """The blocks that cover ``[start, end)``, each checked to begin where the one before ended.
+
+        ``known`` blocks at either side are used as they are; ``limit`` ends the walk early.
+        """
+        head = next((block for block in known if block.start <= start < block.end), None)
+        tail = next((block for block in known if block.start < end <= block.end), None)
+        position = start
+        if head is not None:
+            yield head
+            position = head.end
+        count = 0
+        if position < end and (tail is None or position < tail.start):
+            for block in self._between(position, end if tail is None else tail.start, head):
+                if not block.start <= position < block.end or (block.start < position and position != start):
+                    raise self._missing(position)
+                position = block.end
+                yield block
+                count += 1
+                if count == limit:
+                    return
+        if position < end and tail is not None and tail.start == position:
+            position = tail.end
+            yield tail
+        if position < end:
+            raise self._missing(position)
+
+    def _between(self, start: int, stop: int, head: Block | None) -> Iterator[Block]:
+        """The blocks of the chunks that hold ``[start, stop)``; ``head`` is the one before them, if it is known."""
         if self._view.stream is None:
             size = self.record.chunk_size
-            after, last = start // size - 1, (end - 1) // size
+            after, last = start // size - 1, (stop - 1) // size
         else:
-            located = self._locate(getattr(_sql, f"BYTE_{self._view.name.upper()}"), {"position": start})
-            if located is None:
-                raise self._missing(start)
-            if located.seq not in by_seq:
-                by_seq[located.seq] = self._block(located)
-            after, last = getattr(located, f"{self._view.name}_start") - 1, end - 1
-        position: int | None = None
-        for count, row in enumerate(self._rows(self._range_sql, after, last), 1):
-            block = by_seq.get(row.seq) or self._block(row)
-            if position is None:
-                if not block.start <= start < block.end:
+            last = stop - 1
+            if head is not None:
+                after = head.start
+            else:
+                located = self._locate(self._view.byte_sql, {"position": start})
+                if located is None:
                     raise self._missing(start)
-            elif block.start != position:
-                raise self._missing(position)
-            position = block.end
-            yield block
-            if count == limit:
-                return
-        if position is None or position < end:
-            raise self._missing(start if position is None else position)
+                yield self._block(located)
+                after = self._view_start(located)
+        for row in self._rows(self._view.range_sql, after, last):
+            yield self._block(row)
 
     def _rows(self, sql: str, after: int, last: int) -> Iterator[ChunkRow]:
         """Verified rows with a key in ``(after, last]``, fetched a few at a time."""
         combined = sql == _sql.RANGE_COMBINED
-        column = 0 if combined else ChunkRow._fields.index(f"{self._view.name}_start")
         while after < last:
             few = min(_FETCH, last - after) if combined else _FETCH
-            parameters = {**self._key(), "after": after, "last": last, "limit": few}
+            parameters = {**self._key, "after": after, "last": last, "limit": few}
             found = self._connection.execute(sql, parameters).fetchall()
+            row = None
             for values in found:
                 row = ChunkRow._make(values)
-                _codec.verify(row, self.record.artifact_id, self._algorithm)
+                _codec.verify(row, self._prefix, self._algorithm)
                 yield row
-            if len(found) < few:
+            if row is None or len(found) < few:
                 return
-            after = found[-1][column]
+            after = row.seq if combined else self._view_start(row)
 
     def _locate(self, sql: str, parameters: dict[str, int]) -> ChunkRow | None:
-        values = self._connection.execute(sql, {**self._key(), **parameters}).fetchone()
+        values = self._connection.execute(sql, {**self._key, **parameters}).fetchone()
         if values is None:
             return None
         row = ChunkRow._make(values)
-        _codec.verify(row, self.record.artifact_id, self._algorithm)
+        _codec.verify(row, self._prefix, self._algorithm)
         return row
 
     def _block(self, row: ChunkRow) -> Block:
         raw = _codec.decode(row)
-        if self._view.stream is None:
-            return Block(row, row.seq * self.record.chunk_size, raw)
-        return Block(
-            row, getattr(row, f"{self._view.name}_start"), _codec.stream_part(row, raw, self._view.stream)
-        )
+        if self._view.stream is not None:
+            raw = _codec.stream_part(row, raw, self._view.stream)
+        return Block(row, self._view_start(row), raw)
 
-    def _key(self) -> dict[str, int]:
-        return {"session_key": SESSION_KEY, "artifact_key": self.record.artifact_key}
+    def _view_start(self, row: ChunkRow) -> int:
+        """Bytes of the view before a chunk."""
+        if self._view.stream is None:
+            return row.seq * self.record.chunk_size
+        return (row.stdout_start, row.stderr_start)[self._view.stream]
 
     # --- refusals ---------------------------------------------------------------------------------------
 

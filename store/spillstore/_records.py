@@ -27,13 +27,16 @@ class View(NamedTuple):
     name: str
     stream: int | None
     bit: int
+    line_sql: str
+    range_sql: str
+    byte_sql: str  # none for the combined view: there a position says its chunk
 
 
-COMBINED = View("combined", None, COMBINED_BIT)
+COMBINED = View("combined", None, COMBINED_BIT, _sql.LINE_COMBINED, _sql.RANGE_COMBINED, "")
 VIEWS = {
     "combined": COMBINED,
-    "stdout": View("stdout", STDOUT, STDOUT_BIT),
-    "stderr": View("stderr", STDERR, STDERR_BIT),
+    "stdout": View("stdout", STDOUT, STDOUT_BIT, _sql.LINE_STDOUT, _sql.RANGE_STDOUT, _sql.BYTE_STDOUT),
+    "stderr": View("stderr", STDERR, STDERR_BIT, _sql.LINE_STDERR, _sql.RANGE_STDERR, _sql.BYTE_STDERR),
 }
 
 

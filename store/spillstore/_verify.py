@@ -73,7 +73,7 @@ class Verifier:
             return
         if row is None:
             raise IntegrityError(f"chunk {seq} of {name} is missing")
-        _codec.verify(row, name, self._algorithm)
+        _codec.verify(row, _codec.prefix(name), self._algorithm)
         raw = _codec.decode(row)
         if hole is not None and seq == hole.last_seq:
             self._chunker = self._chunker_at(seq, _totals_before(row))

@@ -6,11 +6,12 @@ import contextlib
 import io
 import os
 import secrets
+import sqlite3
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from spillstore._database import read_transaction, translated
+from spillstore._database import read_transaction, translated, translation
 from spillstore._ranges import RangeReader
 from spillstore._records import COMBINED, VIEWS, ArtifactRow, view_of
 from spillstore._verify import Verifier
@@ -19,8 +20,7 @@ from spillstore.info import ArtifactInfo, Export, HoleInfo, StreamInfo
 from spillstore.settings import MIB
 
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from spillstore._engine import Engine
     from spillstore._ranges import Block, Holes
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 64 * MIB
 _BLOCKS = 16  # chunks that an iterator fetches in one short transaction
 _LARGEST = 2**62
+T = TypeVar("T")
 
 
 class Artifact:
@@ -103,8 +104,8 @@ class Artifact:
             raise RangeError(f"first is {first}, but lines count from 1; for example {call}")
         if _whole(last, "last", call) < first:
             raise RangeError(f"last is {last} and lies before first, {first}; for example {call}")
-        with self._ranges(stream, holes) as ranges:
-            return ranges.read_lines(min(first, _LARGEST), min(last, _LARGEST), _limit(max_bytes))
+        low, high, most = min(first, _LARGEST), min(last, _LARGEST), _limit(max_bytes)
+        return self._read(stream, holes, lambda ranges: ranges.read_lines(low, high, most))
 
     def read_bytes(
         self,
@@ -138,8 +139,8 @@ class Artifact:
             raise RangeError(f"start is {start}, but bytes count from 0; for example {call}")
         if _whole(end, "end", call) < start:
             raise RangeError(f"end is {end} and lies before start, {start}; for example {call}")
-        with self._ranges(stream, holes) as ranges:
-            return ranges.read_bytes(min(start, _LARGEST), min(end, _LARGEST), _limit(max_bytes))
+        low, high, most = min(start, _LARGEST), min(end, _LARGEST), _limit(max_bytes)
+        return self._read(stream, holes, lambda ranges: ranges.read_bytes(low, high, most))
 
     def read_time(
         self,
@@ -172,10 +173,10 @@ class Artifact:
                 raise RangeError(f"{name} must be seconds from 0, not {value!r}; for example {call}")
         if end < start:
             raise RangeError(f"end is {end} and lies before start, {start}; for example {call}")
-        with self._ranges(stream, holes) as ranges:
-            # Rounded, so that a time printed with six digits finds its own segment.
-            low, high = (round(min(value, _LARGEST / 1e6) * 1e6) for value in (start, end))
-            return ranges.read_time(low, high, _limit(max_bytes))
+        # Rounded, so that a time printed with six digits finds its own segment.
+        low, high = (round(min(value, _LARGEST / 1e6) * 1e6) for value in (start, end))
+        most = _limit(max_bytes)
+        return self._read(stream, holes, lambda ranges: ranges.read_time(low, high, most))
 
     def tail(
         self,
@@ -193,11 +194,8 @@ class Artifact:
         """
         if _whole(lines, "lines", "tail(50)") < 0:
             raise RangeError(f"lines is {lines}, but must be 0 or more; for example tail(50)")
-        with self._ranges(stream, holes) as ranges:
-            total = ranges.record.view_lines(view_of(stream))
-            if not total or not lines:
-                return b""
-            return ranges.read_lines(max(1, total - lines + 1), total, _limit(max_bytes))
+        most = _limit(max_bytes)
+        return self._read(stream, holes, lambda ranges: ranges.read_tail(lines, most))
 
     # --- iteration --------------------------------------------------------------------------------------
 
@@ -227,8 +225,7 @@ class Artifact:
             size = self._record(connection).view_size(view)
         end = size if end is None else min(_whole(end, "end", "chunks(0, 65536)"), size)
         while start < end:
-            with self._ranges(stream, holes) as ranges:
-                blocks = ranges.blocks(start, end, _BLOCKS)
+            blocks = self._blocks(start, end, _BLOCKS, stream, holes)
             if not blocks:
                 return
             for block in blocks:
@@ -360,24 +357,29 @@ class Artifact:
             self._sealed = record
         return record
 
-    @contextlib.contextmanager
-    def _ranges(self, stream: str, holes: Holes) -> Iterator[RangeReader]:
-        """A range reader in one snapshot; a sealed artifact cannot change, so it needs no transaction."""
+    def _blocks(self, start: int, end: int, count: int, stream: str, holes: Holes) -> list[Block]:
+        return self._read(stream, holes, lambda ranges: ranges.blocks(start, end, count))
+
+    def _read(self, stream: str, holes: Holes, action: Callable[[RangeReader], T]) -> T:
+        """Run ``action`` in one snapshot; a sealed artifact cannot change, so it needs no transaction."""
         view = view_of(stream)
-        algorithm = self._engine.row.digest_algorithm
-        with self._engine.reader() as connection:
+        engine = self._engine
+        algorithm = engine.row.digest_algorithm
+        connection = engine.borrow()
+        try:
             if self._sealed is not None:
-                try:
-                    yield RangeReader(connection, self._sealed, algorithm, view, holes)
-                except IntegrityError:
-                    # Chunks are missing, too, if the artifact was deleted since its row was read.
-                    sealed, self._sealed = self._sealed, None
-                    self._engine.artifact_row(connection, self._id)
-                    self._sealed = sealed
-                    raise
-                return
+                return action(RangeReader(connection, self._sealed, algorithm, view, holes))
             with read_transaction(connection, f"reading {self._id}"):
-                yield RangeReader(connection, self._record(connection), algorithm, view, holes)
+                return action(RangeReader(connection, self._record(connection), algorithm, view, holes))
+        except IntegrityError:
+            # Chunks are missing, too, if the artifact was deleted since its row was read.
+            self._sealed = None
+            engine.artifact_row(connection, self._id)
+            raise
+        except sqlite3.Error as error:
+            raise translation(error, f"reading {self._id}") from error
+        finally:
+            engine.give_back(connection)
 
 
 class _Raw(io.RawIOBase):
@@ -409,8 +411,8 @@ class _Raw(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         view = memoryview(buffer).cast("B")
-        with self._artifact._ranges(self._stream, self._holes) as ranges:  # noqa: SLF001
-            blocks = ranges.blocks(self._position, min(self._position + len(view), self._size), 1)
+        end = min(self._position + len(view), self._size)
+        blocks = self._artifact._blocks(self._position, end, 1, self._stream, self._holes)  # noqa: SLF001
         if not blocks:
             return 0
         block: Block = blocks[0]

@@ -85,3 +85,33 @@ def test_every_public_name_has_a_docstring():
                     and not inspect.getdoc(value)
                 ]
     assert bare == []
+
+
+def test_the_code_map_names_every_module():
+    """ARCHITECTURE.md has every module of the store, and names none that is not there."""
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(\w+\.py)`", page))
+    there = {path.name for path in (ROOT / "store" / "spillstore").glob("*.py")} - {
+        "__init__.py",
+        "_version.py",
+    }
+    assert sorted(there - named) == []
+    assert sorted(named - there - {path.name for path in (ROOT / "tools").rglob("*.py")}) == []
+
+
+def test_the_changelog_names_the_version_that_is_coming():
+    """The version in the code is the one that the changelog announces or has released."""
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert spillstore.__version__ in changelog
+
+
+def test_every_dependency_is_justified():
+    """ARCHITECTURE.md has a row for each dependency, and for nothing else."""
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").partition("## Dependencies")[2]
+    table = page.partition("\n\n")[0]
+    declared = re.search(
+        r"^dependencies = \[\n(.*?)^\]", (ROOT / "pyproject.toml").read_text(), re.MULTILINE | re.DOTALL
+    )
+    assert declared is not None
+    names = re.findall(r'"([a-z0-9-]+)', declared[1])
+    assert re.findall(r"^\| ([a-z0-9-]+) \|", table, re.MULTILINE)[1:] == names

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-import spillstore_migrations
+from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
-from alembic.autogenerate import compare_metadata
 from alembic.script import ScriptDirectory
 
+import spillstore_migrations
 from spillstore import Store, _database, _schema, _sql, _upgrade
 from spillstore.exceptions import NotASessionError, SchemaTooNewError, SchemaTooOldError, SessionBusyError
 from spillstore.settings import Settings
@@ -22,7 +22,7 @@ from spillstore.settings import Settings
 VERSIONS = Path(spillstore_migrations.__file__).parent / "versions"
 
 # A revision after head, as a later release would bring it.
-NEXT = f'''
+NEXT = f"""
 import sqlalchemy as sa
 from alembic import op
 revision = "next"
@@ -30,7 +30,7 @@ down_revision = "{_sql.REVISION}"
 def upgrade():
     op.add_column("artifact", sa.Column("added", sa.Text))
     op.execute(sa.text("PRAGMA user_version = {_sql.SCHEMA_NUMBER + 1}"))
-'''
+"""
 
 
 def objects(connection):

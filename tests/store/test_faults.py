@@ -416,3 +416,16 @@ def test_errors_of_the_system_are_translated(plain_store, monkeypatch):
         with pytest.raises(SpillstoreError, match="Input/output"):
             session.put(b"x")
         monkeypatch.undo()
+
+
+def test_nothing_comes_after_the_batch_that_ends(plain_store):
+    """A trickle commit that was due in the very moment of ``close`` finds the sequence closed."""
+    with plain_store.session("test") as session:
+        writer = session.create()
+        writer.write(b"one\ntwo")
+        writer.close()
+        last = writer._pipeline.newest_batch
+        for options in ({"partial": True}, {"partial": True, "flush": True}, {"scheduled": True}):
+            assert last == session._engine._pump(writer._pipeline, **options)
+        assert {} == writer._pipeline.ready
+        session.artifact(writer.id).verify()

@@ -30,7 +30,7 @@ def run(events):
     runs = []
     interleaver = Interleaver(lambda stream, data, time: runs.append(Run(STREAMS[stream], data, time)), HOLD)
     now = 0
-    for kind, now, *rest in events:  # noqa: B007
+    for kind, now, *rest in events:
         if kind == "write":
             interleaver.write(STREAMS.index(rest[0]), rest[1], now)
         else:

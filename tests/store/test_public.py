@@ -146,7 +146,7 @@ OURS = {"spillstore", "spillstore_migrations", "spillstore_tools"}
 
 @pytest.mark.parametrize("layer", LAYERS)
 def test_imports_go_down_only(layer):
-    """tools -> store -> migrations, in every file, lazy imports included."""
+    """Tools -> store -> migrations, in every file, lazy imports included."""
     own = {path.parent.name for path in (ROOT / layer).glob("*/__init__.py")}
     for path in (ROOT / layer).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):

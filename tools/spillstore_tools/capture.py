@@ -28,6 +28,7 @@ import signal
 import struct
 import subprocess
 import termios
+import threading
 import time
 from collections import deque
 from typing import IO, TYPE_CHECKING, Literal, Protocol
@@ -123,8 +124,15 @@ class Process:
         self._popen = popen
         self._own_group = own_group
         self._started = time.monotonic()
+        self._ended_at: float | None = None
+        # A process may end long before it is drained: somebody must look at the clock then.
+        self._watcher = threading.Thread(
+            target=self._watch, name=f"spillstore-watch-{popen.pid}", daemon=True
+        )
+        self._watcher.start()
         self._pipes = _pipes_of(popen)
-        self._read_size = _READ_LARGE if all([_enlarge(pipe) for pipe in self._pipes.values()]) else _READ
+        enlarged = [_enlarge(pipe) for pipe in self._pipes.values()]
+        self._read_size = _READ_LARGE if all(enlarged) else _READ
         self._sizes: dict[OutputStream, int] = {"stdout": 0, "stderr": 0}
 
     @classmethod
@@ -186,6 +194,10 @@ class Process:
             else:
                 os.kill(self.pid, number)
 
+    def _watch(self) -> None:
+        self._popen.wait()
+        self._ended_at = time.monotonic()
+
     def drain(
         self, sink: Sink | None = None, *, grace: float = GRACE, linger: float = LINGER, keep: int = KEEP
     ) -> Outcome:
@@ -203,7 +215,6 @@ class Process:
         """
         receiver = _Receiver(sink, keep)
         ended: _Ended | None = None
-        look = 0.0
         with selectors.DefaultSelector() as selector:
             for stream, pipe in self._pipes.items():
                 selector.register(pipe, selectors.EVENT_READ, stream)
@@ -218,16 +229,14 @@ class Process:
                         self._pipes.pop(key.data).close()
                     if ended:
                         ended.read(key.data, len(data), time.monotonic())
-                now = time.monotonic()
-                if not ended and now >= look:
-                    look = now + _TICK
-                    if self._popen.poll() is not None:
-                        ended = _Ended(now, self._pipes, grace, linger)
+                if not ended and self._ended_at is not None:
+                    ended = _Ended(time.monotonic(), self._pipes, grace, linger)
         held_open = tuple(self._pipes)
         self.close()
-        status = self._popen.wait()
-        duration = (ended.at if ended else time.monotonic()) - self._started
-        return receiver.outcome(status, duration, self._sizes, held_open)
+        self._watcher.join()
+        assert self._ended_at is not None  # the watcher's last act
+        duration = self._ended_at - self._started
+        return receiver.outcome(self._popen.returncode, duration, self._sizes, held_open)
 
     def close(self) -> None:
         """Close the pipes; whoever still writes to them gets SIGPIPE."""
@@ -239,8 +248,9 @@ class Process:
 class _Ended:
     """What is still read after the process has ended: its own bytes for certain, those of its heirs for a while."""
 
-    def __init__(self, now: float, pipes: Mapping[OutputStream, IO[bytes]], grace: float, linger: float) -> None:
-        self.at = now
+    def __init__(
+        self, now: float, pipes: Mapping[OutputStream, IO[bytes]], grace: float, linger: float
+    ) -> None:
         self._owed = {stream: _waiting_in(pipe) for stream, pipe in pipes.items()}
         self._grace = grace
         self._deadline = now + linger
@@ -369,7 +379,7 @@ def _start_error(
         return StartError(f"cannot run {name!r}: {error}", NOT_EXECUTABLE)
     if cwd is not None and error.filename == cwd:
         return StartError(f"cannot run {name!r} in {os.fspath(cwd)!r}: {error.strerror}", NOT_EXECUTABLE)
-    if error.errno == errno.ENOENT and not ("/" in name and os.path.lexists(name)):
+    if not name or (error.errno == errno.ENOENT and not ("/" in name and os.path.lexists(name))):
         return StartError(f"cannot run {name!r}: command not found", NOT_FOUND)
     detail = {
         errno.ENOENT: "its interpreter, or what it links to, is not there",

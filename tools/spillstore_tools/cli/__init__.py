@@ -66,7 +66,12 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Print the version."
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Print the version.",
 )
 def group() -> None:
     """Keep what a tool printed when it printed too much, and read any part of it.
@@ -115,7 +120,7 @@ def _invoke(arguments: Sequence[str] | None) -> int:
         return _say(error.format_message(), FAILED)
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  # what is not ours to explain is raised again
         return _explain(error)
     return code if isinstance(code, int) else 0
 
@@ -134,8 +139,11 @@ def _explain(error: Exception) -> int:
         return _say(f"{error} (here: --skip-holes)", FAILED)
     if isinstance(error, (RangeError, InvalidIdError, InvalidSettingError)):
         return _say(str(error), MISUSED)
-    if isinstance(error, (SpillstoreError, OSError)):
+    if isinstance(error, SpillstoreError):
         return _say(str(error), FAILED)
+    if isinstance(error, OSError):
+        where = "" if error.filename is None else f"{error.filename}: "
+        return _say(f"{where}{error.strerror or error}", FAILED)
     raise error
 
 

@@ -27,7 +27,9 @@ stream_option = click.option(
     help="One stream alone; each counts its own lines and bytes.  [default: combined]",
 )
 skip_holes_option = click.option(
-    "--skip-holes", is_flag=True, help="Leave out what was dropped at the artifact's limit, instead of failing."
+    "--skip-holes",
+    is_flag=True,
+    help="Leave out what was dropped at the artifact's limit, instead of failing.",
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import json
 import sys
 from typing import TYPE_CHECKING
@@ -31,7 +31,8 @@ def human_size(size: int) -> str:
         value /= 1024
         if value < 1023.5 or unit == "TB":  # noqa: PLR2004  # would be rounded to 1024
             break
-    return f"{value:.0f} {unit}" if value >= 99.95 or value == int(value) else f"{value:.1f} {unit}"  # noqa: PLR2004
+    number = f"{value:.0f}" if value >= 99.95 else f"{value:.1f}".removesuffix(".0")  # noqa: PLR2004  # three digits
+    return f"{number} {unit}"
 
 
 def count(number: int, noun: str) -> str:
@@ -56,7 +57,7 @@ def utc(seconds: float) -> str:
         >>> utc(1_699_280_567.5)
         '2023-11-06 14:22:47 UTC'
     """
-    moment = datetime.datetime.fromtimestamp(seconds, datetime.UTC)
+    moment = dt.datetime.fromtimestamp(seconds, dt.UTC)
     return moment.strftime("%Y-%m-%d %H:%M:%S UTC")
 
 

@@ -71,7 +71,12 @@ class Preview:
 
 
 def preview(
-    content: Content, notice: Callable[[Gap], str], footer: str, *, limit: int = LIMIT, line_limit: int = _LINE
+    content: Content,
+    notice: Callable[[Gap], str],
+    footer: str,
+    *,
+    limit: int = LIMIT,
+    line_limit: int = _LINE,
 ) -> Preview:
     """Show all of it, or as much of both its ends as the limit allows.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,7 +28,12 @@ def terminator(artifact: Artifact) -> bytes:
 
 
 def byte_blocks(
-    artifact: Artifact, start: int = 0, end: int | None = None, *, stream: Stream = "combined", skip: bool = False
+    artifact: Artifact,
+    start: int = 0,
+    end: int | None = None,
+    *,
+    stream: Stream = "combined",
+    skip: bool = False,
 ) -> Iterator[bytes]:
     """Bytes ``[start, end)`` in blocks. A hole that is not to be skipped is refused before the first block.
 
@@ -48,10 +54,8 @@ def _refuse_hole(artifact: Artifact, start: int, end: int | None, stream: Stream
         end = view_of(artifact, stream)[0]
     if end <= start:
         return
-    try:
+    with contextlib.suppress(RangeTooLargeError):
         artifact.read_bytes(start, end, stream=stream, max_bytes=1)
-    except RangeTooLargeError:
-        return
 
 
 def view_of(artifact: Artifact, stream: Stream) -> tuple[int, int]:
@@ -76,10 +80,8 @@ def line_blocks(
 
     last = min(last, view_of(artifact, stream)[1])
     if not skip and artifact.info.hole is not None and first <= last:
-        try:
+        with contextlib.suppress(RangeTooLargeError):
             artifact.read_lines(first, last, stream=stream, max_bytes=1)
-        except RangeTooLargeError:
-            pass
     step = _LINES
     while first <= last:
         end = min(first + step - 1, last)

@@ -1,0 +1,113 @@
+"""The command line as a process, and within this one where a process would only cost time."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from typing import NamedTuple
+
+import pytest
+
+from spillstore import Store
+from spillstore_tools.cli import _invoke
+
+PROGRAM = [sys.executable, "-m", "spillstore_tools.cli"]
+TIMEOUT = 30
+
+
+class Answer(NamedTuple):
+    """What a command did."""
+
+    code: int
+    out: bytes
+    err: str
+
+    @property
+    def text(self) -> str:
+        return self.out.decode()
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    """The store that commands find by the environment; all that is left in it is checked when the test ends."""
+    monkeypatch.setenv("SPILLSTORE_ROOT", str(tmp_path / "root"))
+    monkeypatch.setenv("SPILLSTORE_FREE_DISK_FLOOR", "0")
+    yield tmp_path / "root"
+    Store(tmp_path / "root").check()
+
+
+@pytest.fixture
+def store(root):
+    return Store(root)
+
+
+@pytest.fixture
+def put(store):
+    """Stores content in the default session and returns the artifact's id."""
+
+    def put(data, **meta):
+        with store.session("default") as session:
+            return session.put(data, **meta).id
+
+    return put
+
+
+@pytest.fixture
+def rolled(store):
+    """An artifact of 1,000 lines of which the middle was dropped."""
+    with store.session("default") as session:
+        lines = b"".join(b"line %07d\n" % number for number in range(1, 1001))
+        return session.put(lines, limit=4096, policy="roll").id
+
+
+@pytest.fixture
+def cli(root, capfdbinary):
+    """Calls a command within this process."""
+
+    def call(*arguments) -> Answer:
+        capfdbinary.readouterr()
+        code = _invoke([str(argument) for argument in arguments])
+        out, err = capfdbinary.readouterr()
+        return Answer(code, out, err.decode())
+
+    return call
+
+
+@pytest.fixture
+def program(root):
+    """Calls a command as a process of its own."""
+
+    def call(*arguments, env=None, stdin=b"", timeout=TIMEOUT) -> Answer:
+        done = subprocess.run(
+            [*PROGRAM, *map(str, arguments)],
+            input=stdin,
+            env={**os.environ, **(env or {})},
+            capture_output=True,
+            timeout=timeout,
+            check=False,
+        )
+        return Answer(done.returncode, done.stdout, done.stderr.decode())
+
+    return call
+
+
+@pytest.fixture
+def start(root):
+    """Starts a command as a process of its own, which is ended with the test."""
+    with contextlib.ExitStack() as stack:
+
+        def call(*arguments, **options):
+            options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+            process = subprocess.Popen([*PROGRAM, *map(str, arguments)], **options)
+            stack.enter_context(process)
+            stack.callback(process.kill)
+            return process
+
+        yield call

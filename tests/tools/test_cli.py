@@ -1,0 +1,262 @@
+"""What all commands have in common: help, errors, exit codes, what is imported when."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import click
+import pytest
+
+from spillstore import Store
+from spillstore_tools.cli import group
+
+COMMANDS = group.list_commands(click.Context(group))
+HEAVY = {"sqlalchemy", "alembic", "mcp", "rich", "hypothesis", "asyncio"}
+STORE = {"spillstore.store", "sqlite3", "zstandard", "blake3", "platformdirs"}
+
+
+def probe(script: str, *, code: int = 0) -> str:
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr
+    return done.stderr
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_has_an_example(name):
+    """Every command explains itself with a call that one can copy."""
+    help_text = group.get_command(click.Context(group), name).get_help(click.Context(group))
+    assert "Example:\n" in help_text
+    assert f"spillstore {name}" in help_text or f"| spillstore {name}" in help_text
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_is_explained(name):
+    """No option is without its help, and all commands agree on where artifacts are."""
+    command = group.get_command(click.Context(group), name)
+    options = [option for option in command.params if isinstance(option, click.Option)]
+    assert [option.name for option in options if not option.help] == []
+    assert {"session", "project", "root"} <= {option.name for option in options}
+
+
+@pytest.mark.parametrize("name", sorted(set(COMMANDS) - {"cat"}))
+def test_every_command_speaks_json(name):
+    """All but ``cat``, which writes bytes, can answer a program."""
+    command = group.get_command(click.Context(group), name)
+    assert "as_json" in {option.name for option in command.params}
+
+
+def test_help_lists_all_commands(cli):
+    """``--help`` names every command."""
+    answer = cli("--help")
+    assert answer.code == 0
+    assert all(f"\n  {name} " in answer.text for name in COMMANDS)
+
+
+def test_version(cli):
+    """``--version`` is the library's."""
+    from spillstore import __version__
+
+    assert cli("--version").text == f"spillstore {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nonsense"], "No such command"),
+        (["show"], "Missing argument"),
+        (["list", "--nonsense"], "No such option"),
+        (["list", "--limit", "0"], "limit"),
+        (["list", "--since", "yesterday"], "for example 2h"),
+        (["run"], "Missing argument"),
+        (["show", "@last", "--lines", "5-2"], "for example --lines 2-5"),
+        (["show", "@last", "--lines", "1", "--bytes", "1"], "not both"),
+        (["info", "@last", "--session", "a\nb"], "control character"),
+    ],
+)
+def test_misuse(cli, arguments, words):
+    """A call that cannot be understood is 2, with the way out on stderr and nothing on stdout."""
+    answer = cli(*arguments)
+    assert (answer.code, answer.out) == (2, b"")
+    assert "spillstore: " in answer.err
+    assert words in answer.err
+
+
+def test_no_command_shows_help(cli):
+    """Called alone it shows its help, and that is no success."""
+    answer = cli()
+    assert answer.code == 2
+    assert "Commands:" in answer.err
+
+
+@pytest.mark.parametrize("name", sorted(set(COMMANDS) - {"run", "put"}))
+def test_missing_session_is_an_error_and_is_not_made(cli, root, name):
+    """Only ``run`` and ``put`` make a session; the others say how to name the right one."""
+    arguments = {"list": [], "clean": [], "export": ["@last", "out"]}.get(name, ["@last"])
+    answer = cli(name, *arguments)
+    assert (answer.code, answer.out) == (125, b"")
+    assert answer.err.startswith("spillstore: no session 'default'")
+    assert "--session" in answer.err
+    assert not root.exists()
+
+
+@pytest.mark.parametrize("name", ["info", "show", "cat", "tail", "verify", "export", "rm"])
+def test_missing_artifact(cli, put, name):
+    """An id that is not there is an error that says where to look."""
+    put(b"x")
+    answer = cli(name, "art_1_abc", *(["out"] if name == "export" else []))
+    assert (answer.code, answer.out) == (125, b"")
+    assert "spillstore list" in answer.err
+
+
+def test_last_in_an_empty_session(cli, store):
+    """``@last`` of a session without artifacts is an error."""
+    store.session("default").close()
+    answer = cli("cat", "@last")
+    assert (answer.code, answer.err) == (125, "spillstore: session 'default' holds no artifact yet\n")
+
+
+def test_last_and_prefixes(cli, put):
+    """An artifact is named by its id, by the beginning of one that is unique, or as the newest."""
+    first, second = put(b"first"), put(b"second")
+    common = os.path.commonprefix([first, second])
+    assert cli("cat", "@last").out == b"second"
+    assert cli("cat", first).out == b"first"
+    assert cli("cat", first[: len(common) + 1]).out == b"first"
+    answer = cli("cat", common)
+    assert (answer.code, answer.out) == (125, b"")
+    assert first in answer.err
+    assert second in answer.err
+    assert cli("cat", "").code == 125
+
+
+def test_many_candidates_are_not_all_named(cli, put):
+    """An ambiguous beginning names a few candidates and says that there are more."""
+    for _ in range(8):
+        put(b"x")
+    answer = cli("info", "art_")
+    assert answer.err.count("art_") == 6
+    assert ", ..." in answer.err
+
+
+@pytest.mark.parametrize("by_option", [True, False])
+def test_session_project_and_root(cli, tmp_path, monkeypatch, by_option):
+    """Session, project and root come from options, or from the environment."""
+    places = {"session": "s 1", "project": "web/ui", "root": str(tmp_path / "other")}
+    with Store(places["root"], free_disk_floor=0).session(places["session"], places["project"]) as session:
+        artifact = session.put(b"here")
+    options = []
+    for name, value in places.items():
+        if by_option:
+            options += [f"--{name}", value]
+        else:
+            monkeypatch.setenv(f"SPILLSTORE_{name.upper()}", value)
+    assert cli("cat", artifact.id, *options).out == b"here"
+
+
+def test_reading_changes_nothing(cli, root, put):
+    """Commands that read leave no claim, no event, no change behind."""
+    put(b"one\ntwo\n")
+    files = {path: path.read_bytes() for path in root.rglob("*") if path.is_file() and "shm" not in path.name}
+    for name in ("list", "info", "show", "cat", "tail", "verify"):
+        assert cli(name, *([] if name == "list" else ["@last"])).code == 0
+    assert {path: path.read_bytes() for path in files} == files
+
+
+def test_file_that_is_no_session(cli, root):
+    """A damaged store is an error in one line."""
+    folder = root / "_" / "default"
+    folder.mkdir(parents=True)
+    (folder / "session.db").write_bytes(b"nonsense" * 1000)
+    answer = cli("list")
+    assert answer.code == 125
+    assert answer.err.startswith("spillstore: ")
+    assert answer.err.count("\n") == 1
+    (folder / "session.db").unlink()
+    folder.rmdir()
+
+
+def test_setting_that_makes_no_sense(cli, monkeypatch):
+    """A wrong variable is named."""
+    monkeypatch.setenv("SPILLSTORE_QUEUE_BYTES", "lots")
+    answer = cli("list")
+    assert (answer.code, answer.out) == (2, b"")
+    assert "SPILLSTORE_QUEUE_BYTES" in answer.err
+
+
+def test_a_defect_is_not_hidden(cli, put):
+    """What nobody foresaw is raised, with its traceback, instead of being explained away."""
+    from spillstore_tools.cli import _explain
+
+    with pytest.raises(ZeroDivisionError):
+        _explain(ZeroDivisionError())
+
+
+@pytest.mark.parametrize("arguments", [["show", "@last"], ["cat", "@last"], ["list"], ["info", "@last"]])
+def test_reading_imports_nothing_heavy(put, arguments):
+    """Commands that read need neither SQLAlchemy nor Alembic nor anything of that size."""
+    put(b"text\n")
+    script = (
+        "import sys\nfrom spillstore_tools.cli import main\n"
+        f"try:\n    main({arguments!r})\nexcept SystemExit as end:\n"
+        f"    print(end.code, sorted({HEAVY!r} & set(sys.modules)), file=sys.stderr)"
+    )
+    assert probe(script) == "0 []\n"
+
+
+def test_run_starts_its_command_before_it_imports_the_store(root):
+    """At the moment at which the command is started, nothing of the store is loaded; an audit hook looks."""
+    script = (
+        "import json, sys\n"
+        "def look(event, arguments):\n"
+        "    if event == 'subprocess.Popen':\n"
+        f"        print(json.dumps(sorted({HEAVY | STORE!r} & set(sys.modules))), file=sys.stderr)\n"
+        "sys.addaudithook(look)\n"
+        "from spillstore_tools.cli import main\n"
+        "main(['run', '--', 'true'])"
+    )
+    assert json.loads(probe(script)) == []
+
+
+def test_help_imports_nothing_of_the_store():
+    """Help is as quick as click is."""
+    script = (
+        "import sys\nfrom spillstore_tools.cli import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit:\n"
+        f"    print(sorted({HEAVY | STORE!r} & set(sys.modules)), file=sys.stderr)"
+    )
+    assert probe(script) == "[]\n"
+
+
+def test_closed_stdout(put, program):
+    """A caller that closed stdout gets no traceback."""
+    put(b"text\n")
+    line = f'"{sys.executable}" -m spillstore_tools.cli show @last >&-'
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_full_stdout(put):
+    """A result that cannot be written is a failure, in one line."""
+    if not os.path.exists("/dev/full"):
+        pytest.skip("there is no /dev/full")
+    put(b"text\n")
+    for name in ("cat", "show", "info"):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run(
+                [sys.executable, "-m", "spillstore_tools.cli", name, "@last"],
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+            )
+        assert (done.returncode, done.stderr) == (125, "spillstore: No space left on device\n")
+
+
+def test_terminal_that_does_not_speak_utf8(put, program):
+    """A character that the terminal cannot show becomes a question mark."""
+    put("naïve ✓\n".encode())
+    answer = program("show", "@last", env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
+    assert (answer.code, answer.out) == (0, b"na?ve ?\n")

@@ -1,0 +1,53 @@
+"""How the commands print."""
+
+from __future__ import annotations
+
+import pytest
+
+from spillstore_tools.cli._output import count, exact_size, human_size, table, utc
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [
+        (0, "0 bytes"),
+        (1, "1 byte"),
+        (1023, "1,023 bytes"),
+        (1024, "1 KB"),
+        (1536, "1.5 KB"),
+        (911_360, "890 KB"),
+        (2_415_919, "2.3 MB"),
+        (1024**2 - 1, "1 MB"),
+        (15_938_355, "15.2 MB"),
+        (104_857_600, "100 MB"),
+        (1024**3, "1 GB"),
+        (5 * 1024**4, "5 TB"),
+        (5000 * 1024**4, "5000 TB"),
+    ],
+)
+def test_human_size(size, text):
+    """A size has three digits or fewer and a unit of 1024."""
+    assert human_size(size) == text
+
+
+def test_exact_size():
+    """A size to the byte is followed by one for people where they differ."""
+    assert (exact_size(12), exact_size(2_415_919)) == ("12 bytes", "2,415,919 bytes (2.3 MB)")
+
+
+def test_count():
+    """One of a thing is not plural."""
+    assert (count(1, "line"), count(0, "line"), count(1234, "line")) == ("1 line", "0 lines", "1,234 lines")
+
+
+def test_utc():
+    """Times are in UTC, to the second."""
+    assert utc(1_730_902_967.9) == "2024-11-06 14:22:47 UTC"
+
+
+def test_table():
+    """Columns are aligned, numbers to the right, and no cell can break the table."""
+    rows = [("a", "5", "x\ny"), ("long", "1,234", "\x1b[31mred")]
+    assert table(("name", "size", "what"), rows, right=("size",)) == (
+        "name   size  what\na         5  x y\nlong  1,234  red"
+    )

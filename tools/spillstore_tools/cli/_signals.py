@@ -1,0 +1,66 @@
+"""Signals that would end us go to the command instead: we end when it has, with everything it printed stored."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from types import FrameType, TracebackType
+
+    from spillstore_tools.capture import Process
+
+_RELAYED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class SignalRelay:
+    """A context in which SIGINT, SIGTERM and SIGHUP reach ``process`` and do nothing to us.
+
+    One that our caller ignores stays ignored. One that comes before there is a process is kept for it.
+    """
+
+    def __init__(self) -> None:
+        self._process: Process | None = None
+        self._early: list[int] = []
+        self._before: dict[signal.Signals, object] = {}
+
+    def attach(self, process: Process) -> None:
+        """Name the process that signals are for."""
+        self._process = process
+        for number in self._early:
+            process.send_signal(number)
+
+    def _relay(self, number: int, _: FrameType | None) -> None:
+        if number == signal.SIGINT and _in_foreground():
+            return  # the terminal has sent it to the command as well; twice means "at once" to many programs
+        if self._process is None:
+            self._early.append(number)
+        else:
+            self._process.send_signal(number)
+
+    def __enter__(self) -> Self:
+        for number in _RELAYED:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                self._before[number] = signal.signal(number, self._relay)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)  # type: ignore[arg-type]  # what signal() itself returned
+
+
+def _in_foreground() -> bool:
+    """Whether our process group has the terminal."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)

@@ -1,0 +1,43 @@
+"""``spillstore cat``: all of an artifact, to the byte."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from spillstore_tools.cli._location import (
+    Location,
+    find,
+    id_argument,
+    location_options,
+    skip_holes_option,
+    stream_option,
+)
+from spillstore_tools.cli._output import exact_size, note, write_bytes
+from spillstore_tools.cli._read import byte_blocks, view_of
+
+if TYPE_CHECKING:
+    from spillstore.info import Stream
+
+
+@click.command("cat")
+@id_argument
+@stream_option
+@skip_holes_option
+@location_options
+def command(artifact_id: str, stream: str, location: Location, *, skip_holes: bool) -> None:
+    """Write all of an artifact to stdout, to the byte.
+
+    \b
+    Example:
+      spillstore cat @last | rg -n 'error|fatal'
+      spillstore cat art_1699234567890_a1b2c3d4e5f60718 --stream stderr > err.log
+    """  # noqa: D301  # click's mark for text that is not to be wrapped
+    view = cast("Stream", stream)
+    with location.open() as session:
+        artifact = find(session, artifact_id)
+        size = view_of(artifact, view)[0]
+        written = write_bytes(byte_blocks(artifact, 0, size, stream=view, skip=skip_holes))
+    if written < size:
+        note(f"{exact_size(size - written)} are missing here: they were dropped at the artifact's limit")

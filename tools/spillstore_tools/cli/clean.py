@@ -1,0 +1,53 @@
+"""``spillstore clean``: delete a session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from spillstore_tools.cli._location import Location, location_options
+from spillstore_tools.cli._output import count, human_size, json_option, print_json
+
+if TYPE_CHECKING:
+    from spillstore import Session
+
+_PAGE = 1000
+
+
+@click.command("clean")
+@click.option("--force", is_flag=True, help="Even if somebody is using it; what they still print is lost.")
+@location_options
+@json_option
+def command(location: Location, *, force: bool, as_json: bool) -> None:
+    """Delete this session with all its artifacts.
+
+    \b
+    Example:
+      spillstore clean --session ci
+    """  # noqa: D301  # click's mark for text that is not to be wrapped
+    with location.open(write=True) as session:
+        removed = _count(session)
+        freed = _disk_size(location)
+        session.delete(force=force)
+    if as_json:
+        print_json({"session": location.session, "artifacts": removed, "freed": freed})
+        return
+    click.echo(f"Removed {count(removed, 'artifact')} ({human_size(freed)} freed)")
+
+
+def _count(session: Session) -> int:
+    total, cursor = 0, None
+    while True:
+        page = session.infos(limit=_PAGE, cursor=cursor)
+        total += len(page)
+        cursor = page.cursor
+        if cursor is None:
+            return total
+
+
+def _disk_size(location: Location) -> int:
+    for info in location.store().sessions(location.project):
+        if (info.id, info.project) == (location.session, location.project):
+            return info.disk_size
+    return 0

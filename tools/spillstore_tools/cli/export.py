@@ -1,0 +1,70 @@
+"""``spillstore export``: write an artifact to a file."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from spillstore_tools.cli._location import (
+    Location,
+    find,
+    id_argument,
+    location_options,
+    skip_holes_option,
+    stream_option,
+)
+from spillstore_tools.cli._output import exact_size, json_option, note, print_json
+from spillstore_tools.cli._read import holes
+
+if TYPE_CHECKING:
+    from spillstore import Session
+    from spillstore.info import Stream
+
+
+@click.command("export")
+@id_argument
+@click.argument("file", metavar="FILE", type=click.Path())
+@click.option("--overwrite", is_flag=True, help="Replace a file that is there.")
+@stream_option
+@skip_holes_option
+@location_options
+@json_option
+def command(
+    artifact_id: str,
+    file: str,
+    stream: str,
+    location: Location,
+    *,
+    overwrite: bool,
+    skip_holes: bool,
+    as_json: bool,
+) -> None:
+    """Write an artifact to FILE, whole or not at all.
+
+    \b
+    Example:
+      spillstore export @last build.log
+    """  # noqa: D301  # click's mark for text that is not to be wrapped
+    with _open(location) as session:
+        artifact = find(session, artifact_id)
+        done = artifact.export(
+            file, stream=cast("Stream", stream), overwrite=overwrite, holes=holes(skip_holes)
+        )
+    if as_json:
+        print_json({"id": artifact.id, "file": file, **dataclasses.asdict(done)})
+        return
+    click.echo(f"Exported {artifact.id} to {file} ({exact_size(done.size)})")
+    if done.dropped:
+        note(f"{exact_size(done.dropped)} are missing there: they were dropped at the artifact's limit")
+
+
+def _open(location: Location) -> Session:
+    """For writing, so that the export is recorded in the session; for reading where that cannot be."""
+    from spillstore.exceptions import StorageError  # noqa: PLC0415
+
+    try:
+        return location.open(write=True)
+    except StorageError:
+        return location.open()

@@ -1,0 +1,99 @@
+"""``spillstore show``: a range of an artifact."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from spillstore_tools.cli._location import (
+    Location,
+    find,
+    id_argument,
+    location_options,
+    skip_holes_option,
+    stream_option,
+)
+from spillstore_tools.cli._output import count, json_option, note, print_json, write_bytes, write_text
+from spillstore_tools.cli._ranges import parse_bytes, parse_lines
+from spillstore_tools.cli._read import byte_blocks, line_blocks, terminator, view_of
+from spillstore_tools.cli._text import clean_blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from spillstore import Artifact
+    from spillstore.info import Stream
+
+
+@click.command("show")
+@id_argument
+@click.option("--lines", metavar="A-B", help="Lines A to B, both included, from 1; A- to the end; A alone.")
+@click.option("--bytes", "byte_range", metavar="A-B", help="Bytes A to B, B excluded, from 0; A- to the end.")
+@stream_option
+@click.option("--raw", is_flag=True, help="The exact bytes, escape sequences and all.")
+@skip_holes_option
+@location_options
+@json_option
+def command(
+    artifact_id: str,
+    lines: str | None,
+    byte_range: str | None,
+    stream: str,
+    location: Location,
+    *,
+    raw: bool,
+    skip_holes: bool,
+    as_json: bool,
+) -> None:
+    """Print a range of an artifact, or all of it, cleaned for reading.
+
+    Escape sequences and control characters are left out; --raw leaves them in. With --json, raw bytes are in base64.
+
+    \b
+    Example:
+      spillstore show art_1699234567890_a1b2c3d4e5f60718 --lines 100-200
+      spillstore show @last --bytes 0-65536 --stream stderr --raw
+    """  # noqa: D301  # click's mark for text that is not to be wrapped
+    if lines is not None and byte_range is not None:
+        raise click.UsageError("give --lines or --bytes, not both; for example --lines 1-100")
+    view = cast("Stream", stream)
+    first, last = parse_lines(lines) if lines is not None else (1, None)
+    start, end = parse_bytes(byte_range) if byte_range is not None else (0, None)
+    with location.open() as session:
+        artifact = find(session, artifact_id)
+        if lines is not None:
+            blocks = _lines(artifact, first, last, view, skip=skip_holes)
+        else:
+            blocks = _bytes(artifact, start, end, view, skip=skip_holes)
+        end_of_line = terminator(artifact)
+        if as_json:
+            document = {"id": artifact.id, "stream": stream, "lines": lines, "bytes": byte_range}
+            print_json(document | _content(blocks, end_of_line, raw=raw))
+        elif raw:
+            write_bytes(blocks)
+        else:
+            write_text(clean_blocks(blocks, end_of_line))
+
+
+def _content(blocks: Iterator[bytes], end_of_line: bytes, *, raw: bool) -> dict[str, str]:
+    if raw:
+        return {"data": base64.b64encode(b"".join(blocks)).decode()}
+    return {"text": "".join(clean_blocks(blocks, end_of_line))}
+
+
+def _lines(
+    artifact: Artifact, first: int, last: int | None, stream: Stream, *, skip: bool
+) -> Iterator[bytes]:
+    total = view_of(artifact, stream)[1]
+    if first > total:
+        note(f"nothing is there: {artifact.id} has {count(total, 'line')} ({stream})")
+    return line_blocks(artifact, first, total if last is None else last, stream=stream, skip=skip)
+
+
+def _bytes(artifact: Artifact, start: int, end: int | None, stream: Stream, *, skip: bool) -> Iterator[bytes]:
+    size = view_of(artifact, stream)[0]
+    if start >= size > 0:
+        note(f"nothing is there: {artifact.id} has {count(size, 'byte')} ({stream})")
+    return byte_blocks(artifact, start, end, stream=stream, skip=skip)
