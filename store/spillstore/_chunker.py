@@ -92,7 +92,7 @@ class Chunker:
         self.pending = 0
         self.saw_cr = False
         self._seq = seq
-        self._pieces: list[bytes] = []
+        self._pieces: deque[bytes | memoryview] = deque()
         self._segments: list[Segment] = []
         self._chunks: list[RawChunk] = []
         # Stream and time of the newest segment: a chunk border inside it does not start a new time.
@@ -114,7 +114,7 @@ class Chunker:
         """When the newest segment began, in microseconds."""
         return self._now
 
-    def add(self, stream: int, data: bytes, now: int) -> None:
+    def add(self, stream: int, data: bytes | memoryview, now: int) -> None:
         """Append ``data`` of one stream; ``now`` is microseconds since the artifact began."""
         length = len(data)
         segments = self._segments
@@ -139,9 +139,9 @@ class Chunker:
         """A snapshot of the chunk that is being filled; None if it is empty."""
         if not self.pending:
             return None
-        if len(self._pieces) > 1:
-            self._pieces = [b"".join(self._pieces)]
-        return self._build(self._pieces[0], list(self._segments))
+        raw = b"".join(self._pieces)
+        self._pieces = deque([raw])
+        return self._build(raw, list(self._segments))
 
     def finish(self) -> RawChunk | None:
         """The last chunk, which need not be full; call it once, when nothing more will be added."""
@@ -153,18 +153,30 @@ class Chunker:
     def _cut(self) -> None:
         """Cut as many whole chunks as there are."""
         size = self.chunk_size
-        data = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
-        whole = len(data) - len(data) % size
-        self.content.update(data if whole == len(data) else memoryview(data)[:whole])
         segments = deque(self._segments)
-        for start in range(0, whole, size):
-            chunk = self._build(data[start : start + size], _take_segments(segments, size))
+        while self.pending >= size:
+            raw = self._take_bytes(size)
+            self.content.update(raw)
+            chunk = self._build(raw, _take_segments(segments, size))
             self._chunks.append(chunk)
             self.totals = chunk.after()
             self._seq += 1
         self._segments = list(segments)
-        self._pieces = [data[whole:]] if whole < len(data) else []
-        self.pending = len(data) - whole
+
+    def _take_bytes(self, size: int) -> bytes:
+        """The next ``size`` bytes in one copy, whatever pieces they came in."""
+        taken: list[bytes | memoryview] = []
+        room = size
+        while room:
+            piece = self._pieces.popleft()
+            if len(piece) > room:
+                view = memoryview(piece)
+                self._pieces.appendleft(view[room:])
+                piece = view[:room]
+            taken.append(piece)
+            room -= len(piece)
+        self.pending -= size
+        return b"".join(taken)
 
     def _build(self, raw: bytes, segments: list[Segment]) -> RawChunk:
         before = self.totals

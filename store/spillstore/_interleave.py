@@ -19,7 +19,7 @@ HOLD_BYTES = 64 * 1024
 class Interleaver:
     """Feeds ``emit(stream, data, time)`` with runs of bytes in sequence order; times are microseconds."""
 
-    def __init__(self, emit: Callable[[int, bytes, int], None], hold_us: int) -> None:
+    def __init__(self, emit: Callable[[int, bytes | memoryview, int], None], hold_us: int) -> None:
         self._emit = emit
         self._hold_us = hold_us
         self._held: list[list[bytes]] = [[], []]
@@ -37,7 +37,8 @@ class Interleaver:
             self.advance(now)
         end = data.rfind(b"\n") + 1
         if end:
-            self._release(stream, now, data if end == len(data) else data[:end])
+            # A view, not a slice: the chunker copies these bytes anyway.
+            self._release(stream, now, data if end == len(data) else memoryview(data)[:end])
             if end == len(data):
                 return
             data = data[end:]
@@ -66,8 +67,9 @@ class Interleaver:
             if self._held[stream]:
                 self._release(stream, now)
 
-    def _release(self, stream: int, now: int, more: bytes = b"") -> None:
+    def _release(self, stream: int, now: int, more: bytes | memoryview = b"") -> None:
         held = self._held[stream]
+        data: bytes | memoryview
         if held:
             data = b"".join([*held, more])
             held.clear()

@@ -155,11 +155,11 @@ class Pipeline:
             return self.row.newline
         return "cr" if self._chunker.saw_cr and not totals.lines else "lf"
 
-    def _enter(self, stream: int, data: bytes, now: int) -> None:
+    def _enter(self, stream: int, data: bytes | memoryview, now: int) -> None:
         if self._cap is not None:
             data = data[: self._cap - self._chunker.size]
             if not data:
                 return
         if self._tap is not None:
-            self._tap(STREAMS[stream], data)
+            self._tap(STREAMS[stream], bytes(data))
         self._chunker.add(stream, data, now)

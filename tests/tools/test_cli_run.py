@@ -116,7 +116,7 @@ def test_json(program):
     assert (answer.code, found["exit_code"], found["signal"], found["storage_error"]) == (0, 0, None, None)
     assert (found["artifact"]["source"], found["artifact"]["tool_call_id"]) == ("make", "c1")
     assert found["artifact"]["lines"] == 9999
-    assert found["received"] == found["stdout"] == found["artifact"]["size"] == 48_887
+    assert found["received"] == found["stdout"] == found["artifact"]["size"] == 48_888
     assert f"--lines {found['omitted']['first_line']}-{found['omitted']['last_line']}" in found["preview"]
     assert found["held_open"] == []
 
@@ -200,7 +200,7 @@ def test_storage_that_fails_midway(program, store, tmp_path):
     assert len(answer.text) <= 8000
     assert "[NOT STORED COMPLETELY: session 'default' takes" in answer.text
     assert "SPILLSTORE_SESSION_QUOTA" in answer.text
-    assert "4,000,690 bytes (3.8 MB) received" in answer.text
+    assert "4,000,890 bytes (3.8 MB) received" in answer.text
     assert answer.text.startswith("0 ")
     assert "\n199 " in answer.text
     info, data = last(store)

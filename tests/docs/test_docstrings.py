@@ -1,0 +1,36 @@
+"""The examples in docstrings run."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import spillstore
+import spillstore_tools
+
+MODULES = sorted(
+    info.name
+    for package in (spillstore, spillstore_tools)
+    for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    if not info.name.endswith("__main__")
+)
+
+
+@pytest.mark.parametrize("name", ["spillstore", *MODULES])
+def test_the_examples_of_a_module_hold(name, monkeypatch):
+    """What a docstring shows is what happens."""
+    monkeypatch.setenv(
+        "SPILLSTORE_FREE_DISK_FLOOR", "0"
+    )  # what this machine has free is not the example's subject
+    result = doctest.testmod(importlib.import_module(name))
+    assert result.failed == 0
+
+
+def test_the_main_classes_have_examples():
+    """Store, Session, Writer and Artifact each show their use."""
+    finder = doctest.DocTestFinder(recurse=False)
+    classes = [spillstore.Store, spillstore.Session, spillstore.Writer, spillstore.Artifact]
+    assert [cls.__name__ for cls in classes if not any(test.examples for test in finder.find(cls))] == []

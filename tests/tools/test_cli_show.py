@@ -1,0 +1,113 @@
+"""``spillstore show``: ranges, cleaned or exact."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+LINES = b"".join(b"line %d\n" % number for number in range(1, 20_001))
+
+
+@pytest.mark.parametrize(
+    ("lines", "first", "last"),
+    [("1-3", 1, 3), ("7", 7, 7), ("19999-", 19_999, 20_000), ("10-999999", 10, 20_000)],
+)
+def test_lines(cli, put, lines, first, last):
+    """Lines are 1-based and inclusive, as in sed, and a range may be open or reach past the end."""
+    put(LINES)
+    expected = "".join(f"line {number}\n" for number in range(first, last + 1))
+    assert cli("show", "@last", "--lines", lines).text == expected
+
+
+@pytest.mark.parametrize(
+    ("bounds", "start", "end"), [("0-10", 0, 10), ("5", 5, 6), ("100-", 100, None), ("0-99999999", 0, None)]
+)
+def test_bytes(cli, put, bounds, start, end):
+    """Bytes are counted from 0, the end excluded."""
+    put(LINES)
+    assert cli("show", "@last", "--bytes", bounds, "--raw").out == LINES[start:end]
+
+
+def test_everything(cli, put):
+    """Without a range it is all of it."""
+    put(LINES)
+    assert cli("show", "@last").out == LINES
+
+
+def test_cleaned_or_raw(cli, put):
+    """A reader is spared escape sequences, ``--raw`` gives the exact bytes, and line numbers are the same."""
+    data = b"\x1b[31mred\x1b[0m\n10%\r100%\n\xff\x00\nlast"
+    put(data)
+    assert cli("show", "@last").text == "red\n100%\n\ufffd\nlast"
+    assert cli("show", "@last", "--raw").out == data
+    assert cli("show", "@last", "--lines", "2").text == "100%\n"
+    assert cli("show", "@last", "--lines", "2", "--raw").out == b"10%\r100%\n"
+
+
+def test_stream(cli, store):
+    """Each stream counts its own lines and bytes."""
+    with store.session("default") as session, session.create() as writer:
+        for number in range(1, 6):
+            writer.write(f"out {number}\n")
+            writer.write(f"err {number}\n", stream="stderr")
+    assert cli("show", "@last", "--stream", "stderr", "--lines", "2-3").text == "err 2\nerr 3\n"
+    assert cli("show", "@last", "--stream", "stdout", "--bytes", "6-12").text == "out 2\n"
+    assert cli("show", "@last", "--lines", "2-3").text == "err 1\nout 2\n"
+
+
+def test_past_the_end_is_said(cli, put):
+    """A range with nothing in it is no failure, but it is not silent either."""
+    artifact_id = put(b"one\ntwo\n")
+    answer = cli("show", "@last", "--lines", "5-9")
+    assert (answer.code, answer.out) == (0, b"")
+    assert answer.err == f"spillstore: nothing is there: {artifact_id} has 2 lines (combined)\n"
+    assert "has 8 bytes" in cli("show", "@last", "--bytes", "8-9").err
+
+
+def test_json(cli, put):
+    """A program gets the text, or the bytes in base64."""
+    artifact_id = put(b"a\xff\nb\n")
+    assert cli("show", "@last", "--lines", "1", "--json").json == {
+        "id": artifact_id,
+        "stream": "combined",
+        "lines": "1",
+        "bytes": None,
+        "text": "a\ufffd\n",
+    }
+    found = cli("show", "@last", "--bytes", "1-", "--raw", "--json").json
+    assert base64.b64decode(found["data"]) == b"\xff\nb\n"
+
+
+def test_hole(cli, rolled):
+    """A range that touches what was dropped is refused before anything is printed, unless holes are to be skipped."""
+    for arguments in (["--lines", "1-1000"], ["--bytes", "0-"], []):
+        answer = cli("show", rolled, *arguments)
+        assert (answer.code, answer.out) == (125, b"")
+        assert "--skip-holes" in answer.err
+        text = cli("show", rolled, *arguments, "--skip-holes").text
+        assert text.startswith("line 0000001\n")
+        assert text.endswith("line 0001000\n")
+        assert len(text) < 4500
+    assert cli("show", rolled, "--lines", "1-2").text == "line 0000001\nline 0000002\n"
+
+
+def test_lines_that_end_in_cr(cli, put):
+    """Text whose lines end in CR is shown in lines."""
+    put(b"one\rtwo\rthree", newline="cr")
+    assert cli("show", "@last", "--lines", "2-3").text == "two\nthree"
+
+
+def test_long_lines_in_flat_memory(cli, put):
+    """Lines that are together more than what may be read at once come in parts."""
+    line = b"x" * 1_000_000 + b"\n"
+    put(line * 40)
+    assert cli("show", "@last", "--lines", "2-", "--raw").out == line * 39
+
+
+def test_line_that_is_too_long(cli, put):
+    """A line that cannot be read at once is refused with the way out."""
+    put(b"x" * (65 * 1024 * 1024))
+    answer = cli("show", "@last", "--lines", "1")
+    assert (answer.code, answer.out) == (2, b"")
+    assert "--bytes" in answer.err
