@@ -16,42 +16,32 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import json
 import logging
 import os
-import shutil
 import threading
 import time
 from typing import TYPE_CHECKING
 
-from spillstore import _codec, _locks, _sql, _workers
-from spillstore._chunker import ALL_BITS, Chunker
+from spillstore import _locks, _sql, _workers
 from spillstore._database import SESSION_KEY, connect, schema_number, translated, write_transaction
-from spillstore._digests import ALGORITHMS
 from spillstore._pipeline import BATCH_BYTES, Batch, Ending, Pipeline
+from spillstore._recorder import Recorder
 from spillstore._records import (
-    VIEWS,
     ArtifactRow,
-    Hole,
-    HoleSpan,
     SessionRow,
-    View,
     read_artifact_row,
     read_session_row,
 )
+from spillstore._trash import bury
 from spillstore.exceptions import (
     ArtifactNotFoundError,
     ClosedError,
-    DiskFullError,
     ForkError,
-    IntegrityError,
-    RateLimitError,
     ReadOnlyError,
     SchemaTooNewError,
     SchemaTooOldError,
     SessionBusyError,
     SessionDeletedError,
-    SessionQuotaError,
     SpillstoreError,
     StorageError,
 )
@@ -61,18 +51,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from spillstore._chunker import Totals
     from spillstore._clock import Clock
-    from spillstore._codec import ChunkRow
     from spillstore.settings import Settings
 
 _log = logging.getLogger("spillstore")
 _log.addHandler(logging.NullHandler())  # a library is silent unless its user configures logging
 _IDLE_READERS = 4
 _PURGE_CHUNKS = 512
-_RENUMBER_CHUNKS = 64
-_MINUTE_US = 60_000_000
-_RATE_DETAIL = "wait, or raise SPILLSTORE_ARTIFACTS_PER_MINUTE"
 
 
 class Engine:
@@ -162,19 +147,15 @@ class Engine:
             self.row = self._session_row(connection)
             if self.row.deleted_us is not None:
                 raise SessionDeletedError("the session was deleted")
-            for record in self._unfinished(connection):
+            self._recorder = Recorder(self.row, self.folder, self.settings, self.clock, self.owner_name)
+            unfinished = self._unfinished(connection)
+            for record in unfinished:
                 if record.state == "open" and not _locks.alive(self.folder, record.owner):
-                    ended = record._replace(
-                        state="interrupted", reason="its process ended", ended_us=self._now_us()
-                    )
-                    connection.execute(
-                        _sql.ARTIFACT_UPDATE, ended.sealed(self.row.digest_algorithm).parameters()
-                    )
-                    self._event(connection, "interrupt", record.artifact_id, {"reason": ended.reason})
+                    self._recorder.interrupt(connection, record, "its process ended")
         _locks.remove_dead(self.folder)
-        deleted = [record for record in self._unfinished(connection) if record.state == "deleted"]
-        for record in deleted:
-            self._purge(record)
+        for record in unfinished:
+            if record.state == "deleted":
+                self._purge(record)
 
     def _unfinished(self, connection: sqlite3.Connection) -> list[ArtifactRow]:
         rows = connection.execute(_sql.ARTIFACTS_UNFINISHED, {"session_key": SESSION_KEY}).fetchall()
@@ -311,13 +292,15 @@ class Engine:
         with self._commit:
             connection = self._writable()
             with write_transaction(connection, self.settings.busy_timeout, "creating an artifact"):
-                self._refuse_deleted(connection)
-                self._refuse_full_disk()
-                self._refuse_rate(connection)
+                self._recorder.refuse_deleted(connection)
+                self._recorder.refuse_full_disk()
+                self._recorder.refuse_rate(connection)
                 (key,) = connection.execute(_sql.SESSION_NEXT_KEY, {"session_key": SESSION_KEY}).fetchone()
                 row = make_row(key, self.owner_name).sealed(self.row.digest_algorithm)
                 connection.execute(_sql.ARTIFACT_INSERT, row.parameters())
-                self._event(connection, "create", row.artifact_id, {"source": row.source}, row.tool_call_id)
+                self._recorder.event(
+                    connection, "create", row.artifact_id, {"source": row.source}, row.tool_call_id
+                )
         pipeline = make_pipeline(row)
         with self._guard:
             self._pipelines.append(pipeline)
@@ -531,216 +514,38 @@ class Engine:
 
         Never raises: what fails is kept in ``Pipeline.error`` of those it concerns.
         """
-        work: list[tuple[Pipeline, list[Batch]]] = []
         with self._guard:
-            for pipeline in self._pipelines:
-                batches: list[Batch] = []
-                while (batch := pipeline.ready.pop(pipeline.next_commit + len(batches), None)) is not None:
-                    batches.append(batch)
-                if batches:
-                    work.append((pipeline, batches))
+            work = [(pipeline, batches) for pipeline in self._pipelines if (batches := pipeline.take_ready())]
         if not work:
             return
         try:
-            connection = self._writable()
-            with write_transaction(connection, self.settings.busy_timeout, "storing"):
-                self._refuse_deleted(connection)
-                self._refuse_full_disk()
-                stored = [self._store(connection, pipeline, batches) for pipeline, batches in work]
-        except SpillstoreError as error:
-            if isinstance(error, SessionDeletedError):
-                self._gone = error
+            self._store(work)
+        except Exception as error:  # noqa: BLE001  # whatever it is, a waiting writer must learn of it
+            failure = (
+                error if isinstance(error, SpillstoreError) else StorageError(f"storing failed: {error!r}")
+            )
+            if isinstance(failure, SessionDeletedError):
+                self._gone = failure
             for pipeline, _ in work:
-                self._fail(pipeline, error)
-                self._record_failure(pipeline, error)
-        else:
-            for (pipeline, batches), (row, partial_size, failure) in zip(work, stored, strict=True):
-                pipeline.row = row
-                pipeline.partial_size = partial_size
-                pipeline.next_commit += len(batches)
-                if failure is not None:
-                    self._fail(pipeline, failure)
+                self._fail(pipeline, failure)
+                self._record_failure(pipeline, failure)
         finally:
             with self._guard:
                 self._ready_bytes -= sum(batch.raw_bytes for _, batches in work for batch in batches)
                 self._changed.notify_all()
 
-    def _store(
-        self, connection: sqlite3.Connection, pipeline: Pipeline, batches: list[Batch]
-    ) -> tuple[ArtifactRow, int | None, SpillstoreError | None]:
-        """Write one artifact's batches inside the transaction.
-
-        Returns:
-            Its row, the stored bytes of its unfinished last chunk, and what kept it from being stored.
-        """
-        row, partial_size = pipeline.row, pipeline.partial_size
-        filled = [batch for batch in batches if batch.rows]
-        rows = _final_rows(filled)
-        try:
-            self._refuse_quota(connection, sum(_stored_size(chunk) for chunk in rows))
-        except SessionQuotaError as error:
-            row = row._replace(state="interrupted", reason=str(error), ended_us=self._now_us())
-            row = row.sealed(self.row.digest_algorithm)
-            connection.execute(_sql.ARTIFACT_UPDATE, row.parameters())
-            self._event(connection, "interrupt", row.artifact_id, {"reason": row.reason})
-            return row, partial_size, error
-        if rows:
-            row = self._insert(connection, row, rows, filled[-1].totals, partial_size)
-            partial_size = _stored_size(rows[-1]) if filled[-1].partial else None
-            for chunk in rows[:-1] if filled[-1].partial else rows:
-                pipeline.chunk_digests.update(chunk.digest)
-        row = row._replace(received=batches[-1].received)
-        if (ending := batches[-1].ending) is not None:
-            row = self._end(connection, row, ending, pipeline.chunk_digests.digest())
-        if row != pipeline.row:
-            row = row.sealed(self.row.digest_algorithm)
-            connection.execute(_sql.ARTIFACT_UPDATE, row.parameters())
-        return row, partial_size, None
-
-    def _insert(
-        self,
-        connection: sqlite3.Connection,
-        row: ArtifactRow,
-        rows: list[ChunkRow],
-        totals: Totals,
-        partial_size: int | None,
-    ) -> ArtifactRow:
-        """Insert chunks, in place of the unfinished one if there is one; returns the artifact's new counters."""
-        key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
-        stored_size = row.stored_size
-        if partial_size is not None:
-            connection.execute(_sql.CHUNKS_DROP, {**key, "first": rows[0].seq, "last": rows[0].seq + 1})
-            stored_size -= partial_size
-        kept = totals.size - (row.size - row.kept)
-        row = row._replace(
-            chunks=rows[-1].seq + 1,
-            size=totals.size,
-            kept=kept,
-            stdout_size=totals.stdout_size,
-            stdout_lines=totals.stdout_lines,
-            stderr_size=totals.stderr_size,
-            stderr_lines=totals.stderr_lines,
-            chars=totals.chars,
-            line_flags=totals.line_flags,
-        )
-        if row.policy == "roll" and kept > row.size_limit:
-            row, stored_size, rows = self._roll(connection, row._replace(stored_size=stored_size), rows)
-        connection.executemany(_sql.CHUNK_INSERT, [{**key, **chunk._asdict()} for chunk in rows])
-        return row._replace(stored_size=stored_size + sum(_stored_size(chunk) for chunk in rows))
-
-    def _end(
-        self, connection: sqlite3.Connection, row: ArtifactRow, ending: Ending, chunks_digest: bytes
-    ) -> ArtifactRow:
-        """The row of an artifact that ends now; may renumber its lines."""
-        newline = ending.newline
-        renumber = newline == "cr" and row.newline == "auto" and row.chunks > 0
-        if renumber and row.hole is not None:
-            newline, renumber = "lf", False  # nobody can tell any more how many CRs the dropped middle held
-        if renumber:
-            row = self._renumber(connection, row)
-        if renumber or row.hole is not None:  # chunks went or changed since their digests were taken
-            chunks_digest = self.chunks_digest(connection, row)
-        kind = "seal" if ending.state == "sealed" else "interrupt"
-        detail: dict[str, object] = {"size": row.size, "received": row.received}
-        if ending.reason is not None:
-            detail["reason"] = ending.reason
-        self._event(connection, kind, row.artifact_id, detail, row.tool_call_id)
-        return row._replace(
-            state=ending.state,
-            reason=ending.reason,
-            newline=newline,
-            ended_us=max(self._now_us(), row.created_us),
-            exit_code=ending.exit_code,
-            content_digest=ending.content_digest,
-            chunks_digest=chunks_digest,
-        )
-
-    def chunks_digest(self, connection: sqlite3.Connection, row: ArtifactRow) -> bytes:
-        """The digest over the digests of all chunks present, in order."""
-        total = ALGORITHMS[self.row.digest_algorithm]()
-        key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
-        for (digest,) in connection.execute(_sql.CHUNK_DIGESTS, key):
-            total.update(digest)
-        return total.digest()
-
-    def _roll(
-        self, connection: sqlite3.Connection, row: ArtifactRow, rows: list[ChunkRow]
-    ) -> tuple[ArtifactRow, int, list[ChunkRow]]:
-        """Drop whole chunks between the head and the tail until the artifact is within its limit.
-
-        Args:
-            connection: inside the transaction.
-            row: the artifact with its new counters.
-            rows: chunks that are about to be inserted; what falls into the hole at once never reaches the disk.
-
-        Returns:
-            The row, the stored bytes left in the database, and the chunks that remain to be inserted.
-        """
-        fresh = {chunk.seq: chunk for chunk in rows}
-        hole = row.parsed_hole()
-        first = hole.first_seq if hole else row.size_limit // 4 // row.chunk_size
-        start = hole.last_seq if hole else first
-        last = (
-            start - (row.size_limit - row.kept) // row.chunk_size
-        )  # that is, start + ceil(excess / chunk_size)
-        begin = None if hole else fresh.get(first) or self._chunk(connection, row, first)
-        newest = fresh.get(last - 1) or self._chunk(connection, row, last - 1)
-        after = fresh.get(last) or self._chunk(connection, row, last)
-        grown = _hole(row, hole, (first, last), begin, newest, after)
-        key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key, "first": start, "last": last}
-        (stored,) = connection.execute(_sql.CHUNKS_STORED, key).fetchone()
-        connection.execute(_sql.CHUNKS_DROP, key)
-        kept = row.kept - (last - start) * row.chunk_size
-        remaining = [chunk for chunk in rows if not first <= chunk.seq < last]
-        return row._replace(kept=kept, hole=grown.to_json()), row.stored_size - stored, remaining
-
-    def _chunk(self, connection: sqlite3.Connection, row: ArtifactRow, seq: int) -> ChunkRow:
-        """One chunk's row that must be there."""
-        found = connection.execute(
-            _sql.RANGE_COMBINED,
-            {
-                "session_key": SESSION_KEY,
-                "artifact_key": row.artifact_key,
-                "after": seq - 1,
-                "last": seq,
-                "limit": 1,
-            },
-        ).fetchone()
-        if found is None:
-            raise IntegrityError(f"chunk {seq} of {row.artifact_id} is missing")
-        return _codec.ChunkRow(*found)
-
-    def _renumber(self, connection: sqlite3.Connection, row: ArtifactRow) -> ArtifactRow:
-        """Count CRs as line ends: chunk the stored bytes once more with the same borders, a few at a time."""
-        algorithm = self.row.digest_algorithm
-        chunker = Chunker(row.chunk_size, b"\r", ALGORITHMS[algorithm]())
-        key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
-        stored = 0
-        for first in range(0, row.chunks, _RENUMBER_CHUNKS):
-            limits = {"after": first - 1, "last": first + _RENUMBER_CHUNKS - 1, "limit": _RENUMBER_CHUNKS}
-            old = [
-                _codec.ChunkRow(*found)
-                for found in connection.execute(_sql.RANGE_COMBINED, {**key, **limits}).fetchall()
-            ]
-            for chunk in old:
-                raw, start = _codec.decode(chunk), 0
-                for segment in _codec.segments_of(chunk):
-                    chunker.add(segment.stream, raw[start : start + segment.length], segment.time)
-                    start += segment.length
-            chunks = chunker.take()
-            if old[-1].seq == row.chunks - 1 and (last := chunker.partial()) is not None:
-                chunks.append(last)
-            rows = _codec.encode(chunks, row.artifact_id, algorithm)
-            connection.execute(_sql.CHUNKS_DROP, {**key, "first": first, "last": first + _RENUMBER_CHUNKS})
-            connection.executemany(_sql.CHUNK_INSERT, [{**key, **chunk._asdict()} for chunk in rows])
-            stored += sum(len(chunk.data) + len(chunk.segments) for chunk in rows)
-            totals = chunks[-1].after()
-        return row._replace(
-            stdout_lines=totals.stdout_lines,
-            stderr_lines=totals.stderr_lines,
-            line_flags=totals.line_flags,
-            stored_size=stored,
-        )
+    def _store(self, work: list[tuple[Pipeline, list[Batch]]]) -> None:
+        connection = self._writable()
+        with write_transaction(connection, self.settings.busy_timeout, "storing"):
+            self._recorder.refuse_deleted(connection)
+            self._recorder.refuse_full_disk()
+            stored = [self._recorder.store(connection, pipeline, batches) for pipeline, batches in work]
+        for (pipeline, batches), (row, partial_size, failure) in zip(work, stored, strict=True):
+            pipeline.row = row
+            pipeline.partial_size = partial_size
+            pipeline.next_commit += len(batches)
+            if failure is not None:
+                self._fail(pipeline, failure)
 
     def _record_failure(self, pipeline: Pipeline, error: SpillstoreError) -> None:
         """Best effort: what cannot be recorded now is derived once this process is gone. The caller holds ``_commit``."""
@@ -748,56 +553,10 @@ class Engine:
             return
         with contextlib.suppress(SpillstoreError):
             connection = self._writable()
-            row = pipeline.row._replace(state="interrupted", reason=str(error), ended_us=self._now_us())
-            row = row.sealed(self.row.digest_algorithm)
             with write_transaction(connection, 0, "recording a failure"):
-                self._refuse_deleted(connection)
-                connection.execute(_sql.ARTIFACT_UPDATE, row.parameters())
+                self._recorder.refuse_deleted(connection)
+                row = self._recorder.interrupt(connection, pipeline.row, str(error))
             pipeline.row = row
-
-    # --- limits -----------------------------------------------------------------------------------------
-
-    def _refuse_deleted(self, connection: sqlite3.Connection) -> None:
-        """Without this, a writer whose file was renamed and unlinked would go on committing into nowhere."""
-        (deleted,) = connection.execute(_sql.SESSION_DELETED, {"session_key": SESSION_KEY}).fetchone()
-        if deleted is not None:
-            raise SessionDeletedError(
-                f"session {self.row.session_id!r} was deleted; nothing more can be stored in it"
-            )
-
-    def _refuse_rate(self, connection: sqlite3.Connection) -> None:
-        limit = self.settings.artifacts_per_minute
-        if not limit:
-            return
-        since = {"session_key": SESSION_KEY, "since_us": self._now_us() - _MINUTE_US}
-        (count,) = connection.execute(_sql.ARTIFACTS_CREATED_SINCE, since).fetchone()
-        if count >= limit:
-            raise RateLimitError(
-                f"{count} artifacts were created within a minute and {limit} are allowed; {_RATE_DETAIL}"
-            )
-
-    def _refuse_quota(self, connection: sqlite3.Connection, new_bytes: int) -> None:
-        """Counted inside the transaction, in pages really taken, so writers in other processes count too."""
-        (pages,) = connection.execute("PRAGMA page_count").fetchone()
-        (free,) = connection.execute("PRAGMA freelist_count").fetchone()
-        used = (pages - free) * _sql.PAGE_SIZE
-        if used + new_bytes > self.settings.session_quota:
-            raise SessionQuotaError(
-                f"session {self.row.session_id!r} takes {used} bytes and may take {self.settings.session_quota}; delete "
-                "artifacts with `spillstore rm`, or raise SPILLSTORE_SESSION_QUOTA"
-            )
-
-    def _refuse_full_disk(self) -> None:
-        with translated("measuring the disk"):
-            disk = os.statvfs(self.folder)
-        free = disk.f_bavail * disk.f_frsize
-        fraction = int(disk.f_blocks * disk.f_frsize * self.settings.free_disk_floor_fraction)
-        floor = max(self.settings.free_disk_floor, fraction) if self.settings.free_disk_floor else 0
-        if free < floor:
-            raise DiskFullError(
-                f"{free} bytes are free on the disk and {floor} must stay free; delete sessions with `spillstore clean`, "
-                "or lower SPILLSTORE_FREE_DISK_FLOOR"
-            )
 
     # --- ending and deleting ----------------------------------------------------------------------------
 
@@ -806,9 +565,9 @@ class Engine:
         with self._commit:
             connection = self._writable()
             with write_transaction(connection, self.settings.busy_timeout, "ending the session"):
-                self._refuse_deleted(connection)
-                self._update_session(connection, ended_us=self._now_us())
-                self._event(connection, "end", None, {})
+                self._recorder.refuse_deleted(connection)
+                self._update_session(connection, ended_us=self._recorder.now_us())
+                self._recorder.event(connection, "end", None, {})
 
     def record(self, kind: str, artifact_id: str, detail: dict[str, object]) -> None:
         """Write an event, if this engine may write at all."""
@@ -817,21 +576,21 @@ class Engine:
         with self._commit:
             connection = self._writable()
             with write_transaction(connection, self.settings.busy_timeout, "recording an event"):
-                self._refuse_deleted(connection)
-                self._event(connection, kind, artifact_id, detail)
+                self._recorder.refuse_deleted(connection)
+                self._recorder.event(connection, kind, artifact_id, detail)
 
     def delete_artifact(self, artifact_id: str, *, why: str = "deleted") -> None:
         """Make an artifact unreadable at once, then free its space in small steps."""
         with self._commit:
             connection = self._writable()
             with write_transaction(connection, self.settings.busy_timeout, "deleting an artifact"):
-                self._refuse_deleted(connection)
+                self._recorder.refuse_deleted(connection)
                 row = self.artifact_row(connection, artifact_id)
                 if row.state == "open" and why == "deleted":
                     raise SessionBusyError(f"artifact {artifact_id} is being written; close its writer first")
                 row = row._replace(state="deleted").sealed(self.row.digest_algorithm)
                 connection.execute(_sql.ARTIFACT_UPDATE, row.parameters())
-                self._event(
+                self._recorder.event(
                     connection, "delete", artifact_id, {"kept": row.kept, "why": why}, row.tool_call_id
                 )
         self._purge(row)
@@ -865,7 +624,7 @@ class Engine:
             with self._guard:
                 writing = len(self._pipelines)
             with write_transaction(connection, self.settings.busy_timeout, "deleting the session"):
-                self._refuse_deleted(connection)
+                self._recorder.refuse_deleted(connection)
                 others = _locks.live_owners(self.folder, but=self.owner_name)
                 if (others or writing) and not force:
                     who = (
@@ -875,7 +634,7 @@ class Engine:
                     raise SessionBusyError(
                         f"session {self.row.session_id!r} is held by {who}; close it, or force the deletion"
                     )
-                self._update_session(connection, deleted_us=self._now_us())
+                self._update_session(connection, deleted_us=self._recorder.now_us())
             gone = bury(self.folder, trash, self.row.uid)
             if self._owner is not None:
                 self._owner.moved(gone)
@@ -900,101 +659,6 @@ class Engine:
     def _update_session(self, connection: sqlite3.Connection, **changes: int) -> None:
         self.row = self._session_row(connection)._replace(**changes).sealed()  # type: ignore[arg-type]  # two int columns
         connection.execute(_sql.SESSION_UPDATE, self.row.parameters())
-
-    def _event(
-        self,
-        connection: sqlite3.Connection,
-        kind: str,
-        artifact_id: str | None,
-        detail: dict[str, object],
-        tool_call_id: str | None = None,
-    ) -> None:
-        connection.execute(
-            _sql.EVENT_INSERT,
-            {
-                "session_key": SESSION_KEY,
-                "at_us": self._now_us(),
-                "kind": kind,
-                "artifact_id": artifact_id,
-                "actor": self.owner_name,
-                "tool_call_id": tool_call_id,
-                "detail": json.dumps(detail),
-            },
-        )
-
-    def _now_us(self) -> int:
-        return int(self.clock.time() * 1e6)
-
-
-def _final_rows(batches: list[Batch]) -> list[ChunkRow]:
-    """The rows of consecutive batches without unfinished chunks that a later batch has grown."""
-    rows: list[ChunkRow] = []
-    for batch in batches:
-        if batch.rows and rows and rows[-1].seq == batch.rows[0].seq:
-            rows.pop()
-        rows.extend(batch.rows)
-    return rows
-
-
-def _hole(
-    row: ArtifactRow,
-    hole: Hole | None,
-    seqs: tuple[int, int],
-    begin: ChunkRow | None,
-    newest: ChunkRow,
-    after: ChunkRow,
-) -> Hole:
-    """The hole over the chunks ``[first, last)``, in the coordinates of every view.
-
-    ``begin`` is the first dropped chunk, if there was no ``hole`` before; ``newest`` the last one; ``after`` the first
-    of the tail.
-    """
-    spans: dict[str, HoleSpan] = {}
-    for view in VIEWS.values():
-        end, ends_after = _counters_before(after, view, row.chunk_size)
-        if begin is not None:
-            start, ends_before = _counters_before(begin, view, row.chunk_size)
-        else:
-            assert hole is not None, "without a hole there is a first dropped chunk"
-            start, ends_before = hole.span(view).start, hole.span(view).line_ends_before
-        spans[view.name] = HoleSpan(start, end, ends_before, ends_after)
-    return Hole(
-        first_seq=seqs[0],
-        last_seq=seqs[1],
-        time_start=begin.time_start if begin is not None else hole.time_start if hole is not None else 0,
-        time_end=newest.time_end,
-        flags=after.line_flags & ALL_BITS,
-        spans=spans,
-    )
-
-
-def _counters_before(chunk: ChunkRow, view: View, chunk_size: int) -> tuple[int, int]:
-    """Bytes and line ends of a view before a chunk."""
-    if view.stream is None:
-        return chunk.seq * chunk_size, chunk.line_start
-    return (
-        (chunk.stdout_start, chunk.stdout_line_start),
-        (chunk.stderr_start, chunk.stderr_line_start),
-    )[view.stream]
-
-
-def _stored_size(chunk: ChunkRow) -> int:
-    return len(chunk.data) + len(chunk.segments)
-
-
-def bury(folder: Path, trash: Path, uid: str) -> Path:
-    """Rename a session's folder out of sight; atomic, and fine if somebody else did it already."""
-    with translated(f"deleting {folder}"):
-        trash.mkdir(mode=0o700, exist_ok=True)
-        gone = trash / uid
-        with contextlib.suppress(FileNotFoundError):
-            folder.rename(gone)
-        return gone
-
-
-def remove_trash(gone: Path) -> None:
-    """Unlink what was buried; another process may be doing the same."""
-    shutil.rmtree(gone, ignore_errors=True)
 
 
 # --- the end of the process, and its children -------------------------------------------------------------

@@ -96,6 +96,13 @@ class Pipeline:
         self._chunker = Chunker(row.chunk_size, row.terminator(), ALGORITHMS[algorithm]())
         self._interleaver = Interleaver(self._enter, hold_us)
 
+    def take_ready(self) -> list[Batch]:
+        """The batches that may be committed next, in order; the caller holds the engine's lock."""
+        batches: list[Batch] = []
+        while (batch := self.ready.pop(self.next_commit + len(batches), None)) is not None:
+            batches.append(batch)
+        return batches
+
     def now(self) -> int:
         """Microseconds since the artifact began."""
         return int((self._clock.monotonic() - self._started) * 1e6)

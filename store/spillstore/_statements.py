@@ -122,7 +122,9 @@ def statements() -> dict[str, ClauseElement]:
             sa.func.coalesce(sa.func.sum(sa.func.length(c.data) + sa.func.length(c.segments)), _ZERO)
         ).where(_of_artifact(c.seq >= _P("first"), c.seq < _P("last"))),
         "CHUNK_DIGESTS": sa.select(c.digest).where(_of_artifact()).order_by(c.seq),
-        "CHUNK_ARTIFACTS": sa.select(c.artifact_key).where(_of(chunk)).distinct(),
+        "CHUNKS_WITHOUT_ARTIFACT": sa.select(c.artifact_key)
+        .where(_of(chunk, c.artifact_key.not_in(sa.select(artifact.c.artifact_key).where(_of(artifact)))))
+        .distinct(),
         "RANGE_COMBINED": _chunks(
             _of_artifact(c.seq > _P("after"), c.seq <= _P("last")),
             c.seq,

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Self
 from spillstore import _sql
 from spillstore._chunker import ALL_BITS
 from spillstore._database import SESSION_KEY, read_transaction
-from spillstore._engine import remove_trash
 from spillstore._ids import ARTIFACT_ID, new_artifact_id
 from spillstore._pipeline import Pipeline
 from spillstore._records import ArtifactRow, read_artifact_row
+from spillstore._trash import remove_trash
 from spillstore._verify import Verifier
 from spillstore.artifact import Artifact, info_of
 from spillstore.exceptions import (
@@ -367,46 +367,43 @@ class Session:
             IntegrityError: lists what is wrong.
         """
         self._check_open()
-        problems: list[str] = []
-        chunks = size = 0
-        with self._engine.reader() as connection, read_transaction(connection, "checking"):
-            for (line,) in connection.execute("PRAGMA integrity_check").fetchall():
-                if line != "ok":
-                    problems.append(f"SQLite says: {line}")
-            keys = {
-                key
-                for (key,) in connection.execute(
-                    _sql.CHUNK_ARTIFACTS, {"session_key": SESSION_KEY}
-                ).fetchall()
-            }
-            unfinished = connection.execute(
-                _sql.ARTIFACTS_UNFINISHED, {"session_key": SESSION_KEY}
-            ).fetchall()
-        keys -= {ArtifactRow(*row).artifact_key for row in unfinished if ArtifactRow(*row).state == "deleted"}
-        count, cursor = 0, None
-        try:
-            while True:
+        problems = self._structure_problems()
+        artifacts = chunks = size = 0
+        cursor: str | None = None
+        while True:
+            try:
                 records, cursor = self._page(None, None, None, _PAGE, cursor)
-                for record in records:
-                    count += 1
-                    keys.discard(record.artifact_key)
-                    if record.state == "open":
-                        continue  # it grows while it is read; its chunks are checked when it has ended
-                    try:
-                        found = Verifier(self._engine, record).run()
-                    except SpillstoreError as error:
-                        problems.append(str(error))
-                    else:
-                        chunks += found.chunks
-                        size += found.size
-                if cursor is None:
-                    break
-        except IntegrityError as error:
-            problems.append(str(error))
-        problems += [f"chunks of an artifact that is not there (key {key})" for key in sorted(keys)]
+            except IntegrityError as error:
+                problems.append(str(error))
+                break
+            artifacts += len(records)
+            # One that is open grows while it is read; its chunks are checked when it has ended.
+            for record in (record for record in records if record.state != "open"):
+                try:
+                    found = Verifier(self._engine, record).run()
+                except SpillstoreError as error:
+                    problems.append(str(error))
+                else:
+                    chunks += found.chunks
+                    size += found.size
+            if cursor is None:
+                break
         if problems:
             raise IntegrityError(f"session {self.id!r}: " + "; ".join(problems))
-        return CheckReport(artifacts=count, chunks=chunks, size=size)
+        return CheckReport(artifacts=artifacts, chunks=chunks, size=size)
+
+    def _structure_problems(self) -> list[str]:
+        """What SQLite finds wrong, and chunks that belong to nobody."""
+        key = {"session_key": SESSION_KEY}
+        with self._engine.reader() as connection, read_transaction(connection, "checking"):
+            lines = [
+                line for (line,) in connection.execute("PRAGMA integrity_check").fetchall() if line != "ok"
+            ]
+            lost = connection.execute(_sql.CHUNKS_WITHOUT_ARTIFACT, key).fetchall()
+        return [
+            *(f"SQLite says: {line}" for line in lines),
+            *(f"chunks of an artifact that is not there (key {artifact})" for (artifact,) in lost),
+        ]
 
     def end(self) -> None:
         """Record that the conversation is over and close; delete at once where ``cleanup_on_exit`` is set.

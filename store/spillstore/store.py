@@ -22,9 +22,10 @@ from spillstore._database import (
     translated,
     wal_allowed,
 )
-from spillstore._engine import Engine, bury, remove_trash
+from spillstore._engine import Engine
 from spillstore._ids import ID_FILE, NO_PROJECT, check_id, folder_name, id_of_folder, needs_id_file
 from spillstore._records import SessionRow
+from spillstore._trash import bury, remove_trash
 from spillstore.exceptions import (
     SchemaTooOldError,
     SessionBusyError,

@@ -71,9 +71,12 @@ def rolled(store):
 def cli(root, capfdbinary):
     """Calls a command within this process."""
 
-    def call(*arguments) -> Answer:
+    def call(*arguments, env=None) -> Answer:
         capfdbinary.readouterr()
-        code = _invoke([str(argument) for argument in arguments])
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in (env or {}).items():
+                patch.setenv(name, value)
+            code = _invoke([str(argument) for argument in arguments])
         out, err = capfdbinary.readouterr()
         return Answer(code, out, err.decode())
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import re
 import signal
+import subprocess
 import sys
 import time
 
 import pytest
 
 from spillstore import Store
+
+PROGRAM = [sys.executable, "-m", "spillstore_tools.cli"]
 
 
 def last(store, session="default"):
@@ -21,9 +22,9 @@ def last(store, session="default"):
         return artifact.info, artifact.read_bytes(0, artifact.info.size)
 
 
-def test_small_output_is_printed_whole(program, store):
+def test_small_output_is_printed_whole(cli, store):
     """What fits is printed as it is, with the artifact's id behind it."""
-    answer = program("run", "--", "sh", "-c", "echo out; exit 3")
+    answer = cli("run", "--", "sh", "-c", "echo out; exit 3")
     info, data = last(store)
     assert (answer.code, answer.err, data) == (3, "", b"out\n")
     assert re.fullmatch(
@@ -33,9 +34,9 @@ def test_small_output_is_printed_whole(program, store):
     assert (info.state, info.newline, info.content_type) == ("sealed", "lf", "text/plain")
 
 
-def test_both_streams_are_kept_apart(program, store):
+def test_both_streams_are_kept_apart(cli, store):
     """Output and errors are shown together, and stored so that each can be read alone."""
-    answer = program("run", "--json", "--", "sh", "-c", "echo out; echo err >&2")
+    answer = cli("run", "--json", "--", "sh", "-c", "echo out; echo err >&2")
     info = answer.json["artifact"]
     assert sorted(answer.json["preview"].splitlines()[:2]) == ["err", "out"]
     assert (info["stdout"], info["stderr"]) == ({"size": 4, "lines": 1}, {"size": 4, "lines": 1})
@@ -43,24 +44,24 @@ def test_both_streams_are_kept_apart(program, store):
         assert session.artifact(info["id"]).read_bytes(0, 9, stream="stderr") == b"err\n"
 
 
-def test_only_stderr(program, store):
+def test_only_stderr(cli, store):
     """A command that only complains is not silent."""
-    answer = program("run", "--", "sh", "-c", "echo err >&2")
+    answer = cli("run", "--", "sh", "-c", "echo err >&2")
     assert answer.text.startswith("err\n[artifact ")
     assert last(store)[0].stdout.size == 0
 
 
-def test_no_output_is_stored_too(program, store):
+def test_no_output_is_stored_too(cli, store):
     """A command that prints nothing still leaves its record."""
-    answer = program("run", "--", "false")
+    answer = cli("run", "--", "false")
     assert answer.code == 1
     assert ": 0 bytes, 0 lines; exit code 1" in answer.text
     assert last(store)[0].exit_code == 1
 
 
-def test_no_newline_at_the_end(program, store):
+def test_no_newline_at_the_end(cli, store):
     """The notice begins a line of its own, and nothing is added to what is stored."""
-    assert program("run", "--", "printf", "abc").text.startswith("abc\n[artifact ")
+    assert cli("run", "--", "printf", "abc").text.startswith("abc\n[artifact ")
     assert last(store)[1] == b"abc"
 
 
@@ -73,9 +74,9 @@ def test_binary_output(program, store):
     assert not set(answer.text) & {"\x00", "\x1b", "\x07", "\r"}
 
 
-def test_long_output_shows_both_ends_and_what_is_missing(program, cli, store):
+def test_long_output_shows_both_ends_and_what_is_missing(cli, store):
     """The notice names exactly the lines that are missing, and its call brings exactly those."""
-    answer = program("run", "--", "seq", "1", "100000")
+    answer = cli("run", "--", "seq", "1", "100000")
     assert len(answer.text) <= 8000
     first, end = map(
         int, re.search(r"\[\.\.\. lines (\d+)-(\d+) of 100,000 lines omitted", answer.text).groups()
@@ -91,9 +92,9 @@ def test_long_output_shows_both_ends_and_what_is_missing(program, cli, store):
     assert f"spillstore cat {last(store)[0].id} | rg PATTERN" in answer.text
 
 
-def test_huge_line_is_clipped_to_the_byte(program, cli):
+def test_huge_line_is_clipped_to_the_byte(cli):
     """Of one endless line both ends are shown, and the call brings the bytes between them."""
-    answer = program("run", "--", sys.executable, "-c", "print('a' * 400_000 + 'z' * 400_000, end='')")
+    answer = cli("run", "--", sys.executable, "-c", "print('a' * 400_000 + 'z' * 400_000, end='')")
     assert len(answer.text) <= 8000
     assert "parts of line 1 of 1 line omitted" in answer.text
     call = re.search(r"show them: spillstore (.*)", answer.text)[1]
@@ -101,17 +102,17 @@ def test_huge_line_is_clipped_to_the_byte(program, cli):
     assert head + cli(*call.split()).text + tail == "a" * 400_000 + "z" * 400_000
 
 
-def test_calls_lead_to_the_session_that_was_named(program, cli):
+def test_calls_lead_to_the_session_that_was_named(cli):
     """The calls in a notice carry the options that were given."""
-    answer = program("run", "--session", "my job", "--project", "web", "--", "seq", "1", "9999")
+    answer = cli("run", "--session", "my job", "--project", "web", "--", "seq", "1", "9999")
     call = re.search(r"show them: spillstore (.*)", answer.text)[1]
     assert call.endswith("--session 'my job' --project web")
     assert f"{call.split()[1]} --session 'my job' --project web | rg" in answer.text
 
 
-def test_json(program):
+def test_json(cli):
     """One object tells all: the artifact, the preview, what it omits, how the command ended."""
-    answer = program("run", "--json", "--source", "make", "--tool-call-id", "c1", "--", "seq", "1", "9999")
+    answer = cli("run", "--json", "--source", "make", "--tool-call-id", "c1", "--", "seq", "1", "9999")
     found = answer.json
     assert (answer.code, found["exit_code"], found["signal"], found["storage_error"]) == (0, 0, None, None)
     assert (found["artifact"]["source"], found["artifact"]["tool_call_id"]) == ("make", "c1")
@@ -121,9 +122,9 @@ def test_json(program):
     assert found["held_open"] == []
 
 
-def test_killed_command(program, store):
+def test_killed_command(cli, store):
     """Death by signal n is exit code 128 + n, and the signal is named."""
-    answer = program("run", "--", "sh", "-c", "echo soon; kill -9 $$")
+    answer = cli("run", "--", "sh", "-c", "echo soon; kill -9 $$")
     assert answer.code == 137
     assert "exit code 137 (SIGKILL)" in answer.text
     assert last(store)[0].exit_code == 137
@@ -143,10 +144,10 @@ def test_command_that_cannot_be_started(cli, root, name, code, words):
     assert not root.exists()
 
 
-def test_arguments_are_the_command_s(program):
+def test_arguments_are_the_command_s(cli):
     """What stands behind the command is not read as options of ours, with or without ``--``."""
-    assert program("run", "echo", "--json", "-h").text.startswith("--json -h\n")
-    assert program("run", "--", "echo", "--", "--help").text.startswith("-- --help\n")
+    assert cli("run", "echo", "--json", "-h").text.startswith("--json -h\n")
+    assert cli("run", "--", "echo", "--", "--help").text.startswith("-- --help\n")
 
 
 def test_stdin_is_the_command_s(program):
@@ -176,10 +177,10 @@ def test_command_finds_its_session(program, tmp_path):
     assert (inside["session"], inside["project"], inside["state"]) == ("s", "p", "open")
 
 
-def test_background_process_does_not_hold_us(program, store):
+def test_background_process_does_not_hold_us(cli, store):
     """Something left running with the pipes open costs half a second, and is reported."""
     started = time.monotonic()
-    answer = program("run", "--", "sh", "-c", "echo started; sleep 6 &")
+    answer = cli("run", "--", "sh", "-c", "echo started; sleep 6 &")
     assert time.monotonic() - started < 5
     assert answer.code == 0
     assert "stdout and stderr still held open by another process" in answer.text
@@ -210,10 +211,10 @@ def test_storage_that_fails_midway(program, store, tmp_path):
         assert data.startswith(b"0 ")
 
 
-def test_storage_that_fails_midway_as_json(program):
+def test_storage_that_fails_midway_as_json(cli):
     """A program is told the same."""
     command = [sys.executable, "-c", "import os\nfor _ in range(200): print(os.urandom(10_000).hex())"]
-    answer = program("run", "--json", "--", *command, env={"SPILLSTORE_SESSION_QUOTA": "1MiB"})
+    answer = cli("run", "--json", "--", *command, env={"SPILLSTORE_SESSION_QUOTA": "1MiB"})
     assert answer.code == 0
     assert "SPILLSTORE_SESSION_QUOTA" in answer.json["storage_error"]
     assert answer.json["received"] == 200 * 20_001
@@ -229,9 +230,9 @@ def test_storage_that_fails_midway_as_json(program):
         {"SPILLSTORE_SESSION": "a\nb"},
     ],
 )
-def test_store_that_cannot_be_opened(program, tmp_path, env):
+def test_store_that_cannot_be_opened(cli, tmp_path, env):
     """Without any store the command still runs, its output is shown, and its exit code is ours."""
-    answer = program("run", "--", "sh", "-c", f"seq 1 9999; touch {tmp_path}/done; exit 6", env=env)
+    answer = cli("run", "--", "sh", "-c", f"seq 1 9999; touch {tmp_path}/done; exit 6", env=env)
     assert (tmp_path / "done").exists()
     assert answer.code == 6
     assert answer.text.startswith("1\n2\n")
@@ -240,19 +241,19 @@ def test_store_that_cannot_be_opened(program, tmp_path, env):
     assert len(answer.text) <= 8000
 
 
-def test_artifact_limit_is_told(program):
+def test_artifact_limit_is_told(cli):
     """What an artifact's limit has dropped is named, and head and tail are still shown."""
-    answer = program("run", "--", "seq", "1", "200000", env={"SPILLSTORE_ARTIFACT_LIMIT": "512KiB"})
+    answer = cli("run", "--", "seq", "1", "200000", env={"SPILLSTORE_ARTIFACT_LIMIT": "512KiB"})
     assert answer.text.startswith("1\n2\n")
     assert "\n200000\n[lines " in answer.text
     assert "were dropped: an artifact may keep 512 KB]" in answer.text
 
 
 @pytest.mark.parametrize("policy", ["stop", "reject"])
-def test_other_policies_at_the_limit(program, policy):
+def test_other_policies_at_the_limit(cli, policy):
     """Whatever the policy does with the output, the command ends well and the preview tells."""
     limits = {"SPILLSTORE_ARTIFACT_LIMIT": "100000", "SPILLSTORE_ARTIFACT_POLICY": policy}
-    answer = program("run", "--", "seq", "1", "50000", env=limits)
+    answer = cli("run", "--", "seq", "1", "50000", env=limits)
     assert answer.code == 0
     expected = (
         "the last 188,894 bytes (184 KB) were not kept" if policy == "stop" else "nothing was kept of it"
@@ -323,43 +324,51 @@ def test_signal_that_our_caller_ignores(start, tmp_path):
     assert process.communicate(timeout=20)[0].startswith(b"survived\n")
 
 
+TERMINAL = """
+import os, pathlib, pty, sys, time
+up, *command = sys.argv[1:]
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(command[0], command)
+end = time.monotonic() + 15
+while not pathlib.Path(up).exists() and time.monotonic() < end:
+    time.sleep(0.01)
+os.write(terminal, bytes([3]))
+try:
+    while data := os.read(terminal, 4096):
+        os.write(1, data)
+except OSError:
+    pass
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+
+
 def test_ctrl_c_in_a_terminal(root, store, tmp_path):
     """In a terminal the command gets Ctrl-C from it, once, and may end in its own way."""
+    up = str(tmp_path / "up")
     script = (
         "import signal, sys, time\n"
         "caught = []\n"
         "signal.signal(signal.SIGINT, lambda *_: caught.append(1))\n"
-        f"open({str(tmp_path / 'up')!r}, 'w').close()\n"
+        f"open({up!r}, 'w').close()\n"
         "end = time.monotonic() + 15\n"
         "while not caught and time.monotonic() < end: time.sleep(0.01)\n"
         "time.sleep(0.3)\n"
         "print('caught', len(caught)); sys.exit(9)"
     )
-    pid, terminal = pty.fork()
-    if pid == 0:
-        arguments = [sys.executable, "-m", "spillstore_tools.cli", "run", "--", sys.executable, "-c", script]
-        os.execv(sys.executable, arguments)
-    wait_for(tmp_path / "up")
-    os.write(terminal, b"\x03")
-    shown = b""
-    while True:
-        try:
-            data = os.read(terminal, 4096)
-        except OSError:
-            break
-        if not data:
-            break
-        shown += data
-    os.close(terminal)
-    _, status = os.waitpid(pid, 0)
-    assert os.waitstatus_to_exitcode(status) == 9
-    assert b"caught 1\r\n" in shown
+    run = [*PROGRAM, "run", "--", sys.executable, "-c", script]
+    # A process of its own holds the terminal: this one has threads and must not fork.
+    done = subprocess.run(
+        [sys.executable, "-c", TERMINAL, up, *run], capture_output=True, timeout=30, check=False
+    )
+    assert done.returncode == 9, done
+    assert b"caught 1\r\n" in done.stdout
     assert last(store)[1] == b"caught 1\n"
 
 
-def test_environment_of_the_command_is_otherwise_ours(program):
+def test_environment_of_the_command_is_otherwise_ours(cli):
     """The command sees our environment and the session's name."""
-    answer = program("run", "--", "sh", "-c", "echo $SPILLSTORE_SESSION $COLOUR", env={"COLOUR": "blue"})
+    answer = cli("run", "--", "sh", "-c", "echo $SPILLSTORE_SESSION $COLOUR", env={"COLOUR": "blue"})
     assert answer.text.startswith("default blue\n")
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spillstore import Artifact
-    from spillstore._ranges import Holes
     from spillstore.info import Stream
 
 _LINES = 5000
@@ -17,7 +16,7 @@ _BYTES = 16 * 1024 * 1024
 _BLOCK = 64 * 1024
 
 
-def holes(skip: bool) -> Holes:  # noqa: FBT001  # a flag of the command line
+def holes(skip: bool) -> Literal["raise", "skip"]:  # noqa: FBT001  # a flag of the command line
     """The library's word for ``--skip-holes``."""
     return "skip" if skip else "raise"
 

@@ -1,0 +1,360 @@
+"""What is written inside a transaction: batches, the end of an artifact, its hole, events, limits.
+
+Nothing here takes a lock, begins or ends a transaction, or knows of threads; the engine does. Each method works on the
+write connection, inside a transaction that the caller holds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+from spillstore import _codec, _sql
+from spillstore._chunker import ALL_BITS, Chunker
+from spillstore._database import SESSION_KEY, translated
+from spillstore._digests import ALGORITHMS
+from spillstore._records import VIEWS, ArtifactRow, Hole, HoleSpan, SessionRow, View
+from spillstore.exceptions import (
+    DiskFullError,
+    IntegrityError,
+    RateLimitError,
+    SessionDeletedError,
+    SessionQuotaError,
+    SpillstoreError,
+)
+
+if TYPE_CHECKING:
+    import sqlite3
+    from pathlib import Path
+
+    from spillstore._chunker import Totals
+    from spillstore._clock import Clock
+    from spillstore._codec import ChunkRow
+    from spillstore._pipeline import Batch, Ending, Pipeline
+    from spillstore.settings import Settings
+
+_RENUMBER_CHUNKS = 64
+_MINUTE_US = 60_000_000
+
+
+class Recorder:
+    """Writes rows of one session."""
+
+    def __init__(
+        self, session: SessionRow, folder: Path, settings: Settings, clock: Clock, actor: str
+    ) -> None:
+        self.session = session
+        self._folder = folder
+        self._settings = settings
+        self._clock = clock
+        self._actor = actor
+
+    def now_us(self) -> int:
+        """Microseconds since 1970-01-01 UTC."""
+        return int(self._clock.time() * 1e6)
+
+    def update(self, connection: sqlite3.Connection, row: ArtifactRow) -> ArtifactRow:
+        """Store an artifact's row with its digest."""
+        row = row.sealed(self.session.digest_algorithm)
+        connection.execute(_sql.ARTIFACT_UPDATE, row.parameters())
+        return row
+
+    def interrupt(self, connection: sqlite3.Connection, row: ArtifactRow, reason: str) -> ArtifactRow:
+        """Mark an artifact as interrupted."""
+        row = self.update(
+            connection, row._replace(state="interrupted", reason=reason, ended_us=self.now_us())
+        )
+        self.event(connection, "interrupt", row.artifact_id, {"reason": reason}, row.tool_call_id)
+        return row
+
+    def store(
+        self, connection: sqlite3.Connection, pipeline: Pipeline, batches: list[Batch]
+    ) -> tuple[ArtifactRow, int | None, SpillstoreError | None]:
+        """Write one artifact's batches inside the transaction.
+
+        Returns:
+            Its row, the stored bytes of its unfinished last chunk, and what kept it from being stored.
+        """
+        row, partial_size = pipeline.row, pipeline.partial_size
+        filled = [batch for batch in batches if batch.rows]
+        rows = _final_rows(filled)
+        try:
+            self.refuse_quota(connection, sum(_stored_size(chunk) for chunk in rows))
+        except SessionQuotaError as error:
+            return self.interrupt(connection, row, str(error)), partial_size, error
+        if rows:
+            row = self._insert(connection, row, rows, filled[-1].totals, partial_size)
+            partial_size = _stored_size(rows[-1]) if filled[-1].partial else None
+            for chunk in rows[:-1] if filled[-1].partial else rows:
+                pipeline.chunk_digests.update(chunk.digest)
+        row = row._replace(received=batches[-1].received)
+        if (ending := batches[-1].ending) is not None:
+            row = self._end(connection, row, ending, pipeline.chunk_digests.digest())
+        if row != pipeline.row:
+            row = self.update(connection, row)
+        return row, partial_size, None
+
+    def _insert(
+        self,
+        connection: sqlite3.Connection,
+        row: ArtifactRow,
+        rows: list[ChunkRow],
+        totals: Totals,
+        partial_size: int | None,
+    ) -> ArtifactRow:
+        """Insert chunks, in place of the unfinished one if there is one; returns the artifact's new counters."""
+        key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
+        stored_size = row.stored_size
+        if partial_size is not None:
+            connection.execute(_sql.CHUNKS_DROP, {**key, "first": rows[0].seq, "last": rows[0].seq + 1})
+            stored_size -= partial_size
+        kept = totals.size - (row.size - row.kept)
+        row = row._replace(
+            chunks=rows[-1].seq + 1,
+            size=totals.size,
+            kept=kept,
+            stdout_size=totals.stdout_size,
+            stdout_lines=totals.stdout_lines,
+            stderr_size=totals.stderr_size,
+            stderr_lines=totals.stderr_lines,
+            chars=totals.chars,
+            line_flags=totals.line_flags,
+        )
+        if row.policy == "roll" and kept > row.size_limit:
+            row, stored_size, rows = self._roll(connection, row._replace(stored_size=stored_size), rows)
+        connection.executemany(_sql.CHUNK_INSERT, [{**key, **chunk._asdict()} for chunk in rows])
+        return row._replace(stored_size=stored_size + sum(_stored_size(chunk) for chunk in rows))
+
+    def _end(
+        self, connection: sqlite3.Connection, row: ArtifactRow, ending: Ending, chunks_digest: bytes
+    ) -> ArtifactRow:
+        """The row of an artifact that ends now; may renumber its lines."""
+        newline = ending.newline
+        renumber = newline == "cr" and row.newline == "auto" and row.chunks > 0
+        if renumber and row.hole is not None:
+            newline, renumber = "lf", False  # nobody can tell any more how many CRs the dropped middle held
+        if renumber:
+            row = self._renumber(connection, row)
+        if renumber or row.hole is not None:  # chunks went or changed since their digests were taken
+            chunks_digest = self.chunks_digest(connection, row)
+        kind = "seal" if ending.state == "sealed" else "interrupt"
+        detail: dict[str, object] = {"size": row.size, "received": row.received}
+        if ending.reason is not None:
+            detail["reason"] = ending.reason
+        self.event(connection, kind, row.artifact_id, detail, row.tool_call_id)
+        return row._replace(
+            state=ending.state,
+            reason=ending.reason,
+            newline=newline,
+            ended_us=max(self.now_us(), row.created_us),
+            exit_code=ending.exit_code,
+            content_digest=ending.content_digest,
+            chunks_digest=chunks_digest,
+        )
+
+    def chunks_digest(self, connection: sqlite3.Connection, row: ArtifactRow) -> bytes:
+        """The digest over the digests of all chunks present, in order."""
+        total = ALGORITHMS[self.session.digest_algorithm]()
+        key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
+        for (digest,) in connection.execute(_sql.CHUNK_DIGESTS, key):
+            total.update(digest)
+        return total.digest()
+
+    def _roll(
+        self, connection: sqlite3.Connection, row: ArtifactRow, rows: list[ChunkRow]
+    ) -> tuple[ArtifactRow, int, list[ChunkRow]]:
+        """Drop whole chunks between the head and the tail until the artifact is within its limit.
+
+        Args:
+            connection: inside the transaction.
+            row: the artifact with its new counters.
+            rows: chunks that are about to be inserted; what falls into the hole at once never reaches the disk.
+
+        Returns:
+            The row, the stored bytes left in the database, and the chunks that remain to be inserted.
+        """
+        fresh = {chunk.seq: chunk for chunk in rows}
+        hole = row.parsed_hole()
+        first = hole.first_seq if hole else row.size_limit // 4 // row.chunk_size
+        start = hole.last_seq if hole else first
+        last = (
+            start - (row.size_limit - row.kept) // row.chunk_size
+        )  # that is, start + ceil(excess / chunk_size)
+        begin = None if hole else fresh.get(first) or self._chunk(connection, row, first)
+        newest = fresh.get(last - 1) or self._chunk(connection, row, last - 1)
+        after = fresh.get(last) or self._chunk(connection, row, last)
+        grown = _hole(row, hole, (first, last), begin, newest, after)
+        key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key, "first": start, "last": last}
+        (stored,) = connection.execute(_sql.CHUNKS_STORED, key).fetchone()
+        connection.execute(_sql.CHUNKS_DROP, key)
+        kept = row.kept - (last - start) * row.chunk_size
+        remaining = [chunk for chunk in rows if not first <= chunk.seq < last]
+        return row._replace(kept=kept, hole=grown.to_json()), row.stored_size - stored, remaining
+
+    def _chunk(self, connection: sqlite3.Connection, row: ArtifactRow, seq: int) -> ChunkRow:
+        """One chunk's row that must be there."""
+        found = connection.execute(
+            _sql.RANGE_COMBINED,
+            {
+                "session_key": SESSION_KEY,
+                "artifact_key": row.artifact_key,
+                "after": seq - 1,
+                "last": seq,
+                "limit": 1,
+            },
+        ).fetchone()
+        if found is None:
+            raise IntegrityError(f"chunk {seq} of {row.artifact_id} is missing")
+        return _codec.ChunkRow(*found)
+
+    def _renumber(self, connection: sqlite3.Connection, row: ArtifactRow) -> ArtifactRow:
+        """Count CRs as line ends: chunk the stored bytes once more with the same borders, a few at a time."""
+        algorithm = self.session.digest_algorithm
+        chunker = Chunker(row.chunk_size, b"\r", ALGORITHMS[algorithm]())
+        key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
+        stored = 0
+        for first in range(0, row.chunks, _RENUMBER_CHUNKS):
+            limits = {"after": first - 1, "last": first + _RENUMBER_CHUNKS - 1, "limit": _RENUMBER_CHUNKS}
+            old = [
+                _codec.ChunkRow(*found)
+                for found in connection.execute(_sql.RANGE_COMBINED, {**key, **limits}).fetchall()
+            ]
+            for chunk in old:
+                raw, start = _codec.decode(chunk), 0
+                for segment in _codec.segments_of(chunk):
+                    chunker.add(segment.stream, raw[start : start + segment.length], segment.time)
+                    start += segment.length
+            chunks = chunker.take()
+            if old[-1].seq == row.chunks - 1 and (last := chunker.partial()) is not None:
+                chunks.append(last)
+            rows = _codec.encode(chunks, row.artifact_id, algorithm)
+            connection.execute(_sql.CHUNKS_DROP, {**key, "first": first, "last": first + _RENUMBER_CHUNKS})
+            connection.executemany(_sql.CHUNK_INSERT, [{**key, **chunk._asdict()} for chunk in rows])
+            stored += sum(len(chunk.data) + len(chunk.segments) for chunk in rows)
+            totals = chunks[-1].after()
+        return row._replace(
+            stdout_lines=totals.stdout_lines,
+            stderr_lines=totals.stderr_lines,
+            line_flags=totals.line_flags,
+            stored_size=stored,
+        )
+
+    def event(
+        self,
+        connection: sqlite3.Connection,
+        kind: str,
+        artifact_id: str | None,
+        detail: dict[str, object],
+        tool_call_id: str | None = None,
+    ) -> None:
+        connection.execute(
+            _sql.EVENT_INSERT,
+            {
+                "session_key": SESSION_KEY,
+                "at_us": self.now_us(),
+                "kind": kind,
+                "artifact_id": artifact_id,
+                "actor": self._actor,
+                "tool_call_id": tool_call_id,
+                "detail": json.dumps(detail),
+            },
+        )
+
+    def refuse_deleted(self, connection: sqlite3.Connection) -> None:
+        """Without this, a writer whose file was renamed and unlinked would go on committing into nowhere."""
+        (deleted,) = connection.execute(_sql.SESSION_DELETED, {"session_key": SESSION_KEY}).fetchone()
+        if deleted is not None:
+            raise SessionDeletedError(
+                f"session {self.session.session_id!r} was deleted; nothing more can be stored in it"
+            )
+
+    def refuse_rate(self, connection: sqlite3.Connection) -> None:
+        limit = self._settings.artifacts_per_minute
+        if not limit:
+            return
+        since = {"session_key": SESSION_KEY, "since_us": self.now_us() - _MINUTE_US}
+        (count,) = connection.execute(_sql.ARTIFACTS_CREATED_SINCE, since).fetchone()
+        if count >= limit:
+            raise RateLimitError(
+                f"{count} artifacts were created within a minute and {limit} are allowed; wait, or raise SPILLSTORE_ARTIFACTS_PER_MINUTE"
+            )
+
+    def refuse_quota(self, connection: sqlite3.Connection, new_bytes: int) -> None:
+        """Counted inside the transaction, in pages really taken, so writers in other processes count too."""
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        (free,) = connection.execute("PRAGMA freelist_count").fetchone()
+        used = (pages - free) * _sql.PAGE_SIZE
+        if used + new_bytes > self._settings.session_quota:
+            raise SessionQuotaError(
+                f"session {self.session.session_id!r} takes {used} bytes and may take {self._settings.session_quota}; delete "
+                "artifacts with `spillstore rm`, or raise SPILLSTORE_SESSION_QUOTA"
+            )
+
+    def refuse_full_disk(self) -> None:
+        with translated("measuring the disk"):
+            disk = os.statvfs(self._folder)
+        free = disk.f_bavail * disk.f_frsize
+        fraction = int(disk.f_blocks * disk.f_frsize * self._settings.free_disk_floor_fraction)
+        floor = max(self._settings.free_disk_floor, fraction) if self._settings.free_disk_floor else 0
+        if free < floor:
+            raise DiskFullError(
+                f"{free} bytes are free on the disk and {floor} must stay free; delete sessions with `spillstore clean`, "
+                "or lower SPILLSTORE_FREE_DISK_FLOOR"
+            )
+
+
+def _final_rows(batches: list[Batch]) -> list[ChunkRow]:
+    """The rows of consecutive batches without unfinished chunks that a later batch has grown."""
+    rows: list[ChunkRow] = []
+    for batch in batches:
+        if batch.rows and rows and rows[-1].seq == batch.rows[0].seq:
+            rows.pop()
+        rows.extend(batch.rows)
+    return rows
+
+
+def _hole(
+    row: ArtifactRow,
+    hole: Hole | None,
+    seqs: tuple[int, int],
+    begin: ChunkRow | None,
+    newest: ChunkRow,
+    after: ChunkRow,
+) -> Hole:
+    """The hole over the chunks ``[first, last)``, in the coordinates of every view.
+
+    ``begin`` is the first dropped chunk, if there was no ``hole`` before; ``newest`` the last one; ``after`` the first
+    of the tail.
+    """
+    spans: dict[str, HoleSpan] = {}
+    for view in VIEWS.values():
+        end, ends_after = _counters_before(after, view, row.chunk_size)
+        if begin is not None:
+            start, ends_before = _counters_before(begin, view, row.chunk_size)
+        else:
+            assert hole is not None, "without a hole there is a first dropped chunk"
+            start, ends_before = hole.span(view).start, hole.span(view).line_ends_before
+        spans[view.name] = HoleSpan(start, end, ends_before, ends_after)
+    return Hole(
+        first_seq=seqs[0],
+        last_seq=seqs[1],
+        time_start=begin.time_start if begin is not None else hole.time_start if hole is not None else 0,
+        time_end=newest.time_end,
+        flags=after.line_flags & ALL_BITS,
+        spans=spans,
+    )
+
+
+def _counters_before(chunk: ChunkRow, view: View, chunk_size: int) -> tuple[int, int]:
+    """Bytes and line ends of a view before a chunk."""
+    if view.stream is None:
+        return chunk.seq * chunk_size, chunk.line_start
+    return (
+        (chunk.stdout_start, chunk.stdout_line_start),
+        (chunk.stderr_start, chunk.stderr_line_start),
+    )[view.stream]
+
+
+def _stored_size(chunk: ChunkRow) -> int:
+    return len(chunk.data) + len(chunk.segments)
