@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime as dt
 import json
+import os
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,7 @@ def save(folder: Path, name: str, command: str, rows: Sequence[Row]) -> None:
         "date": day,
         "command": command,
         "machine": machine.describe(),
+        "load": [round(load, 1) for load in os.getloadavg()],
         "rows": [_rounded(dataclasses.asdict(row) | {"verdict": row.verdict}) for row in rows],
     }
     (folder / f"{day}-{name}.json").write_text(json.dumps(content, indent=1) + "\n")

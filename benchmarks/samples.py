@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import statistics
 import time
 from typing import TYPE_CHECKING
@@ -24,16 +25,18 @@ def median(values: Sequence[float]) -> float:
 def interleaved(
     variants: dict[str, Callable[[int], object]], rounds: int, check: Callable[[str, int, object], None]
 ) -> dict[str, list[float]]:
-    """Call every variant with every round's number, one after the other, each round beginning with another one.
+    """Call every variant with every round's number, in an order that is drawn anew each round.
 
-    ``check`` sees each answer outside the timed part.
+    Drawn, not rotated: whoever always comes right after another finds what that one has left in the caches. ``check``
+    sees each answer outside the timed part.
     """
     names = list(variants)
     times: dict[str, list[float]] = {name: [] for name in names}
     clock = time.perf_counter
+    rng = random.Random(rounds)
     for number in range(rounds):
-        shift = number % len(names)
-        for name in names[shift:] + names[:shift]:
+        rng.shuffle(names)
+        for name in names:
             call = variants[name]
             begin = clock()
             answer = call(number)

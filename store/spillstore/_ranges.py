@@ -12,7 +12,7 @@ hole's edge, after the hole itself was reported or skipped.
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from spillstore import _codec, _sql
 from spillstore._codec import ChunkRow
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spillstore._records import ArtifactRow, Hole, View
+    from spillstore.info import Holes
     from spillstore.settings import DigestName
 
-Holes = Literal["raise", "skip"]
 _FETCH = (
     32  # rows a statement brings at most, so that a long read holds 2 MiB, not its whole answer compressed
 )
@@ -318,11 +318,16 @@ class RangeReader:
         if span.start == span.end:
             return  # this view lost nothing
         low, high = hole.lines(self._view)
+        lines = [
+            f"{first}-{last}"
+            for first, last in ((1, low - 1), (high + 1, self.record.view_lines(self._view)))
+            if first <= last
+        ]
+        whole = f"Whole lines there are still {' and '.join(lines)}" if lines else "No line is still whole"
         raise DroppedRangeError(
             f"{what} of {self.record.artifact_id} touch what was dropped when it met its limit of "
             f"{self.record.size_limit} bytes: lines {low}-{high}, bytes {span.start}-{span.end} ({self._view.name}). "
-            f'Readable are lines 1-{low - 1} and {high + 1}-{self.record.view_lines(self._view)}; holes="skip" leaves '
-            "the gap out",
+            f'{whole}; bytes 0-{span.start} and {span.end}-{self._size}. Ask for those, or leave the gap out (holes="skip")',
             dropped_bytes=(span.start, span.end),
             dropped_lines=(low, high),
             before=(0, span.start),

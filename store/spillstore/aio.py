@@ -39,11 +39,11 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from spillstore._clock import Clock
-    from spillstore._ranges import Holes
     from spillstore.info import (
         ArtifactInfo,
         CheckReport,
         Export,
+        Holes,
         SessionInfo,
         State,
         Stream,

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from spillstore._engine import Engine
-    from spillstore._ranges import Block, Holes
-    from spillstore.info import State, Stream, Verification
+    from spillstore._ranges import Block
+    from spillstore.info import Holes, State, Stream, Verification
 
 MAX_BYTES = 64 * MIB
 _BLOCKS = 16  # chunks that an iterator fetches in one short transaction
@@ -374,7 +374,8 @@ class Artifact:
         except IntegrityError:
             # Chunks are missing, too, if the artifact was deleted since its row was read.
             self._sealed = None
-            engine.artifact_row(connection, self._id)
+            with translated(f"reading {self._id}"):
+                engine.artifact_row(connection, self._id)
             raise
         except sqlite3.Error as error:
             raise translation(error, f"reading {self._id}") from error

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 State = Literal["open", "sealed", "interrupted"]
 Stream = Literal["combined", "stdout", "stderr"]
 Newline = Literal["auto", "lf", "cr"]
+Holes = Literal["raise", "skip"]
 T = TypeVar("T")
 
 
@@ -62,8 +63,8 @@ class ArtifactInfo:
         chars: code points (bytes that do not continue a UTF-8 sequence).
         stdout: size and lines of that stream.
         stderr: likewise.
-        digest: ``blake3:...`` or ``sha256:...`` over every byte of the sequence; None until sealed.
-        chunks_digest: over the digests of the chunks present; None until sealed.
+        digest: ``blake3:...`` or ``sha256:...`` over every byte of the sequence; None until it has ended.
+        chunks_digest: over the digests of the chunks present; None until it has ended.
         exit_code: of the command, or None.
         created: seconds since 1970-01-01 UTC.
         ended: likewise; None while open.

@@ -418,33 +418,42 @@ class _VanishedError(Exception):
 
 _registry: dict[tuple[str, bool], Engine] = {}
 _registry_guard = threading.Lock()  # protects _registry and Engine.users
+# One at a time opens a session, but a session that is slow to open (locked, or being upgraded) must not hold up the
+# others: each session has one of these, chosen by its key.
+_opening = tuple(threading.Lock() for _ in range(64))
 
 
 def _acquire(folder: Path, settings: Settings, clock: Clock, *, read_only: bool) -> Engine:
     key = (str(folder), read_only)
-    with _registry_guard:
-        engine = _registry.get(key)
-        if engine is not None and engine.still_there():
-            engine.users += 1
-            return engine
-        path = folder / DATABASE
-        try:
-            try:
-                engine = Engine(path, settings, clock, read_only=read_only)
-            except SchemaTooOldError:
-                if read_only:
-                    raise
-                from spillstore import _upgrade  # noqa: PLC0415  # Alembic costs half a second
-
-                _upgrade.upgrade(path, settings)
-                engine = Engine(path, settings, clock, read_only=False)
-        except SpillstoreError:
-            if not path.exists():
-                raise _VanishedError from None
-            raise
+    with _opening[hash(key) % len(_opening)]:
+        with _registry_guard:
+            engine = _registry.get(key)
+            if engine is not None and engine.still_there():
+                engine.users += 1
+                return engine
+        engine = _open(folder / DATABASE, settings, clock, read_only=read_only)
         engine.users = 1
-        _registry[key] = engine
+        with _registry_guard:
+            _registry[key] = engine
         return engine
+
+
+def _open(path: Path, settings: Settings, clock: Clock, *, read_only: bool) -> Engine:
+    """Open a session's file, upgraded if it is older and may be written."""
+    try:
+        try:
+            return Engine(path, settings, clock, read_only=read_only)
+        except SchemaTooOldError:
+            if read_only:
+                raise
+            from spillstore import _upgrade  # noqa: PLC0415  # Alembic costs half a second
+
+            _upgrade.upgrade(path, settings)
+            return Engine(path, settings, clock, read_only=False)
+    except SpillstoreError:
+        if not path.exists():
+            raise _VanishedError from None
+        raise
 
 
 def _release(engine: Engine) -> None:
@@ -459,8 +468,9 @@ def _release(engine: Engine) -> None:
 
 
 def _restart_after_fork() -> None:
-    global _registry_guard  # noqa: PLW0603  # the parent's lock may be held by a thread that does not exist here
+    global _registry_guard, _opening  # noqa: PLW0603  # the parent's may be held by threads that do not exist here
     _registry_guard = threading.Lock()
+    _opening = tuple(threading.Lock() for _ in range(64))
     _registry.clear()
 
 

@@ -28,7 +28,9 @@ writes = st.lists(
 
 def run(events):
     runs = []
-    interleaver = Interleaver(lambda stream, data, time: runs.append(Run(STREAMS[stream], bytes(data), time)), HOLD)
+    interleaver = Interleaver(
+        lambda stream, data, time: runs.append(Run(STREAMS[stream], bytes(data), time)), HOLD
+    )
     now = 0
     for kind, now, *rest in events:
         if kind == "write":
@@ -62,7 +64,9 @@ def test_the_moment_of_looking_does_not_matter(steps, looks):
         now += pause
         events.append((now, stream, data))
     runs = []
-    interleaver = Interleaver(lambda stream, data, time: runs.append(Run(STREAMS[stream], bytes(data), time)), HOLD)
+    interleaver = Interleaver(
+        lambda stream, data, time: runs.append(Run(STREAMS[stream], bytes(data), time)), HOLD
+    )
     for time, stream, data in sorted(
         [*events, *((look, None, b"") for look in looks)], key=lambda event: event[0]
     ):

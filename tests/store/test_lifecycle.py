@@ -98,7 +98,7 @@ def test_hostile_and_long_names_stay_inside_and_come_back(store, name):
     with store.session(name, project=name) as session:
         artifact_id = session.put(b"x").id
     assert [(name, name)] == [(info.id, info.project) for info in store.sessions()]
-    folders = [path for path in Path(store.root).rglob("session.db")]
+    folders = list(Path(store.root).rglob("session.db"))
     assert [3] == [len(path.relative_to(store.root).parts) for path in folders]
     with store.session(name, project=name, create=False) as session:
         assert session.exists(artifact_id)
