@@ -17,7 +17,6 @@ import fcntl
 import json
 import os
 import secrets
-import socket
 import threading
 from pathlib import Path
 
@@ -49,7 +48,7 @@ class Owner:
                 status = os.fstat(descriptor)
                 self._inode = (status.st_dev, status.st_ino)
                 _held.add(self._inode)
-            about = {"pid": os.getpid(), "host": socket.gethostname(), "boot_id": _boot_id()}
+            about = {"pid": os.getpid(), "host": os.uname().nodename, "boot_id": _boot_id()}
             os.write(descriptor, json.dumps(about).encode())
             hidden.rename(self._path)
         except BaseException:
