@@ -123,7 +123,7 @@ class Recorder:
         )
         if row.policy == "roll" and kept > row.size_limit:
             row, stored_size, rows = self._roll(connection, row._replace(stored_size=stored_size), rows)
-        connection.executemany(_sql.CHUNK_INSERT, [{**key, **chunk._asdict()} for chunk in rows])
+        _insert_chunks(connection, row.artifact_key, rows)
         return row._replace(stored_size=stored_size + sum(_stored_size(chunk) for chunk in rows))
 
     def _end(
@@ -230,7 +230,7 @@ class Recorder:
                 chunks.append(last)
             rows = _codec.encode(chunks, row.artifact_id, algorithm)
             connection.execute(_sql.CHUNKS_DROP, {**key, "first": first, "last": first + _RENUMBER_CHUNKS})
-            connection.executemany(_sql.CHUNK_INSERT, [{**key, **chunk._asdict()} for chunk in rows])
+            _insert_chunks(connection, row.artifact_key, rows)
             stored += sum(len(chunk.data) + len(chunk.segments) for chunk in rows)
             totals = chunks[-1].after()
         return row._replace(
@@ -302,6 +302,10 @@ class Recorder:
                 f"{free} bytes are free on the disk and {floor} must stay free; delete sessions with `spillstore clean`, "
                 "or lower SPILLSTORE_FREE_DISK_FLOOR"
             )
+
+
+def _insert_chunks(connection: sqlite3.Connection, artifact_key: int, rows: list[ChunkRow]) -> None:
+    connection.executemany(_sql.CHUNK_INSERT, [(SESSION_KEY, artifact_key, *chunk) for chunk in rows])
 
 
 def _final_rows(batches: list[Batch]) -> list[ChunkRow]:

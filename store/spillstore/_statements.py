@@ -158,24 +158,31 @@ def statements() -> dict[str, ClauseElement]:
     return out
 
 
-def render_sql(statement: ClauseElement) -> str:
-    """One statement as SQLite reads it, with ``:name`` parameters."""
-    return " ".join(str(statement.compile(dialect=_DIALECT)).split())
+def render_sql(name: str, statement: ClauseElement) -> str:
+    """One statement as SQLite reads it, with ``:name`` parameters.
+
+    Those run once a chunk take ``?`` and a tuple instead: a dictionary for each of 16,384 rows a GiB is 3 % of the
+    whole ingest.
+    """
+    dialect = _POSITIONAL if name in _PER_CHUNK else _NAMED
+    return " ".join(str(statement.compile(dialect=dialect)).split())
 
 
 def render_ddl() -> list[str]:
     """The statements that make an empty database, in order."""
     out = []
     for table in _schema.metadata.sorted_tables:
-        out.append(" ".join(str(CreateTable(table).compile(dialect=_DIALECT)).split()))
+        out.append(" ".join(str(CreateTable(table).compile(dialect=_NAMED)).split()))
         out += [
-            " ".join(str(CreateIndex(index).compile(dialect=_DIALECT)).split())
+            " ".join(str(CreateIndex(index).compile(dialect=_NAMED)).split())
             for index in sorted(table.indexes, key=lambda index: str(index.name))
         ]
     return out
 
 
-_DIALECT = sqlite.dialect(paramstyle="named")
+_NAMED = sqlite.dialect(paramstyle="named")
+_POSITIONAL = sqlite.dialect(paramstyle="qmark")
+_PER_CHUNK = frozenset({"CHUNK_INSERT"})
 
 
 def _columns(name: str, columns: Sequence[sa.Column[Any]]) -> list[str]:
@@ -202,7 +209,7 @@ def render() -> str:
         *_columns("ARTIFACT_COLUMNS", _ARTIFACT_COLUMNS),
         *_columns("CHUNK_COLUMNS", _CHUNK_COLUMNS),
         "",
-        *(f"{name} = {_quoted(render_sql(statement))}" for name, statement in statements().items()),
+        *(f"{name} = {_quoted(render_sql(name, statement))}" for name, statement in statements().items()),
     ]
     return "\n".join(lines) + "\n"
 
