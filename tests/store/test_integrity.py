@@ -100,8 +100,10 @@ def test_any_changed_column_of_an_artifact_is_noticed(damaged, column):
     [
         "DELETE FROM chunk WHERE artifact_key = 1 AND seq = 3",
         "DELETE FROM chunk WHERE artifact_key = 1 AND seq = (SELECT max(seq) FROM chunk WHERE artifact_key = 1)",
-        ("UPDATE chunk SET data = (SELECT data FROM chunk WHERE artifact_key = 1 AND seq = 2), digest = (SELECT digest "
-        "FROM chunk WHERE artifact_key = 1 AND seq = 2) WHERE artifact_key = 1 AND seq = 3"),
+        (
+            "UPDATE chunk SET data = (SELECT data FROM chunk WHERE artifact_key = 1 AND seq = 2), digest = (SELECT digest "
+            "FROM chunk WHERE artifact_key = 1 AND seq = 2) WHERE artifact_key = 1 AND seq = 3"
+        ),
         "UPDATE chunk SET artifact_key = artifact_key + 100 WHERE artifact_key = 1",
         "UPDATE chunk SET artifact_key = 3 - artifact_key + 100 WHERE artifact_key IN (1, 2)",
     ],
