@@ -84,10 +84,7 @@ class Engine:
         self._pid = os.getpid()
         self._immutable = immutable
         self._owner: _locks.Owner | None = None
-        self._commit = threading.Lock()
-        self._guard = threading.Lock()
-        self._changed = threading.Condition(self._guard)  # room in the queue, a batch ready, a pipeline ended
-        self._tick = threading.Condition(self._guard)  # for the committer alone
+        self._make_locks()
         self._pipelines: list[Pipeline] = []
         self._queued = 0
         self._ready_bytes = 0
@@ -113,6 +110,17 @@ class Engine:
             self._close_files()
             raise
         _engines.add(self)
+
+    def _make_locks(self) -> None:
+        self._commit = threading.Lock()
+        self._guard = threading.Lock()
+        self._changed = threading.Condition(self._guard)  # room in the queue, a batch ready, a pipeline ended
+        self._tick = threading.Condition(self._guard)  # for the committer alone
+
+    def disown(self) -> None:
+        """In a forked child: refuse everything. The locks are new, since their holders may not exist here."""
+        self._make_locks()
+        self._gone = _forked()
 
     # --- opening and closing ----------------------------------------------------------------------------
 
@@ -200,9 +208,7 @@ class Engine:
     def check_usable(self) -> None:
         """Raise what makes this engine useless: another process, closed, deleted."""
         if self._pid != os.getpid():
-            raise ForkError(
-                "this session was opened by a parent process; open it again in this one with Store.session(...)"
-            )
+            raise _forked()
         if self._gone is not None:
             raise self._gone
 
@@ -673,7 +679,15 @@ def drain() -> None:
         engine.shutdown("the process ended before its writer was closed")
 
 
+def _forked() -> ForkError:
+    return ForkError(
+        "this session was opened by a parent process; open it again in this one with Store.session(...)"
+    )
+
+
 def _forget_after_fork() -> None:
+    for engine in _engines:
+        engine.disown()
     _inherited.extend(_engines)
     _engines.clear()
 

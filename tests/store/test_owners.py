@@ -185,6 +185,50 @@ session.close()
     assert (0, "") == (done.returncode, done.stderr)
 
 
+def test_a_fork_in_the_middle_of_everything_does_not_hang_the_child(plain_store):
+    """Whatever lock another thread holds at the moment of the fork, the child gets its error at once."""
+    script = """
+import os, sys, threading
+from spillstore import Store
+from spillstore.exceptions import ForkError
+session = Store(sys.argv[1], free_disk_floor=0).session("test")
+writer = session.create()
+stop = threading.Event()
+def busy():
+    while not stop.is_set():
+        writer.write(b"x" * 1000)
+        writer.flush()
+threads = [threading.Thread(target=busy) for _ in range(3)]
+for thread in threads:
+    thread.start()
+for _ in range(60):
+    pid = os.fork()
+    if not pid:
+        for call in (lambda: writer.write(b"x"), writer.flush, writer.close, lambda: session.put(b"x"), session.delete):
+            try:
+                call()
+            except ForkError:
+                continue
+            os._exit(1)
+        os._exit(0)
+    assert os.waitpid(pid, 0)[1] == 0
+stop.set()
+for thread in threads:
+    thread.join()
+writer.close()
+session.check()
+session.close()
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script, str(plain_store.root)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+    )
+    assert (0, "") == (done.returncode, done.stderr)
+
+
 def test_the_end_of_the_interpreter_drains(plain_store):
     """A script that ends without closing anything keeps all it wrote, as ``interrupted``."""
     script = """
