@@ -30,7 +30,7 @@ from spillstore.exceptions import (
     StorageError,
     UnsupportedError,
 )
-from spillstore.settings import MIB
+from spillstore.settings import KIB, MIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,6 +44,7 @@ _WAL_BYTES = 4 * MIB  # wal_autocheckpoint counts pages, so small pages need a l
 _WAL_VERSION_OFFSET = (
     18  # two header bytes: 1 rollback journal, 2 WAL (https://www.sqlite.org/fileformat.html)
 )
+_WRITER_CACHE_BYTES = 8 * MIB  # a bulk commit must fit, or its pages are written twice
 _MMAP_BYTES = 1024 * MIB  # address space, not memory; takes a third off the time of fetching two chunks
 _NETWORK_FILE_SYSTEMS = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "fuse.sshfs", "lustre"}
@@ -196,6 +197,7 @@ def connect(
             connection.execute(f"PRAGMA synchronous = {settings.durability}")
             connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_BYTES // _sql.PAGE_SIZE}")
             connection.execute(f"PRAGMA journal_size_limit = {_WAL_BYTES}")
+            connection.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_BYTES // KIB}")
         connection.execute("PRAGMA trusted_schema = OFF")
     return connection
 
