@@ -9,6 +9,7 @@ processes from 81 to 28 ms against SQLite's ``busy_timeout``.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import random
 import sqlite3
@@ -65,7 +66,19 @@ def translated(doing: str) -> Iterator[None]:
     except OSError as error:
         if isinstance(error, SpillstoreError):
             raise
-        raise StorageError(f"{doing} failed: {error}") from error
+        raise _os_translation(error, doing) from error
+
+
+def _os_translation(error: OSError, doing: str) -> StorageError:
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return DiskFullError(
+            f"{doing} failed: {error}; free some space, or delete sessions with `spillstore clean`"
+        )
+    if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM}:
+        return ReadOnlyError(
+            f"{doing} failed: {error}; read_only=True opens a session that cannot be written"
+        )
+    return StorageError(f"{doing} failed: {error}")
 
 
 def translation(error: sqlite3.Error, doing: str) -> SpillstoreError:

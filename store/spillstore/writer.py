@@ -94,8 +94,8 @@ class Writer:
         return len(raw)
 
     def would_block(self, size: int) -> bool:
-        """Whether a write of that many bytes had to wait for room, or would copy for milliseconds."""
-        return size > _PIECE or not self._engine.room(size)
+        """Whether a write of that many bytes may take milliseconds: no room, much to copy, or a limit passed."""
+        return size > _PIECE or not self._engine.room(size) or self._passes_limit(size)
 
     def flush(self) -> None:
         """Return when everything written so far is committed, lines without an end included.
@@ -140,16 +140,15 @@ class Writer:
             if failure is not error:
                 error.add_note(f"artifact {self.id} could not be stored whole: {failure}")
 
+    def _passes_limit(self, more: int) -> bool:
+        row = self._pipeline.row
+        return row.policy == "reject" and self._pipeline.received + more > row.size_limit
+
     def _refuse_too_large(self, more: int) -> None:
+        if not self._passes_limit(more) or self._pipeline.error is not None or self.closed:
+            return
         row = self._pipeline.row
         size = self._pipeline.received + more
-        if (
-            row.policy != "reject"
-            or size <= row.size_limit
-            or self._pipeline.error is not None
-            or self.closed
-        ):
-            return
         error = ArtifactTooLargeError(
             f"the output has at least {size} bytes and an artifact may have {row.size_limit}; it was not kept. Print "
             "less, raise the limit, or choose the policy roll or stop"

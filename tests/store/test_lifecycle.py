@@ -524,3 +524,11 @@ def test_missing_sessions_are_named(store):
     """The error for a session that is not there names it and the way out."""
     with pytest.raises(SessionNotFoundError, match=r"'absent'.*sessions\(\)"):
         store.session("absent", create=False).__enter__()
+
+
+def test_a_root_below_a_file_is_refused(tmp_path):
+    """Where no folder can be made, the error is one of ours and names the path."""
+    blocked = tmp_path / "proc"
+    blocked.write_text("")
+    with pytest.raises(SpillstoreError, match="proc"):
+        Store(blocked / "below", **NO_FLOORS).session("test")

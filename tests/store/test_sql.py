@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import sqlite3
 from pathlib import Path
@@ -11,7 +13,7 @@ from conftest import NO_FLOORS, ManualClock
 
 import spillstore
 from spillstore import _codec, _database, _records, _sql, _statements
-from spillstore.exceptions import SpillstoreError
+from spillstore.exceptions import DiskFullError, ReadOnlyError, SpillstoreError, StorageError
 
 
 def test_the_rendered_statements_are_those_of_the_schema():
@@ -168,5 +170,10 @@ def test_foreign_exceptions_become_ours():
     ):
         with pytest.raises(SpillstoreError), _database.translated("testing"):
             raise kind("some text")
-    with pytest.raises(SpillstoreError), _database.translated("testing"):
-        raise OSError(28, "No space left on device")
+    for number, kind in (
+        (errno.ENOSPC, DiskFullError),
+        (errno.EACCES, ReadOnlyError),
+        (errno.EIO, StorageError),
+    ):
+        with pytest.raises(kind, match="testing failed"), _database.translated("testing"):
+            raise OSError(number, os.strerror(number))
