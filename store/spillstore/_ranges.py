@@ -12,7 +12,7 @@ hole's edge, after the hole itself was reported or skipped.
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from spillstore import _codec, _sql
 from spillstore._codec import ChunkRow
@@ -114,26 +114,31 @@ class RangeReader:
             return b""
         first = self._locate(_sql.TIME_COMBINED, {"time": start_us})
         after = first.seq - 1 if first is not None else -1
-        if self._view.stream is None:
-            rows = self._rows(_sql.RANGE_COMBINED, after, last.seq)
-        else:
+        sql, stop = _sql.RANGE_COMBINED, last.seq
+        if self._view.stream is not None:
             after = self._view_start(first) - 1 if first is not None else -1
-            rows = self._rows(self._view.range_sql, after, self._view_start(last))
+            sql, stop = self._view.range_sql, self._view_start(last)
         parts: list[bytes] = []
         size = 0
-        for row in rows:
-            if row.time_end < start_us:
-                continue
-            raw, at = _codec.decode(row), 0
-            for segment in _codec.segments_of(row):
-                wanted = self._view.stream is None or segment.stream == self._view.stream
-                if wanted and start_us <= segment.time < end_us:
-                    parts.append(raw[at : at + segment.length])
-                    size += segment.length
-                at += segment.length
-            if size > max_bytes:
-                raise _too_large(f"more than {size}", max_bytes)
+        while after < stop:
+            rows, after = self._fetch(sql, after, stop)
+            for row in rows:
+                found = self._during(row, start_us, end_us) if row.time_end >= start_us else []
+                size += sum(map(len, found))
+                parts += found
+                if size > max_bytes:
+                    raise _too_large(f"more than {size}", max_bytes)
         return b"".join(parts)
+
+    def _during(self, row: ChunkRow, start_us: int, end_us: int) -> list[bytes]:
+        """The view's bytes of a chunk's segments whose time is in ``[start_us, end_us)``."""
+        raw, at = _codec.decode(row), 0
+        parts = []
+        for segment in _codec.segments_of(row):
+            if self._view.stream in {None, segment.stream} and start_us <= segment.time < end_us:
+                parts.append(raw[at : at + segment.length])
+            at += segment.length
+        return parts
 
     def blocks(self, start: int, end: int, limit: int) -> list[Block]:
         """Up to ``limit`` chunks that hold bytes of ``[start, end)``, from the first on, for long reads.
@@ -262,29 +267,28 @@ class RangeReader:
                     raise self._missing(start)
                 yield self._block(located)
                 after = self._view_start(located)
-        for row in self._rows(self._view.range_sql, after, last):
-            yield self._block(row)
-
-    def _rows(self, sql: str, after: int, last: int) -> Iterator[ChunkRow]:
-        """Verified rows with a key in ``(after, last]``, fetched a few at a time."""
-        combined = sql == _sql.RANGE_COMBINED
         while after < last:
-            few = min(_FETCH, last - after) if combined else _FETCH
-            parameters = {**self._key, "after": after, "last": last, "limit": few}
-            found = self._connection.execute(sql, parameters).fetchall()
-            row = None
-            for values in found:
-                row = ChunkRow._make(values)
-                _codec.verify(row, self._prefix, self._algorithm)
-                yield row
-            if row is None or len(found) < few:
-                return
-            after = row.seq if combined else self._view_start(row)
+            rows, after = self._fetch(self._view.range_sql, after, last)
+            for row in rows:
+                yield self._block(row)
+
+    def _fetch(self, sql: str, after: int, last: int) -> tuple[list[ChunkRow], int]:
+        """A few verified rows with a key in ``(after, last]``, and where to go on; ``last`` if that was all."""
+        combined = sql is _sql.RANGE_COMBINED
+        few = min(_FETCH, last - after) if combined else _FETCH
+        found = self._connection.execute(
+            sql, {**self._key, "after": after, "last": last, "limit": few}
+        ).fetchall()
+        rows = [self._verified(values) for values in found]
+        if len(rows) < few:
+            return rows, last
+        return rows, rows[-1].seq if combined else self._view_start(rows[-1])
 
     def _locate(self, sql: str, parameters: dict[str, int]) -> ChunkRow | None:
         values = self._connection.execute(sql, {**self._key, **parameters}).fetchone()
-        if values is None:
-            return None
+        return None if values is None else self._verified(values)
+
+    def _verified(self, values: tuple[Any, ...]) -> ChunkRow:
         row = ChunkRow._make(values)
         _codec.verify(row, self._prefix, self._algorithm)
         return row
