@@ -18,6 +18,7 @@ from spillstore._segments import STDERR, STDOUT, Segment
 
 if TYPE_CHECKING:
     from spillstore._digests import Hash
+    from spillstore._interleave import Piece
 
 SEGMENT_US = 10_000
 _CONTINUATION = bytes(range(0x80, 0xC0))
@@ -92,7 +93,7 @@ class Chunker:
         self.pending = 0
         self.saw_cr = False
         self._seq = seq
-        self._pieces: deque[bytes | memoryview] = deque()
+        self._pieces: deque[Piece] = deque()
         self._segments: list[Segment] = []
         self._chunks: list[RawChunk] = []
         # Stream and time of the newest segment: a chunk border inside it does not start a new time.
@@ -114,9 +115,9 @@ class Chunker:
         """When the newest segment began, in microseconds."""
         return self._now
 
-    def add(self, stream: int, data: bytes | memoryview, now: int) -> None:
-        """Append ``data`` of one stream; ``now`` is microseconds since the artifact began."""
-        length = len(data)
+    def add(self, stream: int, pieces: list[Piece], now: int) -> None:
+        """Append non-empty pieces of one stream; ``now`` is microseconds since the artifact began."""
+        length = sum(map(len, pieces))
         segments = self._segments
         same = stream == self._stream and now - self._now < SEGMENT_US
         if not same:
@@ -125,7 +126,7 @@ class Chunker:
             segments[-1] = Segment(stream, segments[-1].length + length, self._now)
         else:
             segments.append(Segment(stream, length, self._now))
-        self._pieces.append(data)
+        self._pieces.extend(pieces)
         self.pending += length
         if self.pending >= self.chunk_size:
             self._cut()
@@ -165,7 +166,7 @@ class Chunker:
 
     def _take_bytes(self, size: int) -> bytes:
         """The next ``size`` bytes in one copy, whatever pieces they came in."""
-        taken: list[bytes | memoryview] = []
+        taken: list[Piece] = []
         room = size
         while room:
             piece = self._pieces.popleft()

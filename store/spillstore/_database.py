@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 DATABASE = "session.db"
 SESSION_KEY = 1
 OLDEST_SQLITE = (3, 37, 0)
-_WAL_BYTES = 4 * MIB  # wal_autocheckpoint counts pages, so small pages need a larger number
+WAL_BYTES = 4 * MIB  # committed, as estimated, between two checkpoints
+_WAL_AT_MOST = 16 * MIB  # wal_autocheckpoint counts pages, so small pages need a larger number
 _WAL_VERSION_OFFSET = (
     18  # two header bytes: 1 rollback journal, 2 WAL (https://www.sqlite.org/fileformat.html)
 )
@@ -208,8 +209,9 @@ def connect(
         else:
             connection = _connect(path, "rw", 0)
             connection.execute(f"PRAGMA synchronous = {settings.durability}")
-            connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_BYTES // _sql.PAGE_SIZE}")
-            connection.execute(f"PRAGMA journal_size_limit = {_WAL_BYTES}")
+            # The committer checkpoints beside the writers every ``WAL_BYTES``; this is for when it cannot keep up.
+            connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_AT_MOST // _sql.PAGE_SIZE}")
+            connection.execute(f"PRAGMA journal_size_limit = {_WAL_AT_MOST}")
             connection.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_BYTES // KIB}")
         connection.execute("PRAGMA trusted_schema = OFF")
     return connection

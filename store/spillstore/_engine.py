@@ -23,7 +23,7 @@ import time
 from typing import TYPE_CHECKING
 
 from spillstore import _locks, _sql, _workers
-from spillstore._database import SESSION_KEY, connect, schema_number, translated, write_transaction
+from spillstore._database import SESSION_KEY, WAL_BYTES, connect, schema_number, translated, write_transaction
 from spillstore._pipeline import BATCH_BYTES, Batch, Ending, Pipeline
 from spillstore._recorder import Recorder
 from spillstore._records import (
@@ -58,6 +58,9 @@ _log = logging.getLogger("spillstore")
 _log.addHandler(logging.NullHandler())  # a library is silent unless its user configures logging
 _IDLE_READERS = 4
 _PURGE_CHUNKS = 512
+_ROWS_BYTES = (
+    80 * 1024
+)  # about what a commit of one artifact takes in the WAL besides its chunks: whole pages
 
 
 class Engine:
@@ -94,6 +97,8 @@ class Engine:
         self._gone: SpillstoreError | None = None
         self._readers: list[sqlite3.Connection] = []
         self._writer: sqlite3.Connection | None = None
+        self._checkpointer: sqlite3.Connection | None = None  # the committer's own
+        self._wal_bytes = 0  # about what was committed since the last checkpoint; protected by _guard
         try:
             if read_only:
                 self._readers.append(self._connect(read_only=True))
@@ -196,9 +201,9 @@ class Engine:
 
     def _close_files(self) -> None:
         with self._commit:
-            connections = [*self._readers, *([self._writer] if self._writer else [])]
+            connections = [*self._readers, *(c for c in (self._writer, self._checkpointer) if c)]
             self._readers.clear()
-            self._writer = None
+            self._writer = self._checkpointer = None
         for connection in connections:
             connection.close()
         if self._owner is not None:
@@ -473,7 +478,8 @@ class Engine:
         interval = self.settings.commit_interval / 2
         while True:
             with self._guard:
-                if self._ready_bytes < self.settings.commit_bytes and not self._stopping:
+                busy = self._ready_bytes >= self.settings.commit_bytes or self._wal_bytes >= WAL_BYTES
+                if not busy and not self._stopping:
                     self._asleep = not self._pipelines
                     self._tick.wait(None if self._asleep else interval)
                     self._asleep = False
@@ -493,6 +499,20 @@ class Engine:
                         pipeline.dirty_since = pipeline.dirty_since or time.monotonic()
             with self._commit:
                 self._commit_ready()
+            if self._wal_bytes >= WAL_BYTES:
+                self._checkpoint()
+
+    def _checkpoint(self) -> None:
+        """Copy the WAL into the database on a connection of its own: no caller waits for it, nor it for them.
+
+        What fails here is tried again, and raised, by the commit that finds the WAL at its limit.
+        """
+        with self._guard:
+            self._wal_bytes = 0
+        with contextlib.suppress(SpillstoreError), translated("checkpointing"):
+            if self._checkpointer is None:
+                self._checkpointer = self._connect(read_only=False)
+            self._checkpointer.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def _commit_through(self, pipeline: Pipeline, number: int) -> None:
         """Return when the batch of that number is committed; raise what kept it from being."""
@@ -538,6 +558,11 @@ class Engine:
         finally:
             with self._guard:
                 self._ready_bytes -= sum(batch.raw_bytes for _, batches in work for batch in batches)
+                self._wal_bytes += sum(
+                    _ROWS_BYTES + batch.stored_bytes for _, batches in work for batch in batches
+                )
+                if self._wal_bytes >= WAL_BYTES:
+                    self._tick.notify()
                 self._changed.notify_all()
 
     def _store(self, work: list[tuple[Pipeline, list[Batch]]]) -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from spillstore._clock import Clock
     from spillstore._codec import ChunkRow
     from spillstore._filters import StreamFilter, Tap
+    from spillstore._interleave import Piece
     from spillstore._records import ArtifactRow
     from spillstore.exceptions import SpillstoreError
     from spillstore.settings import DigestName
@@ -53,6 +54,11 @@ class Batch:
     received: int
     raw_bytes: int
     ending: Ending | None
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes of the compressed chunks and their maps."""
+        return sum(len(row.data) + len(row.segments) for row in self.rows)
 
 
 class Pipeline:
@@ -162,11 +168,14 @@ class Pipeline:
             return self.row.newline
         return "cr" if self._chunker.saw_cr and not totals.lines else "lf"
 
-    def _enter(self, stream: int, data: bytes | memoryview, now: int) -> None:
-        if self._cap is not None:
-            data = data[: self._cap - self._chunker.size]
+    def _enter(self, stream: int, pieces: list[Piece], now: int) -> None:
+        if self._cap is not None or self._tap is not None:
+            data = b"".join(pieces)
+            if self._cap is not None:
+                data = data[: self._cap - self._chunker.size]
             if not data:
                 return
-        if self._tap is not None:
-            self._tap(STREAMS[stream], bytes(data))
-        self._chunker.add(stream, data, now)
+            if self._tap is not None:
+                self._tap(STREAMS[stream], data)
+            pieces = [data]
+        self._chunker.add(stream, pieces, now)

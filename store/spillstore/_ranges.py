@@ -21,7 +21,6 @@ from spillstore.exceptions import DroppedRangeError, IntegrityError, RangeError,
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
 
     from spillstore._records import ArtifactRow, Hole, View
     from spillstore.info import Holes
@@ -158,7 +157,7 @@ class RangeReader:
                 end = min(end, span.start)
         if start >= end:
             return []
-        return list(self._walk(start, end, [], limit))
+        return self._walk(start, end, [], limit)
 
     # --- positions --------------------------------------------------------------------------------------
 
@@ -225,35 +224,35 @@ class RangeReader:
             parts.append(block.data if low == 0 and high >= len(block.data) else block.data[low:high])
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    def _walk(self, start: int, end: int, known: list[Block], limit: int | None) -> Iterator[Block]:
+    def _walk(self, start: int, end: int, known: list[Block], limit: int | None) -> list[Block]:
         """The blocks that cover ``[start, end)``, each checked to begin where the one before ended.
 
-        ``known`` blocks at either side are used as they are; ``limit`` ends the walk early.
+        ``known`` blocks at either side are used as they are. Up to ``limit`` blocks are found between them; if there are
+        more, the walk ends there.
         """
         head = next((block for block in known if block.start <= start < block.end), None)
-        tail = next((block for block in known if block.start < end <= block.end), None)
-        position = start
-        if head is not None:
-            yield head
-            position = head.end
-        count = 0
-        if position < end and (tail is None or position < tail.start):
-            for block in self._between(position, end if tail is None else tail.start, head):
+        tail = next((block for block in known if block.start < end <= block.end and block is not head), None)
+        position = start if head is None else head.end
+        walked = [] if head is None else [head]
+        stop = end if tail is None else tail.start
+        if position < stop:
+            for block in self._between(position, stop, head, limit):
                 if not block.start <= position < block.end or (block.start < position and position != start):
                     raise self._missing(position)
                 position = block.end
-                yield block
-                count += 1
-                if count == limit:
-                    return
-        if position < end and tail is not None and tail.start == position:
+                walked.append(block)
+                if len(walked) == limit:
+                    return walked
+        if tail is not None and tail.start == position:
             position = tail.end
-            yield tail
+            walked.append(tail)
         if position < end:
             raise self._missing(position)
+        return walked
 
-    def _between(self, start: int, stop: int, head: Block | None) -> Iterator[Block]:
+    def _between(self, start: int, stop: int, head: Block | None, limit: int | None) -> list[Block]:
         """The blocks of the chunks that hold ``[start, stop)``; ``head`` is the one before them, if it is known."""
+        found: list[Block] = []
         if self._view.stream is None:
             size = self.record.chunk_size
             after, last = start // size - 1, (stop - 1) // size
@@ -265,17 +264,17 @@ class RangeReader:
                 located = self._locate(self._view.byte_sql, {"position": start})
                 if located is None:
                     raise self._missing(start)
-                yield self._block(located)
+                found.append(self._block(located))
                 after = self._view_start(located)
-        while after < last:
-            rows, after = self._fetch(self._view.range_sql, after, last)
-            for row in rows:
-                yield self._block(row)
+        while after < last and (limit is None or len(found) < limit):
+            rows, after = self._fetch(self._view.range_sql, after, last, limit)
+            found += [self._block(row) for row in rows]
+        return found
 
-    def _fetch(self, sql: str, after: int, last: int) -> tuple[list[ChunkRow], int]:
+    def _fetch(self, sql: str, after: int, last: int, limit: int | None = None) -> tuple[list[ChunkRow], int]:
         """A few verified rows with a key in ``(after, last]``, and where to go on; ``last`` if that was all."""
         combined = sql is _sql.RANGE_COMBINED
-        few = min(_FETCH, last - after) if combined else _FETCH
+        few = min(_FETCH, limit or _FETCH, last - after)
         found = self._connection.execute(
             sql, {**self._key, "after": after, "last": last, "limit": few}
         ).fetchall()

@@ -223,7 +223,7 @@ class Recorder:
             for chunk in old:
                 raw, start = _codec.decode(chunk), 0
                 for segment in _codec.segments_of(chunk):
-                    chunker.add(segment.stream, raw[start : start + segment.length], segment.time)
+                    chunker.add(segment.stream, [raw[start : start + segment.length]], segment.time)
                     start += segment.length
             chunks = chunker.take()
             if old[-1].seq == row.chunks - 1 and (last := chunker.partial()) is not None:

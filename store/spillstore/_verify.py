@@ -79,7 +79,7 @@ class Verifier:
             self._chunker = self._chunker_at(seq, _totals_before(row))
         start = 0
         for segment in _codec.segments_of(row):
-            self._chunker.add(segment.stream, raw[start : start + segment.length], segment.time)
+            self._chunker.add(segment.stream, [raw[start : start + segment.length]], segment.time)
             start += segment.length
         whole = self._chunker.take()
         counted = whole[0] if whole else self._chunker.partial() if is_last else None

@@ -29,7 +29,7 @@ writes = st.lists(
 def run(events):
     runs = []
     interleaver = Interleaver(
-        lambda stream, data, time: runs.append(Run(STREAMS[stream], bytes(data), time)), HOLD
+        lambda stream, pieces, time: runs.append(Run(STREAMS[stream], b"".join(pieces), time)), HOLD
     )
     now = 0
     for kind, now, *rest in events:
@@ -65,7 +65,7 @@ def test_the_moment_of_looking_does_not_matter(steps, looks):
         events.append((now, stream, data))
     runs = []
     interleaver = Interleaver(
-        lambda stream, data, time: runs.append(Run(STREAMS[stream], bytes(data), time)), HOLD
+        lambda stream, pieces, time: runs.append(Run(STREAMS[stream], b"".join(pieces), time)), HOLD
     )
     for time, stream, data in sorted(
         [*events, *((look, None, b"") for look in looks)], key=lambda event: event[0]
