@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -53,7 +54,7 @@ def test_the_page_describes_every_column_in_order(table):
 
 def test_the_file_has_the_marks_that_the_page_names(file):
     """Page size, vacuum mode, application id and version number, and one revision for Alembic."""
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         pragmas = {
             name: connection.execute(f"PRAGMA {name}").fetchone()[0]
             for name in ("page_size", "auto_vacuum", "application_id", "user_version")
@@ -66,7 +67,7 @@ def test_the_file_has_the_marks_that_the_page_names(file):
 
 def test_the_event_table_traces_every_operation(file):
     """Creation, seal, export, deletion and interruption, each with its artifact, tool call, time and size."""
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         rows = connection.execute(
             "SELECT kind, tool_call_id, artifact_id, at_us, detail FROM event ORDER BY event_key"
         ).fetchall()
@@ -88,7 +89,7 @@ def test_the_event_table_traces_every_operation(file):
 
 def test_events_hold_no_content(file):
     """What a tool printed stands in no event."""
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         text = repr(connection.execute("SELECT * FROM event").fetchall())
     connection.close()
     assert "hush" not in text

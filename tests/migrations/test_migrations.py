@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -33,8 +34,13 @@ def upgrade():
 """
 
 
-def objects(connection):
-    """Everything in a database's schema, white space aside."""
+def objects(path):
+    """Everything in a file's schema, white space aside."""
+    with closing(sqlite3.connect(path)) as connection:
+        return schema_of(connection)
+
+
+def schema_of(connection):
     rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
     squeeze = lambda sql: "" if sql is None else " ".join(sql.split()).replace("( ", "(").replace(" )", ")")
     return sorted((kind, name, table, squeeze(sql)) for kind, name, table, sql in rows)
@@ -61,7 +67,7 @@ def test_revisions_from_blank_equal_the_prebuilt_image(blank):
     """Alembic's way to head and the image that new sessions are copied from end in the same schema."""
     _upgrade.upgrade(blank, Settings())
     upgraded, prebuilt = sqlite3.connect(blank), image()
-    assert objects(upgraded) == objects(prebuilt)
+    assert schema_of(upgraded) == schema_of(prebuilt)
     for pragma in ("application_id", "user_version"):
         assert (
             upgraded.execute(f"PRAGMA {pragma}").fetchone() == prebuilt.execute(f"PRAGMA {pragma}").fetchone()
@@ -187,10 +193,10 @@ def test_a_failed_upgrade_changes_nothing(plain_store, tmp_path):
     folder.mkdir()
     (folder / "next.py").write_text(NEXT + "    raise RuntimeError('half way')\n")
     path, artifact_id = session_file(plain_store)
-    before = objects(sqlite3.connect(path))
+    before = objects(path)
     with pytest.raises(RuntimeError, match="half way"):
         _upgrade.upgrade(path, Settings(), locations=f"{VERSIONS}:{folder}")
-    assert before == objects(sqlite3.connect(path))
+    assert before == objects(path)
     with plain_store.session("test") as session:
         assert b"kept\n" == session.artifact(artifact_id).read_lines(1, 1)
 

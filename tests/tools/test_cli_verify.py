@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -44,7 +45,7 @@ def test_damage(cli, tmp_path, arguments):
     root = tmp_path / "damaged"
     with Store(root, free_disk_floor=0).session("default") as session:
         artifact = session.put(b"some text\n" * 100)
-    with sqlite3.connect(root / "_" / "default" / "session.db") as connection:
+    with closing(sqlite3.connect(root / "_" / "default" / "session.db")) as connection, connection:
         connection.execute("UPDATE chunk SET data = zeroblob(length(data))")
     connection.close()
     answer = cli("verify", "--root", root, *arguments)
