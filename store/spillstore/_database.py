@@ -195,29 +195,42 @@ def connect(
         StorageError: the file cannot be opened.
     """
     with translated(f"opening {path}"):
-        if read_only:
-            connection = _connect(path, "ro&immutable=1" if immutable else "ro", settings.busy_timeout)
-            try:
-                connection.execute("PRAGMA schema_version").fetchone()
-            except sqlite3.OperationalError:
-                # A WAL database on media where its -shm file cannot be made: nobody can be writing to it.
-                connection.close()
-                if os.access(path.parent, os.W_OK):
-                    raise
-                connection = _connect(path, "ro&immutable=1", settings.busy_timeout)
-            connection.execute(f"PRAGMA mmap_size = {_MMAP_BYTES}")
-        else:
-            connection = _connect(path, "rw", 0)
-            connection.execute(f"PRAGMA synchronous = {settings.durability}")
-            # The committer checkpoints beside the writers every ``WAL_BYTES``; this is for when it cannot keep up.
-            connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_AT_MOST // _sql.PAGE_SIZE}")
-            connection.execute(f"PRAGMA journal_size_limit = {_WAL_AT_MOST}")
-            connection.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_BYTES // KIB}")
-        connection.execute("PRAGMA trusted_schema = OFF")
+        connection = _connect(path, _mode(read_only=read_only, immutable=immutable), settings)
+        try:
+            _configure(connection, settings, read_only=read_only)
+        except sqlite3.OperationalError:
+            connection.close()
+            if not read_only or os.access(path.parent, os.W_OK):
+                raise
+            # A WAL database on media where its -shm file cannot be made: nobody can be writing to it.
+            connection = _connect(path, _mode(read_only=True, immutable=True), settings)
+            _configure(connection, settings, read_only=True)
+        except BaseException:
+            connection.close()
+            raise
     return connection
 
 
-def _connect(path: Path, mode: str, timeout: float) -> sqlite3.Connection:
+def _mode(*, read_only: bool, immutable: bool) -> str:
+    return "rw" if not read_only else "ro&immutable=1" if immutable else "ro"
+
+
+def _configure(connection: sqlite3.Connection, settings: Settings, *, read_only: bool) -> None:
+    if read_only:
+        connection.execute("PRAGMA schema_version").fetchone()  # the first look at the file; it may fail
+        connection.execute(f"PRAGMA mmap_size = {_MMAP_BYTES}")
+    else:
+        connection.execute(f"PRAGMA synchronous = {settings.durability}")
+        # The committer checkpoints beside the writers every ``WAL_BYTES``; this is for when it cannot keep up.
+        connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_AT_MOST // _sql.PAGE_SIZE}")
+        connection.execute(f"PRAGMA journal_size_limit = {_WAL_AT_MOST}")
+        connection.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_BYTES // KIB}")
+    connection.execute("PRAGMA trusted_schema = OFF")
+
+
+def _connect(path: Path, mode: str, settings: Settings) -> sqlite3.Connection:
+    # A writer waits by itself (``_retrying``); a reader, which is held up only by recovery, leaves it to SQLite.
+    timeout = 0 if mode == "rw" else settings.busy_timeout
     uri = f"file:{urllib.parse.quote(str(path))}?mode={mode}"
     return sqlite3.connect(
         uri, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False, cached_statements=64
