@@ -229,50 +229,62 @@ def _configure(connection: sqlite3.Connection, settings: Settings, *, read_only:
 
 
 def _connect(path: Path, mode: str, settings: Settings) -> sqlite3.Connection:
-    # A writer waits by itself (``_retrying``); a reader, which is held up only by recovery, leaves it to SQLite.
-    timeout = 0 if mode == "rw" else settings.busy_timeout
     uri = f"file:{urllib.parse.quote(str(path))}?mode={mode}"
     return sqlite3.connect(
-        uri, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False, cached_statements=64
+        uri,
+        uri=True,
+        timeout=settings.busy_timeout,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=64,
     )
 
 
 @contextlib.contextmanager
-def write_transaction(connection: sqlite3.Connection, busy_timeout: float, doing: str) -> Iterator[None]:
-    """A ``BEGIN IMMEDIATE`` transaction that commits at the end and rolls back on any exception."""
+def write_transaction(
+    connection: sqlite3.Connection, busy_timeout: float, doing: str, *, patient: bool = True
+) -> Iterator[None]:
+    """A ``BEGIN IMMEDIATE`` transaction that commits at the end and rolls back on any exception.
+
+    ``busy_timeout`` is the connection's; who is not ``patient`` tries only once.
+    """
     with translated(doing):
-        _begin(connection, busy_timeout)
+        _begin(connection, busy_timeout if patient else 0, busy_timeout)
         try:
             yield
-            _retrying(connection, "COMMIT", busy_timeout)
+            connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
 
 
-def _begin(connection: sqlite3.Connection, busy_timeout: float) -> None:
-    _retrying(connection, "BEGIN IMMEDIATE", busy_timeout)
+def _begin(connection: sqlite3.Connection, patience: float, busy_timeout: float) -> None:
+    """Take the write lock; while another process holds it, try again with jitter.
 
-
-def _retrying(connection: sqlite3.Connection, statement: str, busy_timeout: float) -> None:
-    """Execute, and try again with jitter while another process holds the lock."""
-    deadline = None
+    SQLite's own waiting is switched off meanwhile. It stays on for everything else: a file that is being recovered, or
+    checkpointed by the last process that closes it, is busy for any statement.
+    """
     pause = 0.0005
-    while True:
-        try:
-            connection.execute(statement)
-        except sqlite3.OperationalError as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
-                raise
-            now = time.monotonic()
-            deadline = now + busy_timeout if deadline is None else deadline
-            if now >= deadline:
-                raise
-            time.sleep(pause * (0.5 + random.random()))  # noqa: S311  # jitter, no secret
-            pause = min(pause * 1.5, 0.01)
-        else:
-            return
+    connection.execute("PRAGMA busy_timeout = 0")
+    try:
+        deadline = None
+        while True:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
+                    raise
+                now = time.monotonic()
+                deadline = now + patience if deadline is None else deadline
+                if now >= deadline:
+                    raise
+                time.sleep(pause * (0.5 + random.random()))  # noqa: S311  # jitter, no secret
+                pause = min(pause * 1.5, 0.01)
+            else:
+                return
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {int(busy_timeout * 1000)}")
 
 
 @contextlib.contextmanager

@@ -584,7 +584,9 @@ class Engine:
             return
         with contextlib.suppress(SpillstoreError):
             connection = self._writable()
-            with write_transaction(connection, 0, "recording a failure"):
+            with write_transaction(
+                connection, self.settings.busy_timeout, "recording a failure", patient=False
+            ):
                 self._recorder.refuse_deleted(connection)
                 row = self._recorder.interrupt(connection, pipeline.row, str(error))
             pipeline.row = row

@@ -148,6 +148,41 @@ def test_eight_processes_write_into_one_session(tmp_path):
         assert 160 == session.check().artifacts
 
 
+OPENER = """
+import sys
+from spillstore import Store
+store = Store(sys.argv[1], free_disk_floor=0)
+sys.stdin.readline()
+for number in range(20):
+    with store.session(f"session-{number}") as session:
+        session.put(b"x\\n" * 2000)
+"""
+
+
+def test_processes_make_and_close_the_same_sessions_at_once(tmp_path):
+    """Who comes first makes it, who leaves last checkpoints it; nobody is told that it is locked."""
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", OPENER, str(tmp_path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(5)
+    ]
+    for process in processes:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    outputs = [process.communicate() for process in processes]
+    assert [(0, "", "")] * 5 == [(p.returncode, *out) for p, out in zip(processes, outputs, strict=True)]
+    store = Store(tmp_path, **NO_FLOORS)
+    assert 20 == store.check()
+    for number in range(20):
+        with store.session(f"session-{number}", read_only=True) as session:
+            assert 5 == len(session.artifacts())
+
+
 def test_threads_share_a_session_and_a_writer(plain_store):
     """Twenty threads with writers of their own, and one writer shared by all: nothing lost, nothing torn."""
     with plain_store.session("test") as session:
