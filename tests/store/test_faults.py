@@ -70,7 +70,7 @@ def test_kill_9_loses_nothing_that_was_committed(tmp_path, seed, policy, limit):
             lines = running.read_bytes(0, 10**9, stream="stdout", holes="skip", max_bytes=2**30).split(b"\n")
             if info.hole is None:
                 assert [b"line %09d" % n for n in range(len(lines) - 1)] == lines[:-1]
-                assert b"line %09d" % (len(lines) - 1) == lines[-1] or b"line 0000".startswith(lines[-1][:9])
+                assert (b"line %09d" % (len(lines) - 1)).startswith(lines[-1])  # a commit may end inside a line
             else:
                 assert info.kept <= limit
                 assert [b"line %09d" % n for n in range(100)] == lines[:100]
