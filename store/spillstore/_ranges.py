@@ -67,7 +67,7 @@ class RangeReader:
         self._hole = record.parsed_hole()
         self._size = record.view_size(view)
         self._prefix = _codec.prefix(record.artifact_id)
-        self._key = {"session_key": SESSION_KEY, "artifact_key": record.artifact_key}
+        self._key = (SESSION_KEY, record.artifact_key)
 
     # --- what callers ask for ---------------------------------------------------------------------------
 
@@ -108,10 +108,10 @@ class RangeReader:
             return b""
         if hole is not None and not self._skip and start_us <= hole.time_end and end_us > hole.time_start:
             self._refuse(hole, f"seconds {start_us / 1e6:g} to {end_us / 1e6:g}")
-        last = self._locate(_sql.TIME_COMBINED, {"time": end_us})
+        last = self._locate(_sql.TIME_COMBINED, end_us)
         if last is None:
             return b""
-        first = self._locate(_sql.TIME_COMBINED, {"time": start_us})
+        first = self._locate(_sql.TIME_COMBINED, start_us)
         after = first.seq - 1 if first is not None else -1
         sql, stop = _sql.RANGE_COMBINED, last.seq
         if self._view.stream is not None:
@@ -170,7 +170,7 @@ class RangeReader:
             return 0
         if count > self.record.view_line_ends(self._view):
             return self._size
-        row = self._locate(self._view.line_sql, {"line": count})
+        row = self._locate(self._view.line_sql, count)
         if row is not None:
             block = self._block(row)
             if self._ends_in(block, count):
@@ -261,7 +261,7 @@ class RangeReader:
             if head is not None:
                 after = head.start
             else:
-                located = self._locate(self._view.byte_sql, {"position": start})
+                located = self._locate(self._view.byte_sql, start)
                 if located is None:
                     raise self._missing(start)
                 found.append(self._block(located))
@@ -275,16 +275,14 @@ class RangeReader:
         """A few verified rows with a key in ``(after, last]``, and where to go on; ``last`` if that was all."""
         combined = sql is _sql.RANGE_COMBINED
         few = min(_FETCH, limit or _FETCH, last - after)
-        found = self._connection.execute(
-            sql, {**self._key, "after": after, "last": last, "limit": few}
-        ).fetchall()
+        found = self._connection.execute(sql, (*self._key, after, last, few)).fetchall()
         rows = [self._verified(values) for values in found]
         if len(rows) < few:
             return rows, last
         return rows, rows[-1].seq if combined else self._view_start(rows[-1])
 
-    def _locate(self, sql: str, parameters: dict[str, int]) -> ChunkRow | None:
-        values = self._connection.execute(sql, {**self._key, **parameters}).fetchone()
+    def _locate(self, sql: str, bound: int) -> ChunkRow | None:
+        values = self._connection.execute(sql, (*self._key, bound)).fetchone()
         return None if values is None else self._verified(values)
 
     def _verified(self, values: tuple[Any, ...]) -> ChunkRow:

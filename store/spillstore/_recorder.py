@@ -195,14 +195,7 @@ class Recorder:
     def _chunk(self, connection: sqlite3.Connection, row: ArtifactRow, seq: int) -> ChunkRow:
         """One chunk's row that must be there."""
         found = connection.execute(
-            _sql.RANGE_COMBINED,
-            {
-                "session_key": SESSION_KEY,
-                "artifact_key": row.artifact_key,
-                "after": seq - 1,
-                "last": seq,
-                "limit": 1,
-            },
+            _sql.RANGE_COMBINED, (SESSION_KEY, row.artifact_key, seq - 1, seq, 1)
         ).fetchone()
         if found is None:
             raise IntegrityError(f"chunk {seq} of {row.artifact_id} is missing")
@@ -215,10 +208,12 @@ class Recorder:
         key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
         stored = 0
         for first in range(0, row.chunks, _RENUMBER_CHUNKS):
-            limits = {"after": first - 1, "last": first + _RENUMBER_CHUNKS - 1, "limit": _RENUMBER_CHUNKS}
+            limits = (first - 1, first + _RENUMBER_CHUNKS - 1, _RENUMBER_CHUNKS)
             old = [
                 _codec.ChunkRow(*found)
-                for found in connection.execute(_sql.RANGE_COMBINED, {**key, **limits}).fetchall()
+                for found in connection.execute(
+                    _sql.RANGE_COMBINED, (SESSION_KEY, row.artifact_key, *limits)
+                ).fetchall()
             ]
             for chunk in old:
                 raw, start = _codec.decode(chunk), 0

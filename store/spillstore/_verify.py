@@ -58,10 +58,9 @@ class Verifier:
         return self._record.content_digest is not None and self._hole is None
 
     def _fetch(self, first: int, last: int) -> dict[int, ChunkRow]:
-        key = {"session_key": SESSION_KEY, "artifact_key": self._record.artifact_key}
         with self._engine.reader() as connection:
             found = connection.execute(
-                _sql.RANGE_COMBINED, {**key, "after": first - 1, "last": last, "limit": _BATCH}
+                _sql.RANGE_COMBINED, (SESSION_KEY, self._record.artifact_key, first - 1, last, _BATCH)
             ).fetchall()
         return {row[0]: _codec.ChunkRow(*row) for row in found}
 
