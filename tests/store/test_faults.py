@@ -312,9 +312,9 @@ try:
         writer.write(os.urandom(100_000))
     writer.close()
 except StorageError as error:
-    print(type(error).__name__, whole.id, writer.id)
+    print(type(error).__name__, whole.id, writer.id, flush=True)
 else:
-    print("no error")
+    print("no error", flush=True)
 whole.verify()
 os._exit(0)
 """

@@ -157,7 +157,10 @@ def test_stdin_is_the_command_s(program):
 
 def test_command_finds_its_session(program, tmp_path):
     """Inside, ``spillstore`` without options speaks of the same session."""
-    inner = f'"{sys.executable}" -m spillstore_tools.cli info @last --json'
+    # The command starts before the store is open, so it may be too early the first time.
+    inner = (
+        f'until "{sys.executable}" -m spillstore_tools.cli info @last --json 2>/dev/null; do sleep 0.05; done'
+    )
     outer = program(
         "run",
         "--session",

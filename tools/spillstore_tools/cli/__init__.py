@@ -94,7 +94,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     # Python turns SIGPIPE into an exception; a program in a pipe shall end as quietly as cat does.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     _prepare_streams()
-    sys.exit(_invoke(arguments))
+    code = _invoke(arguments)
+    _drop_what_cannot_be_written()
+    sys.exit(code)
 
 
 def _prepare_streams() -> None:
@@ -103,6 +105,14 @@ def _prepare_streams() -> None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  # open until we exit
     elif hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")
+
+
+def _drop_what_cannot_be_written() -> None:
+    """After a failed write the rest stays buffered: Python would try it again at exit, and fail with code 120."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _invoke(arguments: Sequence[str] | None) -> int:
