@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from support import NO_FLOORS, ManualClock
 
 from spillstore import Store, aio
 from spillstore.info import Page
@@ -17,25 +18,6 @@ from spillstore.info import Page
 settings.register_profile("default", deadline=None, suppress_health_check=list(HealthCheck), max_examples=60)
 settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=1000)
 settings.load_profile(os.environ.get("SPILLSTORE_TEST_PROFILE", "default"))
-
-# What the machine happens to have free is not what these tests are about.
-NO_FLOORS = {"free_disk_floor": 0, "artifacts_per_minute": 0}
-
-
-class ManualClock:
-    """Time that stands still until a test moves it."""
-
-    def __init__(self, now: float = 1_700_000_000.0) -> None:
-        self.now = now
-
-    def time(self) -> float:
-        return self.now
-
-    def monotonic(self) -> float:
-        return self.now
-
-    def advance(self, seconds: float) -> None:
-        self.now += seconds
 
 
 @pytest.fixture(autouse=True)

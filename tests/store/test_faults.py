@@ -12,7 +12,7 @@ import threading
 import time
 
 import pytest
-from conftest import NO_FLOORS
+from support import NO_FLOORS
 
 from spillstore import Store
 from spillstore.exceptions import (

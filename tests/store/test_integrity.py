@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 
 import pytest
-from conftest import NO_FLOORS
+from support import NO_FLOORS
 
 from spillstore import Store, _sql
 from spillstore.exceptions import DamageError, IntegrityError, SpillstoreError

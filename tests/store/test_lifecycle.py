@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import NO_FLOORS
+from support import NO_FLOORS
 
 from spillstore import Store
 from spillstore.exceptions import (

@@ -10,7 +10,7 @@ import sys
 import threading
 
 import pytest
-from conftest import NO_FLOORS
+from support import NO_FLOORS
 
 from spillstore import Store, _database, aio
 from spillstore.exceptions import UnsupportedError, UsageError

@@ -6,10 +6,10 @@ import dataclasses
 from unittest import mock
 
 import pytest
-from conftest import NO_FLOORS, ManualClock
 from hypothesis import given
 from hypothesis import strategies as st
 from model import Sequence, interleave
+from support import NO_FLOORS, ManualClock
 
 from spillstore import Store
 from spillstore.exceptions import DroppedRangeError

@@ -9,7 +9,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from conftest import NO_FLOORS, ManualClock
+from support import NO_FLOORS, ManualClock
 
 import spillstore
 from spillstore import _codec, _database, _records, _sql, _statements

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shutil
 import tempfile
 
-from conftest import NO_FLOORS, ManualClock
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, precondition, rule
 from model import Sequence, interleave
+from support import NO_FLOORS, ManualClock
 
 from spillstore import Store
 from spillstore.exceptions import SessionBusyError
