@@ -51,6 +51,11 @@ class ChunkRow(NamedTuple):
     segments: bytes
     data: bytes
 
+    @property
+    def stored_size(self) -> int:
+        """Bytes of the compressed data and the map."""
+        return len(self.data) + len(self.segments)
+
 
 _HEADER_COLUMNS = ChunkRow._fields.index("digest")
 

@@ -58,9 +58,7 @@ _log = logging.getLogger("spillstore")
 _log.addHandler(logging.NullHandler())  # a library is silent unless its user configures logging
 _IDLE_READERS = 4
 _PURGE_CHUNKS = 512
-_ROWS_BYTES = (
-    80 * 1024
-)  # about what a commit of one artifact takes in the WAL besides its chunks: whole pages
+_ROWS_BYTES = 80 * 1024  # about what a commit of one artifact takes in the WAL besides its chunks
 
 
 class Engine:

@@ -58,7 +58,7 @@ class Batch:
     @property
     def stored_bytes(self) -> int:
         """Bytes of the compressed chunks and their maps."""
-        return sum(len(row.data) + len(row.segments) for row in self.rows)
+        return sum(row.stored_size for row in self.rows)
 
 
 class Pipeline:

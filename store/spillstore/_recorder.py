@@ -80,12 +80,12 @@ class Recorder:
         filled = [batch for batch in batches if batch.rows]
         rows = _final_rows(filled)
         try:
-            self.refuse_quota(connection, sum(_stored_size(chunk) for chunk in rows))
+            self.refuse_quota(connection, sum(chunk.stored_size for chunk in rows))
         except SessionQuotaError as error:
             return self.interrupt(connection, row, str(error)), partial_size, error
         if rows:
             row = self._insert(connection, row, rows, filled[-1].totals, partial_size)
-            partial_size = _stored_size(rows[-1]) if filled[-1].partial else None
+            partial_size = rows[-1].stored_size if filled[-1].partial else None
             for chunk in rows[:-1] if filled[-1].partial else rows:
                 pipeline.chunk_digests.update(chunk.digest)
         row = row._replace(received=batches[-1].received)
@@ -124,7 +124,7 @@ class Recorder:
         if row.policy == "roll" and kept > row.size_limit:
             row, stored_size, rows = self._roll(connection, row._replace(stored_size=stored_size), rows)
         _insert_chunks(connection, row.artifact_key, rows)
-        return row._replace(stored_size=stored_size + sum(_stored_size(chunk) for chunk in rows))
+        return row._replace(stored_size=stored_size + sum(chunk.stored_size for chunk in rows))
 
     def _end(
         self, connection: sqlite3.Connection, row: ArtifactRow, ending: Ending, chunks_digest: bytes
@@ -226,7 +226,7 @@ class Recorder:
             rows = _codec.encode(chunks, row.artifact_id, algorithm)
             connection.execute(_sql.CHUNKS_DROP, {**key, "first": first, "last": first + _RENUMBER_CHUNKS})
             _insert_chunks(connection, row.artifact_key, rows)
-            stored += sum(len(chunk.data) + len(chunk.segments) for chunk in rows)
+            stored += sum(chunk.stored_size for chunk in rows)
             totals = chunks[-1].after()
         return row._replace(
             stdout_lines=totals.stdout_lines,
@@ -353,7 +353,3 @@ def _counters_before(chunk: ChunkRow, view: View, chunk_size: int) -> tuple[int,
         (chunk.stdout_start, chunk.stdout_line_start),
         (chunk.stderr_start, chunk.stderr_line_start),
     )[view.stream]
-
-
-def _stored_size(chunk: ChunkRow) -> int:
-    return len(chunk.data) + len(chunk.segments)

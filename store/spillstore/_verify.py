@@ -88,7 +88,7 @@ class Verifier:
         self._digests.update(row.digest)
         self._chunks += 1
         self._size += len(raw)
-        self._stored += len(row.data) + len(row.segments)
+        self._stored += row.stored_size
 
     def _compare_totals(self) -> None:
         record = self._record
