@@ -114,7 +114,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def delete_artifact(self, data):
         name = data.draw(st.sampled_from(sorted(name for name in self.open if self.model[name])))
-        artifact_id = data.draw(st.sampled_from(sorted(self.model[name])))
+        artifact_id = data.draw(st.sampled_from(list(self.model[name])))
         try:
             self.open[name].artifact(artifact_id).delete()
         except SessionBusyError:
@@ -126,7 +126,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def read(self, data):
         name = data.draw(st.sampled_from(sorted(name for name in self.open if self.model[name])))
-        artifact_id = data.draw(st.sampled_from(sorted(self.model[name])))
+        artifact_id = data.draw(st.sampled_from(list(self.model[name])))
         if self.model[name][artifact_id]["state"] != "open":
             self.compare(name, artifact_id)
 
