@@ -116,6 +116,7 @@ class Engine:
 
     def _make_locks(self) -> None:
         self._commit = threading.Lock()
+        self._checkpointing = threading.Lock()  # taken under _commit or alone
         self._guard = threading.Lock()
         self._changed = threading.Condition(self._guard)  # room in the queue, a batch ready, a pipeline ended
         self._tick = threading.Condition(self._guard)  # for the committer alone
@@ -507,7 +508,7 @@ class Engine:
         """
         with self._guard:
             self._wal_bytes = 0
-        with contextlib.suppress(SpillstoreError), translated("checkpointing"):
+        with self._checkpointing, contextlib.suppress(SpillstoreError), translated("checkpointing"):
             if self._checkpointer is None:
                 self._checkpointer = self._connect(read_only=False)
             self._checkpointer.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
@@ -641,7 +642,8 @@ class Engine:
                 with translated("freeing space"):
                     # A script, because execute() takes one step of this statement, and each step frees one page.
                     connection.executescript("PRAGMA incremental_vacuum")
-        with self._commit, translated("freeing space"):
+        # Not beside the committer's checkpoint: SQLite lets one of the two go without having done anything.
+        with self._commit, self._checkpointing, translated("freeing space"):
             self._writable().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def delete_session(self, trash: Path, *, force: bool) -> Path:
