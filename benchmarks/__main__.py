@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks import concurrency, ingest, reads, report, sessions, size, small
+from benchmarks import concurrency, ingest, previews, reads, report, sessions, size, small
 from benchmarks.data import FOLDER
 from benchmarks.workspace import Workspace
 
@@ -18,6 +18,7 @@ _ALL = {
     "small": small.measure,
     "sessions": sessions.measure,
     "concurrency": concurrency.measure,
+    "previews": previews.measure,
 }
 _RESULTS = Path(__file__).parent / "results"
 

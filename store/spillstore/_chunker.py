@@ -18,7 +18,7 @@ from spillstore._segments import STDERR, STDOUT, Segment
 
 if TYPE_CHECKING:
     from spillstore._digests import Hash
-    from spillstore._interleave import Piece
+    from spillstore.interleave import Piece
 
 SEGMENT_US = 10_000
 _CONTINUATION = bytes(range(0x80, 0xC0))

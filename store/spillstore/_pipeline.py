@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from spillstore import _codec
 from spillstore._chunker import Chunker, Totals
 from spillstore._digests import ALGORITHMS
-from spillstore._interleave import Interleaver
+from spillstore.interleave import Interleaver
 from spillstore._records import STREAMS
 from spillstore.settings import MIB
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from spillstore._clock import Clock
     from spillstore._codec import ChunkRow
     from spillstore._filters import StreamFilter, Tap
-    from spillstore._interleave import Piece
+    from spillstore.interleave import Piece
     from spillstore._records import ArtifactRow
     from spillstore.exceptions import SpillstoreError
     from spillstore.settings import DigestName

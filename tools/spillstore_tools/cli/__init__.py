@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from spillstore_tools.cli._text import clean_text
+from spillstore_tools.preview.clean import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -158,5 +158,5 @@ def _explain(error: Exception) -> int:
 
 
 def _say(message: str, code: int) -> int:
-    click.echo(f"spillstore: {clean_text(message)}", err=True)
+    click.echo(f"spillstore: {one_line(message)}", err=True)
     return code

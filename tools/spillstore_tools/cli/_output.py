@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spillstore_tools.cli._text import clean_text
+from spillstore_tools.preview.clean import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -69,7 +69,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequen
         rows: as many cells each.
         right: columns of numbers.
     """
-    lines = [list(header), *([clean_text(cell) for cell in row] for row in rows)]
+    lines = [list(header), *([one_line(cell) for cell in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
 
     def aligned(cells: Sequence[str]) -> str:
@@ -89,7 +89,7 @@ def print_json(value: object) -> None:
 
 def note(message: str) -> None:
     """Something worth knowing that is not the result."""
-    click.echo(f"spillstore: {clean_text(message)}", err=True)
+    click.echo(f"spillstore: {one_line(message)}", err=True)
 
 
 def write_bytes(blocks: Iterable[bytes], *, flush: bool = False) -> int:

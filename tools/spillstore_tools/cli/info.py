@@ -9,7 +9,7 @@ import click
 
 from spillstore_tools.cli._location import Location, find, id_argument, location_options
 from spillstore_tools.cli._output import count, exact_size, json_option, print_json, utc
-from spillstore_tools.cli._text import clean_text
+from spillstore_tools.preview.clean import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +36,7 @@ def command(artifact_id: str, location: Location, *, as_json: bool) -> None:
         print_json({**dataclasses.asdict(info), "duration": info.duration, "estimated_tokens": _tokens(info)})
         return
     for name, value in _lines(info):
-        click.echo(f"{name}: {clean_text(value)}")
+        click.echo(f"{name}: {one_line(value)}")
 
 
 def _tokens(info: ArtifactInfo) -> int:

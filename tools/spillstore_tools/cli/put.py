@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import sys
@@ -10,12 +11,15 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from spillstore_tools.cli._location import Location, location_options
-from spillstore_tools.cli._output import count, exact_size, human_size, json_option, print_json
+from spillstore_tools.cli._output import count, exact_size, human_size, json_option, print_json, write_text
+from spillstore_tools.cli._profile import PROFILES, load_configuration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from spillstore import Session
     from spillstore.info import Newline
+    from spillstore_tools.configuration import TruncationConfiguration
 
 _READ = 1024 * 1024
 
@@ -30,18 +34,51 @@ _READ = 1024 * 1024
     default="auto",
     help="What ends a line; auto takes CR where there is no LF.  [default: auto]",
 )
+@click.option(
+    "--profile",
+    type=click.Choice(PROFILES),
+    envvar="SPILLSTORE_PROFILE",
+    help="Print what a model would see, and store only if that is not all.",
+)
+@click.option(
+    "--strategy", metavar="NAME", help="How it is cut: head, tail, head_tail, lines, element, smart, none."
+)
+@click.option("--inline-limit", type=click.IntRange(min=1), metavar="N", help="Characters shown at most.")
 @location_options
 @json_option
 def command(
-    file: str, source: str, content_type: str | None, newline: str, location: Location, *, as_json: bool
+    file: str,
+    source: str,
+    content_type: str | None,
+    newline: str,
+    profile: str | None,
+    strategy: str | None,
+    inline_limit: int | None,
+    location: Location,
+    *,
+    as_json: bool,
 ) -> None:
-    """Store FILE, or stdin, and print the id of the artifact.
+    """Store FILE, or stdin, and print the id of the artifact; or print what a model would see of it.
+
+    With --profile, --strategy or --inline-limit the output is exactly the text that a model would be given, and nothing
+    is stored if that is all of it.
 
     \b
     Example:
       spillstore put build.log
       curl -s https://example.com/data.json | spillstore put - --content-type application/json
+      spillstore put build.log --source execute_command --profile acode
     """  # noqa: D301  # click's mark for text that is not to be wrapped
+    if profile or strategy or inline_limit:
+        name = profile or "default"
+        configuration = load_configuration(name, strategy=strategy, inline_limit=inline_limit)
+        if configuration is None and (strategy or inline_limit):
+            raise click.UsageError(
+                f"profile {name} has its own limits; leave out --strategy and --inline-limit"
+            )
+        meta = {"source": source, "content_type": content_type, "newline": newline}
+        _show(file, name, configuration, meta, location, as_json=as_json)
+        return
     with location.open(create=True, write=True) as session:
         artifact = session.put(
             _blocks(file),
@@ -58,6 +95,52 @@ def command(
     click.echo(
         f"{exact_size(info.size)}, {count(info.lines, 'line')}, stored in {human_size(info.stored_size)}"
     )
+
+
+def _show(
+    file: str,
+    profile: str,
+    configuration: TruncationConfiguration | None,
+    meta: dict[str, str | None],
+    location: Location,
+    *,
+    as_json: bool,
+) -> None:
+    from spillstore_tools.truncation import TruncationProcessor  # noqa: PLC0415  # the plain command does without
+
+    with contextlib.ExitStack() as stack:
+        opened: list[Session] = []
+
+        def session() -> Session:
+            if not opened:
+                opened.append(stack.enter_context(location.open(create=True, write=True)))
+            return opened[0]
+
+        processor = TruncationProcessor(
+            session, profile=profile, configuration=configuration, flags=location.flags
+        )
+        result = processor.process(
+            _blocks(file),
+            str(meta["source"]),
+            command=None if file == "-" else file,
+            content_type=meta["content_type"],
+            newline=cast("Newline", meta["newline"]),
+        )
+    if as_json:
+        included = None if configuration is None else configuration.metadata
+        print_json(
+            {
+                "content": result.content,
+                "metadata": result.metadata.as_dict(included),
+                "omissions": [dataclasses.asdict(each) for each in result.omissions],
+                "artifact_id": result.artifact_id,
+                "is_error": result.is_error,
+            }
+        )
+    else:
+        write_text([result.content])
+    if result.is_error:
+        click.get_current_context().exit(1)
 
 
 def _blocks(file: str) -> Iterator[bytes]:

@@ -1,0 +1,79 @@
+"""Work done in order, beside whoever hands it over: one thread while there is some, none while there is not."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
+
+class Serial(Generic[T]):
+    """Calls ``work`` with each item in the order of ``put``, on a thread of its own.
+
+    Args:
+        work: gets one item; what it raises is raised by ``join``, and nothing more is done.
+        size_of: how much an item weighs.
+        room: the most that may wait; ``put`` blocks while it is exceeded.
+
+    Example:
+        >>> done = []
+        >>> serial = Serial(done.append, size_of=len, room=100)
+        >>> serial.put("a"), serial.put("b"), serial.join(), done
+        (None, None, None, ['a', 'b'])
+    """
+
+    def __init__(self, work: Callable[[T], object], *, size_of: Callable[[T], int], room: int) -> None:
+        self._work = work
+        self._size_of = size_of
+        self._room = room
+        self._items: deque[T] = deque()
+        self._waiting = 0
+        self._running = False
+        self._error: BaseException | None = None
+        self._changed = threading.Condition()  # protects all of the above
+
+    def put(self, item: T) -> None:
+        """Hand over an item."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting < self._room)
+            if self._error is not None:
+                return
+            self._items.append(item)
+            self._waiting += self._size_of(item)
+            if not self._running:
+                self._running = True
+                threading.Thread(target=self._run, name="spillstore-scan", daemon=True).start()
+
+    def join(self) -> None:
+        """Return when everything handed over is done; raise what went wrong."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._running)
+            if self._error is not None:
+                raise self._error
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                if not self._items:
+                    self._running = False
+                    self._changed.notify_all()
+                    return
+                item = self._items.popleft()
+            try:
+                self._work(item)
+            except BaseException as error:  # noqa: BLE001  # it is raised where the result is wanted
+                with self._changed:
+                    self._error = error
+                    self._items.clear()
+                    self._waiting = 0
+                    self._running = False
+                    self._changed.notify_all()
+                return
+            with self._changed:
+                self._waiting -= self._size_of(item)
+                self._changed.notify_all()

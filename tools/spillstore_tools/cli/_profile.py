@@ -1,0 +1,44 @@
+"""The options that choose a preview."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from spillstore_tools.configuration import TruncationConfiguration
+
+PROFILES = ("default", "acode", "opencode", "pipe", "omni", "lace")
+_CONFIGURED = frozenset({"default", "acode"})
+F = TypeVar("F", bound="Callable[..., object]")
+
+
+def profile_option(function: F) -> F:
+    """``--profile``, with its variable."""
+    option = click.option(
+        "--profile",
+        type=click.Choice(PROFILES),
+        default="default",
+        envvar="SPILLSTORE_PROFILE",
+        help="What a model is shown, and how.  [default: default]",
+    )
+    return option(function)
+
+
+def load_configuration(profile: str, **arguments: object) -> TruncationConfiguration | None:
+    """The user's settings for a profile that heeds them; ``arguments`` that are None are left out.
+
+    Raises:
+        ConfigurationError: a setting is wrong, whoever made it.
+    """
+    if profile not in _CONFIGURED:
+        return None
+    from spillstore_tools.configuration import load  # noqa: PLC0415  # not needed to start a command
+    from spillstore_tools.profiles.default import CONFIGURATION_DEFAULTS  # noqa: PLC0415  # likewise
+
+    given = {name: value for name, value in arguments.items() if value is not None}
+    defaults = CONFIGURATION_DEFAULTS if profile == "default" else None
+    return load(defaults=defaults, **given)  # type: ignore[arg-type]  # load() checks them

@@ -1,0 +1,104 @@
+"""``element``: JSON and XML cut by elements, so that what is left is JSON and XML still.
+
+The first and the last elements of arrays stay, deep and long things are replaced by their counts. Nothing is written
+anew: each cut replaces a range of the text, so each gap has its exact bytes. What is neither, or cannot be made to fit,
+is left to the fallback.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+from spillstore_tools.preview._cuts import NotStructured
+from spillstore_tools.preview.parts import Gap, Shown, length_of
+from spillstore_tools.preview.strategies import MIB, register
+
+if TYPE_CHECKING:
+    from spillstore_tools.preview._cuts import TextCut
+    from spillstore_tools.preview.lines import Line
+    from spillstore_tools.preview.parts import Part
+    from spillstore_tools.preview.scan import Observer, Overview
+    from spillstore_tools.preview.strategies import Request
+
+
+class Element:
+    """The strategy; see the module."""
+
+    keep_bytes = 16 * MIB
+
+    def observer(self) -> Observer | None:
+        return None
+
+    def cut(self, overview: Overview, request: Request) -> list[Part] | None:
+        text = overview.text()
+        if text is None:
+            return None
+        if overview.chars <= request.limit:
+            return [Shown(text, 0, overview.size)]
+        try:
+            cuts = _cuts(text, request)
+        except NotStructured:
+            return None
+        parts = _Ruler(overview).parts(text, cuts)
+        return parts if length_of(parts) <= request.limit else None
+
+
+def _cuts(text: str, request: Request) -> list[TextCut]:
+    options = {"first": request.first, "last": request.last, "max_depth": request.max_depth}
+    if text.lstrip("\ufeff \t\r\n").startswith("<"):
+        from spillstore_tools.preview._xml import cut_xml  # noqa: PLC0415  # expat only where it is needed
+
+        return cut_xml(text, request.limit, **options)
+    from spillstore_tools.preview._json import cut_json  # noqa: PLC0415  # likewise
+
+    return cut_json(text, request.limit, **options)
+
+
+class _Ruler:
+    """Characters of the cleaned text to bytes and lines of the output."""
+
+    def __init__(self, overview: Overview) -> None:
+        self._overview = overview
+        self._lines: list[Line] = list(overview.forward())
+        self._starts: list[int] = []
+        at = 0
+        for line in self._lines:
+            self._starts.append(at)
+            at += line.chars
+
+    def _place(self, index: int) -> tuple[int, Line, int]:
+        """The byte of a character, its line, and its offset in it."""
+        found = bisect_right(self._starts, index) - 1
+        line, offset = self._lines[found], index - self._starts[found]
+        return line.byte_of(offset), line, offset
+
+    def parts(self, text: str, cuts: list[TextCut]) -> list[Part]:
+        parts: list[Part] = []
+        char = byte = 0
+        for cut in cuts:
+            start, first, offset = self._place(cut.start)
+            end, last, behind = self._place(cut.end)
+            if cut.start > char:
+                parts.append(Shown(text[char : cut.start], byte, start))
+            whole = last.number - first.number - (1 if offset else 0)
+            parts.append(
+                Gap(
+                    start=start,
+                    end=end,
+                    first_line=first.number,
+                    last_line=last.number if behind else max(first.number, last.number - 1),
+                    lines=max(0, whole),
+                    chars=cut.end - cut.start,
+                    inside=bool(offset or behind),
+                    elements=cut.elements,
+                    text=cut.text,
+                )
+            )
+            char, byte = cut.end, end
+        if char < len(text):
+            parts.append(Shown(text[char:], byte, self._overview.size))
+        return parts
+
+
+register("element", Element)

@@ -1,0 +1,136 @@
+"""What a preview consists of: pieces of output, gaps, and words of our own.
+
+Pieces and gaps of one view follow each other without a break from byte 0 to its end. So the law of notices holds by
+construction and can be checked: put ``clean`` of the bytes of each gap where it stands, leave out our own words, and
+the whole cleaned output is back.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+View: TypeAlias = Literal["combined", "stdout", "stderr"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Shown:
+    """Output as it is shown: ``clean`` of the bytes ``[start, end)``."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Gap:
+    """Output that is not shown, and what stands in its place.
+
+    Attributes:
+        start: first byte.
+        end: the byte after the last.
+        first_line: the line that byte ``start`` is in, from 1.
+        last_line: the line that the last byte is in.
+        lines: lines of which nothing is shown.
+        chars: code points of cleaned text, or None where nobody counted them.
+        inside: whether the gap begins or ends inside a line, so that bytes alone tell it exactly.
+        elements: array items, members or nodes that are gone, where it was cut by elements.
+        text: the marker.
+    """
+
+    start: int
+    end: int
+    first_line: int
+    last_line: int
+    lines: int
+    chars: int | None
+    inside: bool = False
+    elements: int = 0
+    text: str = ""
+
+    def marked(self, marker: Marker) -> Gap:
+        """The same gap with its marker."""
+        return dataclasses.replace(self, text=marker(self))
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Note:
+    """Words of our own: a notice, a heading."""
+
+    text: str
+
+
+Part: TypeAlias = Shown | Gap | Note
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Omission:
+    """A gap and where its marker stands in a preview.
+
+    Attributes:
+        at: code points before the marker.
+        length: code points of the marker.
+        stream: the view whose bytes and lines are meant.
+        start, end: bytes ``[start, end)``.
+        first_line, last_line: from 1, inclusive.
+        lines: whole lines that are missing.
+        chars: code points of cleaned text that are missing, or None where nobody counted them.
+        exact_lines: whether the lines say it exactly, so that ``read_lines`` brings it; else only the bytes do.
+        dropped: whether the bytes are gone for good, because the artifact was rolled.
+    """
+
+    at: int
+    length: int
+    stream: View
+    start: int
+    end: int
+    first_line: int
+    last_line: int
+    lines: int
+    chars: int | None
+    exact_lines: bool
+    dropped: bool = False
+
+
+Marker: TypeAlias = "Callable[[Gap], str]"
+
+
+def text_of(parts: Sequence[Part]) -> str:
+    """The parts as one text."""
+    return "".join(part.text for part in parts)
+
+
+def length_of(parts: Sequence[Part]) -> int:
+    """Code points of the parts."""
+    return sum(len(part.text) for part in parts)
+
+
+def gaps_of(parts: Sequence[Part]) -> list[Gap]:
+    """The gaps alone."""
+    return [part for part in parts if isinstance(part, Gap)]
+
+
+def omissions_of(parts: Sequence[Part], stream: View, at: int = 0) -> list[Omission]:
+    """Where gaps stand in the text of ``parts``, which begins at ``at``."""
+    found = []
+    for part in parts:
+        if isinstance(part, Gap):
+            found.append(
+                Omission(
+                    at=at,
+                    length=len(part.text),
+                    stream=stream,
+                    start=part.start,
+                    end=part.end,
+                    first_line=part.first_line,
+                    last_line=part.last_line,
+                    lines=part.lines,
+                    chars=part.chars,
+                    exact_lines=not part.inside,
+                )
+            )
+        at += len(part.text)
+    return found

@@ -1,0 +1,35 @@
+"""Profiles: named sets of limits, strategy and result format.
+
+``default`` is ours; ``acode``, ``opencode``, ``pipe``, ``omni`` and ``lace`` follow five published designs to the
+letter. A profile looks at output twice over: it says which views are scanned and how, and when they have been it says
+whether all of it can be shown, and makes the text.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, cast
+
+from spillstore.exceptions import InvalidSettingError
+
+if TYPE_CHECKING:
+    from spillstore_tools.configuration import TruncationConfiguration
+    from spillstore_tools.profiles.base import Profile
+
+NAMES = ("default", "acode", "opencode", "pipe", "omni", "lace")
+
+
+def profile(name: str, configuration: TruncationConfiguration | None = None) -> Profile:
+    """The profile of that name; ``configuration`` matters to ``default`` and ``acode``.
+
+    Raises:
+        InvalidSettingError: there is none; the message names those that there are.
+
+    Example:
+        >>> profile("omni").name
+        'omni'
+    """
+    if name not in NAMES:
+        raise InvalidSettingError(f"no profile {name!r}; there are {', '.join(NAMES)}")
+    module = importlib.import_module(f"spillstore_tools.profiles.{name}")
+    return cast("Profile", module.make(configuration))

@@ -1,0 +1,298 @@
+"""Tool results of any kind and size made fit for a model: ``TruncationProcessor``.
+
+It takes text, bytes, streams, stored artifacts and JSON-able objects, and gives a ``TruncationResult``: content within
+the limits of the profile, metadata about what was done, and the artifact that has the rest.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import logging
+import time
+from typing import IO, TYPE_CHECKING, Any
+
+from spillstore import Artifact
+from spillstore.exceptions import SpillstoreError
+from spillstore_tools.profiles import profile as profile_named
+from spillstore_tools.spill import Spill, render
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from spillstore import Session
+    from spillstore.info import Newline
+    from spillstore_tools.configuration import MetadataSettings, TruncationConfiguration
+    from spillstore_tools.preview.parts import Omission
+    from spillstore_tools.profiles.base import Profile, Rendered
+
+METADATA_VERSION = 1
+_READ = 256 * 1024
+_log = logging.getLogger("spillstore.truncation")
+_log.addHandler(logging.NullHandler())
+
+
+class ContentError(SpillstoreError):
+    """What was handed over cannot be made into text: a cycle, or an object that JSON does not know."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class TruncationMetadata:
+    """What was done to a tool result.
+
+    Attributes:
+        original_size: code points of the cleaned content; of large content that ``smart`` cut, its bytes.
+        original_bytes: bytes that came.
+        truncated_size: code points of what is shown.
+        strategy_used: how it was cut; ``none`` if it was not, ``reference`` if a reference stands for it.
+        was_truncated: whether anything is missing.
+        artifact_id: where all of it is, or None.
+        omitted_lines: lines of which nothing is shown.
+        omitted_characters: code points that are missing, or None where nobody counted.
+        omitted_elements: array items, members or nodes that are missing.
+        tool_name: the tool.
+        profile: the profile's name.
+    """
+
+    original_size: int
+    original_bytes: int
+    truncated_size: int
+    strategy_used: str
+    was_truncated: bool
+    artifact_id: str | None
+    omitted_lines: int
+    omitted_characters: int | None
+    omitted_elements: int
+    tool_name: str
+    profile: str
+
+    def as_dict(self, include: MetadataSettings | None = None) -> dict[str, Any]:
+        """All of it under the names of S1; ``include`` leaves out what the configuration does not want."""
+        data: dict[str, Any] = dataclasses.asdict(self)
+        data["version"] = METADATA_VERSION
+        data["strategy"] = self.strategy_used
+        data["artifact_created"] = self.artifact_id is not None
+        data["original_tokens"] = tokens(self.original_size)
+        data["truncated_tokens"] = tokens(self.truncated_size)
+        if self.was_truncated:
+            missing = self.omitted_characters
+            data["omission_summary"] = f"{self.omitted_lines} lines" + (
+                "" if missing is None else f", {missing} characters / ~{tokens(missing)} tokens"
+            )
+        if self.artifact_id is not None:
+            call = f'get_artifact(id="{self.artifact_id}", start_line=1, end_line=100)'
+            data["retrieval_instructions"] = f"Use {call} for a part of it."
+        if include is not None:
+            for wanted, names in (
+                (include.include_original_size, ("original_size", "original_bytes")),
+                (include.include_token_estimate, ("original_tokens", "truncated_tokens")),
+                (include.include_strategy, ("strategy", "strategy_used")),
+                (include.include_retrieval_instructions, ("retrieval_instructions",)),
+            ):
+                for name in () if wanted else names:
+                    data.pop(name, None)
+        return data
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class TruncationResult:
+    """A tool result as a model sees it.
+
+    Attributes:
+        content: the text.
+        metadata: what was done.
+        artifact_id: where all of it is, or None.
+        artifact_reference: ``[Artifact: id] ...``, or None.
+        omissions: what is missing, exactly, and where in ``content`` its markers stand.
+        is_error: whether the tool call failed by the rules of the profile.
+    """
+
+    content: str
+    metadata: TruncationMetadata
+    artifact_id: str | None = None
+    artifact_reference: str | None = None
+    omissions: tuple[Omission, ...] = ()
+    is_error: bool = False
+
+
+class TruncationProcessor:
+    """Measure, pass through, truncate, or replace by a reference; whatever is cut is stored.
+
+    Safe from any thread. A pass-through opens no session and touches no disk.
+
+    Args:
+        session: an open session, or a function that opens one when something must be stored; None stores nothing.
+        profile: the name of a profile, or a profile.
+        configuration: limits and strategies for ``acode`` and ``default``; None for the defaults.
+        flags: what a ``spillstore`` command needs besides to find the session, for notices.
+
+    Example:
+        >>> processor = TruncationProcessor(None, profile="acode")
+        >>> result = processor.process("all good\\n", "read_file")
+        >>> result.content, result.metadata.was_truncated
+        ('all good\\n', False)
+    """
+
+    def __init__(
+        self,
+        session: Session | Callable[[], Session] | None,
+        *,
+        profile: str | Profile = "default",
+        configuration: TruncationConfiguration | None = None,
+        flags: str = "",
+    ) -> None:
+        self._session = session
+        self._flags = flags
+        self._configuration = configuration
+        self._profile = profile_named(profile, configuration) if isinstance(profile, str) else profile
+
+    def process(
+        self,
+        content: object,
+        tool_name: str,
+        *,
+        command: str | None = None,
+        tool_call_id: str | None = None,
+        content_type: str | None = None,
+        newline: Newline = "auto",
+    ) -> TruncationResult:
+        """Make a tool result fit.
+
+        Args:
+            content: text, bytes, a file or iterable of bytes, an ``Artifact``, or an object that JSON can hold.
+            tool_name: chooses what the configuration says of this tool.
+            command: what was run or asked for.
+            tool_call_id: the tool call that it answers.
+            content_type: its media type.
+            newline: what ends a line; ``auto`` takes CR where there is no LF.
+
+        Raises:
+            ContentError: an object with a cycle, or one that JSON cannot hold.
+
+        Cost: linear in the content, in flat memory.
+        """
+        began = time.perf_counter()
+        if isinstance(content, Artifact):
+            rendered, size = render(content, self._profile, flags=self._flags), content.info.size
+            artifact: Artifact | None = content
+        else:
+            pieces, content_type = _pieces(content, content_type)
+            spill = Spill(
+                self._open,
+                self._profile,
+                source=tool_name,
+                command=command,
+                tool_call_id=tool_call_id,
+                content_type=content_type,
+                newline=newline,
+                flags=self._flags,
+            )
+            for piece in pieces:
+                spill.write(piece)
+            rendered, size, artifact = spill.finish(), spill.received, spill.artifact
+        result = self._result(rendered, size, artifact, tool_name)
+        _log_event(result, time.perf_counter() - began)
+        return result
+
+    def _open(self) -> Session:
+        if self._session is None:
+            raise SpillstoreError("there is no session to store it in")
+        return self._session() if callable(self._session) else self._session
+
+    def _result(
+        self, rendered: Rendered, size: int, artifact: Artifact | None, tool_name: str
+    ) -> TruncationResult:
+        shown = len(rendered.text) - sum(length for _, length in rendered.notes)
+        shown -= sum(each.length for each in rendered.omissions if not rendered.fields)
+        counted = [each.chars for each in rendered.omissions if each.chars is not None]
+        omitted = sum(counted) if len(counted) == len(rendered.omissions) else None
+        metadata = TruncationMetadata(
+            original_size=size if omitted is None else shown + omitted,
+            original_bytes=size,
+            truncated_size=len(rendered.text),
+            strategy_used=rendered.strategy,
+            was_truncated=rendered.was_truncated,
+            artifact_id=None if artifact is None else artifact.id,
+            omitted_lines=sum(each.lines for each in rendered.omissions),
+            omitted_characters=omitted,
+            omitted_elements=rendered.elements,
+            tool_name=tool_name,
+            profile=self._profile.name,
+        )
+        reference = None
+        if artifact is not None:
+            found = next(
+                (line for line in rendered.text.splitlines() if line.startswith("[Artifact: ")), None
+            )
+            reference = found or f"[Artifact: {artifact.id}]"
+        return TruncationResult(
+            content=rendered.text,
+            metadata=metadata,
+            artifact_id=metadata.artifact_id,
+            artifact_reference=reference,
+            omissions=rendered.omissions,
+            is_error=rendered.is_error,
+        )
+
+
+def tokens(chars: int) -> int:
+    """The estimate of S1: a quarter of the characters, rounded up (FR-017)."""
+    return -(-chars // 4)
+
+
+def _pieces(content: object, content_type: str | None) -> tuple[Iterable[bytes], str | None]:
+    """Content as bytes in pieces, and its media type."""
+    if isinstance(content, str):
+        return _slices(content.encode("utf-8", "surrogatepass")), content_type
+    if isinstance(content, (bytes, bytearray, memoryview)):
+        return _slices(bytes(content)), content_type
+    if hasattr(content, "read"):
+        return _file(content), content_type  # type: ignore[arg-type]  # it reads
+    if isinstance(content, (dict, list, tuple, int, float, bool)) or content is None:
+        return _slices(_json(content)), content_type or "application/json"
+    if hasattr(content, "__iter__"):
+        return _blocks(content), content_type
+    raise ContentError(
+        f"content is a {type(content).__name__}; give text, bytes, a file, an iterable of bytes, an Artifact, or what JSON "
+        "can hold"
+    )
+
+
+def _slices(data: bytes) -> Iterable[bytes]:
+    return [data] if len(data) <= _READ else (data[at : at + _READ] for at in range(0, len(data), _READ))
+
+
+def _file(file: IO[Any]) -> Iterable[bytes]:
+    while piece := file.read(_READ):
+        yield piece.encode("utf-8", "surrogatepass") if isinstance(piece, str) else piece
+
+
+def _blocks(blocks: Iterable[Any]) -> Iterable[bytes]:
+    for block in blocks:
+        yield block.encode("utf-8", "surrogatepass") if isinstance(block, str) else bytes(block)
+
+
+def _json(content: object) -> bytes:
+    try:
+        return json.dumps(content, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    except ValueError as error:
+        raise ContentError(f"content cannot be shown as JSON: it refers to itself ({error})") from None
+    except (TypeError, RecursionError) as error:
+        raise ContentError(f"content cannot be shown as JSON: {error}") from None
+
+
+def _log_event(result: TruncationResult, seconds: float) -> None:
+    if not result.metadata.was_truncated or not _log.isEnabledFor(logging.INFO):
+        return
+    data = result.metadata
+    _log.info(
+        "truncated",
+        extra={
+            "tool_name": data.tool_name,
+            "strategy": data.strategy_used,
+            "original_size": data.original_size,
+            "truncated_size": data.truncated_size,
+            "artifact_id": data.artifact_id,
+            "seconds": round(seconds, 6),
+        },
+    )
