@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks import concurrency, ingest, previews, reads, report, sessions, size, small
+from benchmarks import concurrency, ingest, previews, reads, report, sessions, size, small, truncation
 from benchmarks.data import FOLDER
 from benchmarks.workspace import Workspace
 
@@ -18,6 +18,7 @@ _ALL = {
     "small": small.measure,
     "sessions": sessions.measure,
     "concurrency": concurrency.measure,
+    "truncation": truncation.measure,
     "previews": previews.measure,
 }
 _RESULTS = Path(__file__).parent / "results"
@@ -40,6 +41,8 @@ def main() -> int:
             rows = _ALL[name](space)
             print(f"\n## {name} ({time.monotonic() - begin:.0f} s)\n\n{report.table(rows)}", flush=True)
             command = f"python -m benchmarks {'--quick ' if options.quick else ''}{name}"
+            if not rows:
+                continue
             report.save(FOLDER / "quick" if options.quick else _RESULTS, name, command, rows)
             correct &= all(row.correct for row in rows)
     return 0 if correct else 1

@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING
 from spillstore import _codec
 from spillstore._chunker import Chunker, Totals
 from spillstore._digests import ALGORITHMS
-from spillstore.interleave import Interleaver
 from spillstore._records import STREAMS
+from spillstore.interleave import Interleaver
 from spillstore.settings import MIB
 
 if TYPE_CHECKING:
     from spillstore._clock import Clock
     from spillstore._codec import ChunkRow
     from spillstore._filters import StreamFilter, Tap
-    from spillstore.interleave import Piece
     from spillstore._records import ArtifactRow
     from spillstore.exceptions import SpillstoreError
+    from spillstore.interleave import Piece
     from spillstore.settings import DigestName
 
 BATCH_BYTES = 2 * MIB

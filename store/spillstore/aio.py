@@ -228,9 +228,9 @@ class Session:
         """Check everything."""
         return await asyncio.to_thread(self._session.check)
 
-    async def end(self) -> None:
-        """Record that the conversation is over and close."""
-        await asyncio.to_thread(self._session.end)
+    async def end(self, *, cleanup: bool | None = None) -> None:
+        """Record that the conversation is over and close, or delete at once."""
+        await asyncio.to_thread(lambda: self._session.end(cleanup=cleanup))
 
     async def delete(self, *, force: bool = False) -> None:
         """Delete the session with all its artifacts."""

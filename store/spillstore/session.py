@@ -405,14 +405,17 @@ class Session:
             *(f"chunks of an artifact that is not there (key {artifact})" for (artifact,) in lost),
         ]
 
-    def end(self) -> None:
+    def end(self, *, cleanup: bool | None = None) -> None:
         """Record that the conversation is over and close; delete at once where ``cleanup_on_exit`` is set.
+
+        Args:
+            cleanup: delete it, or keep it, whatever the setting says; a profile says so in its own ``cleanup_on_exit``.
 
         Raises:
             SessionBusyError: it is to be deleted and somebody else holds it.
         """
         self._check_open()
-        if self._engine.settings.cleanup_on_exit:
+        if self._engine.settings.cleanup_on_exit if cleanup is None else cleanup:
             self.delete()
             return
         self._engine.end_session()

@@ -309,6 +309,16 @@ def test_end_keeps_the_session_or_deletes_it(make_store):
     assert ["kept"] == [info.id for info in store.sessions()]
 
 
+def test_end_does_as_it_is_told_whatever_the_setting_says(make_store):
+    """``cleanup`` deletes where the setting keeps, and keeps where it deletes."""
+    for setting, told in ((False, True), (True, False)):
+        store = make_store(cleanup_on_exit=setting)
+        session = store.session(f"told-{told}")
+        session.put(b"x")
+        session.end(cleanup=told)
+    assert ["told-False"] == [info.id for info in store.sessions()]
+
+
 def test_old_sessions_are_collected(make_store, clock):
     """Past retention and held by nobody: gone; younger or live ones stay; ``dry_run`` only tells."""
     clock.now = time.time()
