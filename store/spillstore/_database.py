@@ -62,7 +62,7 @@ def translated(doing: str) -> Iterator[None]:
     """
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise translation(error, doing) from error
     except OSError as error:
         if isinstance(error, SpillstoreError):
@@ -82,8 +82,10 @@ def _os_translation(error: OSError, doing: str) -> StorageError:
     return StorageError(f"{doing} failed: {error}")
 
 
-def translation(error: sqlite3.Error, doing: str) -> SpillstoreError:
-    """Our exception for one of ``sqlite3``'s."""
+def translation(error: sqlite3.Error | UnicodeDecodeError, doing: str) -> SpillstoreError:
+    """Our exception for one of ``sqlite3``'s, which decodes damaged names and texts without any care."""
+    if isinstance(error, UnicodeDecodeError):
+        return IntegrityError(f"{doing} failed: the database holds text that is no UTF-8 ({error})")
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
         return LockedError(

@@ -205,4 +205,12 @@ event = sa.Table(
     sa.Column("tool_call_id", sa.Text),
     sa.Column("detail", sa.Text),
     sa.PrimaryKeyConstraint("session_key", "event_key", name="pk_event"),
+    sa.Index(
+        "ix_event_artifact",
+        "session_key",
+        "artifact_id",
+        "event_key",
+        sqlite_where=sa.text("artifact_id IS NOT NULL"),
+        postgresql_where=sa.text("artifact_id IS NOT NULL"),
+    ),
 )

@@ -147,6 +147,19 @@ def statements() -> dict[str, ClauseElement]:
         out[f"LINE_{stream.upper()}"] = _locate(
             _of_artifact(size > _ZERO, line_start < _P("line")), line_start, c.seq
         )
+    out["EVENTS_OF_ARTIFACT"] = (
+        sa.select(event.c.at_us, event.c.kind, event.c.actor, event.c.tool_call_id, event.c.detail)
+        .where(
+            _of(
+                event,
+                event.c.artifact_id == _P("artifact_id"),
+                sa.or_(_P("kind", type_=sa.Text).is_(None), event.c.kind == _P("kind")),
+            )
+        )
+        .order_by(event.c.event_key.desc())
+        .limit(_P("limit", type_=sa.BigInteger))
+        .offset(_ZERO)
+    )
     out["EVENT_INSERT"] = sa.insert(event).from_select(
         [column.name for column in event.columns],
         sa.select(

@@ -33,7 +33,15 @@ from spillstore.info import Page
 if TYPE_CHECKING:
     import io
     import os
-    from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Generator, Iterable
+    from collections.abc import (
+        AsyncIterable,
+        AsyncIterator,
+        Awaitable,
+        Callable,
+        Generator,
+        Iterable,
+        Mapping,
+    )
     from pathlib import Path
     from types import TracebackType
     from typing import Literal
@@ -42,6 +50,7 @@ if TYPE_CHECKING:
     from spillstore.info import (
         ArtifactInfo,
         CheckReport,
+        Event,
         Export,
         Holes,
         SessionInfo,
@@ -415,6 +424,14 @@ class Artifact:
     async def delete(self) -> None:
         """Make it unreadable at once and give its space back."""
         await asyncio.to_thread(self._artifact.delete)
+
+    async def record(self, kind: str, detail: Mapping[str, object]) -> None:
+        """Add an event to the artifact's history."""
+        await asyncio.to_thread(lambda: self._artifact.record(kind, detail))
+
+    async def events(self, kind: str | None = None, *, limit: int = 100) -> list[Event]:
+        """What happened to it, newest first."""
+        return await asyncio.to_thread(lambda: self._artifact.events(kind, limit=limit))
 
 
 class Reader:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import secrets
 import sqlite3
@@ -11,16 +12,17 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from spillstore._database import read_transaction, translated, translation
+from spillstore import _sql
+from spillstore._database import SESSION_KEY, read_transaction, translated, translation
 from spillstore._ranges import RangeReader
 from spillstore._records import COMBINED, VIEWS, ArtifactRow, view_of
 from spillstore._verify import Verifier
 from spillstore.exceptions import IntegrityError, InvalidSettingError, RangeError, TargetExistsError
-from spillstore.info import ArtifactInfo, Export, HoleInfo, StreamInfo
+from spillstore.info import ArtifactInfo, Event, Export, HoleInfo, StreamInfo
 from spillstore.settings import MIB
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from spillstore._engine import Engine
     from spillstore._ranges import Block
@@ -347,6 +349,47 @@ class Artifact:
         """
         self._engine.delete_artifact(self._id)
 
+    # --- what happened to it ----------------------------------------------------------------------------
+
+    def record(self, kind: str, detail: Mapping[str, object]) -> None:
+        """Add an event to the artifact's history. A session that was opened for reading records nothing.
+
+        Args:
+            kind: what happened, in one word.
+            detail: what there is to say of it; values that JSON can hold.
+
+        Raises:
+            StorageError: it cannot be written.
+        """
+        self._engine.record(kind, self._id, dict(detail))
+
+    def events(self, kind: str | None = None, *, limit: int = 100) -> list[Event]:
+        """What happened to it, newest first. Cost: the events of this artifact.
+
+        Args:
+            kind: only these.
+            limit: so many at most.
+        """
+        key = {
+            "session_key": SESSION_KEY,
+            "artifact_id": self._id,
+            "kind": kind,
+            "limit": _whole(limit, "limit", "events()"),
+        }
+        with self._engine.reader() as connection:
+            self._record(connection)
+            rows = connection.execute(_sql.EVENTS_OF_ARTIFACT, key).fetchall()
+        return [
+            Event(
+                at=at / 1e6,
+                kind=what,
+                actor=actor,
+                tool_call_id=call,
+                detail=json.loads(detail) if detail else {},
+            )
+            for at, what, actor, call, detail in rows
+        ]
+
     # --- inside -----------------------------------------------------------------------------------------
 
     def _record(self, connection: sqlite3.Connection) -> ArtifactRow:
@@ -377,7 +420,7 @@ class Artifact:
             with translated(f"reading {self._id}"):
                 engine.artifact_row(connection, self._id)
             raise
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise translation(error, f"reading {self._id}") from error
         finally:
             engine.give_back(connection)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -165,6 +165,25 @@ class CheckReport:
     artifacts: int
     chunks: int
     size: int
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Event:
+    """What happened to an artifact.
+
+    Attributes:
+        at: seconds since 1970-01-01 UTC.
+        kind: ``create``, ``seal``, ``export``, ... or what a tool calls it.
+        actor: who did it, or None.
+        tool_call_id: the tool call that it belongs to, or None.
+        detail: what else was recorded; JSON values.
+    """
+
+    at: float
+    kind: str
+    actor: str | None
+    tool_call_id: str | None
+    detail: dict[str, Any]
 
 
 @dataclasses.dataclass(frozen=True)

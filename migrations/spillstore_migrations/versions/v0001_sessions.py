@@ -116,5 +116,12 @@ def upgrade() -> None:
         sa.Column("detail", sa.Text),
         sa.PrimaryKeyConstraint("session_key", "event_key", name="pk_event"),
     )
+    op.create_index(
+        "ix_event_artifact",
+        "event",
+        ["session_key", "artifact_id", "event_key"],
+        sqlite_where=sa.text("artifact_id IS NOT NULL"),
+        postgresql_where=sa.text("artifact_id IS NOT NULL"),
+    )
     op.execute(sa.text("PRAGMA application_id = 1399875948"))
     op.execute(sa.text("PRAGMA user_version = 1"))
