@@ -5,6 +5,10 @@ from __future__ import annotations
 from importlib import metadata
 from typing import Any
 
+from sphinx import addnodes
+
+import spillstore
+
 project = "Spillstore"
 release = metadata.version("spillstore")
 author = "The Spillstore contributors"
@@ -37,6 +41,17 @@ def _returns_are_sentences(
             lines[index + 1] = f"{first[:indent]}: {first[indent:]}"
 
 
+def _tools_mean_the_store_that_waits(_app: Any, doctree: Any) -> None:
+    """A ``Session`` or ``Artifact`` in a signature of the tools is that of ``spillstore``, never that of its ``aio``."""
+    for node in doctree.findall(addnodes.pending_xref):
+        if (
+            node.get("py:module", "").startswith("spillstore_tools")
+            and node["reftarget"] in spillstore.__all__
+        ):
+            node["reftarget"] = f"spillstore.{node['reftarget']}"
+
+
 def setup(app: Any) -> None:
-    """Register the hook, ahead of Napoleon's own."""
+    """Register the hooks, the first ahead of Napoleon's own."""
     app.connect("autodoc-process-docstring", _returns_are_sentences, priority=400)
+    app.connect("doctree-read", _tools_mean_the_store_that_waits)

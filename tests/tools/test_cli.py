@@ -16,6 +16,8 @@ from spillstore_tools.cli import group
 COMMANDS = group.list_commands(click.Context(group))
 HEAVY = {"sqlalchemy", "alembic", "mcp", "rich", "hypothesis", "asyncio"}
 STORE = {"spillstore.store", "sqlite3", "zstandard", "blake3", "platformdirs"}
+PREVIEWS = {"spillstore_tools.profiles", "spillstore_tools.spill", "spillstore_tools.configuration"}
+PREVIEWS |= {"msgspec", "yaml", "re2", "spillstore_tools.preview.strategies"}
 
 
 def probe(script: str, *, code: int = 0) -> str:
@@ -181,7 +183,7 @@ def test_file_that_is_no_session(cli, root):
 def test_setting_that_makes_no_sense(program):
     """A wrong variable is named."""
     answer = program("list", env={"SPILLSTORE_QUEUE_BYTES": "lots"})
-    assert (answer.code, answer.out) == (2, b"")
+    assert (answer.code, answer.out) == (125, b"")
     assert "SPILLSTORE_QUEUE_BYTES" in answer.err
 
 
@@ -193,25 +195,28 @@ def test_a_defect_is_not_hidden(cli, put):
         _explain(ZeroDivisionError())
 
 
-@pytest.mark.parametrize("arguments", [["show", "@last"], ["cat", "@last"], ["list"], ["info", "@last"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["show", "@last"], ["cat", "@last"], ["tail", "@last"], ["list"], ["info", "@last"], ["verify"]],
+)
 def test_reading_imports_nothing_heavy(put, arguments):
-    """Commands that read need neither SQLAlchemy nor Alembic nor anything of that size."""
+    """Commands that read need neither SQLAlchemy nor Alembic nor anything of that size, and nothing of previews."""
     put(b"text\n")
     script = (
         "import sys\nfrom spillstore_tools.cli import main\n"
         f"try:\n    main({arguments!r})\nexcept SystemExit as end:\n"
-        f"    print(end.code, sorted({HEAVY!r} & set(sys.modules)), file=sys.stderr)"
+        f"    print(end.code, sorted({HEAVY | PREVIEWS!r} & set(sys.modules)), file=sys.stderr)"
     )
     assert probe(script) == "0 []\n"
 
 
 def test_run_starts_its_command_before_it_imports_the_store(root):
-    """At the moment at which the command is started, nothing of the store is loaded; an audit hook looks."""
+    """At the moment at which the command is started, no store, profile or setting is loaded; an audit hook looks."""
     script = (
         "import json, sys\n"
         "def look(event, arguments):\n"
         "    if event == 'subprocess.Popen':\n"
-        f"        print(json.dumps(sorted({HEAVY | STORE!r} & set(sys.modules))), file=sys.stderr)\n"
+        f"        print(json.dumps(sorted({HEAVY | STORE | PREVIEWS!r} & set(sys.modules))), file=sys.stderr)\n"
         "sys.addaudithook(look)\n"
         "from spillstore_tools.cli import main\n"
         "main(['run', '--', 'true'])"
@@ -219,12 +224,32 @@ def test_run_starts_its_command_before_it_imports_the_store(root):
     assert json.loads(probe(script)) == []
 
 
+def test_run_without_a_file_never_imports_yaml(root, tmp_path):
+    """The reader of configuration files is loaded where there is one, by ``run`` as by ``put``."""
+    (tmp_path / "big").write_bytes(b"line\n" * 10_000)
+    for arguments in (["run", "--", "true"], ["put", f"{tmp_path}/big", "--profile", "acode"]):
+        script = (
+            f"import os, sys\nos.chdir({str(tmp_path)!r})\nfrom spillstore_tools.cli import main\n"
+            f"try:\n    main({arguments!r})\nexcept SystemExit as end:\n"
+            "    print(end.code, 'yaml' in sys.modules, file=sys.stderr)"
+        )
+        assert probe(script) == "0 False\n"
+
+
+def test_the_options_know_every_profile():
+    """The names that ``--profile`` takes, which are known before profiles are imported, are those of the profiles."""
+    from spillstore_tools import profiles
+    from spillstore_tools.cli._profile import PROFILES
+
+    assert PROFILES == profiles.NAMES
+
+
 def test_help_imports_nothing_of_the_store():
     """Help is as quick as click is."""
     script = (
         "import sys\nfrom spillstore_tools.cli import main\n"
         "try:\n    main(['--help'])\nexcept SystemExit:\n"
-        f"    print(sorted({HEAVY | STORE!r} & set(sys.modules)), file=sys.stderr)"
+        f"    print(sorted({HEAVY | STORE | PREVIEWS!r} & set(sys.modules)), file=sys.stderr)"
     )
     assert probe(script) == "[]\n"
 
@@ -259,3 +284,28 @@ def test_terminal_that_does_not_speak_utf8(put, program):
     put("naïve ✓\n".encode())
     answer = program("show", "@last", env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
     assert (answer.code, answer.out) == (0, b"na?ve ?\n")
+
+
+def test_the_storage_path_of_the_configuration_is_the_root(tmp_path):
+    """Where nobody names a root, the one of the project's configuration holds the session, from any folder below."""
+    (tmp_path / ".agent").mkdir()
+    (tmp_path / ".agent" / "config.yml").write_text(
+        "tools:\n  truncation:\n    artifacts:\n      storage_path: .kept/here\n"
+    )
+    below = tmp_path / "src"
+    below.mkdir()
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("SPILLSTORE_")}
+
+    def call(*arguments):
+        return subprocess.run(
+            [sys.executable, "-m", "spillstore_tools.cli", *arguments],
+            cwd=below,
+            env=environment,
+            input=b"hello\n",
+            capture_output=True,
+            check=True,
+        ).stdout
+
+    call("put", "-")
+    assert (tmp_path / ".kept" / "here" / "_" / "default" / "session.db").exists()
+    assert call("cat", "@last") == b"hello\n"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -16,20 +18,35 @@ from spillstore import Store
 PROGRAM = [sys.executable, "-m", "spillstore_tools.cli"]
 
 
+MARKER = re.compile(r"\[\.\.\. (\d+) lines? omitted: start_line=(\d+), end_line=(\d+) \.\.\.\]\n")
+
+
+def parted(text, artifact_id):
+    """The notice before a preview of a stored output, and what stands between it and the footer."""
+    notice, body = re.fullmatch(
+        rf"(.*?\| rg PATTERN\]\n)(.*?)\[artifact {artifact_id}; [^\n]*\]\n", text, re.DOTALL
+    ).groups()
+    return notice, body
+
+
 def last(store, session="default"):
     with store.session(session, read_only=True) as opened:
         artifact = opened.artifacts(limit=1).items[0]
         return artifact.info, artifact.read_bytes(0, artifact.info.size)
 
 
+def only(store, session="default"):
+    with store.session(session, read_only=True) as opened:
+        (info,) = opened.infos()
+        return info
+
+
 def test_small_output_is_printed_whole(cli, store):
-    """What fits is printed as it is, with the artifact's id behind it."""
+    """What fits is printed as it is, with the artifact's id behind it, and stored all the same."""
     answer = cli("run", "--", "sh", "-c", "echo out; exit 3")
     info, data = last(store)
     assert (answer.code, answer.err, data) == (3, "", b"out\n")
-    assert re.fullmatch(
-        rf"out\n\[artifact {info.id}: 4 bytes, 1 line; exit code 3, [0-9.]+ s\]\n", answer.text
-    )
+    assert answer.text == f"out\n[artifact {info.id}; exit code 3]\n"
     assert (info.source, info.command, info.exit_code) == ("run", "sh -c 'echo out; exit 3'", 3)
     assert (info.state, info.newline, info.content_type) == ("sealed", "lf", "text/plain")
 
@@ -55,8 +72,9 @@ def test_no_output_is_stored_too(cli, store):
     """A command that prints nothing still leaves its record."""
     answer = cli("run", "--", "false")
     assert answer.code == 1
-    assert ": 0 bytes, 0 lines; exit code 1" in answer.text
-    assert last(store)[0].exit_code == 1
+    info, data = last(store)
+    assert answer.text == f"[artifact {info.id}; exit code 1]\n"
+    assert (info.exit_code, data) == (1, b"")
 
 
 def test_no_newline_at_the_end(cli, store):
@@ -66,48 +84,85 @@ def test_no_newline_at_the_end(cli, store):
 
 
 def test_binary_output(program, store):
-    """Any bytes are stored exactly, and shown as harmless text."""
-    data = bytes(range(256)) * 20
+    """Any bytes are stored exactly; a model is told what they are, and how to get them."""
+    data = bytes(range(256)) * 400
     answer = program("run", "--", "cat", stdin=data)
-    assert last(store)[1] == data
-    assert "\ufffd" in answer.text
+    info, stored = last(store)
+    assert stored == data
+    assert answer.text.startswith("[Binary: application/octet-stream, 102,400 bytes (100.0 KB)]\n")
+    assert f"[artifact {info.id}: spillstore cat {info.id} > FILE]\n" in answer.text
+    assert answer.text.endswith(f"[artifact {info.id}; exit code 0]\n")
     assert not set(answer.text) & {"\x00", "\x1b", "\x07", "\r"}
+    assert len(answer.text) <= 8000
+
+
+def test_small_binary_output_is_shown_in_base64(program):
+    """Where all of it fits, all of it is there."""
+    data = bytes(range(256)) * 2
+    text = program("run", "--", "cat", stdin=data).text
+    body = text.split("base64 of all 512 bytes:\n")[1].split("[artifact")[0]
+    assert base64.b64decode(body) == data
 
 
 def test_long_output_shows_both_ends_and_what_is_missing(cli, store):
-    """The notice names exactly the lines that are missing, and its call brings exactly those."""
+    """Notice, head, one exact marker, tail, footer: what the marker names is what is missing."""
     answer = cli("run", "--", "seq", "1", "100000")
+    info = last(store)[0]
+    notice, shown = parted(answer.text, info.id)
     assert len(answer.text) <= 8000
-    first, end = map(
-        int, re.search(r"\[\.\.\. lines (\d+)-(\d+) of 100,000 lines omitted", answer.text).groups()
-    )
-    call = re.search(r"show them: spillstore (.*)", answer.text)[1]
-    head, tail = (
-        answer.text.split("[... lines")[0],
-        answer.text.split("PATTERN ...]\n")[1].split("[artifact")[0],
-    )
-    assert cli(*call.split()).text == "".join(f"{number}\n" for number in range(first, end + 1))
+    assert notice.startswith(f"[100000 lines, 575.1 KB; a part is shown. Artifact {info.id} has all of it")
+    found = list(MARKER.finditer(shown))
+    assert len(found) == 1
+    count, first, end = map(int, found[0].groups())
+    assert count == end - first + 1
+    missing = cli("show", info.id, "--lines", f"{first}-{end}").text
     whole = "".join(f"{number}\n" for number in range(1, 100_001))
-    assert head + cli(*call.split()).text + tail == whole
-    assert f"spillstore cat {last(store)[0].id} | rg PATTERN" in answer.text
+    assert shown[: found[0].start()] + missing + shown[found[0].end() :] == whole
 
 
-def test_huge_line_is_clipped_to_the_byte(cli):
-    """Of one endless line both ends are shown, and the call brings the bytes between them."""
+def test_the_calls_of_the_notice_work(cli, store):
+    """The commands that the notice names bring what they say."""
+    answer = cli("run", "--", "seq", "1", "100000")
+    call = re.search(r"in a shell: spillstore (.*)", answer.text)[1]
+    assert cli(*shlex.split(call)).text == "".join(f"{number}\n" for number in range(1, 101))
+    call = re.search(r"^ +spillstore (cat .*) \| rg PATTERN\]$", answer.text, re.MULTILINE)[1]
+    assert cli(*shlex.split(call)).out == last(store)[1]
+
+
+def test_lines_that_matter_are_shown_from_the_middle(cli, store):
+    """An error between 50,000 dull lines on either side stands in the preview, with its number."""
+    script = "seq 50000; echo 'src/app.py:12: error: no such name'; seq 50000; exit 2"
+    answer = cli("run", "--", "sh", "-c", script)
+    _, shown = parted(answer.text, last(store)[0].id)
+    assert "\n50001: src/app.py:12: error: no such name\n" in shown
+    gaps = [tuple(map(int, found.groups())) for found in MARKER.finditer(shown)]
+    assert len(gaps) == 2
+    assert gaps[0][2] < 50_001 < gaps[1][1]
+    assert [count == end - first + 1 for count, first, end in gaps] == [True, True]
+    assert len(answer.text) <= 8000
+
+
+def test_huge_line_is_clipped_to_the_byte(cli, store):
+    """Of one endless line both ends are shown, and the marker names the bytes between them."""
     answer = cli("run", "--", sys.executable, "-c", "print('a' * 400_000 + 'z' * 400_000, end='')")
     assert len(answer.text) <= 8000
-    assert "parts of line 1 of 1 line omitted" in answer.text
-    call = re.search(r"show them: spillstore (.*)", answer.text)[1]
-    head, tail = re.match(r"(a+)\n\[(?:.|\n)*\.\.\.\]\n(z+)\n\[artifact", answer.text).groups()
-    assert head + cli(*call.split()).text + tail == "a" * 400_000 + "z" * 400_000
+    info = last(store)[0]
+    _, shown = parted(answer.text, info.id)
+    marks = re.search(r"\[\.\.\. (\d+) \w+.*?bytes? (\d+)-(\d+)|start_byte=(\d+), end_byte=(\d+)", shown)
+    start, end = [int(number) for number in marks.groups() if number is not None][-2:]
+    head = re.match("a+", shown)[0]
+    tail = re.search("(z+)\n?$", shown)[1]
+    middle = cli("show", info.id, "--bytes", f"{start}-{end}").text
+    assert head + middle + tail == "a" * 400_000 + "z" * 400_000
 
 
 def test_calls_lead_to_the_session_that_was_named(cli):
     """The calls in a notice carry the options that were given."""
     answer = cli("run", "--session", "my job", "--project", "web", "--", "seq", "1", "9999")
-    call = re.search(r"show them: spillstore (.*)", answer.text)[1]
+    call = re.search(r"in a shell: spillstore (.*)", answer.text)[1]
     assert call.endswith("--session 'my job' --project web")
     assert f"{call.split()[1]} --session 'my job' --project web | rg" in answer.text
+    assert cli(*shlex.split(call)).text.startswith("1\n2\n")
 
 
 def test_json(cli):
@@ -118,8 +173,11 @@ def test_json(cli):
     assert (found["artifact"]["source"], found["artifact"]["tool_call_id"]) == ("make", "c1")
     assert found["artifact"]["lines"] == 9999
     assert found["received"] == found["stdout"] == found["artifact"]["size"] == 48_888
-    assert f"--lines {found['omitted']['first_line']}-{found['omitted']['last_line']}" in found["preview"]
-    assert found["held_open"] == []
+    (omission,) = found["omissions"]
+    marker = found["preview"][omission["at"] : omission["at"] + omission["length"]]
+    assert f"start_line={omission['first_line']}, end_line={omission['last_line']} " in marker
+    assert (omission["stream"], omission["exact_lines"], omission["dropped"]) == ("combined", True, False)
+    assert (found["strategy"], found["held_open"], found["configuration_error"]) == ("smart", [], None)
 
 
 def test_killed_command(cli, store):
@@ -186,42 +244,61 @@ def test_background_process_does_not_hold_us(cli, store):
     answer = cli("run", "--", "sh", "-c", "echo started; sleep 6 &")
     assert time.monotonic() - started < 5
     assert answer.code == 0
-    assert "stdout and stderr still held open by another process" in answer.text
+    assert answer.text.startswith("started\n[artifact ")
+    assert answer.err.startswith(
+        "spillstore: stdout and stderr still held open by another process 0.5 s after"
+    )
     assert last(store)[0].state == "sealed"
+
+
+# It looks whether a part is committed before it passes the quota.
+TOO_MUCH = """
+import json, os, subprocess, sys
+look = [sys.executable, "-m", "spillstore_tools.cli", "info", "@last", "--json"]
+for n in range(200):
+    print(n, os.urandom(10_000).hex(), flush=True)
+    while n == 20 and not json.loads(subprocess.run(look, capture_output=True).stdout or "{}").get("size"):
+        pass
+"""
 
 
 def test_storage_that_fails_midway(program, store, tmp_path):
     """When the quota is met the command runs to its end, and the preview says what was kept and why not all."""
     done = tmp_path / "done"
-    script = (
-        f"import os, sys\nfor n in range(200): print(n, os.urandom(10_000).hex())\nopen({str(done)!r}, 'w')"
-    )
-    answer = program(
-        "run", "--", sys.executable, "-c", f"{script}\nsys.exit(5)", env={"SPILLSTORE_SESSION_QUOTA": "1MiB"}
-    )
+    script = f"{TOO_MUCH}open({str(done)!r}, 'w')\nsys.exit(5)"
+    answer = program("run", "--", sys.executable, "-c", script, env={"SPILLSTORE_SESSION_QUOTA": "1MiB"})
     assert done.exists()
     assert (answer.code, answer.err) == (5, "")
     assert len(answer.text) <= 8000
-    assert "[NOT STORED COMPLETELY: session 'default' takes" in answer.text
-    assert "SPILLSTORE_SESSION_QUOTA" in answer.text
-    assert "4,000,890 bytes (3.8 MB) received" in answer.text
-    assert answer.text.startswith("0 ")
-    assert "\n199 " in answer.text
+    assert answer.text.startswith("[NOT STORED COMPLETELY: session 'default' takes")
+    assert "SPILLSTORE_SESSION_QUOTA" in answer.text.partition("\n")[0]
     info, data = last(store)
-    assert info.state == "interrupted"
-    if info.kept:
-        assert f"the first {info.kept:,} bytes" in answer.text
-        assert data.startswith(b"0 ")
+    assert (
+        f"; the first {info.size} bytes are kept as artifact {info.id}]\n[200 lines, 3.8 MB; " in answer.text
+    )
+    assert "\n0 " in answer.text
+    assert "\n199 " in answer.text
+    assert (info.state, data[:2]) == ("interrupted", b"0 ")
 
 
 def test_storage_that_fails_midway_as_json(cli):
     """A program is told the same."""
-    command = [sys.executable, "-c", "import os\nfor _ in range(200): print(os.urandom(10_000).hex())"]
-    answer = cli("run", "--json", "--", *command, env={"SPILLSTORE_SESSION_QUOTA": "1MiB"})
+    answer = cli(
+        "run", "--json", "--", sys.executable, "-c", TOO_MUCH, env={"SPILLSTORE_SESSION_QUOTA": "1MiB"}
+    )
     assert answer.code == 0
     assert "SPILLSTORE_SESSION_QUOTA" in answer.json["storage_error"]
-    assert answer.json["received"] == 200 * 20_001
+    assert answer.json["received"] > 200 * 20_001
     assert answer.json["artifact"]["state"] == "interrupted"
+
+
+def test_storage_that_fails_at_once(cli):
+    """Where nothing was committed, there is no artifact to speak of."""
+    command = [sys.executable, "-c", "import os\nfor _ in range(200): print(os.urandom(10_000).hex())"]
+    limits = {"SPILLSTORE_SESSION_QUOTA": "100KiB"}
+    assert "; nothing of it was kept]\n" in cli("run", "--", *command, env=limits).text
+    found = cli("run", "--json", "--", *command, env=limits).json
+    assert (found["artifact"], found["received"]) == (None, 200 * 20_001)
 
 
 @pytest.mark.parametrize(
@@ -238,30 +315,51 @@ def test_store_that_cannot_be_opened(cli, tmp_path, env):
     answer = cli("run", "--", "sh", "-c", f"seq 1 9999; touch {tmp_path}/done; exit 6", env=env)
     assert (tmp_path / "done").exists()
     assert answer.code == 6
-    assert answer.text.startswith("1\n2\n")
-    assert "\n9999\n[NOT STORED COMPLETELY: " in answer.text
-    assert "nothing was kept of it" in answer.text
+    assert answer.text.startswith("[NOT STORED COMPLETELY: ")
+    assert "; nothing of it was kept]\n[9999 lines, " in answer.text
+    assert "cannot be fetched]\n1\n2\n" in answer.text
+    assert answer.text.endswith("\n9999\n[exit code 6]\n")
     assert len(answer.text) <= 8000
 
 
-def test_artifact_limit_is_told(cli):
+def test_store_that_cannot_be_opened_and_little_output(cli):
+    """What is shown whole is shown whole; that it is not stored is told all the same."""
+    answer = cli("run", "--", "echo", "little", env={"SPILLSTORE_ROOT": "/dev/null/store"})
+    assert answer.code == 0
+    assert answer.text.startswith("[NOT STORED COMPLETELY: /dev/null/store cannot be used: ")
+    assert answer.text.endswith("\nlittle\n[exit code 0]\n")
+
+
+def test_artifact_limit_is_told(cli, store):
     """What an artifact's limit has dropped is named, and head and tail are still shown."""
     answer = cli("run", "--", "seq", "1", "200000", env={"SPILLSTORE_ARTIFACT_LIMIT": "512KiB"})
-    assert answer.text.startswith("1\n2\n")
-    assert "\n200000\n[lines " in answer.text
-    assert "were dropped: an artifact may keep 512 KB]" in answer.text
+    info = only(store)
+    assert (
+        f"[bytes {info.hole.start}-{info.hole.end} were dropped: an artifact may keep 512.0 KB; "
+        in answer.text
+    )
+    _, shown = parted(answer.text, info.id)
+    assert shown.startswith("1\n2\n")
+    assert shown.endswith("\n200000\n")
+    assert " (partly dropped) ...]\n" in shown
 
 
-@pytest.mark.parametrize("policy", ["stop", "reject"])
-def test_other_policies_at_the_limit(cli, policy):
-    """Whatever the policy does with the output, the command ends well and the preview tells."""
-    limits = {"SPILLSTORE_ARTIFACT_LIMIT": "100000", "SPILLSTORE_ARTIFACT_POLICY": policy}
+def test_the_end_that_was_not_kept_is_told(cli):
+    """With the policy ``stop`` the beginning is kept, and the notice says how much of the end is not."""
+    limits = {"SPILLSTORE_ARTIFACT_LIMIT": "100000", "SPILLSTORE_ARTIFACT_POLICY": "stop"}
     answer = cli("run", "--", "seq", "1", "50000", env=limits)
     assert answer.code == 0
-    expected = (
-        "the last 188,894 bytes (184 KB) were not kept" if policy == "stop" else "nothing was kept of it"
-    )
-    assert expected in answer.text
+    assert "[the last 188894 bytes were not kept: an artifact may keep 97.7 KB]\n" in answer.text
+
+
+def test_output_that_was_rejected_is_shown(cli):
+    """With the policy ``reject`` nothing is kept; the command ends well and its output is shown."""
+    limits = {"SPILLSTORE_ARTIFACT_LIMIT": "100000", "SPILLSTORE_ARTIFACT_POLICY": "reject"}
+    answer = cli("run", "--", "seq", "1", "50000", env=limits)
+    assert answer.code == 0
+    assert answer.text.startswith("[NOT STORED COMPLETELY: ")
+    assert "; nothing of it was kept]\n[50000 lines, " in answer.text
+    assert answer.text.endswith("\n50000\n[exit code 0]\n")
 
 
 def test_closed_preview_loses_nothing(start, store):
@@ -378,6 +476,118 @@ def test_environment_of_the_command_is_otherwise_ours(cli):
 def test_runs_at_the_same_time(start, store):
     """Many commands may store into one session at once."""
     processes = [start("run", "--session", "shared", "--", "seq", "1", "20000") for _ in range(4)]
-    assert [process.communicate(timeout=25)[0][:4] for process in processes] == [b"1\n2\n"] * 4
+    texts = [process.communicate(timeout=25)[0] for process in processes]
+    assert [b"\n1\n2\n3\n" in text and b"\n20000\n[artifact " in text for text in texts] == [True] * 4
     with Store(store.root).session("shared", read_only=True) as session:
         assert [info.lines for info in session.infos()] == [20_000] * 4
+
+
+PROFILES = {
+    "default": r"o\ne\n\[artifact ID; exit code 4\]\n",
+    "acode": r"o\ne\n",
+    "opencode": r"o\n\ne\n",
+    "pipe": r"stdout:\no\n\nstderr:\ne\n\nexit code: 4",
+    "omni": r"o\ne\n",
+}
+
+
+@pytest.mark.parametrize("name", list(PROFILES))
+def test_small_output_under_each_profile(program, store, name):
+    """Each profile prints its own format, the exit code is the command's, and everything is stored."""
+    answer = program("run", "--profile", name, "--", "sh", "-c", "echo o; sleep 0.2; echo e >&2; exit 4")
+    info, data = last(store)
+    assert (answer.code, answer.err, data) == (4, "", b"o\ne\n")
+    assert re.fullmatch(PROFILES[name].replace("ID", info.id), answer.text)
+
+
+def test_lace_prints_its_json(program, store):
+    """The result of ``lace`` is one JSON object; our exit code is still the command's."""
+    answer = program("run", "--profile", "lace", "--", "sh", "-c", "seq 1000; echo e >&2; exit 4")
+    info = last(store)[0]
+    found = answer.json
+    assert (answer.code, found["exitCode"], found["command"]) == (4, 4, info.command)
+    assert found["stderrPreview"] == "e\n"
+    assert found["truncated"] == {
+        "stdout": {"skipped": 850, "total": 1000},
+        "stderr": {"skipped": 0, "total": 1},
+    }
+    assert found["outputFiles"]["stderr"] == f"artifact://{info.id}?stream=stderr"
+    assert (
+        f'get_artifact(id="{info.id}", stream="stdout", start_line=101, end_line=950)'
+        in found["stdoutPreview"]
+    )
+
+
+LONG = {
+    "default": ("[100000 lines, ", "; exit code 0]\n"),
+    "acode": ("[Artifact: art_", "end_byte=10240)"),
+    "opencode": ("<stdout truncated: 100,000 lines total>\n", "\n100000\n"),
+    "pipe": ("stdout:\n98001\n", "\nexit code: 0"),
+    "omni": ("[Output truncated: ", "\n100000\n"),
+    "lace": ('{"command": "seq 100000"', "}}"),
+}
+
+
+@pytest.mark.parametrize("name", list(LONG))
+def test_long_output_under_each_profile(cli, store, name):
+    """What is cut names the artifact that has all of it; the variable chooses as the option does."""
+    answer = cli("run", "--", "seq", "100000", env={"SPILLSTORE_PROFILE": name})
+    begin, end = LONG[name]
+    info, data = last(store)
+    assert (answer.code, answer.err) == (0, "")
+    assert (answer.text.startswith(begin), answer.text.endswith(end)) == (True, True)
+    assert info.id in answer.text
+    assert data == b"".join(b"%d\n" % number for number in range(1, 100_001))
+    assert len(answer.text) < 20_000
+
+
+def test_profile_that_does_not_exist(cli, root, tmp_path):
+    """Nothing runs, and the profiles that there are are named."""
+    answer = cli("run", "--profile", "nonsense", "--", "touch", tmp_path / "ran")
+    assert (answer.code, answer.out) == (125, b"")
+    assert answer.err == (
+        "spillstore: no profile 'nonsense'; there are default, acode, opencode, pipe, omni, lace\n"
+    )
+    assert not (tmp_path / "ran").exists()
+    assert not root.exists()
+
+
+def test_output_that_a_profile_refuses(cli, store):
+    """The command ran all the same, and its exit code is ours; nothing is kept."""
+    answer = cli(
+        "run", "--profile", "acode", "--", "sh", "-c", "seq 100000; exit 6",
+        env={"SPILLSTORE_MAX_ARTIFACT_SIZE": "100000", "SPILLSTORE_ARTIFACT_THRESHOLD": "50000"},
+    )  # fmt: skip
+    assert answer.code == 6
+    assert re.match(
+        r"Output size \([^)]*\) exceeds maximum artifact size \([^)]*\)\. 588895 bytes came", answer.text
+    )
+    with store.session("default", read_only=True) as session:
+        assert list(session.infos()) == []
+
+
+def test_configuration_is_heeded(cli, tmp_path, monkeypatch):
+    """The file in the working directory says how much is shown, of this tool or of all."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".agent").mkdir()
+    (tmp_path / ".agent" / "config.yml").write_text(
+        "tools:\n  truncation:\n    inline_limit: 2000\n    overrides:\n      make: {inline_limit: 1000}\n"
+    )
+    assert 1000 < len(cli("run", "--", "seq", "100000").text) <= 2000
+    assert 500 < len(cli("run", "--source", "make", "--", "seq", "100000").text) <= 1000
+
+
+def test_configuration_that_makes_no_sense(cli, store, tmp_path, monkeypatch):
+    """The command runs already: it ends in its own way, with the defaults, and file and key are told."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".agent").mkdir()
+    (tmp_path / ".agent" / "config.yml").write_text("tools:\n  truncation:\n    inline_limit: nope\n")
+    answer = cli("run", "--", "sh", "-c", "sleep 0.5; echo out; exit 4")
+    assert (answer.code, last(store)[1]) == (4, b"out\n")
+    assert answer.text.startswith("out\n[artifact ")
+    assert answer.err == (
+        f"spillstore: {tmp_path}/.agent/config.yml, line 3: tools.truncation.inline_limit must be a positive integer "
+        "(at most 4611686018427387903); it is 'nope'; the defaults are used\n"
+    )
+    found = cli("run", "--json", "--", "true").json
+    assert "inline_limit" in found["configuration_error"]

@@ -18,7 +18,9 @@ def test_demo(tmp_path):
     )
     assert (done.returncode, done.stderr) == (0, "")
     for words in (
-        "omitted, bytes",
+        "a part is shown. Artifact art_",
+        " lines omitted: start_line=",
+        "; exit code 0]",
         "Estimated tokens: ",
         "is whole: ",
         "Removed 1 artifact ",

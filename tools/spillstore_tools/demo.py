@@ -25,6 +25,8 @@ from pathlib import Path
 _BYTES = 32_000_000
 _NOISE = "noise"  # the argument with which this module is its own noisy command
 _LINES, _WIDTH = 5, 118  # of each end of the preview
+_GAPS = 2  # of the preview that are shown, each with the two lines behind it
+_SHORTENED = "(shortened by this demonstration)"
 
 
 class DemoError(Exception):
@@ -102,11 +104,14 @@ def _copy_library(folder: Path) -> int:
 
 
 def _shorten(preview: str) -> str:
-    """Both ends and the notice of a preview, which is too long for a demonstration."""
+    """The notice, both ends and the gaps of a preview, which is too long for a demonstration."""
     lines = preview.splitlines()
-    notice = next(number for number, line in enumerate(lines) if line.startswith("[... lines"))
-    kept = [*lines[:_LINES], "(shortened by this demonstration)", *lines[notice : notice + 3]]
-    kept += ["(shortened by this demonstration)", *lines[-_LINES:]]
+    notice = next(number for number, line in enumerate(lines) if line.endswith("]")) + 1
+    gaps = [number for number, line in enumerate(lines) if line.startswith("[... ")]
+    kept = [*lines[: notice + _LINES], _SHORTENED]
+    for number in gaps[:_GAPS]:
+        kept += [*lines[number : number + 3], _SHORTENED]
+    kept += lines[-_LINES:]
     return "\n".join(line if len(line) <= _WIDTH else f"{line[: _WIDTH - 3]}..." for line in kept)
 
 

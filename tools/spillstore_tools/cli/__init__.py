@@ -3,8 +3,9 @@
 One command, one file, which is imported when the command is called. Nothing here imports the store at the top of a
 module: ``run`` starts its command before the store is loaded, and ``--help`` never needs it.
 
-Exit codes: 0; the command's own for ``run``; 2 for a call that cannot be understood; 125 for every other failure of
-ours; 130 after Ctrl-C. Results go to stdout, everything else to stderr as ``spillstore: ...``.
+Exit codes: 0; the command's own for ``run``; 1 for output that ``put`` shows as refused; 2 for a call that cannot be
+understood; 125 for every other failure of ours, wrong settings and names among them; 130 after Ctrl-C. Results go to
+stdout, everything else to stderr as ``spillstore: ...``.
 """
 
 from __future__ import annotations
@@ -140,14 +141,13 @@ def _explain(error: Exception) -> int:
     from spillstore.exceptions import (  # noqa: PLC0415
         DroppedRangeError,
         InvalidIdError,
-        InvalidSettingError,
         RangeError,
         SpillstoreError,
     )
 
     if isinstance(error, DroppedRangeError):
         return _say(f"{error} (here: --skip-holes)", FAILED)
-    if isinstance(error, (RangeError, InvalidIdError, InvalidSettingError)):
+    if isinstance(error, (RangeError, InvalidIdError)):
         return _say(str(error), MISUSED)
     if isinstance(error, SpillstoreError):
         return _say(str(error), FAILED)

@@ -57,7 +57,7 @@ class Location:
 
         # What goes wrong is said by the commands, once.
         logging.getLogger("spillstore").addHandler(logging.NullHandler())
-        return Store(self.root)
+        return Store(self.root or configured_root())
 
     def open(self, *, create: bool = False, write: bool = False) -> Session:
         """The session.
@@ -90,6 +90,28 @@ class Location:
         if self.root is not None:
             found["SPILLSTORE_ROOT"] = os.path.abspath(self.root)  # noqa: PTH100  # no link is followed
         return found
+
+
+def configured_root() -> str | None:
+    """The root that `storage_path` of `.agent/config.yml` names, for the folder that holds it; None for the default one.
+
+    Most folders have no such file, or one that does not speak of this: then nothing is imported to read it.
+
+    Raises:
+        ConfigurationError: the file is there and wrong.
+    """
+    folder = os.getcwd()  # noqa: PTH109  # no link is followed
+    while not os.path.lexists(os.path.join(folder, ".agent", "config.yml")):  # noqa: PTH118  # paths as they are named
+        parent = os.path.dirname(folder)  # noqa: PTH120  # likewise
+        if parent == folder or os.path.lexists(os.path.join(folder, ".git")):  # noqa: PTH118  # likewise
+            return None
+        folder = parent
+    with open(os.path.join(folder, ".agent", "config.yml"), "rb") as file:  # noqa: PTH118, PTH123  # likewise
+        if b"storage_path" not in file.read():
+            return None
+    from spillstore_tools.configuration import load  # noqa: PLC0415  # only where there is something to read
+
+    return os.path.join(folder, load(folder).artifacts.storage_path)  # noqa: PTH118  # likewise
 
 
 def location_options(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,19 +11,32 @@ if TYPE_CHECKING:
 
     from spillstore_tools.configuration import TruncationConfiguration
 
+# The same as ``spillstore_tools.profiles.NAMES``, which is not to be imported before a command has started.
 PROFILES = ("default", "acode", "opencode", "pipe", "omni", "lace")
 _CONFIGURED = frozenset({"default", "acode"})
 F = TypeVar("F", bound="Callable[..., object]")
+
+
+def known_profile(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """A profile that there is. Its name is looked up, like that of an artifact, and so a wrong one exits alike.
+
+    Raises:
+        click.ClickException: there is none of that name.
+    """
+    if value is not None and value not in PROFILES:
+        raise click.ClickException(f"no profile {value!r}; there are {', '.join(PROFILES)}")
+    return value
 
 
 def profile_option(function: F) -> F:
     """``--profile``, with its variable."""
     option = click.option(
         "--profile",
-        type=click.Choice(PROFILES),
+        metavar="NAME",
         default="default",
         envvar="SPILLSTORE_PROFILE",
-        help="What a model is shown, and how.  [default: default]",
+        callback=known_profile,
+        help=f"What a model is shown: {', '.join(PROFILES)}.  [SPILLSTORE_PROFILE; default: default]",
     )
     return option(function)
 

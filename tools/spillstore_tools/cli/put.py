@@ -1,4 +1,4 @@
-"""``spillstore put``: store a file, or what comes in on stdin."""
+"""``spillstore put``: store a file, or what comes in on stdin; or show of it what a model would see."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 
 from spillstore_tools.cli._location import Location, location_options
 from spillstore_tools.cli._output import count, exact_size, human_size, json_option, print_json, write_text
-from spillstore_tools.cli._profile import PROFILES, load_configuration
+from spillstore_tools.cli._profile import PROFILES, known_profile, load_configuration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,14 +36,19 @@ _READ = 1024 * 1024
 )
 @click.option(
     "--profile",
-    type=click.Choice(PROFILES),
+    metavar="NAME",
     envvar="SPILLSTORE_PROFILE",
-    help="Print what a model would see, and store only if that is not all.",
+    callback=known_profile,
+    help=f"Print what a model would see: {', '.join(PROFILES)}.  [SPILLSTORE_PROFILE]",
 )
 @click.option(
-    "--strategy", metavar="NAME", help="How it is cut: head, tail, head_tail, lines, element, smart, none."
+    "--strategy",
+    metavar="NAME",
+    help="How a model's view is cut: head, tail, head_tail, lines, element, smart, none.",
 )
-@click.option("--inline-limit", type=click.IntRange(min=1), metavar="N", help="Characters shown at most.")
+@click.option(
+    "--inline-limit", type=click.IntRange(min=1), metavar="N", help="Characters that a model sees at most."
+)
 @location_options
 @json_option
 def command(
@@ -60,8 +65,8 @@ def command(
 ) -> None:
     """Store FILE, or stdin, and print the id of the artifact; or print what a model would see of it.
 
-    With --profile, --strategy or --inline-limit the output is exactly the text that a model would be given, and nothing
-    is stored if that is all of it.
+    With --profile, --strategy or --inline-limit the output is exactly the text that a model would be given, and what is
+    shown whole is not stored (lace stores everything). The exit code is 1 if the profile refuses what is too large.
 
     \b
     Example:

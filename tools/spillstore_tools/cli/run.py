@@ -1,7 +1,7 @@
-"""``spillstore run``: run a command, keep all it prints, show both ends of it.
+"""``spillstore run``: run a command, keep all it prints, show what matters of it.
 
 The command is started first and everything heavy is imported while it runs. Whatever happens to the store, the command
-runs to its end, its output is shown, and its exit code is ours.
+runs to its end, its output is shown, and its exit code is ours. Settings that make no sense are told and left aside.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def command(
         print_json(record.as_json())
     else:
         write_text([record.rendered.text])
-        _held_open(record.outcome)
+        _tell(record)
     click.get_current_context().exit(record.outcome.exit_code)
 
 
@@ -91,9 +91,14 @@ class _Asked:
     tool_call_id: str | None
     profile: str
 
-    def configuration(self) -> TruncationConfiguration | None:
-        """The user's settings; the profiles that follow a document but for one have limits of their own."""
-        return load_configuration(self.profile)
+    def configuration(self) -> tuple[TruncationConfiguration | None, str | None]:
+        """The user's settings, or none and what is wrong with them: the command runs already, and shall go on."""
+        from spillstore.exceptions import InvalidSettingError  # noqa: PLC0415  # the command has been started by now
+
+        try:
+            return load_configuration(self.profile), None
+        except InvalidSettingError as error:
+            return None, str(error)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -104,6 +109,7 @@ class _Record:
     info: ArtifactInfo | None
     rendered: Rendered
     problem: str | None
+    misconfigured: str | None
 
     def as_json(self) -> dict[str, object]:
         outcome = self.outcome
@@ -120,6 +126,7 @@ class _Record:
             "stderr": outcome.stderr,
             "held_open": list(outcome.held_open),
             "storage_error": self.problem,
+            "configuration_error": self.misconfigured,
         }
 
 
@@ -127,6 +134,7 @@ def _record(process: Process, command_line: tuple[str, ...], asked: _Asked, loca
     from spillstore_tools.profiles import profile as profile_named  # noqa: PLC0415  # the command has been started by now
     from spillstore_tools.spill import Spill  # noqa: PLC0415  # likewise
 
+    configuration, misconfigured = asked.configuration()
     with contextlib.ExitStack() as stack:
         opened: list[Session] = []
 
@@ -137,7 +145,7 @@ def _record(process: Process, command_line: tuple[str, ...], asked: _Asked, loca
 
         spill = Spill(
             session,
-            profile_named(asked.profile, asked.configuration()),
+            profile_named(asked.profile, configuration),
             source=asked.source,
             command=shlex.join(command_line),
             tool_call_id=asked.tool_call_id,
@@ -151,12 +159,17 @@ def _record(process: Process, command_line: tuple[str, ...], asked: _Asked, loca
             exit_code=outcome.exit_code, signal=outcome.signal, runtime=round(outcome.duration * 1000)
         )
         info = None if spill.artifact is None else spill.artifact.info
-    return _Record(outcome=outcome, info=info, rendered=rendered, problem=spill.problem)
+    return _Record(
+        outcome=outcome, info=info, rendered=rendered, problem=spill.problem, misconfigured=misconfigured
+    )
 
 
-def _held_open(outcome: Outcome) -> None:
-    if outcome.held_open:
+def _tell(record: _Record) -> None:
+    """What is no part of the output, on stderr."""
+    if record.misconfigured is not None:
+        note(f"{record.misconfigured}; the defaults are used")
+    if held_open := record.outcome.held_open:
         note(
-            f"{' and '.join(outcome.held_open)} still held open by another process {GRACE} s after the command's end; "
+            f"{' and '.join(held_open)} still held open by another process {GRACE} s after the command's end; "
             "what it prints from now on is lost"
         )
