@@ -37,9 +37,8 @@ _READ = 1024 * 1024
 @click.option(
     "--profile",
     metavar="NAME",
-    envvar="SPILLSTORE_PROFILE",
     callback=known_profile,
-    help=f"Print what a model would see: {', '.join(PROFILES)}.  [SPILLSTORE_PROFILE]",
+    help=f"Print what a model would see: {', '.join(PROFILES)}.",
 )
 @click.option(
     "--strategy",
