@@ -97,7 +97,7 @@ def short(name: str) -> str:
 
     Example:
         >>> short("drivers/" * 8 + "main.c")
-        '...ivers/drivers/drivers/drivers/drivers/main.c'
+        '...rivers/drivers/drivers/drivers/drivers/main.c'
     """
     return name if len(name) <= _NAME else "..." + name[3 - _NAME :]
 
