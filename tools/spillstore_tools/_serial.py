@@ -45,9 +45,13 @@ class Serial(Generic[T]):
                 return
             self._items.append(item)
             self._waiting += self._size_of(item)
-            if not self._running:
-                self._running = True
-                threading.Thread(target=self._run, name="spillstore-scan", daemon=True).start()
+            if self._running:
+                return
+            self._running = True
+        try:
+            threading.Thread(target=self._run, name="spillstore-scan", daemon=True).start()
+        except RuntimeError:  # no more threads are to be had, or the interpreter is ending
+            self._run()
 
     def join(self) -> None:
         """Return when everything handed over is done; raise what went wrong."""

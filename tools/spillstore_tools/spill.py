@@ -6,44 +6,64 @@ the profile's passes see the sequence as it is stored. In the end the profile ma
 
 Storage may fail at any time and the tool call must not: what the store has taken but not shown to the passes yet is
 kept until it has, so after a failure the passes go on with exactly what is missing, and the text says what was kept.
+
+What is said of output that was stored comes from the artifact alone (its times, its exit code), never from what only
+this process knows; so ``render`` makes the same text again.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import threading
 import time
 from collections import deque
 from typing import TYPE_CHECKING, Literal
 
-from spillstore.exceptions import RangeTooLargeError, SpillstoreError
+from spillstore.exceptions import DroppedRangeError, RangeTooLargeError, SpillstoreError
 from spillstore.interleave import Interleaver
 from spillstore_tools._serial import Serial
-from spillstore_tools.preview.binary import recognise
-from spillstore_tools.profiles.base import Facts, Stored
+from spillstore_tools.preview.binary import HEAD_BYTES, BinaryType, recognise, text_encoding
+from spillstore_tools.profiles.base import ENCODED_TEXT, Facts, Stored, refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
-    from spillstore import Artifact, Session, Writer
+    from spillstore import Artifact, ArtifactInfo, Session, Writer
     from spillstore.info import Newline
-    from spillstore_tools.preview.binary import BinaryType
     from spillstore_tools.preview.parts import View
     from spillstore_tools.preview.scan import Overview, Scan
     from spillstore_tools.profiles.base import Keep, Profile, Rendered
 
 OutputStream = Literal["stdout", "stderr"]
 STREAMS: tuple[OutputStream, OutputStream] = ("stdout", "stderr")
-_HEAD = 8192
 _HOLD_US = 50_000
 _ROOM = 4 * 1024 * 1024
+_BATCH = 64 * 1024
+
+
+class _Batch:
+    """Consecutive runs of the sequence. Tools print line by line, and to wake a thread for each would cost more."""
+
+    def __init__(self) -> None:
+        self._runs: list[tuple[str, bytes]] = []
+        self.size = 0
+
+    def add(self, stream: str, data: bytes) -> None:
+        """The next run."""
+        self._runs.append((stream, data))
+        self.size += len(data)
+
+    def of(self, view: View) -> bytes:
+        """What a view has of them."""
+        return b"".join([data for stream, data in self._runs if view in {"combined", stream}])
 
 
 class Spill:
-    """Takes output with ``write``; ``finish`` says what a model is shown of it.
+    r"""Takes output with ``write``, from any thread; ``finish`` says what a model is shown of it.
 
     Args:
-        session: where it is stored if need be; a function, so that a pass-through opens nothing.
+        session: where it is stored if need be; a function, so that a pass-through opens nothing. Called once.
         profile: decides what is shown.
         source: the tool.
         command: what was run or asked for.
@@ -53,6 +73,16 @@ class Spill:
         is_command: whether a command prints it.
         flags: what a ``spillstore`` command needs besides to find the session.
         keep: ``all`` stores what is shown whole, too; None leaves it to the profile.
+
+    Example:
+        >>> import tempfile
+        >>> from spillstore import Store
+        >>> from spillstore_tools.profiles import profile
+        >>> with tempfile.TemporaryDirectory() as root, Store(root, free_disk_floor=0).session("demo") as session:
+        ...     spill = Spill(lambda: session, profile("omni"), source="bash")
+        ...     _ = spill.write(b"little\n")
+        ...     spill.finish().text, spill.artifact
+        ('little\n', None)
     """
 
     def __init__(
@@ -70,7 +100,8 @@ class Spill:
         keep: Keep | None = None,
     ) -> None:
         self._keep = keep or profile.keep
-        self._session = session
+        self._open_session = session
+        self._session: Session | None = None
         self._profile = profile
         self._source = source
         self._command = command
@@ -81,24 +112,36 @@ class Spill:
         self._flags = flags
         self._started = time.monotonic()
         self._created = time.time()
+        self._refuse_at = profile.refuse_at(source)
+        self._refused = False
         self._held: list[tuple[int, bytes, int]] | None = []
         self._sizes = [0, 0]
-        self._capped: set[str] = set()
-        self._head = b""
+        self._head = b""  # of the sequence, and how much of that the passes have seen
+        self._seen = 0
         self._writer: Writer | None = None
+        self._room_to_stop: int | None = (
+            None  # bytes that the store will still take, where it stops at a limit
+        )
         self._problem: str | None = None
+        self._writing = (
+            threading.Lock()
+        )  # protects all of the above: streams are written from their own threads
         self._lock = threading.Lock()  # protects what was seen: the tap runs on the store's threads
         # The passes take about as long as storing does, so they run beside it.
-        self._passes: Serial[tuple[str, bytes]] = Serial(
-            self._feed, size_of=lambda item: len(item[1]), room=_ROOM
-        )
-        self._unseen: tuple[deque[bytes], deque[bytes]] = (deque(), deque())
-        self._scans = self._make_scans()
+        self._passes: Serial[_Batch] = Serial(self._feed, size_of=lambda batch: batch.size, room=_ROOM)
+        self._batch = _Batch()  # runs of the sequence on their way to the passes
+        self._unseen: deque[tuple[int, bytes]] = deque()
+        self._interleaver = Interleaver(self._enter, _HOLD_US)  # for what does not go through the store
+        self._scans = self._make_scans(b"\r" if newline == "cr" else b"\n")
         self.artifact: Artifact | None = None
+        self._info: ArtifactInfo | None = None
+        self._holes: dict[View, _Hole] = {}
         if self._keep == "all":
             self._spill()
 
-    def _make_scans(self, terminator: bytes = b"\n") -> dict[View, Scan]:
+    def _make_scans(self, terminator: bytes) -> dict[View, Scan]:
+        self._head, self._seen = b"", 0
+        self._ended_by = terminator
         return {view: self._profile.scan(view, terminator, self._source) for view in self._profile.views}
 
     @property
@@ -111,43 +154,55 @@ class Spill:
         """Why not all of it is stored, or None."""
         return self._problem
 
-    def write(self, data: bytes, stream: OutputStream = "stdout") -> int:
+    # --- as it comes ------------------------------------------------------------------------------------
+
+    def write(self, data: bytes | bytearray | memoryview, stream: OutputStream = "stdout") -> int:
         """Take bytes; blocks while the store is behind. Storage failures are kept for ``finish``, not raised."""
         number = STREAMS.index(stream)
-        self._sizes[number] += len(data)
-        if len(self._head) < _HEAD:
-            self._head += data[: _HEAD - len(self._head)]
-        if self._refusing():
-            self._abandon()
-        elif data := self._within_limit(data, number):
-            if self._held is not None:
-                self._hold(data, number)
-            else:
-                self._pass_on(data, number)
-        return len(data)
+        size = len(data)
+        with self._writing:
+            self._sizes[number] += size
+            if self._refuse_at is not None and self.received >= self._refuse_at:
+                self._refuse()
+            elif kept := self._within_limit(bytes(data), number):
+                if self._held is not None:
+                    self._hold(kept, number)
+                else:
+                    self._pass_on(kept, number)
+        return size
 
-    def _refusing(self) -> bool:
-        return self._profile.refuse_at is not None and self.received >= self._profile.refuse_at
+    def abort(self, reason: str) -> None:
+        """Give up: what was stored stays, ``interrupted``; what was held back is dropped."""
+        with self._writing:
+            self._held = None
+            self._end_writer(reason)
 
     def _within_limit(self, data: bytes, number: int) -> bytes:
         """What the profile keeps of a stream."""
         limit = self._profile.stream_limit
         if limit is None or self._sizes[number] <= limit:
             return data
-        self._capped.add(STREAMS[number])
         return data[: max(0, limit - (self._sizes[number] - len(data)))]
 
     def _hold(self, data: bytes, number: int) -> None:
         assert self._held is not None  # the caller asked
-        self._held.append((number, bytes(data), int((time.monotonic() - self._started) * 1e6)))
+        self._held.append((number, data, self._now()))
         if self.received > self._profile.buffer_bytes:
             self._spill()
+
+    def _now(self) -> int:
+        return int((time.monotonic() - self._started) * 1e6)
 
     def _spill(self) -> None:
         """Open the artifact and give it what was held back."""
         held, self._held = self._held or [], None
+        if (
+            self._newline == "auto"
+        ):  # a guess; where more output proves it wrong, the artifact is looked at again
+            self._scans = self._make_scans(terminator_of(b"".join(data for _, data, _ in held)))
         try:
-            self._writer = self._session().create(
+            self._session = self._open_session()
+            self._writer = self._session.create(
                 source=self._source,
                 command=self._command,
                 tool_call_id=self._tool_call_id,
@@ -157,135 +212,181 @@ class Spill:
                 policy=self._profile.policy,
                 tap=self._see,
             )
-        except (SpillstoreError, OSError) as error:
-            self._problem = str(error)
+            if (self._profile.policy or self._session.settings.artifact_policy) == "stop":
+                self._room_to_stop = self._profile.size_limit or self._session.settings.artifact_limit
+        except Exception as error:  # noqa: BLE001  # whatever the caller's function raises, the tool call succeeds
+            self._problem = str(error) or type(error).__name__
         for number, data, _ in held:
             self._pass_on(data, number)
 
     def _pass_on(self, data: bytes, number: int) -> None:
-        if self._writer is not None:
-            self._unseen[number].append(
-                data
-            )  # no lock: the passes may take milliseconds, and a deque needs none
-            try:
-                self._writer.write(data, STREAMS[number])
-            except SpillstoreError as error:
-                self._fail(error)
-        else:
-            self._passes.put((STREAMS[number], data))
+        if self._writer is None:
+            self._interleaver.write(number, data, self._now())
+            return
+        expected = data if self._room_to_stop is None else data[: self._room_to_stop]
+        if self._room_to_stop is not None:
+            self._room_to_stop -= len(expected)
+        if expected:  # what the store will not take it will not show either
+            # Without the lock, for the passes may take milliseconds under it: a deque needs none.
+            self._unseen.append((number, expected))
+        try:
+            self._writer.write(data, STREAMS[number])
+        except SpillstoreError as error:
+            self._fail(error)
 
     def _see(self, stream: str, data: bytes) -> None:
         """The store's tap: the next run of the sequence."""
         with self._lock:
             if self._writer is None:
                 return  # it failed meanwhile, and the passes have been given all of it
-            self._forget(self._unseen[STREAMS.index(stream)], len(data))
-            self._passes.put((stream, data))
+            self._forget(STREAMS.index(stream), len(data))
+            self._hand_over(stream, data)
 
-    def _feed(self, item: tuple[str, bytes]) -> None:
-        stream, data = item
-        for view, scan in self._scans.items():
-            if view in {"combined", stream}:
-                scan.feed(data)
-
-    @staticmethod
-    def _forget(unseen: deque[bytes], size: int) -> None:
-        while size and unseen:
-            first = unseen.popleft()
-            if len(first) > size:
-                unseen.appendleft(first[size:])
+    def _forget(self, number: int, size: int) -> None:
+        """Bytes of a stream that the passes have been given; others stand before them only while a line is held back."""
+        at = 0
+        while size and at < len(self._unseen):
+            stream, data = self._unseen[at]
+            if stream != number:
+                at += 1
+            elif len(data) > size:
+                self._unseen[at] = (stream, data[size:])
                 return
-            size -= len(first)
+            else:
+                del self._unseen[at]
+                size -= len(data)
+
+    def _enter(self, number: int, pieces: list[bytes | memoryview], now: int) -> None:  # noqa: ARG002  # the interface
+        self._hand_over(STREAMS[number], b"".join(pieces))
+
+    def _hand_over(self, stream: str, data: bytes) -> None:
+        """The next run for the passes: never from two threads at once, for there is no writer, or its tap alone calls."""
+        self._batch.add(stream, data)
+        if self._batch.size >= _BATCH:
+            batch, self._batch = self._batch, _Batch()
+            self._passes.put(batch)
+
+    def _feed(self, batch: _Batch) -> None:
+        self._seen += batch.size
+        if len(self._head) < HEAD_BYTES:
+            self._head += batch.of("combined")[: HEAD_BYTES - len(self._head)]
+        for view, scan in self._scans.items():
+            scan.feed(batch.of(view))
+
+    # --- what goes wrong --------------------------------------------------------------------------------
 
     def _fail(self, error: SpillstoreError) -> None:
         """Go on without the store; the passes get what it had not shown them."""
-        with self._lock:
+        self._problem = self._problem or str(error) or type(error).__name__
+        with self._lock:  # from here on the tap does nothing
             writer, self._writer = self._writer, None
-            self._problem = self._problem or str(error)
-            for stream, unseen in zip(STREAMS, self._unseen, strict=True):
-                for data in unseen:
-                    self._passes.put((stream, data))
-                unseen.clear()
+        while self._unseen:
+            number, data = self._unseen.popleft()
+            self._interleaver.write(number, data, self._now())
         if writer is not None:
             with contextlib.suppress(SpillstoreError):
                 writer.abort(self._problem)
             self._find(writer.id)
 
-    def _abandon(self) -> None:
+    def _refuse(self) -> None:
         """Keep nothing: the profile refuses what is as large as this."""
+        if self._refused:
+            return
+        self._refused = True
         self._held = None
         self._scans = {}
-        if self._writer is not None:
-            writer, self._writer = self._writer, None
-            with contextlib.suppress(SpillstoreError):
-                writer.abort("refused: too large")
-                self._session().artifact(writer.id).delete()
+        self._end_writer("refused: too large")
+        if self.artifact is not None:
+            self._delete()
 
-    def _find(self, artifact_id: str) -> None:
+    def _end_writer(self, reason: str) -> None:
+        with self._lock:
+            writer, self._writer = self._writer, None
+            self._unseen.clear()
+        if writer is not None:
+            with contextlib.suppress(SpillstoreError):
+                writer.abort(reason)
+            self._find(writer.id)
+
+    def _find(self, artifact_id: str, *, empty: bool = False) -> None:
+        """Learn what was stored, if anything was."""
+        assert self._session is not None  # there was a writer
+        try:
+            artifact = self._session.artifact(artifact_id)
+            info = artifact.info
+            self._holes = _holes_of(artifact, info)
+        except SpillstoreError as error:
+            if not empty:
+                return
+            self._problem = self._problem or str(error)
+        else:
+            if info.size or empty:
+                self.artifact, self._info = artifact, info
+
+    def _delete(self) -> None:
+        """Remove the artifact; where that fails it stays, and is told of."""
+        assert self.artifact is not None  # the callers asked
         with contextlib.suppress(SpillstoreError):
-            artifact = self._session().artifact(artifact_id)
-            if artifact.info.size:
-                self.artifact = artifact
+            self.artifact.delete()
+            self.artifact = self._info = None
+
+    # --- the end ----------------------------------------------------------------------------------------
 
     def finish(
         self, *, exit_code: int | None = None, signal: str | None = None, runtime: int | None = None
     ) -> Rendered:
-        """End the artifact, if there is one, and make the text. Nothing of the store is raised.
+        """End the artifact, if there is one, and make the text. Call it once; nothing of the store is raised.
 
         Args:
             exit_code: of the command.
-            signal: the name of the signal that ended it.
-            runtime: milliseconds that it ran.
+            signal: the name of the signal that ended it; the text takes it from the exit code, which is stored.
+            runtime: milliseconds that it ran; of output that is stored the artifact's own times are used.
         """
-        if self._refusing():
-            from spillstore_tools.preview.scan import Overview  # noqa: PLC0415  # rarely needed
-
-            nothing = Overview(
-                size=self.received,
-                lines=0,
-                chars=0,
-                head=(),
-                tail=(),
-                whole=False,
-                terminator=b"\n",
-                observer=None,
+        del signal
+        with self._writing:
+            if self._refused:
+                assert self._refuse_at is not None  # or nothing would have been refused
+                return refused(self.received, self._refuse_at)
+            facts = Facts(
+                source=self._source,
+                command=self._command,
+                content_type=self._content_type,
+                is_command=self._is_command,
+                exit_code=exit_code,
+                runtime=runtime,
+                created=self._created,
             )
-            return self._profile.render(
-                dict.fromkeys(self._profile.views, nothing), self._facts(None, None, None)
-            )
-        overviews = self._end(exit_code)
-        return self._profile.render(overviews, self._facts(exit_code, signal, runtime))
+            overviews = self._end(facts)
+            if self._info is not None and self.artifact is not None and self._problem is None:
+                # What ``render`` will say, too.
+                stored = _facts_of(self._info, self._profile, self._flags, self._holes, self._head)
+                return self._profile.render(overviews, stored)
+            return self._profile.render(overviews, self._live(facts))
 
-    def _end(self, exit_code: int | None) -> dict[View, Overview]:
+    def _end(self, facts: Facts) -> dict[View, Overview]:
         if self._held is not None:
             held = list(self._held)
-            terminator = self._terminator(data for _, data, _ in held)
-            self._scans = self._make_scans(terminator)
+            if self._newline == "auto":
+                self._scans = self._make_scans(terminator_of(b"".join(data for _, data, _ in held)))
             overviews = self._overviews_of(held)
-            if self._complete(overviews):
+            if self._complete(overviews, facts):
                 return overviews
-            self._scans = self._make_scans(terminator)
+            self._scans = self._make_scans(self._ended_by)
             self._spill()
         if self._writer is not None:
-            self._close(self._writer, exit_code)
+            self._close(self._writer, facts.exit_code)
+        self._interleaver.flush(self._now())
+        self._passes.put(self._batch)
         self._passes.join()
-        if self.artifact is not None and self._needs_another_look():
-            return scanned(self.artifact, self._profile, self._source)
-        overviews = {view: scan.finish() for view, scan in self._scans.items()}
-        if self._keep == "spilled" and self.artifact is not None and self._complete(overviews):
-            with contextlib.suppress(SpillstoreError):
-                self.artifact.delete()
-                self.artifact = None
+        overviews = self._look_again({view: scan.finish() for view, scan in self._scans.items()})
+        if self._keep == "spilled" and self._complete(overviews, facts):
+            if self.artifact is not None:
+                self._delete()
+            self._problem = None  # nothing needed storing
         return overviews
 
-    def _complete(self, overviews: dict[View, Overview]) -> bool:
-        return self._profile.complete(overviews, self._source, self._binary())
-
-    def _needs_another_look(self) -> bool:
-        """Whether the passes saw other lines than the artifact has: CRs count as line ends since, or it was rolled."""
-        assert self.artifact is not None  # the caller asked
-        info = self.artifact.info
-        return info.hole is not None or (info.newline == "cr" and self._problem is None)
+    def _complete(self, overviews: dict[View, Overview], facts: Facts) -> bool:
+        return self._profile.complete(overviews, self._live(facts, stored=False))
 
     def _close(self, writer: Writer, exit_code: int | None) -> None:
         try:
@@ -293,90 +394,76 @@ class Spill:
         except SpillstoreError as error:
             self._fail(error)
         else:
-            self._find(writer.id)
-            if self.artifact is None:  # empty, and stored all the same
-                with contextlib.suppress(SpillstoreError):
-                    self.artifact = self._session().artifact(writer.id)
+            self._find(writer.id, empty=True)
 
-    def _terminator(self, pieces: Iterable[bytes]) -> bytes:
-        if self._newline != "auto":
-            return b"\r" if self._newline == "cr" else b"\n"
-        data = b"".join(pieces)
-        return b"\r" if b"\r" in data and b"\n" not in data else b"\n"
+    def _look_again(self, overviews: dict[View, Overview]) -> dict[View, Overview]:
+        """What the artifact gives where the passes saw another thing: what was dropped since, other line ends."""
+        info, artifact = self._info, self.artifact
+        if info is None or artifact is None or self._problem is not None:
+            return overviews
+        if info.hole is None and terminator_in(info) == self._ended_by:
+            return overviews
+        try:
+            again = scanned(artifact, self._profile, self._source)
+            self._head = _head_of(artifact)
+        except SpillstoreError as error:
+            self._problem = f"it cannot be read again: {error}"
+            return overviews
+        return again
+
+    def _live(self, facts: Facts, *, stored: bool = True) -> Facts:
+        """What is known here of output that is not stored, or not all of it."""
+        where = None
+        if stored and self._info is not None:
+            where = _stored_of(self._info, self._flags, self._holes)
+        limit = self._profile.stream_limit
+        return dataclasses.replace(
+            facts,
+            stored=where,
+            problem=self._problem if stored else None,
+            capped=_capped(dict(zip(STREAMS, self._sizes, strict=True)), limit),
+            created=facts.created if self._info is None else self._info.created,
+            binary=kind_of(self._head, self._seen),
+            head=self._head,
+        )
 
     def _overviews_of(self, held: list[tuple[int, bytes, int]]) -> dict[View, Overview]:
         """The passes over what is in memory, its lines interleaved as the store would."""
+        batch = _Batch()
 
         def enter(stream: int, pieces: list[bytes | memoryview], now: int) -> None:  # noqa: ARG001  # the interface
-            self._feed((STREAMS[stream], b"".join(pieces)))
+            batch.add(STREAMS[stream], b"".join(pieces))
 
         interleaver = Interleaver(enter, _HOLD_US)
         now = 0
         for number, data, now in held:
             interleaver.write(number, data, now)
         interleaver.flush(now)
+        self._feed(batch)
         return {view: scan.finish() for view, scan in self._scans.items()}
 
-    def _binary(self) -> BinaryType | None:
-        return recognise(self._head, self.received)
 
-    def _facts(self, exit_code: int | None, signal: str | None, runtime: int | None) -> Facts:
-        artifact = self.artifact
-        return Facts(
-            source=self._source,
-            command=self._command,
-            content_type=self._content_type,
-            stored=None if artifact is None else stored_of(artifact, self._flags),
-            problem=self._problem,
-            capped=frozenset(self._capped),
-            is_command=self._is_command,
-            exit_code=exit_code,
-            signal=signal,
-            runtime=runtime,
-            created=self._created if artifact is None else artifact.info.created,
-            binary=self._binary(),
-            head=self._head,
-        )
+def terminator_of(data: bytes) -> bytes:
+    """What ends a line where ``newline`` is ``auto``."""
+    return b"\r" if b"\r" in data and b"\n" not in data else b"\n"
 
 
-def stored_of(artifact: Artifact, flags: str = "") -> Stored:
-    """Where an artifact is kept, for a notice."""
-    info = artifact.info
-    hole = None if info.hole is None else (info.hole.start, info.hole.end)
-    cut_off = info.received - info.size if info.policy == "stop" and info.state == "sealed" else 0
-    return Stored(id=info.id, flags=flags, hole=hole, cut_off=cut_off, limit=info.limit)
+def terminator_in(info: ArtifactInfo) -> bytes:
+    """What ends a line of an artifact."""
+    return b"\r" if info.newline == "cr" else b"\n"
 
 
-def scanned(artifact: Artifact, profile: Profile, source: str) -> dict[View, Overview]:
-    """A profile's passes over what is stored."""
-    info = artifact.info
-    terminator = b"\r" if info.newline == "cr" else b"\n"
-    overviews: dict[View, Overview] = {}
-    for view in profile.views:
-        scan = profile.scan(view, terminator, source)
-        hole = info.hole if view == "combined" else None
-        if hole is None:
-            for block in artifact.chunks(stream=view, holes="skip"):
-                scan.feed(block)
-        else:
-            for block in artifact.chunks(0, hole.start, stream=view):
-                scan.feed(block)
-            scan.skip(hole.end - hole.start, hole.last_line, torn=_torn(artifact, hole.last_line, terminator))
-            for block in artifact.chunks(hole.end, stream=view):
-                scan.feed(block)
-        overviews[view] = scan.finish()
-    return overviews
+# --- what is stored ---------------------------------------------------------------------------------------
 
 
-def _torn(artifact: Artifact, last_line: int, terminator: bytes) -> bool:
-    """Whether the last line that a hole touches goes on behind it."""
-    if last_line >= artifact.info.lines:
-        return True
-    try:
-        rest = artifact.read_lines(last_line, last_line, holes="skip")
-    except RangeTooLargeError:
-        return True
-    return rest.endswith(terminator)
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Hole:
+    """What a view has lost: bytes ``[start, end)``; the last line of which a part is gone, and whether it goes on."""
+
+    start: int
+    end: int
+    last_line: int
+    torn: bool
 
 
 def render(
@@ -388,22 +475,115 @@ def render(
         artifact: sealed, interrupted, or still being written.
         profile: decides what is shown.
         flags: what a ``spillstore`` command needs besides to find the session.
-        is_command: whether a command printed it; None asks the artifact, which has an exit code then.
+        is_command: whether a command printed it; None asks the artifact: it has an exit code then, or has not ended
+            well and names its command.
+
+    Raises:
+        SpillstoreError: it cannot be read.
     """
     info = artifact.info
-    command = info.exit_code is not None if is_command is None else is_command
-    head = next(artifact.chunks(holes="skip"), b"")[:_HEAD]
-    facts = Facts(
+    facts = _facts_of(info, profile, flags, _holes_of(artifact, info), _head_of(artifact))
+    if is_command is not None:
+        facts = dataclasses.replace(facts, is_command=is_command)
+    return profile.render(scanned(artifact, profile, info.source), facts)
+
+
+def scanned(artifact: Artifact, profile: Profile, source: str) -> dict[View, Overview]:
+    """A profile's passes over what is stored."""
+    info = artifact.info
+    terminator = terminator_in(info)
+    holes = _holes_of(artifact, info)
+    overviews: dict[View, Overview] = {}
+    for view in profile.views:
+        scan = profile.scan(view, terminator, source)
+        hole = holes.get(view)
+        # A running artifact may lose more at any time.
+        for block in artifact.chunks(0, None if hole is None else hole.start, stream=view, holes="skip"):
+            scan.feed(block)
+        if hole is not None:
+            scan.skip(hole.end - hole.start, hole.last_line, torn=hole.torn)
+            for block in artifact.chunks(hole.end, stream=view, holes="skip"):
+                scan.feed(block)
+        overviews[view] = scan.finish()
+    return overviews
+
+
+def _facts_of(
+    info: ArtifactInfo, profile: Profile, flags: str, holes: dict[View, _Hole], head: bytes
+) -> Facts:
+    sizes = {"stdout": info.stdout.size, "stderr": info.stderr.size}
+    return Facts(
         source=info.source,
         command=info.command,
         content_type=info.content_type,
-        stored=stored_of(artifact, flags),
+        stored=_stored_of(info, flags, holes),
         problem=info.reason if info.state == "interrupted" else None,
-        is_command=command,
+        capped=_capped(sizes, profile.stream_limit),
+        is_command=info.exit_code is not None or (info.state != "sealed" and info.command is not None),
         exit_code=info.exit_code,
-        runtime=None if info.ended is None else int((info.ended - info.created) * 1000),
+        runtime=None if info.ended is None else round((info.ended - info.created) * 1000),
         created=info.created,
-        binary=recognise(head, info.size),
+        binary=kind_of(head, info.size),
         head=head,
     )
-    return profile.render(scanned(artifact, profile, info.source), facts)
+
+
+def _stored_of(info: ArtifactInfo, flags: str, holes: dict[View, _Hole]) -> Stored:
+    cut_off = info.received - info.size if info.policy == "stop" and info.state == "sealed" else 0
+    return Stored(
+        id=info.id,
+        flags=flags,
+        sizes={"combined": info.size, "stdout": info.stdout.size, "stderr": info.stderr.size},
+        holes={view: (hole.start, hole.end) for view, hole in holes.items()},
+        cut_off=cut_off,
+        limit=info.limit,
+    )
+
+
+def _capped(sizes: dict[OutputStream, int] | dict[str, int], limit: int | None) -> frozenset[str]:
+    """The streams that are as long as they may be. Whether more came than that, nobody stores."""
+    return frozenset(name for name, size in sizes.items() if limit is not None and size >= limit)
+
+
+def kind_of(head: bytes, size: int) -> BinaryType | None:
+    """What content is that is no text in UTF-8."""
+    encoding = text_encoding(head)
+    if encoding not in {None, "utf-8-sig"}:
+        return BinaryType(f"{ENCODED_TEXT}{encoding}", f"Text in {encoding}")
+    return recognise(head, size)
+
+
+def _head_of(artifact: Artifact) -> bytes:
+    return artifact.read_bytes(0, HEAD_BYTES, holes="skip")
+
+
+def _holes_of(artifact: Artifact, info: ArtifactInfo) -> dict[View, _Hole]:
+    """What each view has lost; the store tells it of one view at a time, to whoever asks for what is gone."""
+    if info.hole is None:
+        return {}
+    terminator = terminator_in(info)
+    found: dict[View, _Hole] = {}
+    lines: dict[View, int] = {
+        "combined": info.lines,
+        "stdout": info.stdout.lines,
+        "stderr": info.stderr.lines,
+    }
+    for view, total in lines.items():
+        try:
+            artifact.read_bytes(0, info.size, stream=view, max_bytes=0)
+        except DroppedRangeError as error:
+            start, end = error.dropped_bytes
+            _, last = error.dropped_lines
+            torn = last >= total or _goes_on(artifact, view, last, terminator)
+            found[view] = _Hole(start, end, last, torn)
+        except RangeTooLargeError:
+            continue  # nothing of this view is gone
+    return found
+
+
+def _goes_on(artifact: Artifact, view: View, last_line: int, terminator: bytes) -> bool:
+    """Whether the last line that a hole touches ends behind it."""
+    try:
+        return artifact.read_lines(last_line, last_line, stream=view, holes="skip").endswith(terminator)
+    except RangeTooLargeError:
+        return True

@@ -10,24 +10,30 @@ import dataclasses
 import json
 import logging
 import time
+from collections.abc import Iterable
 from typing import IO, TYPE_CHECKING, Any
 
 from spillstore import Artifact
 from spillstore.exceptions import SpillstoreError
+from spillstore_tools.preview.clean import clean, is_plain
 from spillstore_tools.profiles import profile as profile_named
-from spillstore_tools.spill import Spill, render
+from spillstore_tools.profiles.base import Rendered
+from spillstore_tools.spill import Spill, kind_of, render, terminator_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable
 
     from spillstore import Session
     from spillstore.info import Newline
     from spillstore_tools.configuration import MetadataSettings, TruncationConfiguration
     from spillstore_tools.preview.parts import Omission
-    from spillstore_tools.profiles.base import Profile, Rendered
+    from spillstore_tools.profiles.base import Profile
 
 METADATA_VERSION = 1
 _READ = 256 * 1024
+_SHORT = 64 * 1024  # bytes that are held in memory by every profile anyhow
+_PDF = b"%PDF-"  # the one kind of binary content that may be plain text throughout
+_TERMINATORS = {"lf": b"\n", "cr": b"\r"}
 _log = logging.getLogger("spillstore.truncation")
 _log.addHandler(logging.NullHandler())
 
@@ -116,21 +122,22 @@ class TruncationResult:
 
 
 class TruncationProcessor:
-    """Measure, pass through, truncate, or replace by a reference; whatever is cut is stored.
+    r"""Measure, pass through, truncate, or replace by a reference; whatever is cut is stored.
 
     Safe from any thread. A pass-through opens no session and touches no disk.
 
     Args:
         session: an open session, or a function that opens one when something must be stored; None stores nothing.
+            A function is asked each time something must be stored.
         profile: the name of a profile, or a profile.
         configuration: limits and strategies for ``acode`` and ``default``; None for the defaults.
         flags: what a ``spillstore`` command needs besides to find the session, for notices.
 
     Example:
         >>> processor = TruncationProcessor(None, profile="acode")
-        >>> result = processor.process("all good\\n", "read_file")
+        >>> result = processor.process("all good\n", "read_file")
         >>> result.content, result.metadata.was_truncated
-        ('all good\\n', False)
+        ('all good\n', False)
     """
 
     def __init__(
@@ -172,11 +179,14 @@ class TruncationProcessor:
         Cost: linear in the content, in flat memory.
         """
         began = time.perf_counter()
-        if isinstance(content, Artifact):
-            rendered, size = render(content, self._profile, flags=self._flags), content.info.size
-            artifact: Artifact | None = content
+        data: object = encoded(content) if isinstance(content, str) else content
+        if isinstance(data, bytes) and (text := self._at_once(data, tool_name, newline)) is not None:
+            return self._result(Rendered(text=text), len(data), None, tool_name)
+        if isinstance(data, Artifact):
+            rendered, size = render(data, self._profile, flags=self._flags), data.info.size
+            artifact: Artifact | None = data
         else:
-            pieces, content_type = _pieces(content, content_type)
+            pieces, content_type = _pieces(data, content_type)
             spill = Spill(
                 self._open,
                 self._profile,
@@ -187,12 +197,29 @@ class TruncationProcessor:
                 newline=newline,
                 flags=self._flags,
             )
-            for piece in pieces:
-                spill.write(piece)
+            _fill(spill, pieces)
             rendered, size, artifact = spill.finish(), spill.received, spill.artifact
         result = self._result(rendered, size, artifact, tool_name)
         _log_event(result, time.perf_counter() - began)
         return result
+
+    def _at_once(self, data: bytes, source: str, newline: Newline) -> str | None:
+        """The text, if it is short and the profile shows such text as it is; ``Spill`` would give the same."""
+        inline = self._profile.inline(source)
+        refuse_at = self._profile.refuse_at(source)
+        if inline is None or len(data) > _SHORT or (refuse_at is not None and len(data) >= refuse_at):
+            return None
+        if data.isascii() and newline != "cr" and is_plain(data) and not data.startswith(_PDF):
+            text = data.decode("ascii")
+        elif inline.text_only and kind_of(data, len(data)) is not None:
+            return None
+        else:
+            terminator = terminator_of(data) if newline == "auto" else _TERMINATORS[newline]
+            text = clean(data, terminator)
+        if len(text) > inline.chars or (inline.size is not None and len(text.encode()) > inline.size):
+            return None
+        lines = text.count("\n") + (not text.endswith("\n"))
+        return text if inline.lines is None or lines <= inline.lines else None
 
     def _open(self) -> Session:
         if self._session is None:
@@ -202,18 +229,15 @@ class TruncationProcessor:
     def _result(
         self, rendered: Rendered, size: int, artifact: Artifact | None, tool_name: str
     ) -> TruncationResult:
-        shown = len(rendered.text) - sum(length for _, length in rendered.notes)
-        shown -= sum(each.length for each in rendered.omissions if not rendered.fields)
-        counted = [each.chars for each in rendered.omissions if each.chars is not None]
-        omitted = sum(counted) if len(counted) == len(rendered.omissions) else None
+        omitted = _omitted(rendered)
         metadata = TruncationMetadata(
-            original_size=size if omitted is None else shown + omitted,
+            original_size=size if omitted is None else _shown(rendered) + omitted,
             original_bytes=size,
             truncated_size=len(rendered.text),
             strategy_used=rendered.strategy,
             was_truncated=rendered.was_truncated,
             artifact_id=None if artifact is None else artifact.id,
-            omitted_lines=sum(each.lines for each in rendered.omissions),
+            omitted_lines=sum([each.lines for each in rendered.omissions]),
             omitted_characters=omitted,
             omitted_elements=rendered.elements,
             tool_name=tool_name,
@@ -235,27 +259,55 @@ class TruncationProcessor:
         )
 
 
+def _shown(rendered: Rendered) -> int:
+    """Code points of the output that are shown: neither markers nor words of our own."""
+    texts = rendered.fields.values() if rendered.fields else (rendered.text,)
+    ours = [length for _, length in rendered.notes] + [each.length for each in rendered.omissions]
+    return sum(map(len, texts)) - sum(ours)
+
+
+def _omitted(rendered: Rendered) -> int | None:
+    """Code points that are missing, or None where nobody counted them."""
+    counted = [each.chars for each in rendered.omissions if each.chars is not None]
+    return None if rendered.refused or len(counted) < len(rendered.omissions) else sum(counted)
+
+
 def tokens(chars: int) -> int:
     """The estimate of S1: a quarter of the characters, rounded up (FR-017)."""
     return -(-chars // 4)
 
 
+def encoded(text: str) -> bytes:
+    """Text as bytes, as a writer stores it: half surrogates that stand for bytes become those bytes again."""
+    for errors in ("strict", "surrogateescape"):
+        try:
+            return text.encode(errors=errors)
+        except UnicodeEncodeError:
+            continue
+    return text.encode(errors="surrogatepass")
+
+
+def _fill(spill: Spill, pieces: Iterable[bytes]) -> None:
+    """Write all of it; if it cannot be had to its end, what there is of it stays."""
+    try:
+        for piece in pieces:
+            spill.write(piece)
+    except BaseException as error:
+        spill.abort(f"{type(error).__name__}: {error}"[:200])
+        raise
+
+
 def _pieces(content: object, content_type: str | None) -> tuple[Iterable[bytes], str | None]:
     """Content as bytes in pieces, and its media type."""
-    if isinstance(content, str):
-        return _slices(content.encode("utf-8", "surrogatepass")), content_type
     if isinstance(content, (bytes, bytearray, memoryview)):
         return _slices(bytes(content)), content_type
     if hasattr(content, "read"):
         return _file(content), content_type  # type: ignore[arg-type]  # it reads
     if isinstance(content, (dict, list, tuple, int, float, bool)) or content is None:
         return _slices(_json(content)), content_type or "application/json"
-    if hasattr(content, "__iter__"):
-        return _blocks(content), content_type
-    raise ContentError(
-        f"content is a {type(content).__name__}; give text, bytes, a file, an iterable of bytes, an Artifact, or what JSON "
-        "can hold"
-    )
+    if isinstance(content, Iterable):
+        return map(_block, content), content_type
+    raise _unfit("content", content)
 
 
 def _slices(data: bytes) -> Iterable[bytes]:
@@ -264,17 +316,27 @@ def _slices(data: bytes) -> Iterable[bytes]:
 
 def _file(file: IO[Any]) -> Iterable[bytes]:
     while piece := file.read(_READ):
-        yield piece.encode("utf-8", "surrogatepass") if isinstance(piece, str) else piece
+        yield _block(piece)
 
 
-def _blocks(blocks: Iterable[Any]) -> Iterable[bytes]:
-    for block in blocks:
-        yield block.encode("utf-8", "surrogatepass") if isinstance(block, str) else bytes(block)
+def _block(block: object) -> bytes:
+    if isinstance(block, str):
+        return encoded(block)
+    if isinstance(block, (bytes, bytearray, memoryview)):
+        return bytes(block)
+    raise _unfit("a piece of the content", block)  # bytes(5) would be five NULs
+
+
+def _unfit(what: str, content: object) -> ContentError:
+    return ContentError(
+        f"{what} is a {type(content).__name__}; give text, bytes, a file, an iterable of bytes, an Artifact, or what JSON "
+        "can hold"
+    )
 
 
 def _json(content: object) -> bytes:
     try:
-        return json.dumps(content, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        return encoded(json.dumps(content, ensure_ascii=False))
     except ValueError as error:
         raise ContentError(f"content cannot be shown as JSON: it refers to itself ({error})") from None
     except (TypeError, RecursionError) as error:

@@ -25,20 +25,22 @@ _WORDS = tuple(
     for word in r"""
     errors?|err!|failure/error|fail\w*|fatal|exceptions?|panic\w*|traceback|abort\w*|cannot|can't|could not|couldn't|unable|denied|refused|undefined|
     undeclared|unresolved|unknown|unexpected|mismatch\w*|timed ?out|timeout|killed|expected|assert\w*|exit(?:ed)?|non-zero|
-    violat\w*|invalid|incompatible|conflict\w*|missing|corrupt\w*|exceed\w*|segmentation|oom|severe|critical|emerg\w*|alert|
+    violat\w*|invalid|incompatible|conflict\w*|missing|corrupt\w*|exceed\w*|segmentation|oom\w*|severe|critical|emerg\w*|alert|
     unhandled|uncaught|caused by|unsupported|unsafe|rejected|unreachable|interrupted|terminated|overflow|leak\w*|deadlock|
-    illegal|crash\w*|sig[a-z]{3,4}|signal|not ok|gave up|giving up|erreur|fehler|errore
+    illegal|crash\w*|sig[a-z]{3,4}|signal|not ok|gave up|giving up|erreur|fehler|errore|terminate called
     """.replace("\n    ", "")
     .strip()
     .split("|")
 )
 _FORMS = (
     rb"[a-z](?:error|exception|fault|panic)(?:[:(\s]|$)",
-    rb"^E  |^e: ",
+    rb"^E  |^e: |^\*\* \(|sanitizer: ",
     *(
         form.encode()
-        for form in "not found|no such|core dumped|out of memory|no space|not allowed|<<< |échec|ошибк|错误|錯誤|失败|失敗|エラー|"
-        "오류|✗|✘|✕|❌".split("|")
+        for form in (
+            *("not found", "no such", "core dumped", "out of memory", "no space", "not allowed", "<<< "),
+            *("échec", "ошибк", "错误", "錯誤", "失败", "失敗", "エラー", "오류", "✗", "✘", "✕", "❌"),
+        )
     ),
 )
 _COMMON = 256  # hits of a word after which it says nothing any more
@@ -49,9 +51,15 @@ _HARMLESS = (
     r"\b(?:no|not)\s+(?:longer\s+)?(?:an?\s+)?error\b|"
     r"\b(?:ignor|suppress|handl|recover|fix|resolv|retr)\w*\s+(?:\w+\s+){0,2}?(?:errors?|failures?|exceptions?)\b|"
     r"\bon[_ -]?(?:error|failure)s?\b|"
-    r"\b(?:error|failure|exception)s?[_ -](?:handl|report|log|code|prone|mess|recover|rate|page)\w*|"
+    r"\b(?:error|failure|exception)s?(?:[_ -](?:handl|report|log|prone|mess|recover|rate|page)|[_-]code)\w*|"
+    r"\b(?:on|at|after|upon)\s+(?:the\s+)?(?:first|any|each|every)\s+(?:error|failure|exception)s?\b|"
     r"--?[\w-]*(?:error|fail|exit|abort|assert)[\w-]*|"
     r"\bif\s+(?:\w+\s+){0,3}?fails?\b"
+)
+
+_HOW_MANY = (
+    r"\b[1-9]\d*\s+(?:\w+\s+){0,2}?(?:errors?|failures?|failed|failing|broken)\b|"
+    r"\b(?:errors?|failures?|failed)\s*[:=]\s*[1-9]"
 )
 
 _RULES: tuple[tuple[int, bool, tuple[str, ...]], ...] = (
@@ -59,7 +67,10 @@ _RULES: tuple[tuple[int, bool, tuple[str, ...]], ...] = (
     (
         12,
         False,
-        (r"(?::\d+(?::\d+)?|[\[(]\d+(?:,\s?\d+)?[\])]|\bline \d+)\]?\s*[:,-]?\s*(?:fatal )?error\b",),
+        (
+            r"(?::\d+(?::\d+)?|[\[(]\d+(?:,\s?\d+)?[\])]|\bline \d+)\]?\s*[:,-]?\s*(?:fatal )?error\b",
+            r"\w:\d+:\d+:\s+(?:undefined|undeclared|cannot|expected|unexpected|unknown|invalid|missing|unresolved)\b",
+        ),
     ),
     # The head or the heart of a crash.
     (
@@ -70,7 +81,7 @@ _RULES: tuple[tuple[int, bool, tuple[str, ...]], ...] = (
             r"<<< (?:FAILURE|ERROR)!|^\s*(?:FAIL|FAILED|ERROR)[: ]\s*\S+|\b[Ss]egmentation fault|\bcore dumped\b",
             rf"\bundefined reference|{_START}(?:BUILD|Build) (?:FAIL|fail)\w*|[Nn]o space left|[Oo]ut of memory|\bOOM",
             r"\bUnhandled\b|\b[Uu]ncaught\b|\bunhandled\s\w*\s?(?:exception|rejection|error)|\bFailure/Error:",
-            r"^\s*(?:AssertionError|assertion failed)|\bFAILED\s*$",
+            r"^\s*(?:AssertionError|assertion failed)|\bFAILED\s*$|^\*\* \(\w|\b\w+Sanitizer: \w|^terminate called",
         ),
     ),
     # A level in front of a message.
@@ -78,8 +89,10 @@ _RULES: tuple[tuple[int, bool, tuple[str, ...]], ...] = (
         10,
         True,
         (
-            r"(?:^|[\s\[(:|>\"'=])(?:FATAL|SEVERE|CRITICAL|EMERG(?:ENCY)?|ALERT|PANIC|ERROR|ERR!?|FAILURE|Error|error|fatal|Fatal|"
-            r"critical)(?:\[[A-Z]*\d+\])?(?:\s+[A-Z]{1,6}\d{2,}|\s*[:\])|\"']|!\s|\s{1,4}[\w\"'`(\[<{])",
+            (
+                r"(?:^|[\s\[(:|>\"'=])(?:FATAL|SEVERE|CRITICAL|EMERG(?:ENCY)?|ALERT|PANIC|ERROR|ERR!?|FAILURE|Error|error|"
+                r"fatal|Fatal|critical)(?:\[[A-Z]*\d+\])?(?:\s+[A-Z]{1,6}\d{2,}|\s*[:\])|\"']|!\s|\s{1,4}[\w\"'`(\[<{])"
+            ),
             r"^[eE]: \S",
         ),
     ),
@@ -87,27 +100,24 @@ _RULES: tuple[tuple[int, bool, tuple[str, ...]], ...] = (
     (
         9,
         True,
-        (r"(?:^|[^\w/\\-])[A-Za-z_$][\w.$]*(?:Error|Exception|Fault|Panic)(?::|\s*$|\s*\(|\s+[-–]\s)",),
-    ),
-    # How many failed.
-    (
-        9,
-        False,
         (
-            r"\b[1-9]\d*\s+(?:\w+\s+){0,2}?(?:errors?|failures?|failed|failing|broken)\b",
-            r"\b(?:errors?|failures?|failed)\s*[:=]\s*[1-9]",
+            r"(?:^|[^\w/\\-])[A-Za-z_$][\w.$]*(?:Error|Exception|Fault|Panic)(?::|\s*$|\s*\(|\s+[-\x{2013}]\s)",
         ),
     ),
+    (9, False, (_HOW_MANY,)),
     (
         7,
         False,
         (
-            rf"{_START}(?:fail(?:ed|ure|s)?|abort(?:ed|ing)?|fatal|killed|panic|crash(?:ed)?|no such \w+|"
-            r"(?:permission|access) denied|(?:connection )?refused|(?:could|can) ?not|can't|couldn't|unable to|timed ?out|"
-            r"exit(?:ed|ing)?\s(?:with\s)?(?:code|status)?:?\s?[1-9]\d*|returned (?:a )?non-zero|error \d+|undeclared|"
-            r"unresolved|conflict|corrupt(?:ed)?|incompatible|mismatch(?:ed)?|violat(?:ed|ion)s?|deadlock|"
-            r"sig(?:segv|abrt|kill|bus|ill|term)|signal \d+|not allowed|illegal|unsafe|rejected|overflow|gave up|giving up)"
-            rf"{_END}",
+            (
+                rf"{_START}(?:fail(?:ed|ure|s)?|abort(?:ed|ing)?|fatal|killed|panic|crash(?:ed)?|no such \w+|"
+                r"(?:permission|access) denied|(?:connection )?refused|(?:could|can) ?not|can't|couldn't|unable to|timed ?out|"
+                r"exit(?:ed|ing)?\s(?:with\s)?(?:code|status)?:?\s?[1-9]\d*|returned (?:a )?non-zero|error \d+|undeclared|"
+                r"unresolved|conflict|corrupt(?:ed)?|incompatible|mismatch(?:ed)?|violat(?:ed|ion)s?|deadlock|"
+                r"sig(?:segv|abrt|kill|bus|ill|term)|signal \d+|not allowed|illegal|unsafe|rejected|overflow|gave up|giving up)"
+                rf"{_END}"
+            ),
+            r"\btime-?out\b.{0,40}\bexceeded\b",
             r"(?:: |\b(?:command|module|symbol|file|package|class|type|method)\s(?:\S+\s)?)not found\b",
             r"\bexpected\b.{0,80}\b(?:but|got|found|actual|received|was)\b|\bassert(?:ion)?\b.{0,40}(?:==|!=|fail)",
             r"erreur|fehler|errore|échec|ошибк|错误|錯誤|失败|失敗|エラー|오류|[✗✘✕❌]",
@@ -117,21 +127,26 @@ _RULES: tuple[tuple[int, bool, tuple[str, ...]], ...] = (
         3,
         False,
         (
-            rf"{_START}(?:errors?|exceptions?|undefined|unknown|unexpected|invalid|missing|unsupported|time-?out|not found|"
-            rf"exceed(?:ed|s)?|denied|interrupted|terminated|unreachable|leak(?:ed)?|cause){_END}",
+            (
+                rf"{_START}(?:errors?|exceptions?|undefined|unknown|unexpected|invalid|missing|unsupported|time-?out|not found|"
+                rf"exceed(?:ed|s)?|denied|interrupted|terminated|unreachable|leak(?:ed)?|cause){_END}"
+            ),
         ),
     ),
 )
 
 _FRAME = re.compile(r'^\s*(?:at\s+[\w.$<>/]+[(\s]|File\s"|\.\.\.\s\d+\smore|\d+:\s+0x|#\d+\s+(?:0x|\w+\s\())')
 _PASSED = r"(?i)\bPASS(?:ED)?\b|(?:^|\s)ok\s*(?:$|[\d(\[])|\.\.\.\s*ok\b|[✓✔]|\bsuccess(?:ful(?:ly)?)?\b|\bskipped\b"
+_OF_PASSED = 0.2
 _QUIET = r"(?:^|[\s\[(|:=\"'])(?:INFO|DEBUG|TRACE|NOTICE|info|debug|trace|verbose)(?:[\s\])|:,\"']|$)"
 _WARNING = r"(?:^|[\s\[(|:=\"'])(?:WARN(?:ING)?|warn(?:ing)?|Warning|deprecated)(?:[\s\])|:,\"']|$)"
 _RETRY = r"(?i)\bretr(?:y|ying|ied)\b|\battempt\s\d"
 _FETCH = (
     r"(?i)\b(?:download(?:ing|ed)?|fetch(?:ing|ed)?|get:\d|copying|compiling|installing|unpacking|adding)\b"
 )
-_WEAKENED = ((0.2, _PASSED), (0.55, _QUIET), (0.6, _WARNING), (0.6, _RETRY), (0.5, _FETCH))
+# Where some passed and some did not, or the word has its opposite before it.
+_NOT_PASSED = rf"(?i)\bnot ok\b|\bnot\s(?:\w+\s){{0,3}}success|{_HOW_MANY}"
+_WEAKENED = ((0.55, _QUIET), (0.6, _WARNING), (0.6, _RETRY), (0.5, _FETCH))
 
 STRONG = 7
 
@@ -222,6 +237,8 @@ def score(text: str) -> float:
     if not found:
         return 0
     points: float = found[0] + min(4, sum(found[1:]) / 8)
+    if _compiled(_PASSED).search(text) and not _compiled(_NOT_PASSED).search(text):
+        points *= _OF_PASSED
     for factor, pattern in _WEAKENED:
         if _compiled(pattern).search(text):
             points *= factor

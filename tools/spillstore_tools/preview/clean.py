@@ -4,13 +4,15 @@ Cleaning works on lines and never moves one: what ends a line ends it still, and
 
 1. bytes that are no UTF-8 become U+FFFD, one each;
 2. escape sequences go (CSI, OSC, DCS, SOS, PM, APC, two-character ones; seven-bit and eight-bit introducers). A string
-   sequence that is not ended within its line and 64 KiB loses its introducer alone, so that nothing is hidden by it;
+   sequence that is not ended within its line and 65,536 characters, or that a CR or another introducer breaks off,
+   loses its introducer alone, so that nothing is hidden by it;
 3. a CR that does not end the line is an overwrite: the last state that shows anything stays, as at a terminal;
 4. a backspace takes the character before it;
 5. other control characters go, except for tab.
 
-CRLF is one line ending and becomes LF. The law that cuts rely on: at a line's border, and at any place that
-``Positions`` names inside one, ``clean(a) + clean(b) == clean(a + b)``.
+CRLF is one line ending and becomes LF. Where CR ends lines, LF is one of the other control characters. The law that
+cuts rely on: at a line's border, and at any place that ``Positions`` names inside one,
+``clean(a) + clean(b) == clean(a + b)``.
 """
 
 from __future__ import annotations
@@ -20,12 +22,13 @@ import unicodedata
 
 STRING_LIMIT = 64 * 1024
 _CLUSTER = 32
+# No string holds what begins one, and no repetition gives back what it took: else 64 KiB of introducers take seconds.
 ESCAPES = re.compile(
     rf"""
-      (?:\x1b\[|\x9b) [0-?]{{0,256}} [ -/]{{0,16}} [@-~]?                       # CSI, also one that was cut off
-    | (?:\x1b\]|\x9d) [^\x07\x1b\x9c\n]{{0,{STRING_LIMIT}}} (?:\x07|\x1b\\|\x9c)  # OSC: titles, links
-    | (?:\x1b[PX^_]|[\x90\x98\x9e\x9f]) [^\x1b\x9c\n]{{0,{STRING_LIMIT}}} (?:\x1b\\|\x9c)  # DCS, SOS, PM, APC
-    | \x1b [ -/]{{0,16}} [0-~]?                                                # everything else
+      (?:\x1b\[|\x9b) [0-?]{{0,256}} [ -/]{{0,16}} [@-~]?                     # CSI, also one that was cut off
+    | (?:\x1b\]|\x9d) [^\x07\x1b\x90\x98\x9b-\x9f\r\n]{{0,{STRING_LIMIT}}}+ (?:\x07|\x1b\\|\x9c)  # OSC: titles, links
+    | (?:\x1b[PX^_]|[\x90\x98\x9e\x9f]) [^\x1b\x90\x98\x9b-\x9f\r\n]{{0,{STRING_LIMIT}}}+ (?:\x1b\\|\x9c)  # the others
+    | \x1b [ -/]{{0,16}} [0-~]?                                              # everything else
     """,
     re.VERBOSE,
 )
@@ -33,6 +36,8 @@ _SPECIAL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _CONTROLS = re.compile(r"[\x00-\x07\x0b-\x1f\x7f-\x9f]")  # all but the backspace, which comes later
 _INVALID = re.compile("[\udc80-\udcff]")
 _SPECIAL_BYTES = bytes([*range(9), *range(0x0B, 0x20), 0x7F])
+_CR_ENDS = bytes.maketrans(b"\r\n", b"\n\x0b")
+_REGIONAL = "".join(map(chr, range(0x1F1E6, 0x1F200)))  # two of them are a flag
 
 
 def clean(data: bytes, terminator: bytes = b"\n") -> str:
@@ -49,9 +54,8 @@ def clean(data: bytes, terminator: bytes = b"\n") -> str:
         >>> clean(b" 10%\r\x1b[32m100%\x1b[0m\r\nab\bc"), clean(b"caf\xe9")
         ('100%\nac', 'caf\ufffd')
     """
-    if terminator == b"\r":
-        data = data.replace(b"\r", b"\n")
-    elif b"\r" in data:
+    data = ended_by_lf(data, terminator)
+    if b"\r" in data:
         data = data.replace(b"\r\n", b"\n")
     text = _decode(data)
     if is_plain(data) if data.isascii() else not _SPECIAL.search(text):
@@ -63,6 +67,11 @@ def clean(data: bytes, terminator: bytes = b"\n") -> str:
     return _CONTROLS.sub("", text)
 
 
+def ended_by_lf(data: bytes, terminator: bytes) -> bytes:
+    """As many bytes, in which LF ends the lines that ``terminator`` ended; an LF that ended none is a VT."""
+    return data.translate(_CR_ENDS) if terminator == b"\r" else data
+
+
 def is_plain(data: bytes) -> bool:
     """Whether ASCII bytes hold no control character but tab and LF."""
     return len(data.translate(None, _SPECIAL_BYTES)) == len(data)
@@ -70,7 +79,7 @@ def is_plain(data: bytes) -> bool:
 
 def clean_length(data: bytes, terminator: bytes = b"\n") -> int:
     """``len(clean(data))``, faster where there is nothing to clean."""
-    if data.isascii() and is_plain(data):
+    if terminator == b"\n" and data.isascii() and is_plain(data):
         return len(data)
     return len(clean(data, terminator))
 
@@ -108,14 +117,21 @@ def joined(text: str, index: int) -> bool:
         return True
     if unicodedata.category(here) in {"Mn", "Mc", "Me"} or "\U000e0020" <= here <= "\U000e007f":
         return True
-    if "\u1160" <= here <= "\u11ff":  # Hangul vowels and finals
-        return "\u1100" <= before <= "\u11ff" or "\uac00" <= before <= "\ud7a3"
-    return _regional(here) and _regionals_before(text, index) % 2 == 1
+    if _jamo(here) or "\uac00" <= here <= "\ud7a3":
+        return _leading(before) or (
+            not _leading(here) and _jamo(here) and (_jamo(before) or "\uac00" <= before <= "\ud7a3")
+        )
+    return here in _REGIONAL and len(text[:index]) - len(text[:index].rstrip(_REGIONAL)) & 1 == 1
+
+
+def leading_regionals(text: str) -> int:
+    """Halves of flags that the text begins with."""
+    return len(text) - len(text.lstrip(_REGIONAL))
 
 
 def whole_cut(text: str, index: int) -> int:
     """The nearest place from ``index`` down that tears nothing; what is longer than 32 may be torn."""
-    for place in range(index, max(0, index - _CLUSTER), -1):
+    for place in range(index, max(-1, index - _CLUSTER - 1), -1):
         if not joined(text, place):
             return place
     return index
@@ -128,28 +144,27 @@ class Positions:
     """
 
     def __init__(self, line: bytes, terminator: bytes = b"\n") -> None:
-        self.text = clean(line, terminator)
-        self._line = line
+        line = ended_by_lf(line, terminator)
+        self.text = clean(line)
+        self._size = len(line)
         self._offsets: list[int] | None = None
         self._decoded = line.decode("utf-8", "surrogateescape")
-        if terminator == b"\r":
-            self._decoded = self._decoded.replace("\r", "\n")
-        if self.text != _INVALID.sub("\ufffd", self._decoded):
+        plain = _INVALID.sub("\ufffd", self._decoded)
+        if self.text not in {plain, plain[:-2] + "\n" if plain.endswith("\r\n") else plain}:
             self._offsets = _survivors(self._decoded)
-
-    @property
-    def overdrawn(self) -> bool:
-        """Whether something before the first character that shows was overwritten, so that no cut may fall there."""
-        return bool(self._offsets) and "\r" in self._decoded[: self._offsets[0]]  # type: ignore[index]  # not None: bool
+        self._last = (0, 0)  # a place that was asked for, and its byte: the next one is often near
 
     def offset(self, index: int) -> int:
         """The byte at which character ``index`` of the text begins; ``len(text)`` is the end of the line."""
         if index >= len(self.text):
-            return len(self._line)
+            return self._size
         place = index if self._offsets is None else self._offsets[index]
-        if len(self._decoded) == len(self._line):
+        if len(self._decoded) == self._size:
             return place  # one byte a character
-        return len(self._decoded[:place].encode("utf-8", "surrogateescape"))
+        known, byte = self._last if self._last[0] <= place else (0, 0)
+        byte += len(self._decoded[known:place].encode("utf-8", "surrogateescape"))
+        self._last = (place, byte)
+        return byte
 
 
 def _decode(data: bytes) -> str:
@@ -163,7 +178,7 @@ def _overwritten(line: str) -> str:
     """A line without escape sequences as it looks in the end."""
     if "\r" not in line and "\b" not in line:
         return _CONTROLS.sub("", line)
-    states = (erased(_CONTROLS.sub("", state)) for state in reversed(line.split("\r")))
+    states = (erased(_CONTROLS.sub("", state))[1] for state in reversed(line.split("\r")))
     return next((state for state in states if state), "")
 
 
@@ -175,17 +190,25 @@ def unerased(data: bytes) -> str:
     return _CONTROLS.sub("", text)
 
 
-def erased(text: str) -> str:
-    """Text after its backspaces have done their work."""
+def erased(text: str) -> tuple[int, str]:
+    r"""What backspaces do: how many characters before the text they take, and what of the text stays.
+
+    Example:
+        >>> erased("\bab\bc")
+        (1, 'ac')
+    """
     if "\b" not in text:
-        return text
+        return 0, text
+    taken = 0
     kept: list[str] = []
     for character in text:
         if character != "\b":
             kept.append(character)
         elif kept:
             kept.pop()
-    return "".join(kept)
+        else:
+            taken += 1
+    return taken, "".join(kept)
 
 
 def _survivors(decoded: str) -> list[int]:
@@ -211,12 +234,11 @@ def _survivors(decoded: str) -> list[int]:
     return [*(state or shown), *([end] if ended else [])]
 
 
-def _regional(character: str) -> bool:
-    return "\U0001f1e6" <= character <= "\U0001f1ff"
+def _leading(character: str) -> bool:
+    """Whether it is a Hangul consonant that a syllable begins with."""
+    return "\u1100" <= character <= "\u115f" or "\ua960" <= character <= "\ua97c"
 
 
-def _regionals_before(text: str, index: int) -> int:
-    count = 0
-    while count < _CLUSTER and index - count > 0 and _regional(text[index - count - 1]):
-        count += 1
-    return count
+def _jamo(character: str) -> bool:
+    """Whether it is a part of a Hangul syllable."""
+    return _leading(character) or "\u1160" <= character <= "\u11ff" or "\ud7b0" <= character <= "\ud7fb"

@@ -7,11 +7,13 @@ is left to the fallback.
 
 from __future__ import annotations
 
+import dataclasses
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from spillstore_tools.preview._cuts import NotStructured
-from spillstore_tools.preview.parts import Gap, Shown, length_of
+from spillstore_tools.preview.parts import Shown, length_of
+from spillstore_tools.preview.scan import Place
 from spillstore_tools.preview.strategies import MIB, register
 
 if TYPE_CHECKING:
@@ -28,14 +30,18 @@ class Element:
     keep_bytes = 16 * MIB
 
     def observer(self) -> Observer | None:
+        """Nobody: the text is looked at when it has ended."""
         return None
 
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:
+        """As in ``Strategy``; None for what is neither JSON nor XML, or does not fit."""
         text = overview.text()
         if text is None:
             return None
         if overview.chars <= request.limit:
             return [Shown(text, 0, overview.size)]
+        if any(block.long is not None for block in (*overview.head, *overview.tail)):
+            return None  # places inside it are not known
         try:
             cuts = _cuts(text, request)
         except NotStructured:
@@ -67,36 +73,26 @@ class _Ruler:
             self._starts.append(at)
             at += line.chars
 
-    def _place(self, index: int) -> tuple[int, Line, int]:
-        """The byte of a character, its line, and its offset in it."""
+    def _place(self, index: int) -> Place:
+        """Where a character begins."""
         found = bisect_right(self._starts, index) - 1
         line, offset = self._lines[found], index - self._starts[found]
-        return line.byte_of(offset), line, offset
+        if offset == line.chars:  # only the last line has nothing behind it
+            return Place(self._overview.size, self._overview.lines + 1)
+        return Place(line.byte_of(offset), line.number, inside=offset > 0)
 
     def parts(self, text: str, cuts: list[TextCut]) -> list[Part]:
+        """The text in parts, each cut a gap."""
         parts: list[Part] = []
         char = byte = 0
         for cut in cuts:
-            start, first, offset = self._place(cut.start)
-            end, last, behind = self._place(cut.end)
+            start, end = self._place(cut.start), self._place(cut.end)
             if cut.start > char:
-                parts.append(Shown(text[char : cut.start], byte, start))
-            whole = last.number - first.number - (1 if offset else 0)
-            parts.append(
-                Gap(
-                    start=start,
-                    end=end,
-                    first_line=first.number,
-                    last_line=last.number if behind else max(first.number, last.number - 1),
-                    lines=max(0, whole),
-                    chars=cut.end - cut.start,
-                    inside=bool(offset or behind),
-                    elements=cut.elements,
-                    text=cut.text,
-                )
-            )
-            char, byte = cut.end, end
-        if char < len(text):
+                parts.append(Shown(text[char : cut.start], byte, start.byte))
+            gap = self._overview.gap(start, end, cut.end - cut.start)
+            parts.append(dataclasses.replace(gap, elements=cut.elements, text=cut.text))
+            char, byte = cut.end, end.byte
+        if byte < self._overview.size:
             parts.append(Shown(text[char:], byte, self._overview.size))
         return parts
 

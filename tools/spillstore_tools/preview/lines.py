@@ -6,20 +6,23 @@ A line longer than a block is never held whole. Of what it shows in the end (the
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from spillstore_tools.preview.clean import (
     STRING_LIMIT,
     Positions,
     clean,
+    ended_by_lf,
     erased,
     joined,
+    leading_regionals,
     unerased,
     whole_cut,
 )
-from spillstore_tools.preview.parts import Gap, Shown
+from spillstore_tools.preview.parts import Gap, Shown, marker_room
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,11 +31,14 @@ if TYPE_CHECKING:
 
 BLOCK = 64 * 1024
 _HOLD = 1024 * 1024
+_WIDEST = 4  # bytes of a character
+_REPEATED = 3  # lines that show the same from which on one stands for all
 _UNFINISHED = re.compile(
     rb"""
-      (?:\x1b[\]PX^_]|\xc2[\x90\x98\x9d-\x9f]) (?:(?!\xc2\x9c)[^\x07\x1b\n])* \x1b? \Z
-    | (?:\x1b\[|\xc2\x9b) [0-?]{0,256} [ -/]{0,16} \Z
-    | \x1b [ -/]{0,16} \Z
+      (?P<string> (?:\x1b\] | \xc2\x9d) (?: [^\x07\x1b\r\n\xc2] | \xc2 (?![\x90\x98\x9b-\x9f]) )*+ \x1b? \Z
+                | (?:\x1b[PX^_] | \xc2[\x90\x98\x9e\x9f]) (?: [^\x1b\r\n\xc2] | \xc2 (?![\x90\x98\x9b-\x9f]) )*+ \x1b? \Z)
+    | (?:\x1b\[ | \xc2\x9b) [0-?]{0,256} [\x20-/]{0,16} \Z
+    | \x1b [\x20-/]{0,16} \Z
     """,
     re.VERBOSE,
 )
@@ -56,13 +62,17 @@ class Line:
         self.number = number
         self.start = start
         self.end = start + len(raw)
-        self._raw = raw
-        self._terminator = terminator
+        self._raw = ended_by_lf(raw, terminator)
+
+    @property
+    def held(self) -> int:
+        """About how many bytes of memory it takes."""
+        return len(self._raw)
 
     @functools.cached_property
     def text(self) -> str:
         """Cleaned, with its ending."""
-        return clean(self._raw, self._terminator)
+        return clean(self._raw)
 
     @property
     def chars(self) -> int:
@@ -81,7 +91,11 @@ class Line:
 
     @functools.cached_property
     def _positions(self) -> Positions:
-        return Positions(self._raw, self._terminator)
+        return Positions(self._raw)
+
+    def same_as(self, other: Line) -> bool:
+        """Whether both show the same."""
+        return self._raw == other._raw or self.text == other.text
 
     def prefix(self, room: int) -> tuple[str, int]:
         """The longest beginning of at most ``room`` code points that tears nothing, and the byte behind it."""
@@ -104,11 +118,14 @@ class Line:
         return self.start + (self._positions.offset(index) if index else 0)
 
     def clipped(self, room: int, marker: Marker) -> list[Part]:
-        """The line within ``room`` code points: two thirds of its beginning, one third of its end, a gap between."""
-        if self.chars <= room and self.complete:
+        """The line within ``room`` code points: two thirds of its beginning, one third of its end, a gap between.
+
+        Where there is no room for the marker it is all there is, unless the line is shorter than that.
+        """
+        words = marker_room(marker, end=self.end, line=self.number, lines=1, chars=self.chars)
+        if self.chars <= max(room, words) and self.complete:
             return [Shown(self.text, self.start, self.end)]
-        whole = self.gap(self.start, self.end, self.chars)
-        space = max(0, room - len(marker(whole)))
+        space = max(0, room - words)
         head, low = self.prefix(space * 2 // 3)
         tail, high = self.suffix(space - len(head)) if space > len(head) else ("", self.end)
         if high <= low:
@@ -127,35 +144,52 @@ class LongLine(Line):
     """A line that comes in pieces of ``BLOCK`` bytes, counted from its beginning; only the last piece is shorter."""
 
     def __init__(self, number: int, start: int, terminator: bytes = b"\n") -> None:
-        super().__init__(number, start, b"", terminator)
+        super().__init__(number, start, b"")
+        self._terminator = terminator
         self._carry = b""  # what may be the beginning of a character, an escape sequence or a line ending
         self._state = self._shown = _State(start)
 
     def add(self, piece: bytes, *, last: bool) -> None:
         """The next piece; with the last one comes the line's ending, if it has one."""
-        data, at = self._carry + piece, self.end - len(self._carry)
+        data = self._carry + ended_by_lf(piece, self._terminator)
+        at = self.end - len(self._carry)
         self.end += len(piece)
-        ending = _ending(data, self._terminator) if last else b""
+        ending = _ending(data) if last else b""
         settled = len(data) - len(ending) if last else _settled(data)
-        self._carry = b"" if last else data[settled:]
-        states = [data[:settled]] if self._terminator == b"\r" else data[:settled].split(b"\r")
-        for index, state in enumerate(states):
-            if index:
-                self._overwrite(at)
-            self._state.add(state, at)
-            at += len(state) + 1
+        self._carry = data[settled:] if not last else b""
+        first, *later = data[:settled].split(b"\r")
+        self._state.add(first, at)
+        if later:
+            self._overwrite(later, at + settled)
         if last:
-            self._overwrite(self.end)
+            self._shown = self._state if self._state.chars else self._shown
+            self._state = _State(self.end)
             self._shown.end(ending, self.end - len(ending))
 
-    def _overwrite(self, at: int) -> None:
-        if self._state.chars:
-            self._shown = self._state
-        self._state = _State(at)
+    def _overwrite(self, states: list[bytes], end: int) -> None:
+        """What was shown until now is overwritten by these states; only the last that shows anything is looked at."""
+        before = self._state
+        start = end - len(states[-1])
+        self._state = _State(start)
+        self._state.add(states[-1], start)
+        for state in reversed(states[:-1]):
+            start -= len(state) + 1
+            if state:
+                shown = _State(start)
+                shown.add(state, start)
+                if shown.chars:
+                    self._shown = shown
+                    return
+        self._shown = before if before.chars else self._shown
 
-    def byte_of(self, index: int) -> int:
+    @property
+    def held(self) -> int:
         """As for a line."""
-        return self.prefix(index)[1]
+        return self._shown.held
+
+    def same_as(self, other: Line) -> bool:
+        """As for a line; what is not held is not compared."""
+        return self is other
 
     @property
     def chars(self) -> int:
@@ -179,26 +213,32 @@ class LongLine(Line):
 
     def prefix(self, room: int) -> tuple[str, int]:
         """As for a line; no more than what was kept."""
-        shown = self._shown
+        shown, room = self._shown, max(0, room)
         if room >= shown.chars and shown.whole:
             return shown.text, self.end
         positions = Positions(shown.head)
-        index = whole_cut(positions.text, min(max(0, room), len(positions.text)))
+        index = whole_cut(positions.text, max(0, min(room, len(positions.text) - 1)))
         if not index or shown.erases:
             return "", self.start
         return positions.text[:index], shown.start + positions.offset(index)
 
     def suffix(self, room: int) -> tuple[str, int]:
         """As for a line; no more than what was kept."""
-        shown = self._shown
+        shown, room = self._shown, max(0, room)
         if room >= shown.chars and shown.whole:
             return shown.text, self.start
         start, tail = shown.tail
-        positions = Positions(tail, self._terminator)
-        index = _cut_up(positions.text, max(1, len(positions.text) - max(0, room)))
+        positions = Positions(tail)
+        # Of flags that may have begun before what was kept, nobody knows which halves belong together.
+        first = max(1, leading_regionals(positions.text))
+        index = _cut_up(positions.text, max(first, len(positions.text) - room))
         if index >= len(positions.text) - shown.ended or shown.erases:
             return "", self.end
         return positions.text[index:], start + positions.offset(index)
+
+    def byte_of(self, index: int) -> int:
+        """Not for a line that is not held: only ``prefix`` and ``suffix`` know where its characters stand."""
+        raise NotImplementedError
 
 
 class _State:
@@ -207,11 +247,15 @@ class _State:
     def __init__(self, start: int) -> None:
         self.start = start
         self.chars = 0
-        self.text = ""  # all of it while that is less than a block
+        self.text = ""  # the beginning of it, up to a block
         self.erases = False  # a backspace is in it, so that places inside it are not told
         self.ended = False
         self.head = b""
         self._pieces: list[tuple[int, bytes]] = []
+
+    @property
+    def held(self) -> int:
+        return len(self.text) + len(self.head) + sum(len(data) for _, data in self._pieces)
 
     @property
     def whole(self) -> bool:
@@ -223,15 +267,17 @@ class _State:
         return self._pieces[0][0], b"".join(data for _, data in self._pieces)
 
     def add(self, data: bytes, at: int) -> None:
+        """What comes next; no piece ends in a character or an escape sequence that is not finished."""
         if not data:
             return
         text = unerased(data)
-        if self.whole and self.chars < BLOCK:
-            self.text = erased(self.text + text)
-            self.chars = len(self.text)
-        else:
-            self.chars += len(erased(text))
         self.erases = self.erases or "\b" in text
+        taken, kept = erased(text)
+        left = max(0, self.chars - taken)
+        self.text = self.text[:left]
+        if len(self.text) == left:
+            self.text += kept[: max(0, BLOCK - left)]
+        self.chars = left + len(kept)
         if len(self.head) < BLOCK:
             self.head += data
         self._pieces = [*self._pieces[-1:], (at, data)]
@@ -246,6 +292,70 @@ class _State:
         if len(self.head) + self.start == at:
             self.head += ending
         self._pieces.append((at, ending))  # what was overwritten in between belongs to no cut
+
+
+@dataclasses.dataclass(slots=True)
+class Run:
+    """A line and those right behind it that show the same.
+
+    Attributes:
+        lines: all of them, unless they are more than ``MOST``; then the first and the last.
+        count: how many they are.
+    """
+
+    MOST: ClassVar[int] = 256
+
+    lines: list[Line]
+    count: int = 1
+
+    def add(self, line: Line) -> None:
+        """One more; lines come in order, or all of them in reverse."""
+        self.count += 1
+        self.lines.append(line)
+        if self.count > self.MOST:
+            del self.lines[1:-1]
+
+    @property
+    def chars(self) -> int:
+        """Code points of all."""
+        return self.count * self.lines[0].chars
+
+    @property
+    def first(self) -> Line:
+        """The line with the lowest number."""
+        return min(self.lines[0], self.lines[-1], key=_number)
+
+    @property
+    def last(self) -> Line:
+        """The line with the highest number."""
+        return max(self.lines[0], self.lines[-1], key=_number)
+
+    def rest(self, marker: Marker) -> Gap | None:
+        """The gap that takes the place of all but the first line, where they are three and it is shorter than they are."""
+        first, last = self.first, self.last
+        if self.count < _REPEATED:
+            return None
+        chars = (self.count - 1) * first.chars
+        gap = Gap(first.end, last.end, first.number + 1, last.number, self.count - 1, chars).marked(marker)
+        return gap if len(gap.text) < chars or self.count > self.MOST else None
+
+
+def runs(lines: Iterable[Line]) -> Iterator[Run]:
+    """Lines, those together that follow each other and show the same; in order or in reverse."""
+    run: Run | None = None
+    for line in lines:
+        if run is not None and abs(line.number - run.lines[-1].number) == 1 and line.same_as(run.lines[-1]):
+            run.add(line)
+            continue
+        if run is not None:
+            yield run
+        run = Run([line])
+    if run is not None:
+        yield run
+
+
+def _number(line: Line) -> int:
+    return line.number
 
 
 def clean_blocks(blocks: Iterable[bytes], terminator: bytes = b"\n") -> Iterator[str]:
@@ -263,16 +373,16 @@ def clean_blocks(blocks: Iterable[bytes], terminator: bytes = b"\n") -> Iterator
         yield clean(held, terminator)
 
 
-def _ending(data: bytes, terminator: bytes) -> bytes:
-    if not data.endswith(terminator):
-        return b""
-    return b"\r\n" if data.endswith(b"\r\n") else terminator
+def _ending(data: bytes) -> bytes:
+    return b"\r\n" if data.endswith(b"\r\n") else data[-1:] if data.endswith(b"\n") else b""
 
 
 def _settled(data: bytes) -> int:
     """How much of ``data`` can be cleaned now: what follows cannot change what its bytes mean."""
     end = len(data)
-    for back in range(1, min(4, end) + 1):
+    if data.endswith(b"\r"):  # it may belong to the ending; what stands before it is done
+        return end - 1
+    for back in range(1, min(_WIDEST, end) + 1):
         byte = data[end - back]
         if byte >= 0xC0:  # noqa: PLR2004  # the first byte of a character that may be unfinished
             wanted = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4  # noqa: PLR2004
@@ -280,10 +390,16 @@ def _settled(data: bytes) -> int:
             break
         if byte < 0x80:  # noqa: PLR2004  # ASCII
             break
-    while data.endswith(b"\r", 0, end):  # a CR may belong to the ending
-        end -= 1
-    found = _UNFINISHED.search(data, max(0, end - STRING_LIMIT), end)
-    return found.start() if found else end
+    if b"\x1b" not in data and b"\xc2" not in data:
+        return end
+    found = _UNFINISHED.search(data, max(0, end - _WIDEST * (STRING_LIMIT + 1)), end)
+    if not found:
+        return end
+    if string := found["string"]:
+        text = string.decode("utf-8", "surrogateescape").removesuffix("\x1b")
+        if len(text) - len("\x1b]" if text[0] == "\x1b" else "\x9d") > STRING_LIMIT:
+            return end - string.endswith(b"\x1b")  # too long to be one
+    return found.start()
 
 
 def _cut_up(text: str, index: int) -> int:

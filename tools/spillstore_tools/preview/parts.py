@@ -98,6 +98,15 @@ class Omission:
 Marker: TypeAlias = "Callable[[Gap], str]"
 
 
+def marker_room(marker: Marker, *, end: int, line: int, lines: int, chars: int | None) -> int:
+    """Code points that a marker takes at most, for any gap up to this byte and this line.
+
+    The numbers of a gap that begins late have more digits than those of one that begins at 0 and is larger.
+    """
+    late = Gap(end, 2 * end, line, line, lines, chars)
+    return max(len(marker(late)), len(marker(dataclasses.replace(late, inside=True))))
+
+
 def text_of(parts: Sequence[Part]) -> str:
     """The parts as one text."""
     return "".join(part.text for part in parts)

@@ -11,7 +11,7 @@ import dataclasses
 from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
-from spillstore_tools.preview.clean import clean_length, split_lines
+from spillstore_tools.preview.clean import clean_length
 from spillstore_tools.preview.lines import BLOCK, Line, LongLine
 from spillstore_tools.preview.parts import Gap
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _COUNTED = 256 * 1024
-WINDOW_BYTES = 4 * 1024 * 1024  # of the end, however little its bytes show
+_HIDING = (b"\x1b", b"\r", b"\b", b"\0")  # where one of them is, few of many bytes may be shown
+_WIDEST = 4  # bytes of a character
+WINDOW_BYTES = 4 * 1024 * 1024  # of either end, however little its bytes show
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -34,6 +36,7 @@ class Block:
         chars: code points when cleaned.
         long: the long line.
         counted: whether ``chars`` is exact.
+        terminator: what ends a line.
     """
 
     start: int
@@ -43,21 +46,39 @@ class Block:
     chars: int
     long: LongLine | None = None
     counted: bool = True
+    terminator: bytes = b"\n"
 
     @property
     def end(self) -> int:
         """The byte after the last."""
         return self.start + len(self.raw) if self.long is None else self.long.end
 
-    def split(self, terminator: bytes) -> list[Line]:
-        """Its lines."""
+    @property
+    def held(self) -> int:
+        """About how many bytes of memory it takes."""
+        return len(self.raw) if self.long is None else self.long.held
+
+    def forward(self) -> Iterator[Line]:
+        """Its lines, made when they are asked for."""
         if self.long is not None:
-            return [self.long]
-        found, start = [], self.start
-        for number, raw in enumerate(split_lines(self.raw, terminator), self.first_line):
-            found.append(Line(number, start, raw, terminator))
-            start += len(raw)
-        return found
+            yield self.long
+            return
+        number, start, raw = self.first_line, 0, self.raw
+        while start < len(raw):
+            end = raw.find(self.terminator, start) + 1 or len(raw)
+            yield Line(number, self.start + start, raw[start:end], self.terminator)
+            number, start = number + 1, end
+
+    def backward(self) -> Iterator[Line]:
+        """Its lines from the last on."""
+        if self.long is not None:
+            yield self.long
+            return
+        number, end, raw = self.first_line + self.lines - 1, len(self.raw), self.raw
+        while end > 0:
+            start = raw.rfind(self.terminator, 0, end - 1) + 1
+            yield Line(number, self.start + start, raw[start:end], self.terminator)
+            number, end = number - 1, start
 
 
 class Observer(Protocol):
@@ -96,20 +117,24 @@ class Overview:
     def forward(self) -> Iterator[Line]:
         """Lines from the first on, for as far as they were kept."""
         for block in (*self.head, *(self.tail if self.whole else ())):
-            yield from block.split(self.terminator)
+            yield from block.forward()
 
     def backward(self) -> Iterator[Line]:
         """Lines from the last on, for as far as they were kept."""
         for block in reversed((*(self.head if self.whole else ()), *self.tail)):
-            yield from reversed(block.split(self.terminator))
+            yield from block.backward()
 
     def text(self) -> str | None:
         """All of the cleaned text, if all of it was kept."""
-        if not self.whole or any(
-            block.long is not None and not block.long.complete for block in self.head + self.tail
-        ):
+        if not self.complete:
             return None
         return "".join(line.text for line in self.forward())
+
+    @property
+    def complete(self) -> bool:
+        """Whether all of the cleaned text was kept."""
+        longs = (block.long for block in self.head + self.tail if block.long is not None)
+        return self.whole and all(line.complete for line in longs)
 
     def gap(self, low: Place, high: Place, chars: int) -> Gap:
         """The gap between two places; ``chars`` are the code points in it."""
@@ -144,6 +169,7 @@ class Scan:
         terminator: what ends a line.
         observer: told of every block.
         exact: count every code point; else only up to 256 KiB, and bytes from there on, which takes a third of the time.
+            Both windows are as large as ever.
 
     Example:
         >>> scan = Scan(head_chars=10, tail_chars=10)
@@ -168,16 +194,18 @@ class Scan:
         self._head_room = head_chars
         self._tail_chars = tail_chars
         self._keep_bytes = keep_bytes
+        self._whole_bytes = max(keep_bytes, _WIDEST * (head_chars + tail_chars))  # of a long line
         self._terminator = terminator
         self._observer = observer
         self._buffer = bytearray()
         self._long: LongLine | None = None
+        self._pieces: list[bytes] = []  # of the long line, while it is short enough to be kept whole
         self._position = 0  # of the buffer's first byte
         self._lines = 0
         self.chars = 0
         self._head: list[Block] = []
         self._tail: deque[Block] = deque()
-        self._tail_kept = self._tail_bytes = 0
+        self._head_bytes = self._tail_kept = self._tail_bytes = 0
         self._dropped = False
         self._torn = False  # a line that began in a hole has not ended yet
 
@@ -192,6 +220,7 @@ class Scan:
             cut = bytes(data).find(self._terminator) + 1
             self._torn = not cut
             self._position += cut or len(data)
+            self.chars += cut or len(data)
             data = memoryview(data)[cut or len(data) :]
         self._buffer += data
         taken = 0
@@ -210,12 +239,14 @@ class Scan:
         if self._long is None and (cut := self._buffer.rfind(self._terminator) + 1):
             self._lines_block(bytes(self._buffer[:cut]))
             del self._buffer[:cut]
+        begun = self._position - (self._long.start if self._long else self._position)
+        self.chars += begun + len(self._buffer) + size
         self._position += len(self._buffer) + size
         self._buffer.clear()
         self._long = None
+        self._pieces.clear()
         self._tail.clear()
         self._tail_kept = self._tail_bytes = self._head_room = 0
-        self.chars += size
         self._lines = lines
         self._torn = torn
         self._dropped = True
@@ -259,21 +290,35 @@ class Scan:
 
     def _lines_block(self, raw: bytes) -> None:
         lines = raw.count(self._terminator) + (not raw.endswith(self._terminator))
-        counted = self._exact or self.chars < _COUNTED or any(mark in raw for mark in (b"\x1b", b"\r", b"\b"))
+        counted = self._exact or self.chars < _COUNTED or any(mark in raw for mark in _HIDING)
         chars = clean_length(raw, self._terminator) if counted else len(raw)
         self._counted = self._counted and counted
-        self._add(Block(self._position, self._lines + 1, raw, lines, chars, counted=counted))
+        first = self._lines + 1
+        self._add(
+            Block(self._position, first, raw, lines, chars, counted=counted, terminator=self._terminator)
+        )
 
     def _long_piece(self, piece: bytes, *, last: bool) -> None:
         long = self._long
         assert long is not None  # the callers made sure
-        long.add(piece, last=last)
+        self._pieces.append(piece)
+        self._position += len(piece)
+        whole = self._position - long.start <= self._whole_bytes
+        if not whole:
+            for each in self._pieces[:-1]:
+                long.add(each, last=False)
+            long.add(piece, last=last)
+            self._pieces.clear()
         if last:
-            self._long = None
             self._position = long.start
-            self._add(Block(long.start, long.number, b"", 1, long.chars, long))
-        else:
-            self._position += len(piece)
+            self._long = None
+            if whole:
+                self._lines_block(b"".join(self._pieces))
+                self._pieces.clear()
+            else:
+                self._add(
+                    Block(long.start, long.number, b"", 1, long.chars, long, terminator=self._terminator)
+                )
 
     def _add(self, block: Block) -> None:
         self._position = block.end
@@ -283,21 +328,29 @@ class Scan:
             self._observer.block(block)
         if self._head_room > 0 and not self._dropped:
             self._head.append(block)
+            self._head_bytes += block.held
             self._head_room -= block.chars
+            if self._head_bytes >= WINDOW_BYTES + self._keep_bytes:
+                self._head_room = 0
             return
         self._tail.append(block)
-        self._tail_kept += block.chars
-        self._tail_bytes += len(block.raw)
+        self._tail_kept += _surely(block)
+        self._tail_bytes += block.held
         while len(self._tail) > 1 and self._may_drop(self._tail[0]):
             first = self._tail.popleft()
-            self._tail_kept -= first.chars
-            self._tail_bytes -= len(first.raw)
+            self._tail_kept -= _surely(first)
+            self._tail_bytes -= first.held
             self._dropped = True
 
     def _may_drop(self, first: Block) -> bool:
         if not self._dropped and self._position <= self._keep_bytes:
             return False
         return (
-            self._tail_kept - first.chars >= self._tail_chars
+            self._tail_kept - _surely(first) >= self._tail_chars
             or self._tail_bytes > WINDOW_BYTES + self._keep_bytes
         )
+
+
+def _surely(block: Block) -> int:
+    """Code points that a block has at least, where nobody counted them but nothing much is hidden, either."""
+    return block.chars if block.counted else block.chars // _WIDEST

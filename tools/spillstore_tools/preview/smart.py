@@ -3,32 +3,34 @@
 While the output passes, lines that hold a telling word are judged (``actionable``); the best are kept with their
 neighbours, in bounded memory. When it has ended, the room is dealt out: a short head, a longer tail, then excerpts by
 rank, the first cause before its consequences and one of each kind before a second of any; what is left over lengthens
-tail and head. Where nothing stands out, the head and the tail get everything.
+tail and head. Where nothing stands out, the head and the tail get everything. Three or more equal lines are shown as
+one and a gap.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from itertools import accumulate
+from itertools import accumulate, pairwise, takewhile
 from typing import TYPE_CHECKING
 
 from spillstore_tools.preview.actionable import STRONG, Hints, score
 from spillstore_tools.preview.clean import clean, clean_length, split_lines
-from spillstore_tools.preview.lines import Line
-from spillstore_tools.preview.parts import Note, Shown
+from spillstore_tools.preview.lines import Line, runs
+from spillstore_tools.preview.parts import Note, Shown, length_of
 from spillstore_tools.preview.scan import Place
 from spillstore_tools.preview.strategies import (
     beginning,
     ending,
-    everything,
+    fitted,
     merged,
     nothing_shown,
     placed,
     register,
+    widest,
 )
 
 if TYPE_CHECKING:
-    from spillstore_tools.preview.parts import Part
+    from spillstore_tools.preview.parts import Gap, Part
     from spillstore_tools.preview.scan import Block, Observer, Overview
     from spillstore_tools.preview.strategies import End, Request
 
@@ -46,7 +48,9 @@ _NEAR = (
 _WIDE = 3  # candidates that may have the most
 _CONTEXT_BYTES = 600  # of a neighbour that is kept
 _CANDIDATES = 400
+_CANDIDATE_BYTES = 8 * 1024 * 1024  # of their own lines, which may be long
 _TEMPLATES = 8192
+_TEMPLATE_BYTES = 256
 _HITS = 48  # in one block, before it is looked at as a whole
 _JUDGED_LINES = ((4, 256), (32, 32), (128, 6), (1 << 62, 2))  # up to this block, so many lines of a block
 _NARROWED = 16  # blocks after which hints that stand everywhere are given up
@@ -64,7 +68,7 @@ class Candidate:
         kind: what lines like it have in common.
         around: the line and its neighbours in the same block.
         chars_before: code points of the output before the line.
-        more: how many later lines differ from it in digits alone.
+        more: how many later lines differ from it in digits alone, or behind their first 256 bytes.
         last: the last of them.
     """
 
@@ -85,19 +89,21 @@ class Candidate:
 class Watcher:
     """Judges lines as they pass."""
 
-    def __init__(self, terminator: bytes = b"\n") -> None:
+    def __init__(self) -> None:
         self._hints = Hints()
-        self._terminator = terminator
+        self._terminator = b"\n"
         self._templates: dict[bytes, Candidate | None] = {}
         self._folded = _DIGITS
         self._blocks = 0
         self.candidates: list[Candidate] = []
+        self._held = 0  # bytes of the candidates' lines
         self._chars = 0  # code points before the block
         self._counted = (0, 0)  # bytes of the block, and the code points they are
         self._left = 0  # lines of the block that may still be judged
 
     def block(self, block: Block) -> None:
         """Judge the lines of a block."""
+        self._terminator = block.terminator
         if block.long is not None:
             self._judge_long(block)
         else:
@@ -117,9 +123,7 @@ class Watcher:
             hit = self._hints.search(raw, position)
             if hit < 0:
                 return
-            hit += raw.startswith(
-                end_of_line, hit
-            )  # what stands before a word may be the end of the line before
+            hit += raw.startswith(end_of_line, hit)  # what stands before a word may end the line before
             start = raw.rfind(end_of_line, 0, hit) + 1
             position = (raw.find(end_of_line, hit) + 1) or len(raw)
             number += raw.count(end_of_line, counted, start)
@@ -146,12 +150,13 @@ class Watcher:
                 if self._folded is not folded:
                     self._judge_rest(block, starts[index + 1], number + index + 1)
                     return
-            elif len(known) < _TEMPLATES:
+            elif len(known) < _TEMPLATES and len(keys[index]) <= _TEMPLATE_BYTES:
                 known[keys[index]] = None  # dull, and known to be from now on
 
     def _look(self, block: Block, start: int, end: int, number: int) -> None:
         """Count a line of a known kind; judge one of a new kind."""
         key = block.raw[start:end].translate(None, self._folded).removesuffix(self._terminator)
+        key = key[:_TEMPLATE_BYTES]
         if key not in self._templates:
             if self._left:
                 self._left -= 1
@@ -161,9 +166,9 @@ class Watcher:
             known.last = number
 
     def _judge(self, block: Block, key: bytes, start: int, end: int, number: int) -> None:
-        text = clean(block.raw[start : min(end, start + 2 * _JUDGED)], self._terminator)[:_JUDGED].rstrip(
-            "\n"
-        )
+        overwritten = block.raw.find(b"\r", start, end - 2) >= 0  # so that what shows may stand at the end
+        judged = end if overwritten else min(end, start + 2 * _JUDGED)
+        text = clean(block.raw[start:judged], self._terminator)[:_JUDGED].rstrip("\n")
         points = score(text)
         candidate = None
         if points >= 1:
@@ -199,9 +204,23 @@ class Watcher:
 
     def _keep(self, candidate: Candidate) -> None:
         self.candidates.append(candidate)
-        if len(self.candidates) >= 2 * _CANDIDATES:
-            best = sorted(self.candidates, key=lambda each: (-each.score, each.line.number))[:_CANDIDATES]
-            self.candidates = sorted(best, key=lambda each: each.line.number)
+        self._held += candidate.line.held
+        if len(self.candidates) >= 2 * _CANDIDATES or self._held > _CANDIDATE_BYTES:
+            self._drop_the_least()
+
+    def _drop_the_least(self) -> None:
+        best: list[Candidate] = []
+        self._held = 0
+        for candidate in sorted(self.candidates, key=lambda each: (-each.score, each.line.number)):
+            if len(best) == _CANDIDATES or (best and self._held > _CANDIDATE_BYTES // 2):
+                break
+            best.append(candidate)
+            self._held += candidate.line.held
+        self.candidates = sorted(best, key=lambda each: each.line.number)
+        kept = {id(candidate) for candidate in best}
+        for key, known in self._templates.items():
+            if known is not None and id(known) not in kept:
+                self._templates[key] = None
 
 
 def _kind(text: str) -> str:
@@ -240,31 +259,36 @@ class Smart:
     keep_bytes = 0
 
     def observer(self) -> Observer | None:
+        """Judges the lines."""
         return Watcher()
 
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:
+        """As in ``Strategy``; never None."""
         if overview.chars <= request.limit and (text := overview.text()) is not None:
             return [Shown(text, 0, overview.size)]
-        if len(request.marker(everything(overview))) >= request.limit // 2:
+        if widest(overview, request) >= request.limit // 2:
             return nothing_shown(overview, request)
         watcher = overview.observer
         candidates = watcher.candidates if isinstance(watcher, Watcher) and request.actionable else []
-        return _Layout(overview, request).fill(candidates)
+        line_limit = min(request.line_limit or _LINE, request.limit // 8)
+        wanted = dataclasses.replace(request, line_limit=line_limit, repeats=True)
+        return fitted(overview, wanted, lambda room: _Layout(overview, wanted, room).fill(candidates))
 
 
 class _Layout:
     """Deals out the room."""
 
-    def __init__(self, overview: Overview, request: Request) -> None:
+    def __init__(self, overview: Overview, request: Request, room: int) -> None:
         self._overview = overview
-        self._request = dataclasses.replace(
-            request, line_limit=min(request.line_limit or _LINE, request.limit // 8)
-        )
-        self._marker = len(request.marker(everything(overview)))
-        self._room = request.limit - self._marker
+        self._request = request
+        self._line_limit = request.line_limit or _LINE
+        self._marker = widest(overview, request)
+        self._room = room
         self._excerpts: dict[int, Line] = {}  # by number
         self._at: dict[int, int] = {}  # code points before each excerpt
         self._notes: dict[int, str] = {}
+        self._rests: dict[int, Gap] = {}  # of the lines behind an excerpt that show the same
+        self._clips: dict[int, list[Part]] = {}
 
     def fill(self, candidates: list[Candidate]) -> list[Part]:
         head, tail = self._ends(_HEAD_SHARE, _TAIL_SHARE)
@@ -273,11 +297,7 @@ class _Layout:
         for candidate in _ranked(candidates):
             if not self._between(candidate.line, head, tail):
                 continue
-            note = (
-                f"  [and {candidate.more} more like this, to line {candidate.last}]\n"
-                if candidate.more
-                else ""
-            )
+            note = _note(candidate)
             for before, after in _NEAR[0 if rank < _WIDE else 1 :]:
                 wanted = [line for line in candidate.near(before, after) if self._between(line, head, tail)]
                 cost = self._cost(wanted) + len(note)
@@ -288,7 +308,7 @@ class _Layout:
                     if note:
                         self._notes[candidate.line.number] = note
                     break
-        used -= self._close_small_gaps(candidates)
+        used -= self._close_small_gaps(candidates) + self._collapse()
         return self._join(*self._lengthened(head, tail, self._room - used))
 
     def _between(self, line: Line, head: End, tail: End) -> bool:
@@ -299,7 +319,7 @@ class _Layout:
         saved = 0
         known = {line.number: (candidate, line) for candidate in candidates for line in candidate.around}
         numbers = sorted(self._excerpts)
-        for low, high in zip(numbers, numbers[1:], strict=False):
+        for low, high in pairwise(numbers):
             between = range(low + 1, high)
             if not between or not all(number in known for number in between):
                 continue
@@ -308,6 +328,21 @@ class _Layout:
                 saved += self._marker - room
                 for number in between:
                     self._take(known[number][0], [known[number][1]])
+        return saved
+
+    def _collapse(self) -> int:
+        """Show equal excerpts that follow each other as one; returns the room that this gains."""
+        saved = 0
+        for run in list(runs(self._excerpts[number] for number in sorted(self._excerpts))):
+            rest = run.rest(self._request.repeat_marker)
+            if rest is None or any(
+                each in self._notes for each in range(rest.first_line, rest.last_line + 1)
+            ):
+                continue
+            for number in range(rest.first_line, rest.last_line + 1):
+                saved += self._line_cost(self._excerpts.pop(number))
+            saved -= len(rest.text)
+            self._rests[run.first.number] = rest
         return saved
 
     def _take(self, candidate: Candidate, wanted: list[Line]) -> None:
@@ -321,7 +356,12 @@ class _Layout:
             at += line.chars
 
     def _line_cost(self, line: Line) -> int:
-        return min(line.chars, self._request.line_limit or _LINE) + len(f"{line.number}: ")
+        return length_of(self._clipped(line)) + len(f"{line.number}: ")
+
+    def _clipped(self, line: Line) -> list[Part]:
+        if line.number not in self._clips:
+            self._clips[line.number] = line.clipped(self._line_limit, self._request.clip_marker)
+        return self._clips[line.number]
 
     def _cost(self, lines: list[Line]) -> int:
         """Code points that it takes to show these neighbours as well, and the gaps around them."""
@@ -343,32 +383,37 @@ class _Layout:
         if left <= 0:
             return head, tail
         overview, request = self._overview, self._request
-        numbers = sorted(self._excerpts)
-        low = self._excerpts[numbers[0]].start if numbers else tail.place.byte
-        high = self._excerpts[numbers[-1]].end if numbers else head.place.byte
-        share = 0.65 if numbers else 0.6
-        longer = ending(
-            overview.backward(), tail.length + int(left * share), request, Place(high, 0), overview
-        )
-        if longer.length >= tail.length and longer.place.byte >= high:
+        first, last = min(self._excerpts, default=0), max(self._excerpts, default=0)
+        low = self._excerpts[first].start if first else tail.place.byte
+        high = self._behind(last).byte if last else head.place.byte
+        room = tail.length + int(left * (0.65 if first else 0.6))
+        longer = ending(overview.backward(), room, request, Place(high, 0), overview)
+        if longer.length >= tail.length:
             left -= longer.length - tail.length
             tail = longer
         stop = min(low, tail.place.byte)
-        lines = (line for line in overview.forward() if line.end <= stop)
+        lines = takewhile(lambda line: line.end <= stop, overview.forward())
         longer = beginning(lines, head.length + left, request)
         return (longer if longer.length >= head.length else head), tail
+
+    def _behind(self, number: int) -> Place:
+        """Where an excerpt ends, equal lines behind it included."""
+        rest = self._rests.get(number)
+        return Place(rest.end, rest.last_line + 1) if rest else Place(self._excerpts[number].end, number + 1)
 
     def _join(self, head: End, tail: End) -> list[Part]:
         """Head, excerpts and tail in order, a gap wherever something is missing."""
         parts: list[Part] = list(head.parts)
         place, chars = head.place, head.chars
         for number, line in sorted(self._excerpts.items()):
-            if line.start < place.byte or line.end > tail.place.byte:
-                continue  # an end has grown over it
-            here = Place(line.start, number)
-            parts += self._gap(place, here, self._at[number] - chars)
-            parts += self._excerpt(line)
-            place, chars = Place(line.end, number + 1), self._at[number] + line.chars
+            parts += self._gap(place, Place(line.start, number), self._at[number] - chars)
+            parts += [Note(f"{number}: "), *self._clipped(line)]
+            place, chars = self._behind(number), self._at[number] + line.chars
+            if rest := self._rests.get(number):
+                parts.append(rest)
+                chars += rest.chars or 0
+            if note := self._notes.get(number):
+                parts.append(Note(note))
         parts += self._gap(place, tail.place, self._overview.chars - tail.chars - chars)
         return merged([*parts, *tail.parts])
 
@@ -378,13 +423,12 @@ class _Layout:
         gap = self._overview.gap(low, high, chars)
         return [placed(gap, self._overview, self._request.marker)]
 
-    def _excerpt(self, line: Line) -> list[Part]:
-        request = self._request
-        shown = line.clipped(request.line_limit or _LINE, request.clip_marker)
-        parts: list[Part] = [Note(f"{line.number}: "), *shown]
-        if note := self._notes.get(line.number):
-            parts.append(Note(note if line.ended else f"\n{note}"))
-        return parts
+
+def _note(candidate: Candidate) -> str:
+    if not candidate.more:
+        return ""
+    note = f"  [and {candidate.more} more like this, to line {candidate.last}]\n"
+    return note if candidate.line.ended else f"\n{note}"
 
 
 def _ranked(candidates: list[Candidate]) -> list[Candidate]:

@@ -8,20 +8,23 @@ names as its fallback.
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Protocol
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from spillstore.exceptions import InvalidSettingError
-from spillstore_tools.preview.parts import Gap, Shown, length_of
+from spillstore_tools.preview.lines import runs
+from spillstore_tools.preview.parts import Gap, Shown, length_of, marker_room, text_of
 from spillstore_tools.preview.scan import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from spillstore_tools.preview.lines import Line
     from spillstore_tools.preview.parts import Marker, Part
     from spillstore_tools.preview.scan import Observer, Overview
 
 MIB = 1024 * 1024
+_ATTEMPTS = 8
 
 
 def omitted_marker(gap: Gap) -> str:
@@ -32,6 +35,11 @@ def omitted_marker(gap: Gap) -> str:
 def clip_marker(gap: Gap) -> str:
     """What stands in an over-long line."""
     return f" [... {gap.chars} chars, bytes {gap.start}-{gap.end}, omitted ...] "
+
+
+def repeat_marker(gap: Gap) -> str:
+    """What stands for lines that show what the line before them shows."""
+    return f"  [the same {gap.lines} more times, lines {gap.first_line}-{gap.last_line}]\n"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +57,10 @@ class Request:
         max_depth: levels of nesting shown.
         whole_units: cut source code between whole functions and classes (``smart``).
         actionable: show lines from the middle that matter (``smart``).
-        marker: makes the text of a gap between lines or elements; must not get shorter for larger numbers.
+        repeats: show three or more equal lines as one and a gap, for strategies that keep whole lines; ``smart`` does.
+        marker: makes the text of a gap between lines or elements; longer for larger numbers, if anything.
         clip_marker: makes the text of a gap inside an over-long line.
+        repeat_marker: makes the text of a gap in the place of equal lines.
     """
 
     limit: int
@@ -63,8 +73,10 @@ class Request:
     max_depth: int = 3
     whole_units: bool = True
     actionable: bool = True
+    repeats: bool = False
     marker: Marker = omitted_marker
     clip_marker: Marker = clip_marker
+    repeat_marker: Marker = repeat_marker
 
 
 class Strategy(Protocol):
@@ -144,13 +156,15 @@ def beginning(
         exact: use the room to the last code point, in the middle of a line if need be.
     """
     end = End([], Place(0, 1))
-    for count, line in enumerate(lines):
+    for count, step in enumerate(_steps(lines, request, exact=exact)):
         if count == most:
             break
+        line = step.first
         parts = _whole(line, request, exact=exact)
-        size = length_of(parts) if parts else room + 1
-        if end.length + size <= room:
-            _add(end, parts, line.chars, Place(line.end, line.number + 1))
+        ways = [(parts, line.chars, _behind(line, line.end))]
+        if step.rest is not None:
+            ways.insert(0, ([*parts, step.rest], step.chars, _behind(step.last, step.last.end)))
+        if _added(end, ways, room):
             continue
         if exact or not end.parts:
             text, byte = line.prefix(room - end.length)
@@ -172,20 +186,25 @@ def ending(
 ) -> End:
     """As many lines from the last on as there is room for; ``lines`` come in reverse, ``after`` is not passed."""
     end = End([], Place(overview.size, overview.lines + 1))
-    for count, line in enumerate(lines):
-        if count == most or line.end <= after.byte:
+    torn: list[Line] = []  # the line that ``after`` is inside of, once all behind it are shown
+    for count, step in enumerate(_steps(_from(after, lines, torn), request, exact=exact)):
+        if count == most:
             break
-        parts = _whole(line, request, exact=exact) if line.start >= after.byte else []
-        size = length_of(parts) if parts else room + 1
-        if end.length + size <= room:
-            _add(end, parts, line.chars, Place(line.start, line.number), before=True)
+        first, last = step.first, step.last
+        ways = [(_whole(last, request, exact=exact), last.chars, Place(last.start, last.number))]
+        if step.rest is not None:
+            parts = [*_whole(first, request, exact=exact), step.rest]
+            ways.insert(0, (parts, step.chars, Place(first.start, first.number)))
+        if _added(end, ways, room):
             continue
-        if exact or not end.parts:
-            text, byte = line.suffix(room - end.length)
-            if after.byte <= byte < line.end:
-                place = Place(byte, line.number, inside=byte > line.start)
-                _add(end, [Shown(text, byte, line.end)], len(text), place, before=True)
+        torn = [last]
         break
+    if torn and (exact or not end.parts):
+        text, byte = torn[0].suffix(room - end.length)
+        if after.byte <= byte < torn[0].end:
+            place = Place(byte, torn[0].number, inside=byte > torn[0].start)
+            _add(end, [Shown(text, byte, torn[0].end)], len(text), place)
+    end.parts.reverse()
     return end
 
 
@@ -209,7 +228,35 @@ def placed(gap: Gap, overview: Overview, marker: Marker) -> Gap:
 
 def room_beside(overview: Overview, request: Request) -> int:
     """Code points that the largest possible marker leaves."""
-    return request.limit - len(request.marker(everything(overview)))
+    return request.limit - widest(overview, request)
+
+
+def widest(overview: Overview, request: Request) -> int:
+    """Code points that a marker takes at most."""
+    room = marker_room(
+        request.marker,
+        end=overview.size,
+        line=max(1, overview.lines),
+        lines=overview.lines,
+        chars=overview.chars,
+    )
+    return max(room, len(request.marker(everything(overview))))
+
+
+def fitted(overview: Overview, request: Request, attempt: Callable[[int], list[Part]]) -> list[Part]:
+    """What ``attempt`` makes of the room beside one marker; with less of it while markers turn out longer than that."""
+    room = room_beside(overview, request)
+    for _ in range(_ATTEMPTS):
+        if room <= 0:
+            break
+        parts = attempt(room)
+        over = length_of(parts) - request.limit
+        if not parts:
+            break
+        if over <= 0:
+            return parts
+        room -= 2 * over
+    return nothing_shown(overview, request)
 
 
 def everything(overview: Overview) -> Gap:
@@ -226,13 +273,46 @@ def nothing_shown(overview: Overview, request: Request) -> list[Part]:
 def merged(parts: Iterable[Part]) -> list[Part]:
     """Neighbouring pieces of output as one."""
     out: list[Part] = []
-    for part in parts:
-        last = out[-1] if out else None
-        if isinstance(part, Shown) and isinstance(last, Shown):
-            out[-1] = Shown(last.text + part.text, last.start, part.end)
-        else:
-            out.append(part)
+    for shown, group in groupby(parts, key=lambda part: isinstance(part, Shown)):
+        pieces = list(group)
+        if shown:
+            first, last = cast("list[Shown]", [pieces[0], pieces[-1]])
+            pieces = [Shown(text_of(pieces), first.start, last.end)]
+        out += pieces
     return out
+
+
+class _Step(NamedTuple):
+    """A line, or a few that show the same."""
+
+    first: Line
+    last: Line
+    rest: Gap | None = None
+    chars: int = 0
+
+
+def _steps(lines: Iterable[Line], request: Request, *, exact: bool) -> Iterator[_Step]:
+    if exact or not request.repeats:
+        for line in lines:
+            yield _Step(line, line)
+        return
+    for run in runs(lines):
+        if rest := run.rest(request.repeat_marker):
+            yield _Step(run.first, run.last, rest, run.chars)
+        else:
+            for line in run.lines:
+                yield _Step(line, line)
+
+
+def _from(after: Place, lines: Iterable[Line], torn: list[Line]) -> Iterator[Line]:
+    """Lines, in reverse, that begin at or behind a place; the one it is inside of goes to ``torn``."""
+    for line in lines:
+        if line.start >= after.byte:
+            yield line
+            continue
+        if line.end > after.byte:
+            torn.append(line)
+        return
 
 
 def _whole(line: Line, request: Request, *, exact: bool) -> list[Part]:
@@ -245,8 +325,17 @@ def _behind(line: Line, byte: int) -> Place:
     return Place(byte, line.number, inside=True) if byte < line.end else Place(byte, line.number + 1)
 
 
-def _add(end: End, parts: list[Part], chars: int, place: Place, *, before: bool = False) -> None:
-    end.parts = [*parts, *end.parts] if before else [*end.parts, *parts]
+def _added(end: End, ways: list[tuple[list[Part], int, Place]], room: int) -> bool:
+    """Add the first of these ways to show what comes next that there is room for; whether it was the very first."""
+    for way in ways:
+        if way[0] and end.length + length_of(way[0]) <= room:
+            _add(end, *way)
+            return way is ways[0]
+    return False
+
+
+def _add(end: End, parts: list[Part], chars: int, place: Place) -> None:
+    end.parts += parts if place.byte >= end.place.byte else reversed(parts)
     end.length += length_of(parts)
     end.chars += chars
     end.place = place
@@ -258,6 +347,7 @@ class _Plain:
     keep_bytes = 0
 
     def observer(self) -> Observer | None:
+        """Nobody."""
         return None
 
 
@@ -265,59 +355,70 @@ class HeadTail(_Plain):
     """The first and the last code points, to the letter: 60 to 40 by default (FR-025 to FR-030)."""
 
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:
+        """As in ``Strategy``."""
         if overview.chars <= request.limit and (text := overview.text()) is not None:
             return [Shown(text, 0, overview.size)]
-        room = room_beside(overview, request)
-        if room <= 0:
-            return nothing_shown(overview, request)
-        head = beginning(overview.forward(), int(room * request.head_ratio), request, exact=True)
-        tail = ending(overview.backward(), room - head.length, request, head.place, overview, exact=True)
-        return assemble(head, tail, overview, request.marker)
+
+        def attempt(room: int) -> list[Part]:
+            head = beginning(overview.forward(), int(room * request.head_ratio), request, exact=True)
+            tail = ending(overview.backward(), room - head.length, request, head.place, overview, exact=True)
+            return assemble(head, tail, overview, request.marker)
+
+        return fitted(overview, request, attempt)
 
 
 class Head(_Plain):
     """The first lines, whole ones."""
 
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:
-        room = max(0, room_beside(overview, request))
+        """As in ``Strategy``."""
+
+        def attempt(room: int) -> list[Part]:
+            head = beginning(overview.forward(), room, request, most=request.head_lines)
+            return assemble(head, _no_tail(overview), overview, request.marker) if head.parts else []
+
         if _fits(overview, request, request.head_lines):
-            room = request.limit
-        head = beginning(overview.forward(), room, request, most=request.head_lines)
-        if not head.parts and overview.size:
-            return nothing_shown(overview, request)
-        return assemble(head, End([], Place(overview.size, overview.lines + 1)), overview, request.marker)
+            return attempt(request.limit)
+        return fitted(overview, request, attempt)
 
 
 class Tail(_Plain):
     """The last lines, whole ones; of one that is too long, its end."""
 
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:
-        room = max(0, room_beside(overview, request))
-        if _fits(overview, request, request.tail_lines):
-            room = request.limit
+        """As in ``Strategy``."""
         start = Place(0, 1)
-        tail = ending(overview.backward(), room, request, start, overview, most=request.tail_lines)
-        if not tail.parts and overview.size:
-            return nothing_shown(overview, request)
-        return assemble(End([], start), tail, overview, request.marker)
+
+        def attempt(room: int) -> list[Part]:
+            tail = ending(overview.backward(), room, request, start, overview, most=request.tail_lines)
+            return assemble(End([], start), tail, overview, request.marker) if tail.parts else []
+
+        if _fits(overview, request, request.tail_lines):
+            return attempt(request.limit)
+        return fitted(overview, request, attempt)
 
 
 class Lines(_Plain):
     """Whole lines from both ends."""
 
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:
-        room = max(0, room_beside(overview, request))
+        """As in ``Strategy``."""
         if _fits(overview, request, request.head_lines + request.tail_lines):
             head = beginning(overview.forward(), request.limit, request)
-            return assemble(head, End([], Place(overview.size, overview.lines + 1)), overview, request.marker)
-        share = int(room * request.head_ratio)
-        head = beginning(overview.forward(), share, request, most=request.head_lines)
-        tail = ending(
-            overview.backward(), room - head.length, request, head.place, overview, most=request.tail_lines
-        )
-        if not head.parts and not tail.parts and overview.size:
-            return nothing_shown(overview, request)
-        return assemble(head, tail, overview, request.marker)
+            return assemble(head, _no_tail(overview), overview, request.marker)
+
+        def attempt(room: int) -> list[Part]:
+            share = int(room * request.head_ratio)
+            head = beginning(overview.forward(), share, request, most=request.head_lines)
+            rest = room - head.length
+            tail = ending(overview.backward(), rest, request, head.place, overview, most=request.tail_lines)
+            return assemble(head, tail, overview, request.marker) if head.parts or tail.parts else []
+
+        return fitted(overview, request, attempt)
+
+
+def _no_tail(overview: Overview) -> End:
+    return End([], Place(overview.size, overview.lines + 1))
 
 
 class Nothing:
@@ -326,16 +427,18 @@ class Nothing:
     keep_bytes = 64 * MIB
 
     def observer(self) -> Observer | None:
+        """Nobody."""
         return None
 
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:  # noqa: ARG002  # the interface
+        """As in ``Strategy``."""
         text = overview.text()
         return None if text is None else [Shown(text, 0, overview.size)]
 
 
 def _fits(overview: Overview, request: Request, lines: int) -> bool:
     """Whether nothing need be left out, so that the marker needs no room."""
-    return overview.whole and overview.chars <= request.limit and overview.lines <= lines
+    return overview.complete and overview.chars <= request.limit and overview.lines <= lines
 
 
 for _name, _make in (

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Literal, Protocol
+import signal
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
-from spillstore_tools.preview.parts import Gap, Note, Omission, Part, View, omissions_of, text_of
+from spillstore_tools.preview.binary import summarise
+from spillstore_tools.preview.clean import clean, whole_cut
+from spillstore_tools.preview.parts import Gap, Note, Omission, Part, View, omissions_of
+from spillstore_tools.preview.strategies import everything
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -14,6 +18,11 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.scan import Overview, Scan
 
 Keep = Literal["spilled", "all"]
+KIB = 1024
+MIB = 1024 * KIB
+ENCODED_TEXT = "text/plain; charset="
+REASON = 200  # characters of an error's message that are shown
+_FIRST_SIGNAL = 128  # a shell's exit code for a death by signal n is this and n
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,16 +32,28 @@ class Stored:
     Attributes:
         id: the artifact's.
         flags: what a ``spillstore`` command needs besides, to find its session; begins with a space or is empty.
-        hole: bytes ``[start, end)`` of the combined view that were dropped, or None.
+        sizes: bytes of each view that the artifact has, dropped ones included.
+        holes: bytes ``[start, end)`` that were dropped, of each view that lost some.
         cut_off: bytes that came after the last one that was kept.
         limit: bytes an artifact may keep.
     """
 
     id: str
     flags: str = ""
-    hole: tuple[int, int] | None = None
+    sizes: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    holes: Mapping[str, tuple[int, int]] = dataclasses.field(default_factory=dict)
     cut_off: int = 0
     limit: int = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes of both streams that it has, dropped ones included."""
+        return self.sizes.get("combined", 0)
+
+    @property
+    def hole(self) -> tuple[int, int] | None:
+        """Bytes ``[start, end)`` of the combined view that were dropped, or None."""
+        return self.holes.get("combined")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,14 +66,13 @@ class Facts:
         content_type: its media type, or None where nobody said.
         stored: where it is kept; None if it is not.
         problem: why it could not be stored, or not all of it.
-        capped: streams of which more came than may be kept.
+        capped: streams of which as much came as may be kept.
         is_command: whether a command printed it.
         exit_code: of the command.
-        signal: the name of the signal that ended it.
         runtime: milliseconds from its start to its end.
         created: seconds since 1970-01-01 UTC.
-        binary: what it is, if it is no text.
-        head: its first bytes, where it is binary.
+        binary: what it is, if it is no text in UTF-8.
+        head: its first bytes.
     """
 
     source: str
@@ -63,11 +83,26 @@ class Facts:
     capped: frozenset[str] = frozenset()
     is_command: bool = False
     exit_code: int | None = None
-    signal: str | None = None
     runtime: int | None = None
     created: float = 0.0
     binary: BinaryType | None = None
     head: bytes = b""
+
+    @property
+    def reason(self) -> str:
+        """The problem on one line, not too long."""
+        return " ".join((self.problem or "").split())[:REASON]
+
+    @property
+    def killed_by(self) -> str | None:
+        """The name of the signal that a shell's exit code stands for.
+
+        Nobody stores the signal itself, and a preview that is made again must be the same text.
+        """
+        try:
+            return signal.Signals((self.exit_code or 0) - _FIRST_SIGNAL).name
+        except ValueError:
+            return None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,13 +128,35 @@ class Rendered:
     elements: int = 0
 
     @property
+    def refused(self) -> bool:
+        """Whether the output was too large for the profile, and nothing of it is shown or kept."""
+        return self.strategy == "refused"
+
+    @property
     def was_truncated(self) -> bool:
         """Whether anything is missing."""
-        return bool(self.omissions)
+        return bool(self.omissions) or self.refused
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Inline:
+    """What is shown exactly as it is, whatever it says, where no command printed it.
+
+    Attributes:
+        chars: code points of cleaned text at most.
+        lines: lines at most, or None.
+        size: bytes of cleaned text in UTF-8 at most, or None.
+        text_only: whether binary content is not shown as it is.
+    """
+
+    chars: int
+    lines: int | None = None
+    size: int | None = None
+    text_only: bool = True
 
 
 class Profile(Protocol):
-    """A named set of limits, strategy and result format.
+    """A named set of limits, strategy and result format. Derive from this one; these are the defaults.
 
     Attributes:
         name: its name.
@@ -109,25 +166,31 @@ class Profile(Protocol):
         size_limit: bytes an artifact may keep, or None for the store's own setting.
         policy: what happens at that limit, or None for the store's own setting.
         stream_limit: bytes kept of each stream, or None.
-        refuse_at: bytes from which output is refused as a whole, or None.
         cleanup_on_exit: whether the session's end deletes it.
     """
 
-    name: str
-    views: tuple[View, ...]
-    keep: Keep
-    buffer_bytes: int
-    size_limit: int | None
-    policy: Literal["roll", "stop", "reject"] | None
-    stream_limit: int | None
-    refuse_at: int | None
-    cleanup_on_exit: bool
+    name: ClassVar[str]
+    views: ClassVar[tuple[View, ...]] = ("combined",)
+    keep: ClassVar[Keep] = "spilled"
+    buffer_bytes: ClassVar[int] = 64 * KIB
+    size_limit: ClassVar[int | None] = None
+    policy: ClassVar[Literal["roll", "stop", "reject"] | None] = None
+    stream_limit: ClassVar[int | None] = None
+    cleanup_on_exit: bool = False
+
+    def refuse_at(self, source: str) -> int | None:  # noqa: ARG002  # the default
+        """Bytes from which output of a tool is refused as a whole, or None."""
+        return None
+
+    def inline(self, source: str) -> Inline | None:  # noqa: ARG002  # the default
+        """What ``complete`` and ``render`` are known to let through untouched; None if they must be asked."""
+        return None
 
     def scan(self, view: View, terminator: bytes, source: str) -> Scan:
         """A pass over one view."""
 
-    def complete(self, overviews: Mapping[View, Overview], source: str, binary: BinaryType | None) -> bool:
-        """Whether all of it is shown, or what is not need not be stored."""
+    def complete(self, overviews: Mapping[View, Overview], facts: Facts) -> bool:
+        """Whether all of it is shown if it is not stored, or what is not shown need not be stored."""
 
     def render(self, overviews: Mapping[View, Overview], facts: Facts) -> Rendered:
         """The text. The same views and facts give the same text."""
@@ -156,7 +219,7 @@ def compose(sections: Sequence[Section], facts: Facts, *, strategy: str, is_erro
             at += len(part.text)
     return Rendered(
         text="".join(text),
-        omissions=tuple(dropped(omissions, facts)),
+        omissions=dropped(omissions, facts),
         notes=tuple(notes),
         strategy=strategy if omissions else "none",
         is_error=is_error,
@@ -166,17 +229,21 @@ def compose(sections: Sequence[Section], facts: Facts, *, strategy: str, is_erro
     )
 
 
-def dropped(omissions: Sequence[Omission], facts: Facts) -> list[Omission]:
-    """The omissions, those marked that cannot be fetched any more."""
-    hole = facts.stored.hole if facts.stored else None
-    if hole is None:
-        return list(omissions)
-    return [
-        dataclasses.replace(
-            each, dropped=each.stream == "combined" and each.start < hole[1] and each.end > hole[0]
-        )
+def dropped(omissions: Sequence[Omission], facts: Facts) -> tuple[Omission, ...]:
+    """The omissions, those marked that cannot be fetched, or not whole: dropped, or never stored."""
+    return tuple(
+        dataclasses.replace(each, dropped=is_gone(facts, each.stream, each.start, each.end))
         for each in omissions
-    ]
+    )
+
+
+def is_gone(facts: Facts, view: View, start: int, end: int) -> bool:
+    """Whether bytes ``[start, end)`` of a view, or some of them, are not to be had any more."""
+    stored = facts.stored
+    if stored is None:
+        return True
+    low, high = stored.holes.get(view, (0, 0))
+    return max(start, low) < min(end, high) or (facts.problem is not None and end > stored.sizes.get(view, 0))
 
 
 def quoted_call(facts: Facts, **arguments: object) -> str:
@@ -194,14 +261,63 @@ def quoted_call(facts: Facts, **arguments: object) -> str:
     return f'get_artifact(id="{identity}"{rest})'
 
 
-def ended(text: str) -> str:
-    """Text that ends its last line."""
-    return text if not text or text.endswith("\n") else f"{text}\n"
+def whole_text(overview: Overview) -> str | None:
+    """``overview.text()``, cleaned by blocks instead of lines, which is the same and several times as fast."""
+    if not overview.whole:
+        return None
+    pieces = []
+    for block in (*overview.head, *overview.tail):
+        if block.long is None:
+            pieces.append(clean(block.raw, overview.terminator))
+        elif block.long.complete:
+            pieces.append(block.long.text)
+        else:
+            return None
+    return "".join(pieces)
 
 
-def shown_text(parts: Sequence[Part]) -> str:
-    """The text of parts."""
-    return text_of(parts)
+def summarised(overview: Overview, facts: Facts, kind: BinaryType, room: int) -> Gap:
+    """Content that cannot be shown as it is: one gap that leaves nothing, and words about it in its place.
+
+    Args:
+        overview: of all of it.
+        facts: its first bytes are used.
+        kind: what it is; text in another encoding is decoded.
+        room: code points.
+    """
+    gap = everything(overview)
+    if kind.media_type.startswith(ENCODED_TEXT):
+        text = _decoded(kind, facts.head, overview.size, room)
+    else:
+        text = summarise(kind, facts.head, overview.size, inline=room)
+    return dataclasses.replace(gap, inside=False, text=text)
+
+
+def _decoded(kind: BinaryType, head: bytes, size: int, room: int) -> str:
+    encoding = kind.media_type.removeprefix(ENCODED_TEXT)
+    text = head.decode(encoding, "ignore").removeprefix("\ufeff")
+    text = clean(text.encode("utf-8", "replace"))
+    title = f"[{kind.name}, {size:,} bytes; shown decoded, but line and byte ranges mean the bytes as they are stored]\n"
+    rest = f"\n[... only the beginning is shown: {len(head):,} of {size:,} bytes at most ...]"
+    if size <= len(head) and len(title) + len(text) <= room:
+        return title + text
+    space = max(0, room - len(title) - len(rest))
+    return (title + text[: whole_cut(text, min(space, len(text)))] + rest)[: max(0, room)]
+
+
+def refused(size: int, limit: int) -> Rendered:
+    """What is shown of output that is too large to be taken.
+
+    Example:
+        >>> refused(15_728_640, 10_485_760).text[:66]
+        'Output size (15.0 MB) exceeds maximum artifact size (10.0 MB). 157'
+    """
+    text = (
+        f"Output size ({size / MIB:.1f} MB) exceeds maximum artifact size ({limit / MIB:.1f} MB). "
+        f"{size} bytes came, fewer than {limit} are allowed (max_artifact_size); nothing of "
+        "it was kept. Filter or page the output in the tool call."
+    )
+    return Rendered(text=text, strategy="refused", is_error=True)
 
 
 def human_size(size: int) -> str:
@@ -211,11 +327,11 @@ def human_size(size: int) -> str:
         >>> human_size(999), human_size(2_415_919), human_size(51_200)
         ('999 bytes', '2.3 MB', '50.0 KB')
     """
-    if size < 1024:  # noqa: PLR2004
-        return f"{size} bytes"
+    if size < KIB:
+        return "1 byte" if size == 1 else f"{size} bytes"
     value = float(size)
     for unit in ("KB", "MB", "GB"):
-        value /= 1024
-        if value < 1024 or unit == "GB":  # noqa: PLR2004
+        value /= KIB
+        if value < KIB or unit == "GB":
             return f"{value:.1f} {unit}"
     raise AssertionError("the last unit takes everything")

@@ -9,146 +9,195 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spillstore_tools.preview import smart  # noqa: F401  # registers itself
-from spillstore_tools.preview.binary import summarise
-from spillstore_tools.preview.parts import Gap, Note, Shown, length_of
+from spillstore_tools.preview import element, smart  # noqa: F401  # both register themselves
+from spillstore_tools.preview.parts import Gap, Note, Shown, gaps_of
 from spillstore_tools.preview.scan import Scan
-from spillstore_tools.preview.strategies import Request, everything, strategy
-from spillstore_tools.profiles.base import Facts, Rendered, Section, compose, human_size
+from spillstore_tools.preview.strategies import Request, strategy
+from spillstore_tools.profiles._limits import Limits, request_of
+from spillstore_tools.profiles.base import (
+    Inline,
+    Profile,
+    Section,
+    compose,
+    human_size,
+    is_gone,
+    summarised,
+    whole_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from spillstore_tools.configuration import TruncationConfiguration
-    from spillstore_tools.preview.binary import BinaryType
-    from spillstore_tools.preview.parts import Part, View
+    from spillstore_tools.configuration import ToolLimits, TruncationConfiguration
+    from spillstore_tools.preview.parts import Marker, Part, View
     from spillstore_tools.preview.scan import Overview
+    from spillstore_tools.profiles.base import Facts, Rendered
 
 LIMIT = 8000
-CONFIGURATION_DEFAULTS = {"default_strategy": "smart"}
-_REASON = 300
+STRATEGY = "smart"
+CONFIGURATION_DEFAULTS = {"default_strategy": STRATEGY}
+_LEAST_ROOM = (
+    200  # for the output itself; where limits are so small that this is not left, the notice says less
+)
 
 
-class Default:
+class Default(Profile):
     """See the module."""
 
     name = "default"
-    views: tuple[View, ...] = ("combined",)
-    keep = "spilled"
-    buffer_bytes = 64 * 1024
-    size_limit = None
-    policy = None
-    stream_limit = None
-    refuse_at = None
-    cleanup_on_exit = False
 
     def __init__(self, configuration: TruncationConfiguration | None = None) -> None:
-        self._configuration = configuration
+        self._configured = None if configuration is None else Limits(configuration)
 
-    def _settings(self, source: str) -> tuple[int, str, dict[str, object]]:
-        """Limit, strategy, and what else a request holds."""
-        if self._configuration is None:
-            return LIMIT, "smart", {}
-        limits = self._configuration.for_tool(source)
-        options: dict[str, object] = {
-            "head_ratio": limits.head_ratio,
-            "head_lines": limits.head_lines,
-            "tail_lines": limits.tail_lines,
-            "line_limit": limits.max_line_length,
-            "first": limits.first_elements,
-            "last": limits.last_elements,
-            "max_depth": limits.max_depth,
-            "whole_units": limits.preserve_functions,
-            "actionable": limits.prioritize_errors,
-        }
-        return limits.inline_limit, limits.strategy, options
+    def _limits(self, source: str) -> ToolLimits | None:
+        return None if self._configured is None else self._configured.of(source)
+
+    def _limit(self, source: str) -> int:
+        """Code points of all that is shown, but for ``none``, which leaves alone what is below the threshold."""
+        limits = self._limits(source)
+        if limits is None:
+            return LIMIT
+        return limits.artifact_threshold - 1 if limits.strategy == "none" else limits.inline_limit
+
+    def _strategy(self, source: str) -> str:
+        limits = self._limits(source)
+        return STRATEGY if limits is None or limits.strategy == "none" else limits.strategy
+
+    def inline(self, source: str) -> Inline:
+        """As in ``Profile``."""
+        return Inline(chars=self._limit(source))
 
     def scan(self, view: View, terminator: bytes, source: str) -> Scan:  # noqa: ARG002  # there is one view
-        limit, name, _ = self._settings(source)
+        """As in ``Profile``."""
+        name = self._strategy(source)
         chosen = strategy(name)
         return Scan(
-            head_chars=limit,
-            tail_chars=limit,
+            head_chars=self._limit(source),
+            tail_chars=self._limit(source),
             keep_bytes=chosen.keep_bytes,
             terminator=terminator,
             observer=chosen.observer(),
-            exact=name != "smart",
+            exact=name != STRATEGY,
         )
 
-    def complete(self, overviews: Mapping[View, Overview], source: str, binary: BinaryType | None) -> bool:
-        overview = overviews["combined"]
-        return binary is None and overview.whole and overview.chars <= self._settings(source)[0]
+    def complete(self, overviews: Mapping[View, Overview], facts: Facts) -> bool:
+        """As in ``Profile``."""
+        return facts.binary is None and self._fitting(overviews["combined"], facts) is not None
 
     def render(self, overviews: Mapping[View, Overview], facts: Facts) -> Rendered:
+        """As in ``Profile``."""
         overview = overviews["combined"]
-        limit, name, options = self._settings(facts.source)
-        footer = _footer(facts)
-        if facts.binary is not None:
-            return _binary(overview, facts, facts.binary, limit, footer)
-        text = overview.text() if overview.chars + len(footer) <= limit else None
-        lost = facts.problem is not None or (facts.stored is not None and facts.stored.cut_off > 0)
-        if text is not None and not lost:
-            line_end = "\n" if footer and text and not text.endswith("\n") else ""
+        if facts.binary is None and (text := self._fitting(overview, facts)) is not None:
+            shown = Shown(text, 0, overview.size)
             return compose(
-                [Section("combined", [Shown(text, 0, overview.size), Note(line_end + footer)])],
-                facts,
-                strategy=name,
+                [Section("combined", [shown, _after([shown], _footer(facts))])], facts, strategy="none"
             )
-        notice = _notice(overview, facts)
-        room = limit - len(notice) - len(footer) - 1
-        request = Request(limit=room, marker=_marker(facts), **options)  # type: ignore[arg-type]  # from a typed struct
-        chosen = strategy(name)
-        parts = chosen.cut(overview, request)
+        limits = self._limits(facts.source)
+        limit = LIMIT if limits is None else limits.inline_limit
+        name, parts = "binary", self._binary(overview, facts, limit)
+        if facts.binary is None:
+            name, parts = self._cut(overview, facts, limits, limit)
+        return compose([Section("combined", parts)], facts, strategy=name)
+
+    def _fitting(self, overview: Overview, facts: Facts) -> str | None:
+        """All of the text, if it and what must be said besides is within the limit, and nothing is lost."""
+        lost = facts.problem is not None or (facts.stored is not None and facts.stored.cut_off > 0)
+        footer = _footer(facts)
+        limit = self._limit(facts.source)
+        if lost or overview.chars + len(footer) > limit:
+            return None
+        text = whole_text(overview)
+        room = limit - overview.chars - len(footer) - (1 if footer else 0)
+        return text if text is not None and (room >= 0 or text.endswith("\n")) else None
+
+    def _cut(
+        self, overview: Overview, facts: Facts, limits: ToolLimits | None, limit: int
+    ) -> tuple[str, list[Part]]:
+        """The strategy that cut it, and the parts."""
+        footer, notice = _footer(facts), _notice(overview, facts)
+        if limit - len(notice) - len(footer) < _LEAST_ROOM:
+            notice = ""
+        if limit - len(footer) < _LEAST_ROOM:
+            footer = ""
+        room = limit - len(notice) - len(footer) - (1 if footer else 0)
+        marker = _marker(facts)
+        request = Request(limit=room, marker=marker) if limits is None else request_of(limits, room, marker)
+        name = self._strategy(facts.source)
+        parts = strategy(name).cut(overview, request)
         if parts is None:
-            name = "smart"
+            name = STRATEGY
             parts = strategy(name).cut(overview, request) or []
-        shown: list[Part] = [Note(notice), *parts]
-        if footer:
-            shown.append(Note(footer if not parts or parts[-1].text.endswith("\n") else f"\n{footer}"))
-        return compose([Section("combined", shown)], facts, strategy=name)
+        if notice and not gaps_of(parts):
+            notice = _problem(facts)
+        return name, [Note(notice), *parts, _after(parts, footer)]
+
+    def _binary(self, overview: Overview, facts: Facts, limit: int) -> list[Part]:
+        if facts.binary is None:
+            return []
+        stored, footer = facts.stored, _footer(facts)
+        call = _problem(facts)
+        if stored is not None:
+            call += f"[artifact {stored.id}: spillstore cat {stored.id}{stored.flags} > FILE]\n"
+        if limit - len(call) - len(footer) < _LEAST_ROOM:
+            call = footer = ""
+        gap = summarised(overview, facts, facts.binary, limit - len(call) - len(footer) - 1)
+        return [gap, _after([gap], call + footer)]
+
+
+def _after(parts: list[Part], footer: str) -> Note:
+    """Words that begin a line of their own."""
+    last = parts[-1].text if parts else ""
+    return Note(footer if not footer or not last or last.endswith("\n") else f"\n{footer}")
 
 
 def _notice(overview: Overview, facts: Facts) -> str:
     """What comes first: how much there is, and the call that shows any of it."""
-    total = f"{overview.lines} lines, {human_size(overview.size)}"
+    total = f"{overview.lines} {'line' if overview.lines == 1 else 'lines'}, {human_size(overview.size)}"
     stored = facts.stored
-    lines = []
-    if facts.problem is not None:
-        reason = facts.problem.replace("\n", " ")[:_REASON]
-        kept = f"a part is kept as artifact {stored.id}" if stored else "nothing of it was kept"
-        lines.append(f"[NOT STORED COMPLETELY: {reason}; {kept}]")
     if stored is None:
-        lines.append(f"[{total}; a part is shown, and what is left out below cannot be fetched]")
-    else:
-        lines += [
-            f"[{total}; a part is shown. Artifact {stored.id} has all of it, for example:",
-            f'get_artifact(id="{stored.id}", start_line=1, end_line=100)',
-            f'search_artifact(id="{stored.id}", pattern="...")',
-            f"in a shell: spillstore show {stored.id} --lines 1-100{stored.flags}",
-            f"            spillstore cat {stored.id}{stored.flags} | rg PATTERN]",
-        ]
-        if stored.hole is not None:
-            lines.append(
-                f"[bytes {stored.hole[0]}-{stored.hole[1]} were dropped: an artifact may keep "
-                f"{human_size(stored.limit)}; they cannot be fetched any more]"
-            )
-        if stored.cut_off:
-            lines.append(
-                f"[the last {stored.cut_off} bytes were not kept: an artifact may keep {human_size(stored.limit)}]"
-            )
+        what = f"[{total}; a part is shown, and what is left out below cannot be fetched]\n"
+        return _problem(facts) + what
+    all_of_it = "what is left of it" if stored.hole or facts.problem or stored.cut_off else "all of it"
+    lines = (
+        f"[{total}; a part is shown. Artifact {stored.id} has {all_of_it}, for example:",
+        f'get_artifact(id="{stored.id}", start_line=1, end_line=100)',
+        f'search_artifact(id="{stored.id}", pattern="...")',
+        f"in a shell: spillstore show {stored.id} --lines 1-100{stored.flags}",
+        f"            spillstore cat {stored.id}{stored.flags} | rg PATTERN]",
+    )
+    return _problem(facts) + "".join(f"{line}\n" for line in lines)
+
+
+def _problem(facts: Facts) -> str:
+    """What was not kept, what was, and why."""
+    stored, lines = facts.stored, []
+    if facts.problem is not None:
+        kept = (
+            f"the first {stored.size} bytes are kept as artifact {stored.id}"
+            if stored
+            else "nothing of it was kept"
+        )
+        lines.append(f"[NOT STORED COMPLETELY: {facts.reason}; {kept}]")
+    if stored is not None and stored.hole is not None:
+        lines.append(
+            f"[bytes {stored.hole[0]}-{stored.hole[1]} were dropped: an artifact may keep "
+            f"{human_size(stored.limit)}; they cannot be fetched any more]"
+        )
+    if stored is not None and stored.cut_off:
+        lines.append(
+            f"[the last {stored.cut_off} bytes were not kept: an artifact may keep {human_size(stored.limit)}]"
+        )
     return "".join(f"{line}\n" for line in lines)
 
 
-def _marker(facts: Facts):  # type: ignore[no-untyped-def]
-    hole = facts.stored.hole if facts.stored else None
-
+def _marker(facts: Facts) -> Marker:
     def marker(gap: Gap) -> str:
         if gap.inside:
             what, call = f"{gap.end - gap.start} bytes", f"start_byte={gap.start}, end_byte={gap.end}"
         else:
             what = f"{gap.lines} {'line' if gap.lines == 1 else 'lines'}"
             call = f"start_line={gap.first_line}, end_line={gap.last_line}"
-        gone = hole is not None and gap.start < hole[1] and gap.end > hole[0]
+        gone = facts.stored is not None and is_gone(facts, "combined", gap.start, gap.end)
         return f"[... {what} omitted: {call}{' (partly dropped)' if gone else ''} ...]\n"
 
     return marker
@@ -157,22 +206,12 @@ def _marker(facts: Facts):  # type: ignore[no-untyped-def]
 def _footer(facts: Facts) -> str:
     if not facts.is_command:
         return ""
-    killed = f" ({facts.signal})" if facts.signal else ""
-    code = f"exit code {facts.exit_code}{killed}" if facts.exit_code is not None else "still running"
+    code = "still running" if facts.problem is None else "exit code unknown"
+    if facts.exit_code is not None:
+        killed = f" ({facts.killed_by})" if facts.killed_by else ""
+        code = f"exit code {facts.exit_code}{killed}"
     kept = f"artifact {facts.stored.id}; " if facts.stored else ""
     return f"[{kept}{code}]\n"
-
-
-def _binary(overview: Overview, facts: Facts, kind: BinaryType, limit: int, footer: str) -> Rendered:
-    stored = facts.stored
-    call = f"[artifact {stored.id}: spillstore cat {stored.id}{stored.flags} > FILE]\n" if stored else ""
-    summary = summarise(kind, facts.head, overview.size, inline=limit - len(call) - len(footer) - 1)
-    gap = everything(overview)
-    parts: list[Part] = [
-        Gap(0, overview.size, 1, gap.last_line, gap.lines, overview.chars, text=f"{summary}\n")
-    ]
-    assert length_of(parts) <= limit  # summarise() keeps to what it was given
-    return compose([Section("combined", [*parts, Note(call + footer)])], facts, strategy="binary")
 
 
 def make(configuration: TruncationConfiguration | None) -> Default:

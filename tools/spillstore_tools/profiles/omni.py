@@ -12,74 +12,80 @@ from typing import TYPE_CHECKING
 from spillstore_tools.preview.parts import Note, Shown
 from spillstore_tools.preview.scan import Scan
 from spillstore_tools.preview.strategies import Request, beginning, ending
-from spillstore_tools.profiles.base import Facts, Rendered, Section, compose
+from spillstore_tools.profiles.base import Inline, Profile, Section, compose, whole_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from spillstore_tools.configuration import TruncationConfiguration
-    from spillstore_tools.preview.binary import BinaryType
     from spillstore_tools.preview.parts import Part, View
     from spillstore_tools.preview.scan import Overview
+    from spillstore_tools.profiles.base import Facts, Rendered
 
 LIMIT = 8000
 _HEAD = "--- head ---\n"
 _TAIL = "\n--- tail ---\n"
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Omni:
+class Omni(Profile):
     """See the module."""
 
-    name: str = "omni"
-    views: tuple[View, ...] = ("combined",)
-    keep: str = "spilled"
-    buffer_bytes: int = 64 * 1024
-    size_limit: int | None = None
-    policy: str | None = None
-    stream_limit: int | None = None
-    refuse_at: int | None = None
-    cleanup_on_exit: bool = False
+    name = "omni"
+
+    def inline(self, source: str) -> Inline:  # noqa: ARG002  # all alike
+        """As in ``Profile``."""
+        return Inline(chars=LIMIT, text_only=False)
 
     def scan(self, view: View, terminator: bytes, source: str) -> Scan:  # noqa: ARG002  # all alike
+        """As in ``Profile``."""
         return Scan(head_chars=LIMIT, tail_chars=LIMIT, terminator=terminator)
 
-    def complete(self, overviews: Mapping[View, Overview], source: str, binary: BinaryType | None) -> bool:  # noqa: ARG002
-        overview = overviews["combined"]
-        return overview.whole and overview.chars <= LIMIT
+    def complete(self, overviews: Mapping[View, Overview], facts: Facts) -> bool:  # noqa: ARG002  # all alike
+        """As in ``Profile``."""
+        return _fitting(overviews["combined"]) is not None
 
     def render(self, overviews: Mapping[View, Overview], facts: Facts) -> Rendered:
+        """As in ``Profile``."""
         overview = overviews["combined"]
-        if overview.chars <= LIMIT and (text := overview.text()) is not None:
+        if (text := _fitting(overview)) is not None:
             return compose([Section("combined", [Shown(text, 0, overview.size)])], facts, strategy="none")
         request = Request(limit=LIMIT)
         room = LIMIT - len(_notice(facts, overview.chars)) - len(_HEAD) - len(_TAIL)
         head = beginning(overview.forward(), room // 2, request, exact=True)
         tail = ending(overview.backward(), room - head.length, request, head.place, overview, exact=True)
         gap = overview.gap(head.place, tail.place, overview.chars - head.chars - tail.chars)
-        notice = _notice(facts, gap.chars or 0)
         parts: list[Part] = [
-            Note(notice + _HEAD),
+            Note(_notice(facts, gap.chars or 0) + _HEAD),
             *head.parts,
-            dataclasses.replace(gap, text="\n"),
+            dataclasses.replace(gap, text=_TAIL[0]),
             Note(_TAIL[1:]),
             *tail.parts,
         ]
         return compose([Section("combined", parts)], facts, strategy="head_tail")
 
 
+def _fitting(overview: Overview) -> str | None:
+    """The whole text, if it is within the limit."""
+    return whole_text(overview) if overview.chars <= LIMIT else None
+
+
 def _notice(facts: Facts, omitted: int) -> str:
     lines = [f"[Output truncated: {omitted} characters omitted]"]
-    if facts.stored is not None:
-        stored = facts.stored
-        lines += [
-            f"Full output saved to: artifact {stored.id}",
+    stored = facts.stored
+    if facts.problem is not None:
+        kept = f"; the first {stored.size} bytes are in artifact {stored.id}" if stored else ""
+        lines.append(f"Full output could not be saved: {facts.reason}{kept}")
+    elif stored is not None:
+        gone = f" (but bytes {stored.hole[0]}-{stored.hole[1]} were dropped)" if stored.hole else ""
+        if stored.cut_off:
+            gone = f" (but the last {stored.cut_off} bytes were not kept)"
+        lines.append(f"Full output saved to: artifact {stored.id}{gone}")
+    if stored is not None:
+        lines.append(
             f'Follow up with get_artifact(id="{stored.id}", tail=100) or search_artifact(id="{stored.id}", pattern="error"); '
             f"in a shell: spillstore tail {stored.id} -n 100{stored.flags}, or spillstore cat {stored.id}{stored.flags} | "
-            "rg PATTERN",
-        ]
-    elif facts.problem is not None:
-        lines.append(f"The rest could not be saved: {' '.join(facts.problem.split())[:200]}")
+            "rg PATTERN"
+        )
     return "".join(f"{line}\n" for line in [*lines, ""])
 
 

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 from spillstore_tools.preview.parts import Gap, Note, Shown
 from spillstore_tools.preview.scan import Place, Scan
 from spillstore_tools.preview.strategies import Request, merged
-from spillstore_tools.profiles.base import Facts, Rendered, Section, compose, ended, quoted_call
+from spillstore_tools.profiles.base import Inline, Profile, Section, compose, quoted_call, whole_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from spillstore_tools.configuration import TruncationConfiguration
-    from spillstore_tools.preview.binary import BinaryType
     from spillstore_tools.preview.lines import Line
     from spillstore_tools.preview.parts import Part, View
     from spillstore_tools.preview.scan import Overview
+    from spillstore_tools.profiles.base import Facts, Rendered
 
 MAX_LINES = 2000
 MAX_BYTES = 50 * 1024
@@ -30,29 +30,35 @@ HEAD_LINES = TAIL_LINES = 500
 STREAM_LIMIT = 100 * 1024 * 1024
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Opencode:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Opencode(Profile):
     """See the module. The line counts can be set."""
+
+    name = "opencode"
+    views = ("stdout", "stderr")
+    buffer_bytes = 2 * MAX_BYTES
+    size_limit = 2 * STREAM_LIMIT
+    policy = "stop"
+    stream_limit = STREAM_LIMIT
+    cleanup_on_exit = True
 
     head_lines: int = HEAD_LINES
     tail_lines: int = TAIL_LINES
-    name: str = "opencode"
-    views: tuple[View, ...] = ("stdout", "stderr")
-    keep: str = "spilled"
-    buffer_bytes: int = 2 * MAX_BYTES
-    size_limit: int | None = 2 * STREAM_LIMIT
-    policy: str | None = "stop"
-    stream_limit: int | None = STREAM_LIMIT
-    refuse_at: int | None = None
-    cleanup_on_exit: bool = True
+
+    def inline(self, source: str) -> Inline:  # noqa: ARG002  # all alike
+        """As in ``Profile``."""
+        return Inline(chars=MAX_BYTES, lines=MAX_LINES, size=MAX_BYTES, text_only=False)
 
     def scan(self, view: View, terminator: bytes, source: str) -> Scan:  # noqa: ARG002  # all alike
+        """As in ``Profile``."""
         return Scan(head_chars=2 * MAX_BYTES, tail_chars=MAX_BYTES, terminator=terminator)
 
-    def complete(self, overviews: Mapping[View, Overview], source: str, binary: BinaryType | None) -> bool:  # noqa: ARG002
+    def complete(self, overviews: Mapping[View, Overview], facts: Facts) -> bool:  # noqa: ARG002  # all alike
+        """As in ``Profile``."""
         return all(_fitting(overview) is not None for overview in overviews.values())
 
     def render(self, overviews: Mapping[View, Overview], facts: Facts) -> Rendered:
+        """As in ``Profile``."""
         sections: list[Section] = []
         for view in self.views:
             overview = overviews[view]
@@ -72,7 +78,7 @@ class Opencode:
         parts: list[Part] = [Note(self._notice(overview, view, facts))]
         if head:
             parts += [Note(f"--- First {_lines(len(head))} ---\n"), *(part for line in head for part in line)]
-        place = _after(head, overview)
+        place = _after(head)
         behind = tail[0][0].start if tail else overview.size  # type: ignore[union-attr]  # lines are no notes
         if behind > place.byte:
             covered = _covered(head) + _covered(tail)
@@ -85,12 +91,14 @@ class Opencode:
 
     def _notice(self, overview: Overview, view: View, facts: Facts) -> str:
         lines = [f"<{view} truncated: {overview.lines:,} lines total>"]
-        if facts.stored is not None:
+        if facts.stored is not None and facts.problem is None:
+            call = quoted_call(facts, stream=view, offset=0, limit=MAX_LINES)
             capped = " (truncated at 100MB)" if view in facts.capped else ""
+            hole = facts.stored.holes.get(view)
+            gone = f" (bytes {hole[0]}-{hole[1]} were dropped)" if hole else ""
             lines += [
-                f"Full output saved to: artifact {facts.stored.id}, {view}{capped}",
-                f"Use {quoted_call(facts, stream=view, offset=0, limit=MAX_LINES)} with other values of offset and limit "
-                "to read specific sections.",
+                f"Full output saved to: artifact {facts.stored.id}, {view}{capped}{gone}",
+                f"Use {call} with other values of offset and limit to read specific sections.",
             ]
         return "".join(f"{line}\n" for line in [*lines, ""])
 
@@ -99,7 +107,7 @@ def _fitting(overview: Overview) -> str | None:
     """The whole text, if it is within the limits."""
     if overview.lines > MAX_LINES or overview.chars > MAX_BYTES:
         return None
-    text = overview.text()
+    text = whole_text(overview)
     return text if text is not None and len(text.encode()) <= MAX_BYTES else None
 
 
@@ -111,7 +119,7 @@ def _ends(overview: Overview, head_lines: int, tail_lines: int) -> tuple[list[li
     half = MAX_BYTES // 2
     head = _some(overview.forward(), head_lines, half)
     used = sum(_bytes(line) for line in head)
-    stop = _after(head, overview).byte
+    stop = _after(head).byte
     tail = _some((line for line in overview.backward() if line.start >= stop), tail_lines, MAX_BYTES - used)
     used += sum(_bytes(line) for line in tail)
     if len(head) < head_lines:
@@ -152,7 +160,7 @@ def _bytes(parts: Iterable[Part]) -> int:
     return sum(len(part.text.encode()) for part in parts)
 
 
-def _after(lines: list[list[Part]], overview: Overview) -> Place:
+def _after(lines: list[list[Part]]) -> Place:
     if not lines:
         return Place(0, 1)
     return Place(lines[-1][-1].end, len(lines) + 1)  # type: ignore[union-attr]  # lines are no notes

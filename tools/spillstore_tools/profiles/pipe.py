@@ -10,18 +10,18 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Literal
 
-from spillstore_tools.preview.parts import Note, Shown
+from spillstore_tools.preview.parts import Note, Shown, text_of
 from spillstore_tools.preview.scan import Place, Scan
-from spillstore_tools.preview.strategies import merged
-from spillstore_tools.profiles.base import Facts, Rendered, Section, compose, quoted_call
+from spillstore_tools.profiles.base import Inline, Profile, Section, compose, quoted_call, whole_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from spillstore_tools.configuration import TruncationConfiguration
-    from spillstore_tools.preview.binary import BinaryType
+    from spillstore_tools.preview.lines import Line
     from spillstore_tools.preview.parts import Part, View
     from spillstore_tools.preview.scan import Overview
+    from spillstore_tools.profiles.base import Facts, Rendered
 
 MAX_LINES = 2000
 MAX_BYTES = 50 * 1024
@@ -61,96 +61,108 @@ def truncate_tail(
     overview: Overview, *, max_lines: int = MAX_LINES, max_bytes: int = MAX_BYTES
 ) -> TruncateResult:
     """The last whole lines within both limits; of a single longer line, its tail."""
-    shown: list[Shown] = []
-    lines = size = chars = 0
+    shown: list[str] = []  # from the last on
+    size = chars = 0
     limit: Literal["lines", "bytes"] | None = None
-    partial = False
     place = Place(overview.size, overview.lines + 1)
     for line in overview.backward():
-        if lines == max_lines:
+        if len(shown) == max_lines:
             limit = "lines"
             break
-        width = len(line.text.encode()) if line.complete else max_bytes + 1
-        if size + width > max_bytes:
+        text, start = line.text, line.start
+        if not line.complete or size + _width(text) > max_bytes:
             limit = "bytes"
-            if not shown:
-                text, start = _tail_of(line, max_bytes)
-                shown, lines, size, chars, partial = (
-                    [Shown(text, start, line.end)],
-                    1,
-                    len(text.encode()),
-                    len(text),
-                    True,
-                )
-                place = Place(start, line.number, inside=start > line.start)
+            if shown:
+                break
+            text, start = _tail_of(line, max_bytes)
+        shown.append(text)
+        size, chars = size + _width(text), chars + len(text)
+        place = Place(start, line.number, inside=start > line.start)
+        if limit is not None:
             break
-        shown.insert(0, Shown(line.text, line.start, line.end))
-        lines, size, chars = lines + 1, size + width, chars + line.chars
-        place = Place(line.start, line.number)
-    parts: list[Part] = list(merged(shown))
     truncated = place.byte > 0
-    if truncated:
-        parts.insert(0, overview.gap(Place(0, 1), place, overview.chars - chars))
-    whole = overview.text()
+    parts: list[Part] = [overview.gap(Place(0, 1), place, overview.chars - chars)] if truncated else []
+    if shown:
+        parts.append(Shown("".join(reversed(shown)), place.byte, overview.size))
     return TruncateResult(
         parts=parts,
         total_lines=overview.lines,
-        total_bytes=overview.size if whole is None else len(whole.encode()),
-        output_lines=lines,
+        total_bytes=size if not truncated else _total_bytes(overview),
+        output_lines=len(shown),
         output_bytes=size,
         truncated=truncated,
         truncated_by=(limit or "bytes") if truncated else None,
-        last_line_partial=partial,
+        last_line_partial=place.inside,
     )
 
 
-def _tail_of(line, max_bytes: int) -> tuple[str, int]:  # type: ignore[no-untyped-def]
-    room = max_bytes
-    text, start = line.suffix(room)
-    while len(text.encode()) > max_bytes:
-        room = room * max_bytes // len(text.encode()) - 1
-        text, start = line.suffix(room)
+def _width(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode())
+
+
+def _total_bytes(overview: Overview) -> int:
+    text = whole_text(overview)
+    return overview.size if text is None else _width(text)
+
+
+def _tail_of(line: Line, max_bytes: int) -> tuple[str, int]:
+    """As much of a line's end as so many bytes of UTF-8 hold, whole characters."""
+    text, start = line.suffix(max_bytes)
+    if _width(text) > max_bytes:
+        text, start = line.suffix(len(text.encode()[-max_bytes:].decode(errors="ignore")))
     return text, start
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Pipe:
+class Pipe(Profile):
     """See the module."""
 
-    name: str = "pipe"
-    views: tuple[View, ...] = ("stdout", "stderr")
-    keep: str = "spilled"
-    buffer_bytes: int = 2 * MAX_BYTES
-    size_limit: int | None = None
-    policy: str | None = None
-    stream_limit: int | None = None
-    refuse_at: int | None = None
-    cleanup_on_exit: bool = False
+    name = "pipe"
+    views = ("stdout", "stderr")
+    buffer_bytes = 2 * MAX_BYTES
+
+    def inline(self, source: str) -> Inline:  # noqa: ARG002  # all alike
+        """As in ``Profile``."""
+        return Inline(chars=MAX_BYTES, lines=MAX_LINES, size=MAX_BYTES, text_only=False)
 
     def scan(self, view: View, terminator: bytes, source: str) -> Scan:  # noqa: ARG002  # all alike
+        """As in ``Profile``."""
         return Scan(head_chars=0, tail_chars=2 * MAX_BYTES, terminator=terminator)
 
-    def complete(self, overviews: Mapping[View, Overview], source: str, binary: BinaryType | None) -> bool:  # noqa: ARG002
-        return all(truncate_tail(overview).total_bytes <= MAX_BYTES for overview in overviews.values())
+    def complete(self, overviews: Mapping[View, Overview], facts: Facts) -> bool:  # noqa: ARG002  # all alike
+        """Whether no stream is large; what the line limit alone cuts off need not be stored."""
+        return all(_total_bytes(overview) <= MAX_BYTES for overview in overviews.values())
 
     def render(self, overviews: Mapping[View, Overview], facts: Facts) -> Rendered:
-        sections = []
+        """As in ``Profile``."""
+        sections: list[Section] = []
         for view in self.views:
             result = truncate_tail(overviews[view])
-            if view == "stderr" and not overviews[view].size:
-                continue
-            parts = [*result.parts]
-            if facts.is_command:
-                parts.insert(0, Note(f"{view}:\n" if view == "stdout" else "\nstderr:\n"))
-            if parts and not parts[-1].text.endswith("\n"):
-                parts.append(Note("\n"))
-            if result.truncated:
-                parts.append(Note(f"{_notice(view, result, facts)}\n"))
-            sections.append(Section(view, parts))
+            if facts.is_command or result.total_lines:
+                parts = _section(view, result, facts)
+                if sections and not facts.is_command:
+                    parts.insert(0, Note(_line_end(sections[-1].parts)))
+                sections.append(Section(view, parts))
         if facts.is_command and facts.exit_code is not None:
             sections.append(Section("combined", [Note(f"\nexit code: {facts.exit_code}")]))
-        failed = facts.is_command and facts.exit_code != 0
+        failed = facts.is_command and facts.exit_code not in {0, None}
         return compose(sections, facts, strategy="tail", is_error=failed)
+
+
+def _section(view: View, result: TruncateResult, facts: Facts) -> list[Part]:
+    parts = [*result.parts]
+    if facts.is_command:
+        parts.insert(0, Note(f"{view}:\n" if view == "stdout" else f"\n{view}:\n"))
+    if result.truncated or facts.is_command:
+        parts.append(Note(_line_end(parts)))
+    if result.truncated:
+        parts.append(Note(f"{_notice(view, result, facts)}\n"))
+    return parts
+
+
+def _line_end(parts: Sequence[Part]) -> str:
+    """What ends the last line of parts, if nothing does yet."""
+    text = text_of(parts[-2:])
+    return "\n" if text and not text.endswith("\n") else ""
 
 
 def _notice(view: View, result: TruncateResult, facts: Facts) -> str:
@@ -159,11 +171,13 @@ def _notice(view: View, result: TruncateResult, facts: Facts) -> str:
         shown = f"last {result.output_bytes} bytes of line {result.total_lines}"
     if facts.problem is not None:
         where = facts.stored.id if facts.stored else "none"
-        error = " ".join(facts.problem.split())[:200]
-        return f"[{view}: Showing {shown}. Full output file may be incomplete: {where} ({error})]"
+        return f"[{view}: Showing {shown}. Full output file may be incomplete: {where} ({facts.reason})]"
     if facts.stored is None:
         return f"[{view}: Showing {shown}. The rest was not kept.]"
-    return f"[{view}: Showing {shown}. Full output: {quoted_call(facts, stream=view, start_line=1, end_line=MAX_LINES)}]"
+    call = quoted_call(facts, stream=view, start_line=1, end_line=MAX_LINES)
+    hole = facts.stored.holes.get(view)
+    gone = f" (but bytes {hole[0]}-{hole[1]} of {view} were dropped)" if hole else ""
+    return f"[{view}: Showing {shown}. Full output: {call}{gone}]"
 
 
 def make(configuration: TruncationConfiguration | None) -> Pipe:  # noqa: ARG001  # the limits are the document's

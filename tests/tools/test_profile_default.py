@@ -1,0 +1,201 @@
+"""The profile ``default``: notice first, then what matters, within 8,000 characters."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from previews import reader, spilled, whole
+
+from spillstore.exceptions import StorageError
+from spillstore_tools.configuration import ToolOverride, TruncationConfiguration, load
+from spillstore_tools.preview.clean import clean
+from spillstore_tools.profiles import profile
+from spillstore_tools.profiles.default import CONFIGURATION_DEFAULTS, LIMIT
+from spillstore_tools.spill import render
+from spillstore_tools.truncation import TruncationProcessor
+
+
+@pytest.fixture
+def session(plain_store):
+    with plain_store.session("test") as session:
+        yield session
+
+
+def nowhere():
+    raise StorageError("no space")
+
+
+def numbered(count):
+    return "".join(f"line {number} of a log\n" for number in range(1, count + 1)).encode()
+
+
+@pytest.mark.parametrize("tool", ["bash", "read_file", "execute_command", "search_files"])
+def test_smart_for_every_tool(session, tool):
+    """No threshold, no overrides: one strategy and one limit for every source and size."""
+    for size in (1000, 20_000):
+        spill, rendered = spilled(session, "default", [(numbered(size), "stdout")], source=tool)
+        assert ("smart", True) == (rendered.strategy, len(rendered.text) <= LIMIT)
+        assert spill.artifact is not None
+
+
+def test_the_notice(session):
+    """What there is, that a part is shown, and the exact calls, shell line included; then the output."""
+    spill, rendered = spilled(session, "default", [(numbered(1000), "stdout")], flags=" --session test")
+    identity = spill.artifact.id
+    assert rendered.text.startswith(
+        f"[1000 lines, 17.5 KB; a part is shown. Artifact {identity} has all of it, for example:\n"
+        f'get_artifact(id="{identity}", start_line=1, end_line=100)\n'
+        f'search_artifact(id="{identity}", pattern="...")\n'
+        f"in a shell: spillstore show {identity} --lines 1-100 --session test\n"
+        f"            spillstore cat {identity} --session test | rg PATTERN]\n"
+        "line 1 of a log\n"
+    )
+    assert rendered.text.endswith("line 1000 of a log\n")
+
+
+def test_markers_agree_with_omissions(session):
+    """Each marker says the lines that its omission says, and the call's arguments."""
+    spill, rendered = spilled(session, "default", [(numbered(5000), "stdout")])
+    for each in rendered.omissions:
+        assert (
+            f"[... {each.lines} lines omitted: start_line={each.first_line}, end_line={each.last_line} ...]\n"
+            == (rendered.text[each.at : each.at + each.length])
+        )
+    assert clean(numbered(5000)) == whole(rendered, reader(spill.artifact))
+
+
+def test_errors_are_brought_up(session):
+    """A line in the middle that reports an error is shown with what stands around it."""
+    data = numbered(2000) + b"src/main.c:7:3: error: expected ';'\n" + numbered(2000)
+    _, rendered = spilled(session, "default", [(data, "stdout")])
+    assert "\n2001: src/main.c:7:3: error: expected ';'\n" in rendered.text
+
+
+def test_exactly_the_limit_is_whole():
+    """8,000 characters are shown and not stored; for a command the footer is among them."""
+    _, rendered = spilled(nowhere, "default", [(b"x" * LIMIT, "stdout")])
+    assert b"x" * LIMIT == rendered.text.encode()
+    footer = "[exit code 0]\n"
+    data = b"x" * (LIMIT - len(footer) - 1) + b"\n"
+    _, rendered = spilled(nowhere, "default", [(data, "stdout")], is_command=True, exit_code=0)
+    assert data.decode() + footer == rendered.text
+
+
+@given(size=st.integers(LIMIT - 30, LIMIT + 3), ended=st.booleans(), code=st.sampled_from([None, 0, 137]))
+def test_around_the_limit(size, ended, code):
+    """Whole or cut, command or not, the text has at most 8,000 characters."""
+    data = b"x" * (size - ended) + b"\n" * ended
+    _, rendered = spilled(nowhere, "default", [(data, "stdout")], is_command=code is not None, exit_code=code)
+    assert len(rendered.text) <= LIMIT
+    assert clean(data) == whole(rendered, lambda each: data[each.start : each.end])
+
+
+def test_the_footer_begins_a_line():
+    """Output without a last newline does not run into the exit code."""
+    _, rendered = spilled(nowhere, "default", [(b"no newline", "stdout")], is_command=True, exit_code=2)
+    assert ("no newline\n[exit code 2]\n", False) == (rendered.text, rendered.is_error)
+
+
+def test_binary_content(session):
+    """Named, dumped in part, with the command that writes it to a file; stored exactly."""
+    data = random.Random(3).randbytes(100_000)
+    spill, rendered = spilled(session, "default", [(data, "stdout")])
+    assert rendered.text.startswith("[Binary: application/octet-stream, 100,000 bytes (97.7 KB)]\n")
+    assert rendered.text.endswith(
+        f"\n[artifact {spill.artifact.id}: spillstore cat {spill.artifact.id} > FILE]\n"
+    )
+    assert ("binary", data) == (rendered.strategy, spill.artifact.read_bytes(0, 10**6))
+    assert clean(data) == whole(rendered, reader(spill.artifact))
+
+
+def test_binary_content_that_cannot_be_stored():
+    """Named all the same, and it is said that it is not kept."""
+    _, rendered = spilled(nowhere, "default", [(random.Random(3).randbytes(9000), "stdout")])
+    assert "[Binary: application/octet-stream, 9,000 bytes" in rendered.text
+    assert "[NOT STORED COMPLETELY: no space; nothing of it was kept]" in rendered.text
+
+
+@pytest.mark.parametrize("count", [2, 5000])
+def test_utf_16(session, count):
+    """Decoded where shown, exact where stored."""
+    data = ("wide wörld\n" * count).encode("utf-16")
+    spill, rendered = spilled(session, "default", [(data, "stdout")])
+    assert "wide wörld\nwide wörld\n" in rendered.text
+    assert data == spill.artifact.read_bytes(0, 10**6)
+    assert len(rendered.text) <= LIMIT
+    assert rendered == render(spill.artifact, profile("default"))
+
+
+def test_storing_fails():
+    """What was kept (nothing), why, and that the rest cannot be fetched; both ends."""
+    _, rendered = spilled(nowhere, "default", [(numbered(2000), "stdout")])
+    assert rendered.text.startswith(
+        "[NOT STORED COMPLETELY: no space; nothing of it was kept]\n"
+        "[2000 lines, 36.0 KB; a part is shown, and what is left out below cannot be fetched]\nline 1 of"
+    )
+    assert "line 2000 of a log\n" in rendered.text
+
+
+# --- with a configuration ---------------------------------------------------------------------------------
+
+
+def test_a_configuration_takes_the_place_of_our_limits(session):
+    """Limits and strategies of the user's own, over ``smart`` as the default."""
+    configuration = load(
+        environment={},
+        defaults=CONFIGURATION_DEFAULTS,
+        inline_limit=3000,
+        overrides={"logs": {"strategy": "tail", "line_truncation": {"tail_lines": 3}}},
+    )
+    processor = TruncationProcessor(session, configuration=configuration)
+    other = processor.process(numbered(1000), "other")
+    assert ("smart", True) == (other.metadata.strategy_used, len(other.content) <= 3000)
+    logs = processor.process(numbered(1000), "logs")
+    assert "tail" == logs.metadata.strategy_used
+    assert ["line 998 of a log", "line 999 of a log", "line 1000 of a log"] == logs.content.splitlines()[-3:]
+    assert not processor.process(numbered(100), "read_file").metadata.was_truncated
+
+
+@given(
+    limit=st.integers(1, 1500),
+    size=st.integers(0, 3000),
+    strategy=st.sampled_from(["smart", "head_tail", "tail", "element", "lines"]),
+    code=st.sampled_from([None, 0]),
+    binary=st.booleans(),
+)
+def test_no_result_is_longer_than_its_limit(limit, size, strategy, code, binary):
+    """Small limits cost the notice, then the footer; never the limit."""
+    configuration = TruncationConfiguration(
+        inline_limit=limit, artifact_threshold=5000, default_strategy=strategy, overrides={}
+    )
+    noise = random.Random(size)
+    data = noise.randbytes(size) if binary else bytes(noise.choices(b"ab \n", k=size))
+    _, rendered = spilled(
+        nowhere,
+        profile("default", configuration),
+        [(data, "stdout")],
+        is_command=code is not None,
+        exit_code=code,
+    )
+    assert len(rendered.text) <= limit or (limit < 400 and not data)
+    assert clean(data) == whole(rendered, lambda each: data[each.start : each.end])
+
+
+def test_none_cuts_nothing_below_the_threshold(session):
+    """``none``: whole up to the threshold, not stored; beyond it the limit holds again."""
+    configuration = TruncationConfiguration(default_strategy="none", overrides={"t": ToolOverride()})
+    processor = TruncationProcessor(session, configuration=configuration)
+    result = processor.process("x" * 49_999, "t")
+    assert ("x" * 49_999, None) == (result.content, result.artifact_id)
+    result = processor.process("x" * 50_000, "t")
+    assert (True, "smart") == (len(result.content) <= 8000, result.metadata.strategy_used)
+
+
+def test_element_falls_back_to_smart(session):
+    """What is no JSON is cut by ``smart``."""
+    configuration = TruncationConfiguration(default_strategy="element", overrides={})
+    result = TruncationProcessor(session, configuration=configuration).process(numbered(1000), "t")
+    assert "smart" == result.metadata.strategy_used

@@ -1,0 +1,59 @@
+"""What a configuration says of one tool, looked up once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from spillstore_tools.preview.strategies import Request, omitted_marker
+
+if TYPE_CHECKING:
+    from spillstore_tools.configuration import ToolLimits, TruncationConfiguration
+    from spillstore_tools.preview.parts import Marker
+
+SMART = "smart"
+
+
+class Limits:
+    """Limits by tool, of a configuration that does not change.
+
+    Example:
+        >>> from spillstore_tools.configuration import SmartTruncation, TruncationConfiguration
+        >>> limits = Limits(TruncationConfiguration(smart_truncation=SmartTruncation(enabled=True)))
+        >>> limits.of("fetch").strategy, limits.of("execute_command").strategy
+        ('smart', 'tail')
+    """
+
+    def __init__(self, configuration: TruncationConfiguration) -> None:
+        self._configuration = configuration
+        self._known: dict[str | None, ToolLimits] = {}
+
+    def of(self, source: str) -> ToolLimits:
+        """What is in force for a tool; ``smart_truncation.enabled`` decides for tools without a strategy of their own."""
+        overrides = self._configuration.overrides
+        name = source if source in overrides else None
+        found = self._known.get(name)
+        if found is None:
+            found = self._configuration.for_tool(name)
+            if found.smart_enabled and (name is None or overrides[name].strategy is None):
+                found = msgspec.structs.replace(found, strategy=SMART)
+            self._known[name] = found
+        return found
+
+
+def request_of(limits: ToolLimits, limit: int, marker: Marker = omitted_marker) -> Request:
+    """What a strategy is asked for a tool, within ``limit`` code points."""
+    return Request(
+        limit=max(1, limit),
+        marker=marker,
+        head_ratio=limits.head_ratio,
+        head_lines=limits.head_lines,
+        tail_lines=limits.tail_lines,
+        line_limit=limits.max_line_length,
+        first=limits.first_elements,
+        last=limits.last_elements,
+        max_depth=limits.max_depth,
+        whole_units=limits.preserve_functions,
+        actionable=limits.prioritize_errors,
+    )
