@@ -13,10 +13,10 @@ from law import assert_law
 
 from spillstore_tools.preview import smart as module
 from spillstore_tools.preview.clean import clean
-from spillstore_tools.preview.parts import Gap, gaps_of, length_of, text_of
+from spillstore_tools.preview.parts import Gap, Shown, gaps_of, length_of, text_of
 from spillstore_tools.preview.scan import Scan
 from spillstore_tools.preview.smart import Smart, Watcher
-from spillstore_tools.preview.strategies import Request
+from spillstore_tools.preview.strategies import Request, strategy
 
 
 def marker(gap: Gap) -> str:
@@ -272,3 +272,39 @@ def test_memory_for_long_lines(size):
     assert watched.candidates[0].line.number == 1
     assert sum(candidate.line.held for candidate in watched.candidates) <= module._CANDIDATE_BYTES
     assert sum(map(len, watched._templates)) <= 200 * module._TEMPLATE_BYTES
+
+
+def test_source_code_is_cut_between_whole_functions():
+    """Of a long Python file every function that is shown is whole, and the others are named; the law holds."""
+    data = "\n\n".join(
+        f"def function_{number}(value):\n"
+        + "".join(f"    value += {step}\n" for step in range(20))
+        + "    return value\n"
+        for number in range(60)
+    ).encode()
+    parts = cut_by_smart(data, 4000)
+    shown = "".join(part.text for part in parts if isinstance(part, Shown))
+    assert shown.count("def function_") == shown.count("    return value\n") > 2
+    assert any("functions omitted: function_" in part.text for part in parts if isinstance(part, Gap))
+    assert data.decode() == "".join(
+        data[part.start : part.end].decode() if isinstance(part, Gap) else part.text for part in parts
+    )
+
+
+def test_a_diff_keeps_the_headers_of_its_files():
+    """Which files changed is seen of a diff far above the limit."""
+    data = "".join(
+        f"diff --git a/f{number}.c b/f{number}.c\n--- a/f{number}.c\n+++ b/f{number}.c\n@@ -1,30 +1,30 @@\n"
+        + "".join(f"-old line {line}\n+new line {line}\n" for line in range(30))
+        for number in range(20)
+    ).encode()
+    text = text_of(cut_by_smart(data, 6000))
+    assert [number for number in range(20) if f"diff --git a/f{number}.c" in text] == list(range(20))
+    assert "omitted" in text
+
+
+def cut_by_smart(data, limit):
+    chosen = strategy("smart")
+    scan = Scan(head_chars=limit, tail_chars=limit, keep_bytes=chosen.keep_bytes, observer=chosen.observer())
+    scan.feed(data)
+    return chosen.cut(scan.finish(), Request(limit=limit))

@@ -40,14 +40,19 @@ class Element:
             return None
         if overview.chars <= request.limit:
             return [Shown(text, 0, overview.size)]
-        if any(block.long is not None for block in (*overview.head, *overview.tail)):
-            return None  # places inside it are not known
         try:
             cuts = _cuts(text, request)
         except NotStructured:
             return None
-        parts = _Ruler(overview).parts(text, cuts)
-        return parts if length_of(parts) <= request.limit else None
+        return replaced(overview, text, cuts, request.limit)
+
+
+def replaced(overview: Overview, text: str, cuts: list[TextCut], limit: int) -> list[Part] | None:
+    """The whole text with each cut a gap; None where that is too long, or places in the output are not known."""
+    if any(block.long is not None for block in (*overview.head, *overview.tail)):
+        return None
+    parts = _Ruler(overview).parts(text, cuts)
+    return parts if length_of(parts) <= limit else None
 
 
 def _cuts(text: str, request: Request) -> list[TextCut]:

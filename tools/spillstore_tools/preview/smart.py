@@ -4,7 +4,7 @@ While the output passes, lines that hold a telling word are judged (``actionable
 neighbours, in bounded memory. When it has ended, the room is dealt out: a short head, a longer tail, then excerpts by
 rank, the first cause before its consequences and one of each kind before a second of any; what is left over lengthens
 tail and head. Where nothing stands out, the head and the tail get everything. Three or more equal lines are shown as
-one and a gap.
+one and a gap. Diffs and source code up to a megabyte are cut between whole units instead (``units``).
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING
 
 from spillstore_tools.preview.actionable import STRONG, Hints, score
 from spillstore_tools.preview.clean import clean, clean_length, split_lines
+from spillstore_tools.preview.element import replaced
 from spillstore_tools.preview.lines import Line, runs
 from spillstore_tools.preview.parts import Note, Shown, length_of
 from spillstore_tools.preview.scan import Place
 from spillstore_tools.preview.strategies import (
+    MIB,
     beginning,
     ending,
     fitted,
@@ -28,6 +30,7 @@ from spillstore_tools.preview.strategies import (
     register,
     widest,
 )
+from spillstore_tools.preview.units import cut_units
 
 if TYPE_CHECKING:
     from spillstore_tools.preview.parts import Gap, Part
@@ -256,7 +259,7 @@ def _neighbours(block: Block, start: int, end: int, number: int, terminator: byt
 class Smart:
     """The strategy; see the module."""
 
-    keep_bytes = 0
+    keep_bytes = MIB  # a diff or source code is cut as a whole
 
     def observer(self) -> Observer | None:
         """Judges the lines."""
@@ -268,11 +271,22 @@ class Smart:
             return [Shown(text, 0, overview.size)]
         if widest(overview, request) >= request.limit // 2:
             return nothing_shown(overview, request)
+        if (units := _units(overview, request)) is not None:
+            return units
         watcher = overview.observer
         candidates = watcher.candidates if isinstance(watcher, Watcher) and request.actionable else []
         line_limit = min(request.line_limit or _LINE, request.limit // 8)
         wanted = dataclasses.replace(request, line_limit=line_limit, repeats=True)
         return fitted(overview, wanted, lambda room: _Layout(overview, wanted, room).fill(candidates))
+
+
+def _units(overview: Overview, request: Request) -> list[Part] | None:
+    """Diffs and source code between whole units; None for anything else."""
+    text = overview.text() if request.whole_units and overview.size <= MIB else None
+    if text is None:
+        return None
+    cuts = cut_units(text, request.limit, source_hint=request.hint)
+    return replaced(overview, text, cuts, request.limit) if cuts else None
 
 
 class _Layout:

@@ -57,6 +57,7 @@ class Request:
         max_depth: levels of nesting shown.
         whole_units: cut source code between whole functions and classes (``smart``).
         actionable: show lines from the middle that matter (``smart``).
+        hint: a file's name, where the output is one; tells ``smart`` a language.
         repeats: show three or more equal lines as one and a gap, for strategies that keep whole lines; ``smart`` does.
         marker: makes the text of a gap between lines or elements; longer for larger numbers, if anything.
         clip_marker: makes the text of a gap inside an over-long line.
@@ -73,6 +74,7 @@ class Request:
     max_depth: int = 3
     whole_units: bool = True
     actionable: bool = True
+    hint: str | None = None
     repeats: bool = False
     marker: Marker = omitted_marker
     clip_marker: Marker = clip_marker

@@ -7,6 +7,7 @@ not shown.
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 from spillstore_tools.preview import element, smart  # noqa: F401  # both register themselves
@@ -122,6 +123,8 @@ class Default(Profile):
         room = limit - len(notice) - len(footer) - (1 if footer else 0)
         marker = _marker(facts)
         request = Request(limit=room, marker=marker) if limits is None else request_of(limits, room, marker)
+        if not facts.is_command:
+            request = dataclasses.replace(request, hint=facts.command)
         name = self._strategy(facts.source)
         parts = strategy(name).cut(overview, request)
         if parts is None:
