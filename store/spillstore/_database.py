@@ -84,8 +84,6 @@ def _os_translation(error: OSError, doing: str) -> StorageError:
 
 def translation(error: sqlite3.Error | UnicodeDecodeError, doing: str) -> SpillstoreError:
     """Our exception for one of ``sqlite3``'s, which decodes damaged names and texts without any care."""
-    if isinstance(error, UnicodeDecodeError):
-        return IntegrityError(f"{doing} failed: the database holds text that is no UTF-8 ({error})")
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
         return LockedError(
@@ -99,7 +97,7 @@ def translation(error: sqlite3.Error | UnicodeDecodeError, doing: str) -> Spills
         return ReadOnlyError(f"{doing} failed: the session's database cannot be written")
     if code == sqlite3.SQLITE_NOTADB:
         return NotASessionError(f"{doing} failed: the file is no SQLite database")
-    if code in {
+    if isinstance(error, UnicodeDecodeError) or code in {
         sqlite3.SQLITE_CORRUPT,
         sqlite3.SQLITE_CONSTRAINT,
         sqlite3.SQLITE_MISMATCH,

@@ -25,14 +25,14 @@ PIECES = (
     b"\xe4\xb8\x96",
     b"\xe4\xb8",
     "世界 é\u0301 🇩🇪👩\u200d👧\n".encode(),
-    b"x" * 997,
+    b"x" * 97,
     b"\x1b[",
     b"\0\0\x01",
     b'{"a": [1, 2, 3]}\n',
     b"<a><b>1</b></a>\n",
 )
 piece = st.one_of(st.sampled_from(PIECES), st.binary(max_size=12))
-repeats = st.sampled_from((1, 1, 2, 3, 40, 700))
+repeats = st.sampled_from((1, 1, 2, 3, 40, 700, 6000))
 writes = st.lists(st.tuples(piece, repeats, st.sampled_from(("stdout", "stderr"))), max_size=12)
 
 

@@ -130,3 +130,18 @@ def test_short():
     """What fits is shown as it is, whatever it is."""
     assert text_of(cut(b"plain\n", limit=100)) == "plain\n"
     assert cut(b"", limit=100) == [] or text_of(cut(b"", limit=100)) == ""
+
+
+def test_markers_without_json():
+    """Where JSON need not stay JSON, markers stand in it bare; the law holds all the same."""
+    data = json.dumps(
+        {"rows": list(range(500)), **{f"key{number}": "x" * 20 for number in range(80)}}
+    ).encode()
+    chosen = strategy("element")
+    scan = Scan(head_chars=700, tail_chars=700, keep_bytes=chosen.keep_bytes)
+    scan.feed(data)
+    parts = chosen.cut(scan.finish(), Request(limit=700, preserve_json=False))
+    gaps = gaps_of(parts)
+    assert gaps
+    assert all('"' not in gap.text for gap in gaps)
+    assert_law(parts, data, clean=clean)

@@ -26,7 +26,7 @@ from spillstore_tools.configuration import (
 )
 from spillstore_tools.preview.clean import clean
 from spillstore_tools.profiles import profile
-from spillstore_tools.spill import render
+from spillstore_tools.spill import Spill, render
 from spillstore_tools.truncation import ContentError, TruncationProcessor
 
 MARKER = re.compile(r"\.\.\. \[\d+ lines / \d+ chars omitted\] \.\.\.")
@@ -229,6 +229,15 @@ def test_a_tool_may_have_a_largest_size_of_its_own(make, session):
     assert processor.process("x" * 300_000, "large").content.startswith("[Artifact: art_")
     assert processor.process("x" * 200_000, "other").is_error
     assert processor.process("x" * 500_000, "large").is_error
+
+
+def test_a_single_write_that_is_too_large(session):
+    """Refused by its first write, before anything was committed: no empty artifact stays behind."""
+    spill = Spill(lambda: session, profile("acode"), source="run", keep="all")
+    spill.write(b"x" * 10_485_760)
+    spill.write(b"more")
+    assert (True, 10_485_764) == (spill.finish().is_error, spill.received)
+    assert [] == list(session.artifacts())
 
 
 def test_a_small_largest_size_refuses_short_content(make):

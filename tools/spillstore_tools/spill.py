@@ -306,7 +306,7 @@ class Spill:
         if writer is not None:
             with contextlib.suppress(SpillstoreError):
                 writer.abort(reason)
-            self._find(writer.id)
+            self._find(writer.id, empty=True)
 
     def _find(self, artifact_id: str, *, empty: bool = False) -> None:
         """Learn what was stored, if anything was."""

@@ -63,7 +63,13 @@ def _cuts(text: str, request: Request) -> list[TextCut]:
         return cut_xml(text, request.limit, **options)
     from spillstore_tools.preview._json import cut_json  # noqa: PLC0415  # likewise
 
-    return cut_json(text, request.limit, **options)
+    cuts = cut_json(text, request.limit, **options)
+    return cuts if request.preserve_json else [dataclasses.replace(cut, text=_bare(cut)) for cut in cuts]
+
+
+def _bare(cut: TextCut) -> str:
+    """The marker of whole elements without what makes it JSON; that of a shortened string is inside one."""
+    return cut.text.removeprefix('"...": ').strip('"') if cut.elements else cut.text
 
 
 class _Ruler:

@@ -55,6 +55,7 @@ class Request:
         first: elements kept at the beginning of an array.
         last: elements kept at its end.
         max_depth: levels of nesting shown.
+        preserve_json: cut JSON stays JSON; else markers stand in it bare, which takes a little less room.
         whole_units: cut source code between whole functions and classes (``smart``).
         actionable: show lines from the middle that matter (``smart``).
         hint: a file's name, where the output is one; tells ``smart`` a language.
@@ -72,6 +73,7 @@ class Request:
     first: int = 5
     last: int = 5
     max_depth: int = 3
+    preserve_json: bool = True
     whole_units: bool = True
     actionable: bool = True
     hint: str | None = None

@@ -54,6 +54,7 @@ def request_of(limits: ToolLimits, limit: int, marker: Marker = omitted_marker) 
         first=limits.first_elements,
         last=limits.last_elements,
         max_depth=limits.max_depth,
+        preserve_json=limits.preserve_json,
         whole_units=limits.preserve_functions,
         actionable=limits.prioritize_errors,
     )
