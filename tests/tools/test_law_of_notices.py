@@ -50,7 +50,7 @@ def hold(name, rendered, written, artifact):
 
 @pytest.mark.parametrize("name", NAMES)
 @given(drawn=writes, exit_code=st.sampled_from((None, 0, 127)))
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_what_is_shown_and_what_is_missing_are_everything(session, name, drawn, exit_code):
     """Markers replaced by what they name, own words left out: the whole cleaned output; and made again, the same text."""
     written = expanded(drawn)

@@ -119,7 +119,7 @@ def test_a_command_whose_footer_does_not_fit_is_stored(session):
     content_type=st.sampled_from((None, "text/plain", "application/json")),
     newline=st.sampled_from(("lf", "cr", "auto")),
 )
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_a_stored_artifact_gives_the_same_again(
     shared, name, drawn, exit_code, command, content_type, newline
 ):

@@ -211,7 +211,7 @@ contents = st.one_of(
 
 @pytest.mark.parametrize("name", NAMES)
 @given(content=contents, newline=st.sampled_from(["auto", "lf", "cr"]), as_text=st.booleans())
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_the_fast_way_gives_what_the_slow_way_gives(name, content, newline, as_text):
     """For content that nobody can store, so that no id differs: every field of the result is the same."""
     if as_text:
