@@ -13,8 +13,8 @@ from spillstore.exceptions import StorageError
 from spillstore_tools.configuration import ToolOverride, TruncationConfiguration, load
 from spillstore_tools.preview.clean import clean
 from spillstore_tools.profiles import profile
-from spillstore_tools.profiles.default import CONFIGURATION_DEFAULTS, LIMIT
-from spillstore_tools.spill import render
+from spillstore_tools.profiles.default import CONFIGURATION_DEFAULTS, LIMIT, Default
+from spillstore_tools.spill import Spill, render
 from spillstore_tools.truncation import TruncationProcessor
 
 
@@ -199,3 +199,26 @@ def test_element_falls_back_to_smart(session):
     configuration = TruncationConfiguration(default_strategy="element", overrides={})
     result = TruncationProcessor(session, configuration=configuration).process(numbered(1000), "t")
     assert "smart" == result.metadata.strategy_used
+
+
+class Limited(Default):
+    """The profile with artifacts of 256 KiB."""
+
+    size_limit = 4 * 64 * 1024
+    policy = "roll"
+
+
+def test_a_line_that_was_dropped_since_is_shown_and_says_so(make_store):
+    """What matters in the dropped middle was seen as it passed: it is shown, marked, and shown again the same."""
+    with make_store().session("test") as session:
+        spill = Spill(lambda: session, Limited(), source="bash", command="make", is_command=True)
+        for number in range(40_000):
+            spill.write(b"step %d of the build went well\n" % number)
+            if number == 20_000:
+                spill.write(b"src/main.c:12:5: error: expected ';' before 'return'\n")
+        rendered = spill.finish(exit_code=2)
+        assert spill.artifact.info.hole is not None
+        assert "(dropped since, cannot be fetched) src/main.c:12:5: error" in rendered.text
+        assert len(rendered.text) <= LIMIT
+        assert rendered == render(spill.artifact, Limited())
+        assert any(omission.dropped for omission in rendered.omissions)

@@ -24,7 +24,8 @@ from spillstore.exceptions import DroppedRangeError, RangeTooLargeError, Spillst
 from spillstore.interleave import Interleaver
 from spillstore_tools._serial import Serial
 from spillstore_tools.preview.binary import HEAD_BYTES, BinaryType, recognise, text_encoding
-from spillstore_tools.profiles.base import ENCODED_TEXT, Facts, Stored, refused
+from spillstore_tools.preview.parts import Omission
+from spillstore_tools.profiles.base import ENCODED_TEXT, Facts, Rendered, Stored, refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from spillstore.info import Newline
     from spillstore_tools.preview.parts import View
     from spillstore_tools.preview.scan import Overview, Scan
-    from spillstore_tools.profiles.base import Keep, Profile, Rendered
+    from spillstore_tools.profiles.base import Keep, Profile
 
 OutputStream = Literal["stdout", "stderr"]
 STREAMS: tuple[OutputStream, OutputStream] = ("stdout", "stderr")
@@ -360,7 +361,10 @@ class Spill:
             if self._info is not None and self.artifact is not None and self._problem is None:
                 # What ``render`` will say, too.
                 stored = _facts_of(self._info, self._profile, self._flags, self._holes, self._head)
-                return self._profile.render(overviews, stored)
+                rendered = self._profile.render(overviews, stored)
+                if self._holes and self._profile.shows_dropped:
+                    _record(self.artifact, self._profile, self._flags, rendered)
+                return rendered
             return self._profile.render(overviews, self._live(facts))
 
     def _end(self, facts: Facts) -> dict[View, Overview]:
@@ -401,7 +405,7 @@ class Spill:
         info, artifact = self._info, self.artifact
         if info is None or artifact is None or self._problem is not None:
             return overviews
-        if info.hole is None and terminator_in(info) == self._ended_by:
+        if terminator_in(info) == self._ended_by and (info.hole is None or self._profile.shows_dropped):
             return overviews
         try:
             again = scanned(artifact, self._profile, self._source)
@@ -482,10 +486,31 @@ def render(
         SpillstoreError: it cannot be read.
     """
     info = artifact.info
+    if info.hole is not None and profile.shows_dropped and (recorded := _recorded(artifact, profile, flags)):
+        return recorded
     facts = _facts_of(info, profile, flags, _holes_of(artifact, info), _head_of(artifact))
     if is_command is not None:
         facts = dataclasses.replace(facts, is_command=is_command)
     return profile.render(scanned(artifact, profile, info.source), facts)
+
+
+def _record(artifact: Artifact, profile: Profile, flags: str, rendered: Rendered) -> None:
+    """Keep the text of a preview that shows what the artifact has dropped. It is shown even if that fails."""
+    with contextlib.suppress(SpillstoreError):
+        artifact.record(
+            "preview", {"profile": profile.name, "flags": flags, "rendered": dataclasses.asdict(rendered)}
+        )
+
+
+def _recorded(artifact: Artifact, profile: Profile, flags: str) -> Rendered | None:
+    """The preview that was recorded, if it is this one."""
+    for event in artifact.events("preview"):
+        if (event.detail.get("profile"), event.detail.get("flags")) == (profile.name, flags):
+            fields = dict(event.detail["rendered"])
+            fields["omissions"] = tuple(Omission(**omission) for omission in fields["omissions"])
+            fields["notes"] = tuple((at, length) for at, length in fields["notes"])
+            return Rendered(**fields)
+    return None
 
 
 def scanned(artifact: Artifact, profile: Profile, source: str) -> dict[View, Overview]:

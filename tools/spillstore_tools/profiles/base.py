@@ -167,6 +167,8 @@ class Profile(Protocol):
         policy: what happens at that limit, or None for the store's own setting.
         stream_limit: bytes kept of each stream, or None.
         cleanup_on_exit: whether the session's end deletes it.
+        shows_dropped: whether lines may be shown that the artifact has dropped since; the text is then recorded, since
+            nobody could make it again.
     """
 
     name: ClassVar[str]
@@ -177,6 +179,7 @@ class Profile(Protocol):
     policy: ClassVar[Literal["roll", "stop", "reject"] | None] = None
     stream_limit: ClassVar[int | None] = None
     cleanup_on_exit: bool = False
+    shows_dropped: ClassVar[bool] = False
 
     def refuse_at(self, source: str) -> int | None:  # noqa: ARG002  # the default
         """Bytes from which output of a tool is refused as a whole, or None."""

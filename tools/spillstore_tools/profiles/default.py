@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 LIMIT = 8000
 STRATEGY = "smart"
 CONFIGURATION_DEFAULTS = {"default_strategy": STRATEGY}
+_GONE = "(dropped since, cannot be fetched) "
 _LEAST_ROOM = (
     200  # for the output itself; where limits are so small that this is not left, the notice says less
 )
@@ -46,6 +47,7 @@ class Default(Profile):
     """See the module."""
 
     name = "default"
+    shows_dropped = True
 
     def __init__(self, configuration: TruncationConfiguration | None = None) -> None:
         self._configured = None if configuration is None else Limits(configuration)
@@ -130,6 +132,10 @@ class Default(Profile):
         if parts is None:
             name = STRATEGY
             parts = strategy(name).cut(overview, request) or []
+        hole = facts.stored.hole if facts.stored else None
+        if hole is not None and (words := len(_GONE) * sum(_touches(part, hole) for part in parts)):
+            smaller = dataclasses.replace(request, limit=max(1, room - words))
+            parts = _told(strategy(name).cut(overview, smaller) or [], hole)
         if notice and not gaps_of(parts):
             notice = _problem(facts)
         return name, [Note(notice), *parts, _after(parts, footer)]
@@ -145,6 +151,20 @@ class Default(Profile):
             call = footer = ""
         gap = summarised(overview, facts, facts.binary, limit - len(call) - len(footer) - 1)
         return [gap, _after([gap], call + footer)]
+
+
+def _touches(part: Part, hole: tuple[int, int]) -> bool:
+    return isinstance(part, Shown) and part.start < hole[1] and part.end > hole[0]
+
+
+def _told(parts: list[Part], hole: tuple[int, int]) -> list[Part]:
+    """The parts; before what has been dropped since it was seen it says so."""
+    out: list[Part] = []
+    for part in parts:
+        if _touches(part, hole):
+            out.append(Note(_GONE))
+        out.append(part)
+    return out
 
 
 def _after(parts: list[Part], footer: str) -> Note:
