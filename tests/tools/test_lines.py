@@ -205,7 +205,7 @@ def test_erased_across_pieces(small_blocks):
 
 def test_places_of_what_is_not_held():
     """Where the characters inside a long line stand is not known."""
-    with pytest.raises(NotImplementedError):
+    with pytest.raises(LookupError, match="character 5 of line"):
         long_line(b"x" * BLOCK * 2).byte_of(5)
 
 

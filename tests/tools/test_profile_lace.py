@@ -32,9 +32,7 @@ def bash(session):
         spill = Spill(lambda: session, profile("lace"), source="bash", command=command, is_command=True)
         process = Process.start(["/bin/bash", "-c", command])
         outcome = process.drain(spill)
-        rendered = spill.finish(
-            exit_code=outcome.exit_code, signal=outcome.signal, runtime=round(outcome.duration * 1000)
-        )
+        rendered = spill.finish(exit_code=outcome.exit_code, runtime=round(outcome.duration * 1000))
         assert rendered == render(spill.artifact, profile("lace"))
         return json.loads(rendered.text), rendered.is_error, spill.artifact
 

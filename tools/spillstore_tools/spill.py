@@ -333,17 +333,13 @@ class Spill:
 
     # --- the end ----------------------------------------------------------------------------------------
 
-    def finish(
-        self, *, exit_code: int | None = None, signal: str | None = None, runtime: int | None = None
-    ) -> Rendered:
+    def finish(self, *, exit_code: int | None = None, runtime: int | None = None) -> Rendered:
         """End the artifact, if there is one, and make the text. Call it once; nothing of the store is raised.
 
         Args:
-            exit_code: of the command.
-            signal: the name of the signal that ended it; the text takes it from the exit code, which is stored.
+            exit_code: of the command; the text takes the signal that ended it from this, too.
             runtime: milliseconds that it ran; of output that is stored the artifact's own times are used.
         """
-        del signal
         with self._writing:
             if self._refused:
                 assert self._refuse_at is not None  # or nothing would have been refused

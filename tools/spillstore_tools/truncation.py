@@ -17,7 +17,7 @@ from spillstore import Artifact
 from spillstore.exceptions import SpillstoreError
 from spillstore_tools.preview.clean import clean, is_plain
 from spillstore_tools.profiles import profile as profile_named
-from spillstore_tools.profiles.base import Rendered
+from spillstore_tools.profiles.base import Rendered, tokens
 from spillstore_tools.spill import Spill, kind_of, render, terminator_of
 
 if TYPE_CHECKING:
@@ -270,11 +270,6 @@ def _omitted(rendered: Rendered) -> int | None:
     """Code points that are missing, or None where nobody counted them."""
     counted = [each.chars for each in rendered.omissions if each.chars is not None]
     return None if rendered.refused or len(counted) < len(rendered.omissions) else sum(counted)
-
-
-def tokens(chars: int) -> int:
-    """The estimate of S1: a quarter of the characters, rounded up (FR-017)."""
-    return -(-chars // 4)
 
 
 def encoded(text: str) -> bytes:

@@ -113,12 +113,9 @@ def _show(
     from spillstore_tools.truncation import TruncationProcessor  # noqa: PLC0415  # the plain command does without
 
     with contextlib.ExitStack() as stack:
-        opened: list[Session] = []
 
         def session() -> Session:
-            if not opened:
-                opened.append(stack.enter_context(location.open(create=True, write=True)))
-            return opened[0]
+            return stack.enter_context(location.open(create=True, write=True))
 
         processor = TruncationProcessor(
             session, profile=profile, configuration=configuration, flags=location.flags

@@ -136,12 +136,9 @@ def _record(process: Process, command_line: tuple[str, ...], asked: _Asked, loca
 
     configuration, misconfigured = asked.configuration()
     with contextlib.ExitStack() as stack:
-        opened: list[Session] = []
 
         def session() -> Session:
-            if not opened:
-                opened.append(stack.enter_context(location.open(create=True, write=True)))
-            return opened[0]
+            return stack.enter_context(location.open(create=True, write=True))
 
         spill = Spill(
             session,
@@ -155,9 +152,7 @@ def _record(process: Process, command_line: tuple[str, ...], asked: _Asked, loca
             keep="all",
         )
         outcome = process.drain(spill)
-        rendered = spill.finish(
-            exit_code=outcome.exit_code, signal=outcome.signal, runtime=round(outcome.duration * 1000)
-        )
+        rendered = spill.finish(exit_code=outcome.exit_code, runtime=round(outcome.duration * 1000))
         info = None if spill.artifact is None else spill.artifact.info
     return _Record(
         outcome=outcome, info=info, rendered=rendered, problem=spill.problem, misconfigured=misconfigured

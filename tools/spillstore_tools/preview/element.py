@@ -11,10 +11,11 @@ import dataclasses
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
+from spillstore.settings import MIB
 from spillstore_tools.preview._cuts import NotStructured
 from spillstore_tools.preview.parts import Shown, length_of
 from spillstore_tools.preview.scan import Place
-from spillstore_tools.preview.strategies import MIB, register
+from spillstore_tools.preview.strategies import register
 
 if TYPE_CHECKING:
     from spillstore_tools.preview._cuts import TextCut

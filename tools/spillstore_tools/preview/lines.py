@@ -237,8 +237,10 @@ class LongLine(Line):
         return positions.text[index:], start + positions.offset(index)
 
     def byte_of(self, index: int) -> int:
-        """Not for a line that is not held: only ``prefix`` and ``suffix`` know where its characters stand."""
-        raise NotImplementedError
+        """Raise: of a line that is not held, only ``prefix`` and ``suffix`` know where characters stand."""
+        raise LookupError(
+            f"where character {index} of line {self.number} stands is not known: it is not held whole"
+        )
 
 
 class _State:

@@ -13,6 +13,7 @@ import dataclasses
 from itertools import accumulate, pairwise, takewhile
 from typing import TYPE_CHECKING
 
+from spillstore.settings import MIB
 from spillstore_tools.preview.actionable import STRONG, Hints, score
 from spillstore_tools.preview.clean import clean, clean_length, split_lines
 from spillstore_tools.preview.element import replaced
@@ -20,7 +21,6 @@ from spillstore_tools.preview.lines import Line, runs
 from spillstore_tools.preview.parts import Note, Shown, length_of
 from spillstore_tools.preview.scan import Place
 from spillstore_tools.preview.strategies import (
-    MIB,
     beginning,
     ending,
     fitted,

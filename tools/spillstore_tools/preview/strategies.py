@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from spillstore.exceptions import InvalidSettingError
+from spillstore.settings import MIB
 from spillstore_tools.preview.lines import runs
 from spillstore_tools.preview.parts import Gap, Shown, length_of, marker_room, text_of
 from spillstore_tools.preview.scan import Place
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.parts import Marker, Part
     from spillstore_tools.preview.scan import Observer, Overview
 
-MIB = 1024 * 1024
 _ATTEMPTS = 8
 
 

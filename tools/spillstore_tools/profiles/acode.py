@@ -25,6 +25,7 @@ from spillstore_tools.profiles.base import (
     compose,
     human_size,
     summarised,
+    tokens,
     whole_text,
 )
 
@@ -216,16 +217,6 @@ def _retrieval(facts: Facts, overview: Overview) -> str:
     if facts.content_type is not None and "json" in facts.content_type:
         lines.append(f'- JSONPath query: {call}, query="$[0]")')
     return "\n".join(lines)
-
-
-def tokens(chars: int) -> int:
-    """The estimate of S1: a quarter of the characters, rounded up (FR-017).
-
-    Example:
-        >>> tokens(8000), tokens(1)
-        (2000, 1)
-    """
-    return -(-chars // 4)
 
 
 def make(configuration: TruncationConfiguration | None) -> Acode:

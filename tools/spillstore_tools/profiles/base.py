@@ -6,6 +6,7 @@ import dataclasses
 import signal
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
+from spillstore.settings import KIB, MIB
 from spillstore_tools.preview.binary import summarise
 from spillstore_tools.preview.clean import clean, whole_cut
 from spillstore_tools.preview.parts import Gap, Note, Omission, Part, View, omissions_of
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.scan import Overview, Scan
 
 Keep = Literal["spilled", "all"]
-KIB = 1024
-MIB = 1024 * KIB
 ENCODED_TEXT = "text/plain; charset="
 REASON = 200  # characters of an error's message that are shown
 _FIRST_SIGNAL = 128  # a shell's exit code for a death by signal n is this and n
@@ -321,6 +320,16 @@ def refused(size: int, limit: int) -> Rendered:
         "it was kept. Filter or page the output in the tool call."
     )
     return Rendered(text=text, strategy="refused", is_error=True)
+
+
+def tokens(chars: int) -> int:
+    """The estimate of S1: a quarter of the characters, rounded up (FR-017).
+
+    Example:
+        >>> tokens(8000), tokens(1)
+        (2000, 1)
+    """
+    return -(-chars // 4)
 
 
 def human_size(size: int) -> str:
