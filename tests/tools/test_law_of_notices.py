@@ -11,7 +11,7 @@ from spillstore import Store
 from spillstore_tools.preview.clean import clean
 from spillstore_tools.profiles import NAMES
 from spillstore_tools.profiles import profile as profile_named
-from spillstore_tools.spill import render
+from spillstore_tools.stored import render
 
 ONE_VIEW = ("default", "acode", "omni")
 

@@ -26,7 +26,8 @@ from spillstore_tools.configuration import (
 )
 from spillstore_tools.preview.clean import clean
 from spillstore_tools.profiles import profile
-from spillstore_tools.spill import Spill, render
+from spillstore_tools.spill import Spill
+from spillstore_tools.stored import render
 from spillstore_tools.truncation import ContentError, TruncationProcessor
 
 MARKER = re.compile(r"\.\.\. \[\d+ lines / \d+ chars omitted\] \.\.\.")

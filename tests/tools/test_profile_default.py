@@ -14,7 +14,8 @@ from spillstore_tools.configuration import ToolOverride, TruncationConfiguration
 from spillstore_tools.preview.clean import clean
 from spillstore_tools.profiles import profile
 from spillstore_tools.profiles.default import CONFIGURATION_DEFAULTS, LIMIT, Default
-from spillstore_tools.spill import Spill, render
+from spillstore_tools.spill import Spill
+from spillstore_tools.stored import render
 from spillstore_tools.truncation import TruncationProcessor
 
 

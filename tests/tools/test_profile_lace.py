@@ -13,7 +13,8 @@ from spillstore.exceptions import StorageError
 from spillstore_tools.capture import Process
 from spillstore_tools.preview.clean import clean
 from spillstore_tools.profiles import profile
-from spillstore_tools.spill import Spill, render
+from spillstore_tools.spill import Spill
+from spillstore_tools.stored import render
 
 KEYS = ["command", "exitCode", "runtime", "stdoutPreview", "stderrPreview", "truncated", "outputFiles"]
 

@@ -11,7 +11,7 @@ from spillstore.exceptions import StorageError
 from spillstore_tools.preview.clean import clean
 from spillstore_tools.profiles import opencode, profile
 from spillstore_tools.profiles.opencode import MAX_BYTES, MAX_LINES, Opencode
-from spillstore_tools.spill import render
+from spillstore_tools.stored import render
 
 
 @pytest.fixture

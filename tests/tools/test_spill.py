@@ -21,7 +21,8 @@ from spillstore_tools.preview.clean import clean
 from spillstore_tools.profiles import NAMES
 from spillstore_tools.profiles import profile as profile_named
 from spillstore_tools.profiles.opencode import Opencode
-from spillstore_tools.spill import Spill, render, scanned
+from spillstore_tools.spill import Spill
+from spillstore_tools.stored import render, scanned
 
 LINES = [b"%06d the quick brown fox jumps over the lazy dog\n" % number for number in range(3000)]
 LARGE = b"".join(LINES)

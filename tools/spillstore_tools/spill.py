@@ -8,7 +8,7 @@ Storage may fail at any time and the tool call must not: what the store has take
 kept until it has, so after a failure the passes go on with exactly what is missing, and the text says what was kept.
 
 What is said of output that was stored comes from the artifact alone (its times, its exit code), never from what only
-this process knows; so ``render`` makes the same text again.
+this process knows; so ``stored.render`` makes the same text again.
 """
 
 from __future__ import annotations
@@ -20,12 +20,23 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Literal
 
-from spillstore.exceptions import DroppedRangeError, RangeTooLargeError, SpillstoreError
+from spillstore.exceptions import SpillstoreError
 from spillstore.interleave import Interleaver
 from spillstore_tools._serial import Serial
-from spillstore_tools.preview.binary import HEAD_BYTES, BinaryType, recognise, text_encoding
-from spillstore_tools.preview.parts import Omission
-from spillstore_tools.profiles.base import ENCODED_TEXT, Facts, Rendered, Stored, refused
+from spillstore_tools.preview.binary import HEAD_BYTES
+from spillstore_tools.profiles.base import Facts, Rendered, refused
+from spillstore_tools.stored import (
+    capped,
+    facts_of,
+    head_of,
+    holes_of,
+    kind_of,
+    place_of,
+    record,
+    scanned,
+    terminator_in,
+    terminator_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +46,7 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.parts import View
     from spillstore_tools.preview.scan import Overview, Scan
     from spillstore_tools.profiles.base import Keep, Profile
+    from spillstore_tools.stored import Hole
 
 OutputStream = Literal["stdout", "stderr"]
 STREAMS: tuple[OutputStream, OutputStream] = ("stdout", "stderr")
@@ -136,7 +148,7 @@ class Spill:
         self._scans = self._make_scans(b"\r" if newline == "cr" else b"\n")
         self.artifact: Artifact | None = None
         self._info: ArtifactInfo | None = None
-        self._holes: dict[View, _Hole] = {}
+        self._holes: dict[View, Hole] = {}
         if self._keep == "all":
             self._spill()
 
@@ -315,7 +327,7 @@ class Spill:
         try:
             artifact = self._session.artifact(artifact_id)
             info = artifact.info
-            self._holes = _holes_of(artifact, info)
+            self._holes = holes_of(artifact, info)
         except SpillstoreError as error:
             if not empty:
                 return
@@ -355,11 +367,11 @@ class Spill:
             )
             overviews = self._end(facts)
             if self._info is not None and self.artifact is not None and self._problem is None:
-                # What ``render`` will say, too.
-                stored = _facts_of(self._info, self._profile, self._flags, self._holes, self._head)
+                # What ``stored.render`` will say, too.
+                stored = facts_of(self._info, self._profile, self._flags, self._holes, self._head)
                 rendered = self._profile.render(overviews, stored)
                 if self._holes and self._profile.shows_dropped:
-                    _record(self.artifact, self._profile, self._flags, rendered)
+                    record(self.artifact, self._profile, self._flags, rendered)
                 return rendered
             return self._profile.render(overviews, self._live(facts))
 
@@ -405,7 +417,7 @@ class Spill:
             return overviews
         try:
             again = scanned(artifact, self._profile, self._source)
-            self._head = _head_of(artifact)
+            self._head = head_of(artifact)
         except SpillstoreError as error:
             self._problem = f"it cannot be read again: {error}"
             return overviews
@@ -415,13 +427,13 @@ class Spill:
         """What is known here of output that is not stored, or not all of it."""
         where = None
         if stored and self._info is not None:
-            where = _stored_of(self._info, self._flags, self._holes)
+            where = place_of(self._info, self._flags, self._holes)
         limit = self._profile.stream_limit
         return dataclasses.replace(
             facts,
             stored=where,
             problem=self._problem if stored else None,
-            capped=_capped(dict(zip(STREAMS, self._sizes, strict=True)), limit),
+            capped=capped(dict(zip(STREAMS, self._sizes, strict=True)), limit),
             created=facts.created if self._info is None else self._info.created,
             binary=kind_of(self._head, self._seen),
             head=self._head,
@@ -441,170 +453,3 @@ class Spill:
         interleaver.flush(now)
         self._feed(batch)
         return {view: scan.finish() for view, scan in self._scans.items()}
-
-
-def terminator_of(data: bytes) -> bytes:
-    """What ends a line where ``newline`` is ``auto``."""
-    return b"\r" if b"\r" in data and b"\n" not in data else b"\n"
-
-
-def terminator_in(info: ArtifactInfo) -> bytes:
-    """What ends a line of an artifact."""
-    return b"\r" if info.newline == "cr" else b"\n"
-
-
-# --- what is stored ---------------------------------------------------------------------------------------
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Hole:
-    """What a view has lost: bytes ``[start, end)``; the last line of which a part is gone, and whether it goes on."""
-
-    start: int
-    end: int
-    last_line: int
-    torn: bool
-
-
-def render(
-    artifact: Artifact, profile: Profile, *, flags: str = "", is_command: bool | None = None
-) -> Rendered:
-    """What a model is shown of a stored artifact; the text it was shown when the output came.
-
-    Args:
-        artifact: sealed, interrupted, or still being written.
-        profile: decides what is shown.
-        flags: what a ``spillstore`` command needs besides to find the session.
-        is_command: whether a command printed it; None asks the artifact: it has an exit code then, or has not ended
-            well and names its command.
-
-    Raises:
-        SpillstoreError: it cannot be read.
-    """
-    info = artifact.info
-    if info.hole is not None and profile.shows_dropped and (recorded := _recorded(artifact, profile, flags)):
-        return recorded
-    facts = _facts_of(info, profile, flags, _holes_of(artifact, info), _head_of(artifact))
-    if is_command is not None:
-        facts = dataclasses.replace(facts, is_command=is_command)
-    return profile.render(scanned(artifact, profile, info.source), facts)
-
-
-def _record(artifact: Artifact, profile: Profile, flags: str, rendered: Rendered) -> None:
-    """Keep the text of a preview that shows what the artifact has dropped. It is shown even if that fails."""
-    with contextlib.suppress(SpillstoreError):
-        artifact.record(
-            "preview", {"profile": profile.name, "flags": flags, "rendered": dataclasses.asdict(rendered)}
-        )
-
-
-def _recorded(artifact: Artifact, profile: Profile, flags: str) -> Rendered | None:
-    """The preview that was recorded, if it is this one."""
-    for event in artifact.events("preview"):
-        if (event.detail.get("profile"), event.detail.get("flags")) == (profile.name, flags):
-            fields = dict(event.detail["rendered"])
-            fields["omissions"] = tuple(Omission(**omission) for omission in fields["omissions"])
-            fields["notes"] = tuple((at, length) for at, length in fields["notes"])
-            return Rendered(**fields)
-    return None
-
-
-def scanned(artifact: Artifact, profile: Profile, source: str) -> dict[View, Overview]:
-    """A profile's passes over what is stored."""
-    info = artifact.info
-    terminator = terminator_in(info)
-    holes = _holes_of(artifact, info)
-    overviews: dict[View, Overview] = {}
-    for view in profile.views:
-        scan = profile.scan(view, terminator, source)
-        hole = holes.get(view)
-        # A running artifact may lose more at any time.
-        for block in artifact.chunks(0, None if hole is None else hole.start, stream=view, holes="skip"):
-            scan.feed(block)
-        if hole is not None:
-            scan.skip(hole.end - hole.start, hole.last_line, torn=hole.torn)
-            for block in artifact.chunks(hole.end, stream=view, holes="skip"):
-                scan.feed(block)
-        overviews[view] = scan.finish()
-    return overviews
-
-
-def _facts_of(
-    info: ArtifactInfo, profile: Profile, flags: str, holes: dict[View, _Hole], head: bytes
-) -> Facts:
-    sizes = {"stdout": info.stdout.size, "stderr": info.stderr.size}
-    return Facts(
-        source=info.source,
-        command=info.command,
-        content_type=info.content_type,
-        stored=_stored_of(info, flags, holes),
-        problem=info.reason if info.state == "interrupted" else None,
-        capped=_capped(sizes, profile.stream_limit),
-        is_command=info.exit_code is not None or (info.state != "sealed" and info.command is not None),
-        exit_code=info.exit_code,
-        runtime=None if info.ended is None else round((info.ended - info.created) * 1000),
-        created=info.created,
-        binary=kind_of(head, info.size),
-        head=head,
-    )
-
-
-def _stored_of(info: ArtifactInfo, flags: str, holes: dict[View, _Hole]) -> Stored:
-    cut_off = info.received - info.size if info.policy == "stop" and info.state == "sealed" else 0
-    return Stored(
-        id=info.id,
-        flags=flags,
-        sizes={"combined": info.size, "stdout": info.stdout.size, "stderr": info.stderr.size},
-        holes={view: (hole.start, hole.end) for view, hole in holes.items()},
-        cut_off=cut_off,
-        limit=info.limit,
-    )
-
-
-def _capped(sizes: dict[OutputStream, int] | dict[str, int], limit: int | None) -> frozenset[str]:
-    """The streams that are as long as they may be. Whether more came than that, nobody stores."""
-    return frozenset(name for name, size in sizes.items() if limit is not None and size >= limit)
-
-
-def kind_of(head: bytes, size: int) -> BinaryType | None:
-    """What content is that is no text in UTF-8."""
-    encoding = text_encoding(head)
-    if encoding not in {None, "utf-8-sig"}:
-        return BinaryType(f"{ENCODED_TEXT}{encoding}", f"Text in {encoding}")
-    return recognise(head, size)
-
-
-def _head_of(artifact: Artifact) -> bytes:
-    return artifact.read_bytes(0, HEAD_BYTES, holes="skip")
-
-
-def _holes_of(artifact: Artifact, info: ArtifactInfo) -> dict[View, _Hole]:
-    """What each view has lost; the store tells it of one view at a time, to whoever asks for what is gone."""
-    if info.hole is None:
-        return {}
-    terminator = terminator_in(info)
-    found: dict[View, _Hole] = {}
-    lines: dict[View, int] = {
-        "combined": info.lines,
-        "stdout": info.stdout.lines,
-        "stderr": info.stderr.lines,
-    }
-    for view, total in lines.items():
-        try:
-            artifact.read_bytes(0, info.size, stream=view, max_bytes=0)
-        except DroppedRangeError as error:
-            start, end = error.dropped_bytes
-            _, last = error.dropped_lines
-            torn = last >= total or _goes_on(artifact, view, last, terminator)
-            found[view] = _Hole(start, end, last, torn)
-        except RangeTooLargeError:
-            continue  # nothing of this view is gone
-    return found
-
-
-def _goes_on(artifact: Artifact, view: View, last_line: int, terminator: bytes) -> bool:
-    """Whether the last line that a hole touches ends behind it."""
-    try:
-        return artifact.read_lines(last_line, last_line, stream=view, holes="skip").endswith(terminator)
-    except RangeTooLargeError:
-        return True

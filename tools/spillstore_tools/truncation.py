@@ -18,7 +18,8 @@ from spillstore.exceptions import SpillstoreError
 from spillstore_tools.preview.clean import clean, is_plain
 from spillstore_tools.profiles import profile as profile_named
 from spillstore_tools.profiles.base import Rendered, tokens
-from spillstore_tools.spill import Spill, kind_of, render, terminator_of
+from spillstore_tools.spill import Spill
+from spillstore_tools.stored import kind_of, render, terminator_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,0 +1,192 @@
+"""What is stored, shown again: the passes of a profile over an artifact, and what its text says of it.
+
+Everything said here comes from the artifact alone, so the text is the one that was shown when the output came. One
+thing cannot be had again: a line of the middle that a rolling artifact has dropped since. A text that shows such a line
+is recorded with the artifact, and found there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from typing import TYPE_CHECKING
+
+from spillstore.exceptions import DroppedRangeError, RangeTooLargeError, SpillstoreError
+from spillstore_tools.preview.binary import HEAD_BYTES, BinaryType, recognise, text_encoding
+from spillstore_tools.preview.parts import Omission
+from spillstore_tools.profiles.base import ENCODED_TEXT, Facts, Rendered, Stored
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from spillstore import Artifact, ArtifactInfo
+    from spillstore_tools.preview.parts import View
+    from spillstore_tools.preview.scan import Overview
+    from spillstore_tools.profiles.base import Profile
+
+
+def terminator_of(data: bytes) -> bytes:
+    """What ends a line where ``newline`` is ``auto``."""
+    return b"\r" if b"\r" in data and b"\n" not in data else b"\n"
+
+
+def terminator_in(info: ArtifactInfo) -> bytes:
+    """What ends a line of an artifact."""
+    return b"\r" if info.newline == "cr" else b"\n"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Hole:
+    """What a view has lost: bytes ``[start, end)``; the last line of which a part is gone, and whether it goes on."""
+
+    start: int
+    end: int
+    last_line: int
+    torn: bool
+
+
+def render(
+    artifact: Artifact, profile: Profile, *, flags: str = "", is_command: bool | None = None
+) -> Rendered:
+    """What a model is shown of a stored artifact; the text it was shown when the output came.
+
+    Args:
+        artifact: sealed, interrupted, or still being written.
+        profile: decides what is shown.
+        flags: what a ``spillstore`` command needs besides to find the session.
+        is_command: whether a command printed it; None asks the artifact: it has an exit code then, or has not ended
+            well and names its command.
+
+    Raises:
+        SpillstoreError: it cannot be read.
+    """
+    info = artifact.info
+    if info.hole is not None and profile.shows_dropped and (recorded := _recorded(artifact, profile, flags)):
+        return recorded
+    facts = facts_of(info, profile, flags, holes_of(artifact, info), head_of(artifact))
+    if is_command is not None:
+        facts = dataclasses.replace(facts, is_command=is_command)
+    return profile.render(scanned(artifact, profile, info.source), facts)
+
+
+def record(artifact: Artifact, profile: Profile, flags: str, rendered: Rendered) -> None:
+    """Keep the text of a preview that shows what the artifact has dropped. It is shown even if that fails."""
+    with contextlib.suppress(SpillstoreError):
+        artifact.record(
+            "preview", {"profile": profile.name, "flags": flags, "rendered": dataclasses.asdict(rendered)}
+        )
+
+
+def _recorded(artifact: Artifact, profile: Profile, flags: str) -> Rendered | None:
+    """The preview that was recorded, if it is this one."""
+    for event in artifact.events("preview"):
+        if (event.detail.get("profile"), event.detail.get("flags")) == (profile.name, flags):
+            fields = dict(event.detail["rendered"])
+            fields["omissions"] = tuple(Omission(**omission) for omission in fields["omissions"])
+            fields["notes"] = tuple((at, length) for at, length in fields["notes"])
+            return Rendered(**fields)
+    return None
+
+
+def scanned(artifact: Artifact, profile: Profile, source: str) -> dict[View, Overview]:
+    """A profile's passes over what is stored."""
+    info = artifact.info
+    terminator = terminator_in(info)
+    holes = holes_of(artifact, info)
+    overviews: dict[View, Overview] = {}
+    for view in profile.views:
+        scan = profile.scan(view, terminator, source)
+        hole = holes.get(view)
+        # A running artifact may lose more at any time.
+        for block in artifact.chunks(0, None if hole is None else hole.start, stream=view, holes="skip"):
+            scan.feed(block)
+        if hole is not None:
+            scan.skip(hole.end - hole.start, hole.last_line, torn=hole.torn)
+            for block in artifact.chunks(hole.end, stream=view, holes="skip"):
+                scan.feed(block)
+        overviews[view] = scan.finish()
+    return overviews
+
+
+def facts_of(
+    info: ArtifactInfo, profile: Profile, flags: str, holes: Mapping[View, Hole], head: bytes
+) -> Facts:
+    """What a profile says of an artifact; ``holes`` and ``head`` are those of ``holes_of`` and ``head_of``."""
+    sizes = {"stdout": info.stdout.size, "stderr": info.stderr.size}
+    return Facts(
+        source=info.source,
+        command=info.command,
+        content_type=info.content_type,
+        stored=place_of(info, flags, holes),
+        problem=info.reason if info.state == "interrupted" else None,
+        capped=capped(sizes, profile.stream_limit),
+        is_command=info.exit_code is not None or (info.state != "sealed" and info.command is not None),
+        exit_code=info.exit_code,
+        runtime=None if info.ended is None else round((info.ended - info.created) * 1000),
+        created=info.created,
+        binary=kind_of(head, info.size),
+        head=head,
+    )
+
+
+def place_of(info: ArtifactInfo, flags: str, holes: Mapping[View, Hole]) -> Stored:
+    """Where an artifact is, and how much of it."""
+    cut_off = info.received - info.size if info.policy == "stop" and info.state == "sealed" else 0
+    return Stored(
+        id=info.id,
+        flags=flags,
+        sizes={"combined": info.size, "stdout": info.stdout.size, "stderr": info.stderr.size},
+        holes={view: (hole.start, hole.end) for view, hole in holes.items()},
+        cut_off=cut_off,
+        limit=info.limit,
+    )
+
+
+def capped(sizes: Mapping[str, int], limit: int | None) -> frozenset[str]:
+    """The streams that are as long as they may be. Whether more came than that, nobody stores."""
+    return frozenset(name for name, size in sizes.items() if limit is not None and size >= limit)
+
+
+def kind_of(head: bytes, size: int) -> BinaryType | None:
+    """What content is that is no text in UTF-8."""
+    encoding = text_encoding(head)
+    if encoding not in {None, "utf-8-sig"}:
+        return BinaryType(f"{ENCODED_TEXT}{encoding}", f"Text in {encoding}")
+    return recognise(head, size)
+
+
+def head_of(artifact: Artifact) -> bytes:
+    """The bytes that tell what kind of content it is."""
+    return artifact.read_bytes(0, HEAD_BYTES, holes="skip")
+
+
+def holes_of(artifact: Artifact, info: ArtifactInfo) -> dict[View, Hole]:
+    """What each view has lost; the store tells it of one view at a time, to whoever asks for what is gone."""
+    if info.hole is None:
+        return {}
+    terminator = terminator_in(info)
+    found: dict[View, Hole] = {}
+    lines: dict[View, int] = {
+        "combined": info.lines,
+        "stdout": info.stdout.lines,
+        "stderr": info.stderr.lines,
+    }
+    for view, total in lines.items():
+        try:
+            artifact.read_bytes(0, info.size, stream=view, max_bytes=0)
+        except DroppedRangeError as error:
+            start, end = error.dropped_bytes
+            _, last = error.dropped_lines
+            torn = last >= total or _goes_on(artifact, view, last, terminator)
+            found[view] = Hole(start, end, last, torn)
+        except RangeTooLargeError:
+            continue  # nothing of this view is gone
+    return found
+
+
+def _goes_on(artifact: Artifact, view: View, last_line: int, terminator: bytes) -> bool:
+    """Whether the last line that a hole touches ends behind it."""
+    try:
+        return artifact.read_lines(last_line, last_line, stream=view, holes="skip").endswith(terminator)
+    except RangeTooLargeError:
+        return True
