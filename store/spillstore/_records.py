@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from spillstore import _sql
 from spillstore._chunker import COMBINED_BIT, STDERR_BIT, STDOUT_BIT
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from spillstore.settings import DigestName
 
-STREAMS = ("stdout", "stderr")
+STREAMS: Final = ("stdout", "stderr")
 
 
 class View(NamedTuple):

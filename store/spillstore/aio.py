@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         Event,
         Export,
         Holes,
+        Segment,
         SessionInfo,
         State,
         Stream,
@@ -166,9 +167,23 @@ class Session:
         return self._session.project
 
     @property
+    def root(self) -> Path | None:
+        """The store's folder, or None where one file was opened."""
+        return self._session.root
+
+    @property
+    def plain(self) -> _session.Session:
+        """The session for callers that wait."""
+        return self._session
+
+    @property
     def read_only(self) -> bool:
         """Whether it was opened for reading alone."""
         return self._session.read_only
+
+    def on_close(self, function: Callable[[], object]) -> None:
+        """Call ``function`` on a thread when the session is about to be closed."""
+        self._session.on_close(function)
 
     @property
     def settings(self) -> Settings:
@@ -386,6 +401,12 @@ class Artifact:
         blocks = self._artifact.chunks(start, end, stream=stream, holes=holes)
         while (block := await asyncio.to_thread(next, blocks, None)) is not None:
             yield block
+
+    async def segments(self, *, holes: Holes = "raise") -> AsyncIterator[Segment]:
+        """Both streams in the order of the sequence, each run of bytes with its stream and time."""
+        segments = self._artifact.segments(holes=holes)
+        while (segment := await asyncio.to_thread(next, segments, None)) is not None:
+            yield segment
 
     async def follow(
         self, start: int = 0, *, stream: Stream = "combined", poll: float = 0.1, holes: Holes = "raise"

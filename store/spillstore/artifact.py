@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from spillstore import _sql
+from spillstore._codec import segments_of
 from spillstore._database import SESSION_KEY, read_transaction, translated, translation
 from spillstore._ranges import RangeReader
-from spillstore._records import COMBINED, VIEWS, ArtifactRow, view_of
+from spillstore._records import COMBINED, STREAMS, VIEWS, ArtifactRow, view_of
 from spillstore._verify import Verifier
 from spillstore.exceptions import IntegrityError, InvalidSettingError, RangeError, TargetExistsError
-from spillstore.info import ArtifactInfo, Event, Export, HoleInfo, StreamInfo
+from spillstore.info import ArtifactInfo, Event, Export, HoleInfo, Segment, StreamInfo
 from spillstore.settings import MIB
 
 if TYPE_CHECKING:
@@ -264,6 +265,41 @@ class Artifact:
             if state != "open":
                 return
             time.sleep(poll)
+
+    def segments(self, *, holes: Holes = "raise") -> Iterator[Segment]:
+        """Both streams in the order of the sequence, each run of bytes with its stream and time, in flat memory.
+
+        Args:
+            holes: ``raise`` or ``skip`` what a rolled artifact has dropped.
+
+        Yields:
+            What is committed when the iteration begins. One write may be several segments, and several one: those of
+            one stream within 10 ms are one, and none is larger than a chunk.
+
+        Raises:
+            RangeError, DroppedRangeError, IntegrityError: as for the ranges.
+        """
+        start, (size, _) = 0, self.extent()
+        while start < size:
+            low = start
+            found = self._read(
+                "combined",
+                holes,
+                lambda ranges: [
+                    (block, segments_of(block.row))
+                    for block in ranges.blocks(low, size, _BLOCKS)  # noqa: B023  # at once
+                ],
+            )
+            if not found:
+                return
+            for block, segments in found:
+                at = 0
+                for stream, length, time_us in segments:
+                    data = block.data[at : min(at + length, size - block.start)]
+                    at += length
+                    if data:
+                        yield Segment(STREAMS[stream], time_us / 1e6, data)
+            start = found[-1][0].end
 
     def extent(self, stream: Stream = "combined") -> tuple[int, State]:
         """Bytes of a stream committed by now, and whether more may come: its state, from one snapshot."""

@@ -167,6 +167,21 @@ class CheckReport:
     size: int
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Segment:
+    """A run of bytes that entered the sequence together.
+
+    Attributes:
+        stream: ``stdout`` or ``stderr``.
+        time: seconds since the artifact began.
+        data: the bytes.
+    """
+
+    stream: Literal["stdout", "stderr"]
+    time: float
+    data: bytes
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Event:
     """What happened to an artifact.

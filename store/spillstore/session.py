@@ -60,12 +60,16 @@ class Session:
         [True]
     """
 
-    def __init__(self, engine: Engine, release: Callable[[Engine], None], trash: Path) -> None:
+    def __init__(
+        self, engine: Engine, release: Callable[[Engine], None], trash: Path, root: Path | None = None
+    ) -> None:
         self._engine = engine
         self._release = release
         self._trash = trash
+        self._root = root
         self._closed = False
-        self._close_guard = threading.Lock()  # protects _closed, so that two threads release once
+        self._closing: list[Callable[[], object]] = []
+        self._close_guard = threading.Lock()  # protects both, so that two threads release once
 
     def __repr__(self) -> str:
         return f"<Session {self.id!r} of project {self.project!r} in {self._engine.folder}>"
@@ -79,6 +83,11 @@ class Session:
     def project(self) -> str | None:
         """The project it belongs to, or None."""
         return self._engine.row.project_id
+
+    @property
+    def root(self) -> Path | None:
+        """The store's folder, or None where one file was opened."""
+        return self._root
 
     @property
     def read_only(self) -> bool:
@@ -415,6 +424,7 @@ class Session:
             SessionBusyError: it is to be deleted and somebody else holds it.
         """
         self._check_open()
+        self._before_close()
         if self._engine.settings.cleanup_on_exit if cleanup is None else cleanup:
             self.delete()
             return
@@ -447,13 +457,36 @@ class Session:
             # Not a daemon: a process that ends now waits the tenth of a second that a gigabyte takes.
             threading.Thread(target=unlink, name="spillstore-unlink").start()
 
+    def on_close(self, function: Callable[[], object]) -> None:
+        """Call ``function`` when this object is about to be closed, while it can still be used; the last named first.
+
+        So what writes into the session can come to its end. What ``function`` raises is raised by ``close``, when the
+        session has been let go of.
+
+        Raises:
+            ClosedError: it is closed.
+        """
+        self._check_open()
+        with self._close_guard:
+            self._closing.append(function)
+
+    def _before_close(self) -> None:
+        while True:
+            with self._close_guard:
+                if not self._closing:
+                    return
+                function = self._closing.pop()
+            function()
+
     def close(self) -> None:
         """Let go of the session; artifacts still open through it are sealed as ``interrupted`` by the last one out."""
-        with self._close_guard:
-            if self._closed:
-                return
-            self._closed = True
-        self._release(self._engine)
+        try:
+            self._before_close()
+        finally:
+            with self._close_guard:
+                closed, self._closed = self._closed, True
+            if not closed:
+                self._release(self._engine)
 
     def __enter__(self) -> Self:
         return self

@@ -152,7 +152,7 @@ class Store:
             except _VanishedError:
                 continue  # deleted between two of our steps
             else:
-                return Session(engine, _release, self._root / _TRASH)
+                return Session(engine, _release, self._root / _TRASH, self._root)
         raise SessionBusyError(
             f"session {session_id!r} is being deleted and made anew all the time; try again later"
         )

@@ -15,6 +15,7 @@ from support import NO_FLOORS
 from spillstore import Store
 from spillstore.exceptions import (
     ArtifactNotFoundError,
+    ClosedError,
     ReadOnlyError,
     SessionBusyError,
     SessionDeletedError,
@@ -541,3 +542,45 @@ def test_a_root_below_a_file_is_refused(tmp_path):
     blocked.write_text("")
     with pytest.raises(SpillstoreError, match="proc"):
         Store(blocked / "below", **NO_FLOORS).session("test")
+
+
+def test_what_waits_for_the_end_is_called_before_it(store):
+    """``on_close`` functions run once, last first, while the session can still be used; closing goes on if one fails."""
+    seen = []
+    session = store.session("chat")
+    with session:
+        artifact_id = session.put("text").id
+        session.on_close(lambda: seen.append("first"))
+        session.on_close(lambda: seen.append(session.exists(artifact_id)))
+    session.close()
+    assert seen == [True, "first"]
+    with pytest.raises(ClosedError):
+        session.on_close(seen.clear)
+    again = store.session("chat")
+    again.on_close(lambda: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        again.close()
+    with pytest.raises(ClosedError):
+        again.exists(artifact_id)
+
+
+def test_the_end_of_a_session_calls_what_waits_for_it(store):
+    """``end`` does so first, so that a writer can come to its end before the session is deleted."""
+    session = store.session("chat")
+    opening = session.create(source="bash")
+    writer = opening.__enter__()
+    session.on_close(lambda: opening.__exit__(None, None, None))
+    writer.write("text\n")
+    session.end(cleanup=True)
+    with pytest.raises(SessionNotFoundError):
+        store.session("chat", create=False).close()
+
+
+def test_a_session_knows_its_root(store, tmp_path):
+    """The store's folder, for who starts another process; one file alone is in none."""
+    with store.session("chat") as session:
+        assert session.root == store.root
+        session.put("text")
+    file = next(path for path in store.root.rglob("session.db"))
+    with Store.open_file(file) as alone:
+        assert alone.root is None

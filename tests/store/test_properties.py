@@ -98,6 +98,11 @@ def agree_on_everything(written: Written, data) -> None:
         assert b"".join(lines[max(0, len(lines) - tail) :]) == artifact.tail(tail, stream=view)
         low, high = sorted(data.draw(st.tuples(st.integers(0, 2_000_000), st.integers(0, 2_000_000))))
         assert model.between(low, high, view) == artifact.read_time(low / 1e6, high / 1e6, stream=view)
+        assert model.between(low, high, view) == b"".join(
+            each.data
+            for each in artifact.segments()
+            if view in {"combined", each.stream} and low <= round(each.time * 1e6) < high
+        )
         with artifact.open(stream=view) as file:
             file.seek(start)
             assert whole[start:end] == file.read(end - start)

@@ -127,8 +127,8 @@ def test_aio_mirrors_the_plain_objects(name):
     """The same public names, with the same parameters where they are spelled out."""
     plain, mirror = getattr(spillstore, name), getattr(aio, name)
     helpers = {"would_block", "extent"}
-    assert methods(plain) - helpers == methods(mirror)
-    for method in methods(mirror):
+    assert methods(plain) - helpers == methods(mirror) - {"plain"}
+    for method in methods(mirror) - {"plain"}:
         ours, theirs = getattr(plain, method), getattr(mirror, method)
         if inspect.isfunction(theirs) and "meta" not in inspect.signature(theirs).parameters:
             assert list(inspect.signature(ours).parameters) == list(inspect.signature(theirs).parameters), (
