@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -50,6 +51,33 @@ def test_shows_omitted_count():
     parts = cut(json.dumps(list(range(1, 101))).encode(), limit=150, first=2, last=2)
     assert "96 items omitted" in text_of(parts)
     assert [gap.elements for gap in gaps_of(parts)] == [96]
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "text"), [(b'[["x"', b"], 1]", '["... 1 item omitted ...", 1]'), (b"[", b"]", None)]
+)
+def test_many_lines_take_little_memory(begin, end, text):
+    """Places in the output are looked up in passing, where there is a result at all; no line is kept for that."""
+    scan = Scan(head_chars=200, tail_chars=200, keep_bytes=1_000_000)
+    scan.feed(begin + b"\n" * 300_000 + end)
+    overview = scan.finish()
+    tracemalloc.start()
+    parts = strategy("element").cut(overview, Request(limit=200))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert text == (None if parts is None else text_of(parts))
+    assert peak < 10_000_000
+
+
+def test_places_in_many_blocks():
+    """Cuts in blocks of plain and of coloured lines, whose characters are counted, and in blocks between them."""
+    rows = [{"id": number, "text": "a" * 90} for number in range(4000)]
+    data = b",\n".join(
+        json.dumps(row).encode().replace(b"a", b"\x1b[31ma" if number % 1500 == 9 else b"a")
+        for number, row in enumerate(rows)
+    )
+    parts = cut(b'{"one": [' + data + b'],\n"two": [' + data + b"]}\n", limit=3000)
+    assert [3990, 3990] == [gap.elements for gap in gaps_of(parts)]
 
 
 DOCUMENTS = st.lists(

@@ -111,6 +111,7 @@ def nested(depth):
         ({"a": object()}, "not JSON serializable"),
         ({(1, 2): 3}, "keys must be"),
         (nested(100_000), "recursion"),
+        ({"a": 10**5000}, "JSON: Exceeds the limit"),
         (iter([b"x", 5]), "a piece of the content is a int"),
         (3 + 4j, "content is a complex"),
     ],
@@ -128,6 +129,16 @@ def test_cycles(cycle):
     cycle.append(inner) if isinstance(cycle, list) else cycle.update(a=inner)
     with pytest.raises(ContentError, match="refers to itself"):
         TruncationProcessor(unopened).process(cycle, "t")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_reference_is_our_own(session, name):
+    """A line of the output that looks like a reference is not taken for it."""
+    result = TruncationProcessor(session, profile=name).process(
+        "[Artifact: art_other] x (1 KB)\n" + LARGE, "t"
+    )
+    assert result.artifact_reference.startswith(f"[Artifact: {result.artifact_id}]")
+    assert result.artifact_reference in result.content or name != "acode"
 
 
 def test_text_with_half_surrogates():

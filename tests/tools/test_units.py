@@ -636,6 +636,41 @@ def test_hostile(piece, language):
         assert cuts is None or len(apply_cuts(text, cuts)) <= 5000
 
 
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        (None, "diff --git a/" + "x b/" * 25_000),
+        ("c", "template<> " * 40 + "\nx {\n}"),
+        ("python", "x" + "[1]" * 40 + " y z"),
+        ("python", "x" + "[]: a" * 20_000 + " z"),
+        ("javascript", "[=/b]" * 20_000),
+        ("javascript", ("[" + "a" * 96 + "=/b]") * 1000),
+        ("javascript", "a:" * 490 + " => {\n}"),
+        ("javascript", "a:()" * 490 + " => {\n}"),
+    ],
+)
+def test_hostile_line(language, line):
+    """A line that can be read in very many ways is read in one of them."""
+    before = source(language, 4)[0] if language else ""
+    start = time.process_time()
+    cut_units(f"{before}{line}\n" * (1 if len(line) > 5000 else 9), 500)
+    assert time.process_time() - start < 1
+
+
+def test_templates_are_types():
+    """A template's parameters, nested ones too, do not hide what it is a template of."""
+    body = " {\n" + "".join(f"  int value{n};\n" for n in range(30)) + "};\n\n"
+    headers = (
+        "template <typename T> class Plain : public Base<T>",
+        "template <typename T, typename U = std::vector<std::pair<T, int>>>\nstruct Nested",
+        "template <template <typename> class C>\nclass Outer",
+    )
+    text = "#include <map>\nusing namespace std;\n\n" + "".join(header + body for header in headers)
+    text += "".join(f"int f{n}(int a)\n{{\n  return a + {n};\n}}\n\n" for n in range(9))
+    result = apply_cuts(text, cut_units(text, 600, source_hint="a.cpp"))
+    assert "2 classes, 1 type omitted: Plain, Nested, Outer" in result
+
+
 def test_one_long_line():
     """A line of a megabyte is no unit of anything."""
     assert cut_units("x = {" * 200_000, 5000, source_hint="a.js") is None

@@ -198,8 +198,8 @@ class TruncationConfiguration(msgspec.Struct, frozen=True, kw_only=True, forbid_
 
     Attributes:
         inline_limit: characters up to which content is shown whole.
-        artifact_threshold: characters above which a reference is shown instead of a preview.
-        max_artifact_size: bytes that one artifact may have.
+        artifact_threshold: characters from which on a reference is shown instead of a preview.
+        max_artifact_size: bytes from which on content is refused.
         default_strategy: what cuts content of a tool that has no strategy of its own.
         head_ratio: fraction of the limit that `head_tail` gives to the beginning; above 0, below 1.
         line_truncation: see ``LineTruncation``.

@@ -40,7 +40,7 @@ _log.addHandler(logging.NullHandler())
 
 
 class ContentError(SpillstoreError):
-    """What was handed over cannot be made into text: a cycle, or an object that JSON does not know."""
+    """What was handed over cannot be made into text: a cycle, or an object or number that JSON does not hold."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,12 +244,7 @@ class TruncationProcessor:
             tool_name=tool_name,
             profile=self._profile.name,
         )
-        reference = None
-        if artifact is not None:
-            found = next(
-                (line for line in rendered.text.splitlines() if line.startswith("[Artifact: ")), None
-            )
-            reference = found or f"[Artifact: {artifact.id}]"
+        reference = None if artifact is None else _reference(rendered, artifact.id)
         return TruncationResult(
             content=rendered.text,
             metadata=metadata,
@@ -258,6 +253,13 @@ class TruncationProcessor:
             omissions=rendered.omissions,
             is_error=rendered.is_error,
         )
+
+
+def _reference(rendered: Rendered, identity: str) -> str:
+    """The line of our own that refers to the artifact; output may hold others like it."""
+    ours = "".join(rendered.text[at : at + length] for at, length in rendered.notes)
+    begin = f"[Artifact: {identity}]"
+    return next((line for line in ours.split("\n") if line.startswith(begin)), begin)
 
 
 def _shown(rendered: Rendered) -> int:
@@ -334,7 +336,8 @@ def _json(content: object) -> bytes:
     try:
         return encoded(json.dumps(content, ensure_ascii=False))
     except ValueError as error:
-        raise ContentError(f"content cannot be shown as JSON: it refers to itself ({error})") from None
+        why = f"it refers to itself ({error})" if "Circular" in str(error) else error
+        raise ContentError(f"content cannot be shown as JSON: {why}") from None
     except (TypeError, RecursionError) as error:
         raise ContentError(f"content cannot be shown as JSON: {error}") from None
 

@@ -48,15 +48,17 @@ _ENDED = re.compile(
 _WORDS = (
     r"(?:export|default|declare|public|private|protected|internal|static|final|abstract|sealed|data|open|partial|inner"
     r"|readonly|unsafe|typedef|pub(?:\([^)]*\))?|annotation|inline|value|companion|indirect|fileprivate|ref|non-sealed"
-    r"|template ?<.*>|extern|const|strictfp|enum)"
+    r"|extern|const|strictfp|enum)"
 )
+# On one line `template <...>` is asked for once: it reaches from the first to the last, and there is one way to read it.
 _TYPE = re.compile(
-    rf"(?:{_WORDS}\s+)*(class|struct|interface|enum|trait|union|namespace|module|object|protocol|extension|record|mod|impl"
+    rf"(?:{_WORDS}\s+|template ?<.*>[ \t]*\n\s*)*(?:template ?<.*>[ \t]+(?:{_WORDS}\s+)*)?"
+    r"(class|struct|interface|enum|trait|union|namespace|module|object|protocol|extension|record|mod|impl"
     r"|actor|type|extern(?=\s*\"\"))\b\s*(?:<[^>]*>\s*)?([^{(:=]*)"
 )
 _KEYWORD_FUNCTION = re.compile(r"\b(?:function\s*\*?|func|fun|fn)\s+(?:<.*?>\s*)?(?:\([^()]*\)\s*)?([\w$.]+)")
 _VALUE_FUNCTION = re.compile(
-    r"([\w$.]++)\s*+(?::[^=]{0,200})?[=:]\s*+(?:async\b\s*+)?"
+    r"([\w$.]++)\s*+(?::[^=]{0,200}+=|[=:])\s*+(?:async\b\s*+)?"
     r"(?:function\b|\([^()]*+(?:\([^()]*+\)[^()]*+)*+\)[^()]{0,200}=>|\w++\s*+=>)"
 )
 _WORD = re.compile(r"\w+")

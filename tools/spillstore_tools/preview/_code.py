@@ -28,6 +28,7 @@ _SLACK = 0.08  # of the limit that may stay unused, if ...
 _ROUNDS = 6  # ... more attempts do not better it
 _TRIES = 400  # units looked at to fill the room, and ...
 _TRIES_INSIDE = 8  # ... to be cut inside
+_WIDEST = 300  # characters of a line of Python that are looked at
 _LEAST = 24  # characters of a line at least, to be worth a place of its own
 _COVERED = 0.5  # of all lines of code at least are in functions and classes
 _GOOD, _GOOD_IF_KNOWN = (
@@ -37,7 +38,7 @@ _GOOD, _GOOD_IF_KNOWN = (
 _PYTHON_LINE = re.compile(
     r"(?:def|class|async|import|from|if|elif|else|for|while|try|except|finally|with|return|raise|assert|del|pass|global"
     r"|print|match|case|type|yield|break|continue|nonlocal|exec)\b(?!:? [a-z]+ [a-z]+ [a-z]+ )"
-    r"|[\w.]+(?:\[.*\]|, ?[\w.*]+)*(?:\s*[-+*/|&%@]?=|: ?[\w\"].*=|\(|: [\w.\[\]]+$|\.)|[rbuf]*\"|[@)\]}({\[\x01]|\w+$|[*+-]"
+    r"|[\w.]+(?:, ?[\w.*]+)*(?:\[.*\](?:, ?[\w.*]+)*)?(?:\s*[-+*/|&%@]?=|: ?[\w\"].*=|\(|: [\w.\[\]]+$|\.)|[rbuf]*\"|[@)\]}({\[\x01]|\w+$|[*+-]"
 )
 _BRACED_LINE = re.compile(
     r".*[;{},(\[=:&|+?\\]$|[)\]}#@\x01.\[|&<?*:+\"]|(?:import|package|use|using|from|export|include|require|namespace|extern|typedef"
@@ -66,7 +67,7 @@ def _is_code(bare: list[str], units: list[Unit], language: str, *, known: bool) 
     if inside < (_COVERED / 4 if known else _COVERED) * _written(bare, 0, len(bare)):
         return False
     if language == "python":
-        pattern, outside = _PYTHON_LINE, [line for line in bare if line[:1].strip()]
+        pattern, outside = _PYTHON_LINE, [line[:_WIDEST] for line in bare if line[:1].strip()]
     else:
         pattern = _BRACED_LINE
         outside = [

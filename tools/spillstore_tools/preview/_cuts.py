@@ -91,6 +91,16 @@ class Detail:
             members=min(self.members, max(level // _PER_MEMBER, min(level, _FEWEST_MEMBERS))),
         )
 
+    def omitted(self, number: int) -> tuple[int, int]:
+        """Which of so many elements are one run too many; never just one, which could stand there itself.
+
+        Example:
+            >>> detail = Detail(strings=9, first=2, last=1, depth=3, members=9)
+            >>> detail.omitted(5), detail.omitted(4)
+            ((2, 4), (4, 4))
+        """
+        return (self.first, number - self.last) if number > self.first + self.last + 1 else (number, number)
+
 
 class Units(Protocol):
     """What must not be parted in the source of a string: an escape sequence, a character reference."""

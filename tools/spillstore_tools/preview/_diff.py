@@ -35,9 +35,8 @@ _EXTENDED = re.compile(
     r"|--- |\+\+\+ |mode )"
 )
 _BINARY = re.compile(r"(?:[A-Za-z][!-~]{5,}|(?:literal|delta) \d+)?$")
-_NAMES = re.compile(
-    r"diff --git \"?a/(.+?)\"? \"?b/\1\"?$|diff --(?:cc|combined) (.+)|Index: (.+)|\+\+\+ (?:b/)?([^\t]+)"
-)
+_NAMES = re.compile(r"diff --(?:cc|combined) (.+)|Index: (.+)|\+\+\+ (?:b/)?([^\t]+)")
+_GIT = "diff --git "
 _COMMIT = re.compile(r"commit [0-9a-f]{40}|From [0-9a-f]{40} |# HG changeset")
 
 
@@ -109,6 +108,8 @@ def _read(raw: list[str], file: _File) -> int:
     while at == file.header or (at < len(raw) and _EXTENDED.match(raw[at])):
         if match := _NAMES.match(raw[at]):
             names += [name for name in match.groups() if name and name != "/dev/null"]
+        elif raw[at].startswith(_GIT):
+            names += _twice(raw[at][len(_GIT) :])
         at += 1
         if at < len(raw) and raw[at - 1].startswith("Index: ") and raw[at].startswith("diff "):
             at += 1
@@ -121,6 +122,19 @@ def _read(raw: list[str], file: _File) -> int:
         at = end
     file.end = at
     return at
+
+
+def _twice(names: str) -> list[str]:
+    """The name that stands there twice, if it does; blanks may be in it.
+
+    Example:
+        >>> _twice("a/my file b/my file"), _twice("a/old b/new")
+        (['my file'], [])
+    """
+    half = len(names) // 2
+    old, new = names[:half].strip('"'), names[half + 1 :].strip('"')
+    same = old.startswith("a/") and new.startswith("b/") and old[2:] == new[2:]
+    return [new[2:]] if same else []
 
 
 def _hunk(raw: list[str], at: int) -> int:

@@ -227,11 +227,10 @@ class _Cutter:
         self._inside(value, range(high, len(parts)), depth)
 
     def _omitted(self, value: _Value, number: int) -> tuple[int, int]:
-        """Which parts are one run too many; of an array never just one, which could stand there itself."""
+        """Which parts are one run too many."""
         if value.kind == "{":
             return min(self._detail.members, number), number
-        first, last = self._detail.first, self._detail.last
-        return (first, number - last) if number > first + last + 1 else (number, number)
+        return self._detail.omitted(number)
 
     def _inside(self, value: _Value, indices: Iterable[int], depth: int) -> None:
         parts = value.opened(self._text)

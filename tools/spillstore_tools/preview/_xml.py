@@ -210,7 +210,7 @@ class _Cutter:
         if depth > self._detail.depth and (node.count or (node.markup and self._detail.depth < 1)):
             self._omit(node.low, node.high, node.count)
             return
-        low, high = self._omitted(len(node.elements))
+        low, high = self._detail.omitted(len(node.elements))
         if low < high:
             from_, to = node.elements[low], node.elements[high - 1]
             self._nodes(node.nodes[:from_], depth + 1)
@@ -219,11 +219,6 @@ class _Cutter:
             self._nodes(node.nodes[to + 1 :], depth + 1)
         else:
             self._nodes(node.nodes, depth + 1)
-
-    def _omitted(self, number: int) -> tuple[int, int]:
-        """Which child elements are one run too many; never just one, which could stand there itself."""
-        first, last = self._detail.first, self._detail.last
-        return (first, number - last) if number > first + last + 1 else (number, number)
 
     def _omit(self, start: int, end: int, elements: int) -> bool:
         what = counted(elements, "element") if elements else counted(end - start, "char")

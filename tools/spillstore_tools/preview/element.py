@@ -8,16 +8,17 @@ is left to the fallback.
 from __future__ import annotations
 
 import dataclasses
-from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from spillstore.settings import MIB
 from spillstore_tools.preview._cuts import NotStructured
-from spillstore_tools.preview.parts import Shown, length_of
+from spillstore_tools.preview.parts import Shown
 from spillstore_tools.preview.scan import Place
 from spillstore_tools.preview.strategies import register
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from spillstore_tools.preview._cuts import TextCut
     from spillstore_tools.preview.lines import Line
     from spillstore_tools.preview.parts import Part
@@ -52,8 +53,9 @@ def replaced(overview: Overview, text: str, cuts: list[TextCut], limit: int) -> 
     """The whole text with each cut a gap; None where that is too long, or places in the output are not known."""
     if any(block.long is not None for block in (*overview.head, *overview.tail)):
         return None
-    parts = _Ruler(overview).parts(text, cuts)
-    return parts if length_of(parts) <= limit else None
+    if len(text) - sum(cut.end - cut.start - len(cut.text) for cut in cuts) > limit:
+        return None
+    return _Ruler(overview).parts(text, cuts)
 
 
 def _cuts(text: str, request: Request) -> list[TextCut]:
@@ -78,20 +80,25 @@ class _Ruler:
 
     def __init__(self, overview: Overview) -> None:
         self._overview = overview
-        self._lines: list[Line] = list(overview.forward())
-        self._starts: list[int] = []
-        at = 0
-        for line in self._lines:
-            self._starts.append(at)
-            at += line.chars
+        self._blocks = iter((*overview.head, *overview.tail))
+        self._lines: Iterator[Line] = iter(())  # those of the block that are still to come
+        self._line: Line | None = None
+        self._start = 0  # the character that the line begins at, or the block, if no line of it was looked at
+        self._behind = 0  # the character behind the block
 
     def _place(self, index: int) -> Place:
-        """Where a character begins."""
-        found = bisect_right(self._starts, index) - 1
-        line, offset = self._lines[found], index - self._starts[found]
-        if offset == line.chars:  # only the last line has nothing behind it
-            return Place(self._overview.size, self._overview.lines + 1)
-        return Place(line.byte_of(offset), line.number, inside=offset > 0)
+        """Where a character begins; asked for in ascending order."""
+        while index >= self._behind:
+            block = next(self._blocks, None)
+            if block is None:
+                return Place(self._overview.size, self._overview.lines + 1)
+            self._lines, self._line, self._start = block.forward(), None, self._behind
+            self._behind += block.chars if block.counted else len(block.text)
+        while self._line is None or index >= self._start + self._line.chars:
+            self._start += self._line.chars if self._line else 0
+            self._line = next(self._lines)
+        offset = index - self._start
+        return Place(self._line.byte_of(offset), self._line.number, inside=offset > 0)
 
     def parts(self, text: str, cuts: list[TextCut]) -> list[Part]:
         """The text in parts, each cut a gap."""
