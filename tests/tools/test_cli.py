@@ -17,7 +17,13 @@ COMMANDS = group.list_commands(click.Context(group))
 HEAVY = {"sqlalchemy", "alembic", "mcp", "rich", "hypothesis", "asyncio"}
 STORE = {"spillstore.store", "sqlite3", "zstandard", "blake3", "platformdirs"}
 PREVIEWS = {"spillstore_tools.profiles", "spillstore_tools.spill", "spillstore_tools.stored"}
-PREVIEWS |= {"spillstore_tools.configuration", "msgspec", "yaml", "re2", "spillstore_tools.preview.strategies"}
+PREVIEWS |= {
+    "spillstore_tools.configuration",
+    "msgspec",
+    "yaml",
+    "re2",
+    "spillstore_tools.preview.strategies",
+}
 
 
 def probe(script: str, *, code: int = 0) -> str:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from previews import reader, spilled, whole
 
+from spillstore import Store
 from spillstore.exceptions import StorageError
 from spillstore_tools.configuration import ToolOverride, TruncationConfiguration, load
 from spillstore_tools.preview.clean import clean
@@ -223,3 +224,18 @@ def test_a_line_that_was_dropped_since_is_shown_and_says_so(make_store):
         assert len(rendered.text) <= LIMIT
         assert rendered == render(spill.artifact, Limited())
         assert any(omission.dropped for omission in rendered.omissions)
+
+
+def test_what_the_strategy_leaves_when_dropped_parts_are_told(tmp_path):
+    """Words about what was dropped take room; where the strategy cannot do with less, ours takes its place."""
+    store = Store(
+        tmp_path, free_disk_floor=0, artifacts_per_minute=0, artifact_limit=100_000, artifact_policy="roll"
+    )
+    middle = (b"<?x?>" + b"t " * 50) * 20  # instructions are never cut
+    data = b"<a b='" + b"p" * 6760 + b"'>" + b"t " * 50_000 + middle + b"t " * 50_000 + b"</a>"
+    with store.session("test") as session:
+        configured = profile("default", load(environment={}, strategy="element"))
+        spill, rendered = spilled(session, configured, [(data, "stdout")])
+        assert ("smart", True) == (rendered.strategy, len(rendered.text) <= LIMIT)
+        assert clean(data) == whole(rendered, lambda omission: data[omission.start : omission.end])
+        assert rendered == render(spill.artifact, configured)

@@ -214,6 +214,17 @@ def test_long_line_that_is_kept(options):
     assert scanned([data]).text() is None
 
 
+def test_windows_where_not_all_is_counted():
+    """Both windows hold as many characters as asked for, also where bytes stand for them."""
+    scan = Scan(head_chars=500_000, tail_chars=500_000, exact=False)
+    for _ in range(1200):
+        scan.feed("\U0001f600".encode() * 1000 + b"\n")
+    overview = scan.finish()
+    assert not overview.counted
+    for window in (overview.head, overview.tail):
+        assert sum(line.chars for block in window for line in block.forward()) >= 500_000
+
+
 def test_nothing():
     """No output is an overview of nothing."""
     overview = scanned([])

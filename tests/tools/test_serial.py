@@ -127,3 +127,30 @@ def test_many_threads_hand_over():
     serial.join()
     for name in range(4):
         assert list(range(300)) == [number for other, number in done if other == name]
+
+
+def test_call_comes_after_what_was_put_before():
+    """``call`` runs in order, gives what the function gave, and raises what it raised; work goes on."""
+    done = []
+    serial = Serial(done.append, size_of=lambda item: 1, room=10)
+    for item in range(5):
+        serial.put(item)
+    assert serial.call(lambda: list(done)) == [0, 1, 2, 3, 4]
+    with pytest.raises(KeyError):
+        serial.call(lambda: {}["no"])
+    serial.put(5)
+    serial.join()
+    assert done == [0, 1, 2, 3, 4, 5]
+
+
+def test_call_after_work_has_failed():
+    """A ``call`` that will never run raises what went wrong before it."""
+
+    def work(item):
+        time.sleep(0.05)
+        raise ValueError(item)
+
+    serial = Serial(work, size_of=lambda item: 1, room=10)
+    serial.put("no")
+    with pytest.raises(ValueError, match="no"):
+        serial.call(lambda: 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections import deque
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 
 class Serial(Generic[T]):
@@ -31,7 +33,7 @@ class Serial(Generic[T]):
         self._work = work
         self._size_of = size_of
         self._room = room
-        self._items: deque[T] = deque()
+        self._tasks: deque[tuple[Callable[[], object], int]] = deque()
         self._waiting = 0
         self._running = False
         self._error: BaseException | None = None
@@ -39,19 +41,27 @@ class Serial(Generic[T]):
 
     def put(self, item: T) -> None:
         """Hand over an item."""
+        self._enter(functools.partial(self._work, item), self._size_of(item))
+
+    def call(self, function: Callable[[], R]) -> R:
+        """What ``function`` returns or raises, called when everything handed over before is done."""
+        results: list[R] = []
+        errors: list[Exception] = []
+
+        def task() -> None:
+            try:
+                results.append(function())
+            except Exception as error:  # noqa: BLE001  # it is the caller's
+                errors.append(error)
+            with self._changed:
+                self._changed.notify_all()
+
+        self._enter(task, 0)
         with self._changed:
-            self._changed.wait_for(lambda: self._waiting < self._room)
-            if self._error is not None:
-                return
-            self._items.append(item)
-            self._waiting += self._size_of(item)
-            if self._running:
-                return
-            self._running = True
-        try:
-            threading.Thread(target=self._run, name="spillstore-scan", daemon=True).start()
-        except RuntimeError:  # no more threads are to be had, or the interpreter is ending
-            self._run()
+            self._changed.wait_for(lambda: results or errors or self._error is not None)
+            if not results:
+                raise errors[0] if errors else self._error or AssertionError("nothing came of it")
+        return results[0]
 
     def join(self) -> None:
         """Return when everything handed over is done; raise what went wrong."""
@@ -60,24 +70,39 @@ class Serial(Generic[T]):
             if self._error is not None:
                 raise self._error
 
+    def _enter(self, task: Callable[[], object], size: int) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting < self._room)
+            if self._error is not None:
+                return
+            self._tasks.append((task, size))
+            self._waiting += size
+            if self._running:
+                return
+            self._running = True
+        try:
+            threading.Thread(target=self._run, name="spillstore-scan", daemon=True).start()
+        except RuntimeError:  # no more threads are to be had, or the interpreter is ending
+            self._run()
+
     def _run(self) -> None:
         while True:
             with self._changed:
-                if not self._items:
+                if not self._tasks:
                     self._running = False
                     self._changed.notify_all()
                     return
-                item = self._items.popleft()
+                task, size = self._tasks.popleft()
             try:
-                self._work(item)
+                task()
             except BaseException as error:  # noqa: BLE001  # it is raised where the result is wanted
                 with self._changed:
                     self._error = error
-                    self._items.clear()
+                    self._tasks.clear()
                     self._waiting = 0
                     self._running = False
                     self._changed.notify_all()
                 return
             with self._changed:
-                self._waiting -= self._size_of(item)
+                self._waiting -= size
                 self._changed.notify_all()

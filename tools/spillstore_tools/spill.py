@@ -18,12 +18,13 @@ import dataclasses
 import threading
 import time
 from collections import deque
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from spillstore.exceptions import SpillstoreError
 from spillstore.interleave import Interleaver
 from spillstore_tools._serial import Serial
 from spillstore_tools.preview.binary import HEAD_BYTES
+from spillstore_tools.preview.scan import Place
 from spillstore_tools.profiles.base import Facts, Rendered, refused
 from spillstore_tools.stored import (
     capped,
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from spillstore.info import Newline
     from spillstore_tools.preview.parts import View
     from spillstore_tools.preview.scan import Overview, Scan
-    from spillstore_tools.profiles.base import Keep, Profile
+    from spillstore_tools.profiles.base import Background, Keep, Profile
     from spillstore_tools.stored import Hole
 
 OutputStream = Literal["stdout", "stderr"]
@@ -53,6 +54,13 @@ STREAMS: tuple[OutputStream, OutputStream] = ("stdout", "stderr")
 _HOLD_US = 50_000
 _ROOM = 4 * 1024 * 1024
 _BATCH = 64 * 1024
+
+
+class News(NamedTuple):
+    """What has come since somebody looked, and where that begins."""
+
+    origin: Place
+    scan: Scan
 
 
 class _Batch:
@@ -86,6 +94,7 @@ class Spill:
         is_command: whether a command prints it.
         flags: what a ``spillstore`` command needs besides to find the session.
         keep: ``all`` stores what is shown whole, too; None leaves it to the profile.
+        on_spill: called with the artifact's id when there is one.
 
     Example:
         >>> import tempfile
@@ -111,8 +120,10 @@ class Spill:
         is_command: bool = False,
         flags: str = "",
         keep: Keep | None = None,
+        on_spill: Callable[[str], object] | None = None,
     ) -> None:
         self._keep = keep or profile.keep
+        self._on_spill = on_spill
         self._open_session = session
         self._session: Session | None = None
         self._profile = profile
@@ -131,6 +142,9 @@ class Spill:
         self._sizes = [0, 0]
         self._head = b""  # of the sequence, and how much of that the passes have seen
         self._seen = 0
+        self._seen_lines = 0  # where no pass counts them
+        self._inside = False
+        self._news: News | None = None  # what has come since somebody looked
         self._writer: Writer | None = None
         self._room_to_stop: int | None = (
             None  # bytes that the store will still take, where it stops at a limit
@@ -149,6 +163,7 @@ class Spill:
         self.artifact: Artifact | None = None
         self._info: ArtifactInfo | None = None
         self._holes: dict[View, Hole] = {}
+        self._final: dict[View, Overview] | None = None  # of all of it, for who asks for the last news
         if self._keep == "all":
             self._spill()
 
@@ -163,9 +178,37 @@ class Spill:
         return sum(self._sizes)
 
     @property
+    def sizes(self) -> dict[str, int]:
+        """Bytes that came, of each stream."""
+        return dict(zip(STREAMS, self._sizes, strict=True))
+
+    @property
     def problem(self) -> str | None:
         """Why not all of it is stored, or None."""
         return self._problem
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        """The views that are shown."""
+        return self._profile.views
+
+    def lines(self) -> dict[View, int]:
+        """Lines of each view, as of the last look or the end; nothing where nobody knows, because storing failed."""
+        if self._info is not None and self._problem is None:
+            info = self._info
+            return {"combined": info.lines, "stdout": info.stdout.lines, "stderr": info.stderr.lines}
+        if self._held is None:
+            return {}
+        found: dict[View, int] = {}
+        ended = True
+        for number, view in enumerate(STREAMS):
+            data = b"".join(piece for stream, piece, _ in self._held if stream == number)
+            unended = bool(data) and not data.endswith(self._ended_by)
+            found[view] = data.count(self._ended_by) + unended
+            found["combined"] = found.get("combined", 0) + data.count(self._ended_by)
+            ended = ended and not unended
+        found["combined"] += not ended
+        return found
 
     # --- as it comes ------------------------------------------------------------------------------------
 
@@ -183,6 +226,13 @@ class Spill:
                 else:
                     self._pass_on(kept, number)
         return size
+
+    def keep(self) -> None:
+        """Store it from its first byte, however little it is and will be."""
+        with self._writing:
+            self._keep = "all"
+            if self._held is not None:
+                self._spill()
 
     def abort(self, reason: str) -> None:
         """Give up: what was stored stays, ``interrupted``; what was held back is dropped."""
@@ -227,7 +277,9 @@ class Spill:
             )
             if (self._profile.policy or self._session.settings.artifact_policy) == "stop":
                 self._room_to_stop = self._profile.size_limit or self._session.settings.artifact_limit
-        except Exception as error:  # noqa: BLE001  # whatever the caller's function raises, the tool call succeeds
+            if self._on_spill is not None:
+                self._on_spill(self._writer.id)
+        except Exception as error:  # noqa: BLE001  # whatever the caller's functions raise, the tool call succeeds
             self._problem = str(error) or type(error).__name__
         for number, data, _ in held:
             self._pass_on(data, number)
@@ -280,11 +332,87 @@ class Spill:
             self._passes.put(batch)
 
     def _feed(self, batch: _Batch) -> None:
+        whole = batch.of("combined")
         self._seen += batch.size
+        if "combined" not in self._scans:
+            self._seen_lines += whole.count(self._ended_by)
+            self._inside = not whole.endswith(self._ended_by) if whole else self._inside
         if len(self._head) < HEAD_BYTES:
-            self._head += batch.of("combined")[: HEAD_BYTES - len(self._head)]
+            self._head += whole[: HEAD_BYTES - len(self._head)]
         for view, scan in self._scans.items():
-            scan.feed(batch.of(view))
+            scan.feed(whole if view == "combined" else batch.of(view))
+        if self._news is not None:
+            self._news.scan.feed(whole)
+
+    # --- while it goes on -------------------------------------------------------------------------------
+
+    def look(self, background: Background, *, exit_code: int | None = None) -> Rendered:
+        """What has come so far; ``news`` goes on from there. From now on all of it is stored.
+
+        Args:
+            background: what goes on.
+            exit_code: of the command, if it has ended and others print in its place.
+        """
+        self.keep()
+
+        def text(facts: Facts) -> Rendered:
+            looks = {view: scan.look() for view, scan in self._scans.items()}
+            origin, rest = Place(self._seen, self._seen_lines + 1, inside=self._inside), b""
+            if "combined" in looks:
+                overview, rest = looks["combined"]
+                origin = overview.end
+            self._follow(origin, rest)
+            return self._profile.progress({view: overview for view, (overview, _) in looks.items()}, facts)
+
+        return self._beside(text, background, exit_code)
+
+    def news(self, background: Background, *, exit_code: int | None = None) -> Rendered:
+        """What has come since ``look`` or the last ``news``: every byte once. Arguments as for ``look``."""
+
+        def text(facts: Facts) -> Rendered:
+            assert self._news is not None  # somebody has looked
+            origin = self._news.origin
+            overview, rest = self._news.scan.look()
+            if background.state == "ended":
+                overview, rest = self._news.scan.finish(), b""
+            end = overview.end
+            line = origin.line + end.line - 1
+            self._follow(Place(origin.byte + end.byte, line, inside=end.inside), rest)
+            return self._profile.news(overview, origin, self._final, facts)
+
+        return self._beside(text, background, exit_code)
+
+    def _follow(self, origin: Place, rest: bytes) -> None:
+        """From here on it is news."""
+        scan = self._profile.news_scan(self._ended_by)
+        scan.feed(rest)
+        self._news = News(origin, scan)
+
+    def _beside(
+        self, text: Callable[[Facts], Rendered], background: Background, exit_code: int | None
+    ) -> Rendered:
+        """A text that is made between two pieces of output."""
+        with self._writing:
+            if self._refused:
+                assert self._refuse_at is not None  # or nothing would have been refused
+                return refused(self.received, self._refuse_at)
+            if self._writer is not None:
+                try:
+                    self._writer.flush()
+                except SpillstoreError as error:
+                    self._fail(error)
+            if self._writer is not None:
+                self._find(self._writer.id, empty=True)
+            self._interleaver.flush(self._now())
+            self._hand_over_rest()
+            runtime = round((time.monotonic() - self._started) * 1000)
+            facts = self._live(dataclasses.replace(self._facts(exit_code, runtime), background=background))
+        return self._passes.call(lambda: text(facts))
+
+    def _hand_over_rest(self) -> None:
+        with self._lock:
+            batch, self._batch = self._batch, _Batch()
+        self._passes.put(batch)
 
     # --- what goes wrong --------------------------------------------------------------------------------
 
@@ -356,16 +484,10 @@ class Spill:
             if self._refused:
                 assert self._refuse_at is not None  # or nothing would have been refused
                 return refused(self.received, self._refuse_at)
-            facts = Facts(
-                source=self._source,
-                command=self._command,
-                content_type=self._content_type,
-                is_command=self._is_command,
-                exit_code=exit_code,
-                runtime=runtime,
-                created=self._created,
-            )
+            facts = self._facts(exit_code, runtime)
             overviews = self._end(facts)
+            if self._news is not None:
+                self._final = overviews
             if self._info is not None and self.artifact is not None and self._problem is None:
                 # What ``stored.render`` will say, too.
                 stored = facts_of(self._info, self._profile, self._flags, self._holes, self._head)
@@ -374,6 +496,17 @@ class Spill:
                     record(self.artifact, self._profile, self._flags, rendered)
                 return rendered
             return self._profile.render(overviews, self._live(facts))
+
+    def _facts(self, exit_code: int | None, runtime: int | None) -> Facts:
+        return Facts(
+            source=self._source,
+            command=self._command,
+            content_type=self._content_type,
+            is_command=self._is_command,
+            exit_code=exit_code,
+            runtime=runtime,
+            created=self._created,
+        )
 
     def _end(self, facts: Facts) -> dict[View, Overview]:
         if self._held is not None:
@@ -388,7 +521,7 @@ class Spill:
         if self._writer is not None:
             self._close(self._writer, facts.exit_code)
         self._interleaver.flush(self._now())
-        self._passes.put(self._batch)
+        self._hand_over_rest()
         self._passes.join()
         overviews = self._look_again({view: scan.finish() for view, scan in self._scans.items()})
         if self._keep == "spilled" and self._complete(overviews, facts):
@@ -406,6 +539,7 @@ class Spill:
         except SpillstoreError as error:
             self._fail(error)
         else:
+            self._writer = None
             self._find(writer.id, empty=True)
 
     def _look_again(self, overviews: dict[View, Overview]) -> dict[View, Overview]:

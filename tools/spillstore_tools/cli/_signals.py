@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 if TYPE_CHECKING:
     from types import FrameType, TracebackType
 
-    from spillstore_tools.capture import Process
+    from spillstore_tools.runners import Started
 
 _RELAYED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -21,11 +21,11 @@ class SignalRelay:
     """
 
     def __init__(self) -> None:
-        self._process: Process | None = None
+        self._process: Started | None = None
         self._early: list[int] = []
         self._before: dict[signal.Signals, object] = {}
 
-    def attach(self, process: Process) -> None:
+    def attach(self, process: Started) -> None:
         """Name the process that signals are for."""
         self._process = process
         for number in self._early:

@@ -13,16 +13,18 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from spillstore_tools.capture import GRACE, Outcome, Process, StartError
 from spillstore_tools.cli._location import Location, location_options
 from spillstore_tools.cli._output import json_option, note, print_json, write_text
 from spillstore_tools.cli._profile import load_configuration, profile_option
 from spillstore_tools.cli._signals import SignalRelay
+from spillstore_tools.runners import StartError, start_program
 
 if TYPE_CHECKING:
     from spillstore import ArtifactInfo, Session
+    from spillstore_tools.capture import Outcome
     from spillstore_tools.configuration import TruncationConfiguration
     from spillstore_tools.profiles.base import Rendered
+    from spillstore_tools.runners import Started
 
 
 @click.command("run", context_settings={"allow_interspersed_args": False})
@@ -61,13 +63,13 @@ def command(
     asked = _Asked(source=source, tool_call_id=tool_call_id, profile=profile)
     with SignalRelay() as relay:
         try:
-            process = Process.start(
+            started = start_program(
                 command_line, env=location.environment(), stdin="inherit", own_group=False
             )
         except StartError as error:
             _give_up(error, as_json=as_json)
-        relay.attach(process)
-        record = _record(process, command_line, asked, location)
+        relay.attach(started)
+        record = _record(started, command_line, asked, location)
     if as_json:
         print_json(record.as_json())
     else:
@@ -130,11 +132,14 @@ class _Record:
         }
 
 
-def _record(process: Process, command_line: tuple[str, ...], asked: _Asked, location: Location) -> _Record:
-    from spillstore_tools.profiles import profile as profile_named  # noqa: PLC0415  # the command has been started by now
+def _record(started: Started, command_line: tuple[str, ...], asked: _Asked, location: Location) -> _Record:
+    from spillstore_tools.capture import LINGER  # noqa: PLC0415  # the command has been started by now
+    from spillstore_tools.jobs import Job  # noqa: PLC0415  # likewise
+    from spillstore_tools.profiles import profile as profile_named  # noqa: PLC0415  # likewise
     from spillstore_tools.spill import Spill  # noqa: PLC0415  # likewise
 
     configuration, misconfigured = asked.configuration()
+    command = shlex.join(command_line)
     with contextlib.ExitStack() as stack:
 
         def session() -> Session:
@@ -144,18 +149,20 @@ def _record(process: Process, command_line: tuple[str, ...], asked: _Asked, loca
             session,
             profile_named(asked.profile, configuration),
             source=asked.source,
-            command=shlex.join(command_line),
+            command=command,
             tool_call_id=asked.tool_call_id,
             content_type="text/plain",
             is_command=True,
             flags=location.flags,
             keep="all",
         )
-        outcome = process.drain(spill)
-        rendered = spill.finish(exit_code=outcome.exit_code, runtime=round(outcome.duration * 1000))
+        job = Job(command, lambda: started, spill, linger=LINGER, heirs="leave")
+        job.work()
+        rendered = job.tell()
+        assert job.outcome is not None  # it has ended, or ``tell`` had raised
         info = None if spill.artifact is None else spill.artifact.info
     return _Record(
-        outcome=outcome, info=info, rendered=rendered, problem=spill.problem, misconfigured=misconfigured
+        outcome=job.outcome, info=info, rendered=rendered, problem=spill.problem, misconfigured=misconfigured
     )
 
 
@@ -163,6 +170,8 @@ def _tell(record: _Record) -> None:
     """What is no part of the output, on stderr."""
     if record.misconfigured is not None:
         note(f"{record.misconfigured}; the defaults are used")
+    from spillstore_tools.capture import GRACE  # noqa: PLC0415  # it is there by now
+
     if held_open := record.outcome.held_open:
         note(
             f"{' and '.join(held_open)} still held open by another process {GRACE} s after the command's end; "

@@ -155,7 +155,7 @@ class LongLine(Line):
         at = self.end - len(self._carry)
         self.end += len(piece)
         ending = _ending(data) if last else b""
-        settled = len(data) - len(ending) if last else _settled(data)
+        settled = len(data) - len(ending) if last else settled_length(data)
         self._carry = data[settled:] if not last else b""
         first, *later = data[:settled].split(b"\r")
         self._state.add(first, at)
@@ -367,7 +367,7 @@ def clean_blocks(blocks: Iterable[bytes], terminator: bytes = b"\n") -> Iterator
         held += block
         end = held.rfind(terminator) + 1
         if not end and len(held) >= _HOLD:
-            end = _settled(held)
+            end = settled_length(held)
         if end:
             yield clean(held[:end], terminator)
             held = held[end:]
@@ -379,7 +379,7 @@ def _ending(data: bytes) -> bytes:
     return b"\r\n" if data.endswith(b"\r\n") else data[-1:] if data.endswith(b"\n") else b""
 
 
-def _settled(data: bytes) -> int:
+def settled_length(data: bytes | bytearray) -> int:
     """How much of ``data`` can be cleaned now: what follows cannot change what its bytes mean."""
     end = len(data)
     if data.endswith(b"\r"):  # it may belong to the ending; what stands before it is done

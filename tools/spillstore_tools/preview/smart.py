@@ -311,7 +311,7 @@ class _Layout:
         for candidate in _ranked(candidates):
             if not self._between(candidate.line, head, tail):
                 continue
-            note = _note(candidate)
+            note = self._note(candidate)
             for before, after in _NEAR[0 if rank < _WIDE else 1 :]:
                 wanted = [line for line in candidate.near(before, after) if self._between(line, head, tail)]
                 cost = self._cost(wanted) + len(note)
@@ -370,7 +370,17 @@ class _Layout:
             at += line.chars
 
     def _line_cost(self, line: Line) -> int:
-        return length_of(self._clipped(line)) + len(f"{line.number}: ")
+        return length_of(self._clipped(line)) + len(self._label(line))
+
+    def _note(self, candidate: Candidate) -> str:
+        if not candidate.more:
+            return ""
+        last = candidate.last + self._request.first_line - 1
+        note = f"  [and {candidate.more} more like this, to line {last}]\n"
+        return note if candidate.line.ended else f"\n{note}"
+
+    def _label(self, line: Line) -> str:
+        return f"{line.number + self._request.first_line - 1}: "
 
     def _clipped(self, line: Line) -> list[Part]:
         if line.number not in self._clips:
@@ -421,7 +431,7 @@ class _Layout:
         place, chars = head.place, head.chars
         for number, line in sorted(self._excerpts.items()):
             parts += self._gap(place, Place(line.start, number), self._at[number] - chars)
-            parts += [Note(f"{number}: "), *self._clipped(line)]
+            parts += [Note(self._label(line)), *self._clipped(line)]
             place, chars = self._behind(number), self._at[number] + line.chars
             if rest := self._rests.get(number):
                 parts.append(rest)
@@ -436,13 +446,6 @@ class _Layout:
             return []
         gap = self._overview.gap(low, high, chars)
         return [placed(gap, self._overview, self._request.marker)]
-
-
-def _note(candidate: Candidate) -> str:
-    if not candidate.more:
-        return ""
-    note = f"  [and {candidate.more} more like this, to line {candidate.last}]\n"
-    return note if candidate.line.ended else f"\n{note}"
 
 
 def _ranked(candidates: list[Candidate]) -> list[Candidate]:

@@ -59,6 +59,7 @@ class Request:
         whole_units: cut source code between whole functions and classes (``smart``).
         actionable: show lines from the middle that matter (``smart``).
         hint: a file's name, where the output is one; tells ``smart`` a language.
+        first_line: the number of the first line, where what is cut is a part of something (``smart`` names lines).
         repeats: show three or more equal lines as one and a gap, for strategies that keep whole lines; ``smart`` does.
         marker: makes the text of a gap between lines or elements; longer for larger numbers, if anything.
         clip_marker: makes the text of a gap inside an over-long line.
@@ -77,6 +78,7 @@ class Request:
     whole_units: bool = True
     actionable: bool = True
     hint: str | None = None
+    first_line: int = 1
     repeats: bool = False
     marker: Marker = omitted_marker
     clip_marker: Marker = clip_marker

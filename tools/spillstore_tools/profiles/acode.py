@@ -26,7 +26,6 @@ from spillstore_tools.profiles.base import (
     human_size,
     summarised,
     tokens,
-    whole_text,
 )
 
 if TYPE_CHECKING:
@@ -48,6 +47,9 @@ class Acode(Profile):
     """See the module."""
 
     name = "acode"
+    summary = (
+        "Output above 8,000 characters is truncated; above 50,000 characters a reference is shown instead."
+    )
 
     def __init__(self, configuration: TruncationConfiguration) -> None:
         self.configuration = configuration
@@ -119,7 +121,7 @@ def _most_inline(limits: ToolLimits) -> int:
 
 def _fitting(overview: Overview, limits: ToolLimits) -> str | None:
     """All of the text, if nothing is to be done with it."""
-    return whole_text(overview) if overview.chars <= _most_inline(limits) else None
+    return overview.text() if overview.chars <= _most_inline(limits) else None
 
 
 def _truncated(overview: Overview, facts: Facts, limits: ToolLimits) -> tuple[str, list[Part]]:

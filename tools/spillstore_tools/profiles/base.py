@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from spillstore_tools.preview.binary import BinaryType
-    from spillstore_tools.preview.scan import Overview, Scan
+    from spillstore_tools.preview.scan import Overview, Place, Scan
 
 Keep = Literal["spilled", "all"]
 ENCODED_TEXT = "text/plain; charset="
@@ -56,6 +56,22 @@ class Stored:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Background:
+    """A command that goes on while the model is answered.
+
+    Attributes:
+        pid: its process.
+        state: it is ``running``; it has ended but processes that it left behind may still print, ``open``; or all is
+            over, ``ended``.
+        timeout: milliseconds after which it was put there, where that is what is told now.
+    """
+
+    pid: int
+    state: Literal["running", "open", "ended"]
+    timeout: int | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """What is known of output besides its bytes.
 
@@ -72,6 +88,7 @@ class Facts:
         created: seconds since 1970-01-01 UTC.
         binary: what it is, if it is no text in UTF-8.
         head: its first bytes.
+        background: what is known of it while it is told of in parts.
     """
 
     source: str
@@ -86,6 +103,7 @@ class Facts:
     created: float = 0.0
     binary: BinaryType | None = None
     head: bytes = b""
+    background: Background | None = None
 
     @property
     def reason(self) -> str:
@@ -102,6 +120,25 @@ class Facts:
             return signal.Signals((self.exit_code or 0) - _FIRST_SIGNAL).name
         except ValueError:
             return None
+
+    @property
+    def status(self) -> str:
+        """How a command ended, or that it has not, and what to do about it."""
+        ended = None
+        if self.exit_code is not None:
+            killed = f" ({self.killed_by})" if self.killed_by else ""
+            ended = f"exit code {self.exit_code}{killed}"
+        background = self.background
+        if background is None:
+            return ended or ("still running" if self.problem is None else "exit code unknown")
+        pid = background.pid
+        if background.state == "ended":
+            return f"pid {pid} has ended: {ended}"
+        calls = f"bash(check_pid={pid}) shows what is new, bash(kill_pid={pid}) ends it"
+        if background.state == "open":
+            return f"{ended}, but pid {pid} left processes behind that may still print: {calls}"
+        since = f" after {background.timeout / 1000:g} s" if background.timeout is not None else ""
+        return f"pid {pid} is still running{since}, in the background: {calls}"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +196,7 @@ class Profile(Protocol):
 
     Attributes:
         name: its name.
+        summary: what it shows, a sentence for a tool's description.
         views: the views that are scanned.
         keep: ``all`` stores what is shown whole, too.
         buffer_bytes: of output that may yet turn out to be shown whole, this much is held back from the disk.
@@ -166,11 +204,13 @@ class Profile(Protocol):
         policy: what happens at that limit, or None for the store's own setting.
         stream_limit: bytes kept of each stream, or None.
         cleanup_on_exit: whether the session's end deletes it.
+        cannot_start: the exit code shown of a command that could not be started; None for a shell's, 126 or 127.
         shows_dropped: whether lines may be shown that the artifact has dropped since; the text is then recorded, since
             nobody could make it again.
     """
 
     name: ClassVar[str]
+    summary: ClassVar[str] = "Long output is truncated."
     views: ClassVar[tuple[View, ...]] = ("combined",)
     keep: ClassVar[Keep] = "spilled"
     buffer_bytes: ClassVar[int] = 64 * KIB
@@ -178,6 +218,7 @@ class Profile(Protocol):
     policy: ClassVar[Literal["roll", "stop", "reject"] | None] = None
     stream_limit: ClassVar[int | None] = None
     cleanup_on_exit: bool = False
+    cannot_start: ClassVar[int | None] = None
     shows_dropped: ClassVar[bool] = False
 
     def refuse_at(self, source: str) -> int | None:  # noqa: ARG002  # the default
@@ -196,6 +237,37 @@ class Profile(Protocol):
 
     def render(self, overviews: Mapping[View, Overview], facts: Facts) -> Rendered:
         """The text. The same views and facts give the same text."""
+
+    def progress(self, overviews: Mapping[View, Overview], facts: Facts) -> Rendered:
+        """The text of a command that has just been put into the background; ``facts.background`` is there."""
+        from spillstore_tools.profiles.background import progress  # noqa: PLC0415  # few commands take so long
+
+        return progress(self.render(overviews, facts), facts)
+
+    def news_scan(self, terminator: bytes) -> Scan:
+        """A pass over what a command in the background prints, both streams, for ``news``."""
+        from spillstore_tools.profiles.background import news_scan  # noqa: PLC0415  # likewise
+
+        return news_scan(terminator)
+
+    def news(
+        self,
+        new: Overview,
+        origin: Place,
+        overviews: Mapping[View, Overview] | None,  # noqa: ARG002  # the default
+        facts: Facts,
+    ) -> Rendered:
+        """The text of what a command in the background has printed since its model was told the last time.
+
+        Args:
+            new: what is new, both streams; its positions count from there.
+            origin: where it begins.
+            overviews: all of it, once it has ended.
+            facts: with ``background``.
+        """
+        from spillstore_tools.profiles.background import news  # noqa: PLC0415  # likewise
+
+        return news(new, origin, facts)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -261,21 +333,6 @@ def quoted_call(facts: Facts, **arguments: object) -> str:
         for name, value in arguments.items()
     )
     return f'get_artifact(id="{identity}"{rest})'
-
-
-def whole_text(overview: Overview) -> str | None:
-    """``overview.text()``, cleaned by blocks instead of lines, which is the same and several times as fast."""
-    if not overview.whole:
-        return None
-    pieces = []
-    for block in (*overview.head, *overview.tail):
-        if block.long is None:
-            pieces.append(clean(block.raw, overview.terminator))
-        elif block.long.complete:
-            pieces.append(block.long.text)
-        else:
-            return None
-    return "".join(pieces)
 
 
 def summarised(overview: Overview, facts: Facts, kind: BinaryType, room: int) -> Gap:

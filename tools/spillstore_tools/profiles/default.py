@@ -23,13 +23,13 @@ from spillstore_tools.profiles.base import (
     human_size,
     is_gone,
     summarised,
-    whole_text,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from spillstore_tools.configuration import ToolLimits, TruncationConfiguration
+    from spillstore_tools.preview.binary import BinaryType
     from spillstore_tools.preview.parts import Marker, Part, View
     from spillstore_tools.preview.scan import Overview
     from spillstore_tools.profiles.base import Facts, Rendered
@@ -38,6 +38,7 @@ LIMIT = 8000
 STRATEGY = "smart"
 CONFIGURATION_DEFAULTS = {"default_strategy": STRATEGY}
 _GONE = "(dropped since, cannot be fetched) "
+_NOT_RUN = frozenset({126, 127})  # a shell's exit codes for what cannot be executed, and what is not there
 _LEAST_ROOM = (
     200  # for the output itself; where limits are so small that this is not left, the notice says less
 )
@@ -47,6 +48,10 @@ class Default(Profile):
     """See the module."""
 
     name = "default"
+    summary = (
+        "Up to 8,000 characters of output are shown: of longer output its beginning, its end, and "
+        "the lines between that report errors."
+    )
     shows_dropped = True
 
     def __init__(self, configuration: TruncationConfiguration | None = None) -> None:
@@ -90,17 +95,22 @@ class Default(Profile):
     def render(self, overviews: Mapping[View, Overview], facts: Facts) -> Rendered:
         """As in ``Profile``."""
         overview = overviews["combined"]
+        parts: list[Part]
         if facts.binary is None and (text := self._fitting(overview, facts)) is not None:
             shown = Shown(text, 0, overview.size)
-            return compose(
-                [Section("combined", [shown, _after([shown], _footer(facts))])], facts, strategy="none"
-            )
+            name, parts = "none", [shown, after([shown], _footer(facts))]
+            return compose([Section("combined", parts)], facts, strategy=name, is_error=_failed(facts))
         limits = self._limits(facts.source)
         limit = LIMIT if limits is None else limits.inline_limit
-        name, parts = "binary", self._binary(overview, facts, limit)
         if facts.binary is None:
             name, parts = self._cut(overview, facts, limits, limit)
-        return compose([Section("combined", parts)], facts, strategy=name)
+        else:
+            name, parts = "binary", _binary(overview, facts, facts.binary, limit)
+        return compose([Section("combined", parts)], facts, strategy=name, is_error=_failed(facts))
+
+    def progress(self, overviews: Mapping[View, Overview], facts: Facts) -> Rendered:
+        """As in ``Profile``; the last line says it, within the limit."""
+        return self.render(overviews, facts)
 
     def _fitting(self, overview: Overview, facts: Facts) -> str | None:
         """All of the text, if it and what must be said besides is within the limit, and nothing is lost."""
@@ -109,7 +119,7 @@ class Default(Profile):
         limit = self._limit(facts.source)
         if lost or overview.chars + len(footer) > limit:
             return None
-        text = whole_text(overview)
+        text = overview.text()
         room = limit - overview.chars - len(footer) - (1 if footer else 0)
         return text if text is not None and (room >= 0 or text.endswith("\n")) else None
 
@@ -123,34 +133,38 @@ class Default(Profile):
         if limit - len(footer) < _LEAST_ROOM:
             footer = ""
         room = limit - len(notice) - len(footer) - (1 if footer else 0)
-        marker = _marker(facts)
+        marker = marker_of(facts)
         request = Request(limit=room, marker=marker) if limits is None else request_of(limits, room, marker)
         if not facts.is_command:
             request = dataclasses.replace(request, hint=facts.command)
-        name = self._strategy(facts.source)
-        parts = strategy(name).cut(overview, request)
-        if parts is None:
-            name = STRATEGY
-            parts = strategy(name).cut(overview, request) or []
+        name, parts = _chosen(self._strategy(facts.source), overview, request)
         hole = facts.stored.hole if facts.stored else None
         if hole is not None and (words := len(_GONE) * sum(_touches(part, hole) for part in parts)):
             smaller = dataclasses.replace(request, limit=max(1, room - words))
-            parts = _told(strategy(name).cut(overview, smaller) or [], hole)
+            name, parts = _chosen(name, overview, smaller)
+            parts = _told(parts, hole)
         if notice and not gaps_of(parts):
-            notice = _problem(facts)
-        return name, [Note(notice), *parts, _after(parts, footer)]
+            notice = problem_notice(facts)
+        return name, [Note(notice), *parts, after(parts, footer)]
 
-    def _binary(self, overview: Overview, facts: Facts, limit: int) -> list[Part]:
-        if facts.binary is None:
-            return []
-        stored, footer = facts.stored, _footer(facts)
-        call = _problem(facts)
-        if stored is not None:
-            call += f"[artifact {stored.id}: spillstore cat {stored.id}{stored.flags} > FILE]\n"
-        if limit - len(call) - len(footer) < _LEAST_ROOM:
-            call = footer = ""
-        gap = summarised(overview, facts, facts.binary, limit - len(call) - len(footer) - 1)
-        return [gap, _after([gap], call + footer)]
+
+def _chosen(name: str, overview: Overview, request: Request) -> tuple[str, list[Part]]:
+    """The strategy of that name and its parts; ours where it has none."""
+    parts = strategy(name).cut(overview, request)
+    if parts is not None:
+        return name, parts
+    return STRATEGY, strategy(STRATEGY).cut(overview, request) or []
+
+
+def _binary(overview: Overview, facts: Facts, kind: BinaryType, limit: int) -> list[Part]:
+    stored, footer = facts.stored, _footer(facts)
+    call = problem_notice(facts)
+    if stored is not None:
+        call += f"[artifact {stored.id}: spillstore cat {stored.id}{stored.flags} > FILE]\n"
+    if limit - len(call) - len(footer) < _LEAST_ROOM:
+        call = footer = ""
+    gap = summarised(overview, facts, kind, limit - len(call) - len(footer) - 1)
+    return [gap, after([gap], call + footer)]
 
 
 def _touches(part: Part, hole: tuple[int, int]) -> bool:
@@ -167,7 +181,7 @@ def _told(parts: list[Part], hole: tuple[int, int]) -> list[Part]:
     return out
 
 
-def _after(parts: list[Part], footer: str) -> Note:
+def after(parts: list[Part], footer: str) -> Note:
     """Words that begin a line of their own."""
     last = parts[-1].text if parts else ""
     return Note(footer if not footer or not last or last.endswith("\n") else f"\n{footer}")
@@ -179,7 +193,7 @@ def _notice(overview: Overview, facts: Facts) -> str:
     stored = facts.stored
     if stored is None:
         what = f"[{total}; a part is shown, and what is left out below cannot be fetched]\n"
-        return _problem(facts) + what
+        return problem_notice(facts) + what
     all_of_it = "what is left of it" if stored.hole or facts.problem or stored.cut_off else "all of it"
     lines = (
         f"[{total}; a part is shown. Artifact {stored.id} has {all_of_it}, for example:",
@@ -188,10 +202,10 @@ def _notice(overview: Overview, facts: Facts) -> str:
         f"in a shell: spillstore show {stored.id} --lines 1-100{stored.flags}",
         f"            spillstore cat {stored.id}{stored.flags} | rg PATTERN]",
     )
-    return _problem(facts) + "".join(f"{line}\n" for line in lines)
+    return problem_notice(facts) + "".join(f"{line}\n" for line in lines)
 
 
-def _problem(facts: Facts) -> str:
+def problem_notice(facts: Facts) -> str:
     """What was not kept, what was, and why."""
     stored, lines = facts.stored, []
     if facts.problem is not None:
@@ -213,7 +227,9 @@ def _problem(facts: Facts) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _marker(facts: Facts) -> Marker:
+def marker_of(facts: Facts) -> Marker:
+    """Makes the text of a gap: what is missing, and the arguments of the call that brings it."""
+
     def marker(gap: Gap) -> str:
         if gap.inside:
             what, call = f"{gap.end - gap.start} bytes", f"start_byte={gap.start}, end_byte={gap.end}"
@@ -226,13 +242,15 @@ def _marker(facts: Facts) -> Marker:
     return marker
 
 
+def _failed(facts: Facts) -> bool:
+    """Whether a command could not be run; what it answers itself is no error of the tool."""
+    return facts.is_command and facts.exit_code in _NOT_RUN
+
+
 def _footer(facts: Facts) -> str:
     if not facts.is_command:
         return ""
-    code = "still running" if facts.problem is None else "exit code unknown"
-    if facts.exit_code is not None:
-        killed = f" ({facts.killed_by})" if facts.killed_by else ""
-        code = f"exit code {facts.exit_code}{killed}"
+    code = facts.status
     kept = f"artifact {facts.stored.id}; " if facts.stored else ""
     return f"[{kept}{code}]\n"
 

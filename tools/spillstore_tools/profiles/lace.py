@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from spillstore_tools.preview.parts import Gap, Shown, length_of, omissions_of, text_of
 from spillstore_tools.preview.scan import Place, Scan
 from spillstore_tools.preview.strategies import End, Request, assemble, beginning, ending
-from spillstore_tools.profiles.base import Profile, Rendered, dropped, is_gone, quoted_call, whole_text
+from spillstore_tools.profiles.base import Profile, Rendered, dropped, is_gone, quoted_call
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,9 +35,14 @@ class Lace(Profile):
     """See the module."""
 
     name = "lace"
+    summary = (
+        "The result is JSON with previews of both streams: the first 100 and the last 50 lines, at "
+        "most 10,000 characters."
+    )
     views = ("stdout", "stderr")
     keep = "all"
     cleanup_on_exit = True
+    cannot_start = 1
 
     def scan(self, view: View, terminator: bytes, source: str) -> Scan:  # noqa: ARG002  # all alike
         """As in ``Profile``."""
@@ -53,9 +58,9 @@ class Lace(Profile):
         fields = {f"{view}Preview": text_of(parts) for view, parts in cuts.items()}
         omissions = [each for view, parts in cuts.items() for each in omissions_of(parts, view)]
         identity = facts.stored.id if facts.stored else None
-        result = {
+        result: dict[str, object] = {
             "command": facts.command or "",
-            "exitCode": facts.exit_code if facts.exit_code is not None else 0,
+            "exitCode": 0 if facts.exit_code is None and facts.background is None else facts.exit_code,
             "runtime": facts.runtime or 0,
             **fields,
             "truncated": {
@@ -66,6 +71,8 @@ class Lace(Profile):
                 for view in (*STREAMS, "combined")
             },
         }
+        if facts.background is not None:
+            result["background"] = dataclasses.asdict(facts.background)
         if facts.problem is not None:
             result["storageError"] = facts.problem
         return Rendered(
@@ -75,6 +82,10 @@ class Lace(Profile):
             is_error=facts.exit_code == NOT_FOUND and _blank(overviews["stdout"]),
             fields=fields,
         )
+
+    def progress(self, overviews: Mapping[View, Overview], facts: Facts) -> Rendered:
+        """As in ``Profile``; the result stays JSON."""
+        return self.render(overviews, facts)
 
 
 def _preview(overview: Overview, view: View, facts: Facts) -> list[Part]:
@@ -156,7 +167,7 @@ def _prefix(part: Shown, overview: Overview, room: int) -> tuple[str, int]:
 
 
 def _blank(overview: Overview) -> bool:
-    text = whole_text(overview)
+    text = overview.text()
     return text is not None and not text.strip()
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from spillstore_tools.preview.parts import Note, Shown
 from spillstore_tools.preview.scan import Scan
 from spillstore_tools.preview.strategies import Request, beginning, ending
-from spillstore_tools.profiles.base import Inline, Profile, Section, compose, whole_text
+from spillstore_tools.profiles.base import Inline, Profile, Section, compose
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +31,7 @@ class Omni(Profile):
     """See the module."""
 
     name = "omni"
+    summary = "Output above 8,000 characters is truncated to its head and tail, with a notice first."
 
     def inline(self, source: str) -> Inline:  # noqa: ARG002  # all alike
         """As in ``Profile``."""
@@ -66,7 +67,7 @@ class Omni(Profile):
 
 def _fitting(overview: Overview) -> str | None:
     """The whole text, if it is within the limit."""
-    return whole_text(overview) if overview.chars <= LIMIT else None
+    return overview.text() if overview.chars <= LIMIT else None
 
 
 def _notice(facts: Facts, omitted: int) -> str:

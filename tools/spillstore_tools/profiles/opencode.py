@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from spillstore_tools.preview.parts import Gap, Note, Shown
 from spillstore_tools.preview.scan import Place, Scan
 from spillstore_tools.preview.strategies import Request, merged
-from spillstore_tools.profiles.base import Inline, Profile, Section, compose, quoted_call, whole_text
+from spillstore_tools.profiles.base import Inline, Profile, Section, compose, quoted_call
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -35,6 +35,10 @@ class Opencode(Profile):
     """See the module. The line counts can be set."""
 
     name = "opencode"
+    summary = (
+        "Output above 2,000 lines or 50 KB is truncated to its first and last 500 lines, each "
+        "stream on its own."
+    )
     views = ("stdout", "stderr")
     buffer_bytes = 2 * MAX_BYTES
     size_limit = 2 * STREAM_LIMIT
@@ -107,7 +111,7 @@ def _fitting(overview: Overview) -> str | None:
     """The whole text, if it is within the limits."""
     if overview.lines > MAX_LINES or overview.chars > MAX_BYTES:
         return None
-    text = whole_text(overview)
+    text = overview.text()
     return text if text is not None and len(text.encode()) <= MAX_BYTES else None
 
 

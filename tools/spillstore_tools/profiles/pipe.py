@@ -10,9 +10,9 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Literal
 
-from spillstore_tools.preview.parts import Note, Shown, text_of
+from spillstore_tools.preview.parts import Gap, Note, Shown, text_of
 from spillstore_tools.preview.scan import Place, Scan
-from spillstore_tools.profiles.base import Inline, Profile, Section, compose, quoted_call, whole_text
+from spillstore_tools.profiles.base import Inline, Profile, Section, compose, quoted_call
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 MAX_LINES = 2000
 MAX_BYTES = 50 * 1024
+_BACKGROUND_LINES: Mapping[View, int] = {"stdout": 500, "stderr": 100}  # of what is put into the background
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +102,7 @@ def _width(text: str) -> int:
 
 
 def _total_bytes(overview: Overview) -> int:
-    text = whole_text(overview)
+    text = overview.text()
     return overview.size if text is None else _width(text)
 
 
@@ -117,6 +118,7 @@ class Pipe(Profile):
     """See the module."""
 
     name = "pipe"
+    summary = "Output truncated to last 2000 lines or 50KB, each stream on its own."
     views = ("stdout", "stderr")
     buffer_bytes = 2 * MAX_BYTES
 
@@ -146,6 +148,65 @@ class Pipe(Profile):
             sections.append(Section("combined", [Note(f"\nexit code: {facts.exit_code}")]))
         failed = facts.is_command and facts.exit_code not in {0, None}
         return compose(sections, facts, strategy="tail", is_error=failed)
+
+    def progress(self, overviews: Mapping[View, Overview], facts: Facts) -> Rendered:
+        """As in ``Profile``."""
+        assert facts.background is not None  # the caller's part
+        seconds = f"{(facts.background.timeout or 0) / 1000:g}s"
+        first = f"[Command backgrounded after {seconds} (pid {facts.background.pid})."
+        if facts.background.state == "open":
+            first = f"[Process {facts.background.pid} exited with code {facts.exit_code}, but left processes behind."
+        sections = [Section("combined", [Note(f"{first}\n")])]
+        for view in self.views:
+            lines = _BACKGROUND_LINES[view]
+            result = truncate_tail(overviews[view], max_lines=lines)
+            sections.append(Section(view, _titled(f"{view} (last {lines} lines)", result)))
+        last = f"\nFull output: {_whereabouts(facts)}\nUse check_pid or kill_pid to manage.]"
+        return compose([*sections, Section("combined", [Note(last)])], facts, strategy="tail")
+
+    def news_scan(self, terminator: bytes) -> Scan:
+        """As in ``Profile``."""
+        return self.scan("combined", terminator, "")
+
+    def news(
+        self, new: Overview, origin: Place, overviews: Mapping[View, Overview] | None, facts: Facts
+    ) -> Rendered:
+        """As in ``Profile``; of a command that has ended, the end of everything it printed."""
+        assert facts.background is not None  # the caller's part
+        pid = facts.background.pid
+        if overviews is not None:
+            sections = [Section("combined", [Note(f"[Process {pid} exited with code {facts.exit_code}.\n")])]
+            for view in self.views:
+                result = truncate_tail(overviews[view])
+                title = f"{view} (last {MAX_LINES} lines)" if view == "stdout" else view
+                sections.append(Section(view, _titled(title, result)))
+        else:
+            state = (
+                "exited, but left processes behind" if facts.background.state == "open" else "still running"
+            )
+            result = truncate_tail(new)
+            count = f"{result.output_lines}" + (f" of {result.total_lines}" if result.truncated else "")
+            parts = _titled(f"New output since last check ({count} lines)", result)
+            moved = [origin.moved(part) if isinstance(part, Gap) else part for part in parts]
+            sections = [
+                Section("combined", [Note(f"[Process {pid} {state}.\n")]),
+                Section("combined", moved),
+            ]
+        last = Section("combined", [Note(f"\nFull output: {_whereabouts(facts)}]")])
+        failed = overviews is not None and facts.exit_code != 0
+        return compose([*sections, last], facts, strategy="tail", is_error=failed)
+
+
+def _titled(title: str, result: TruncateResult) -> list[Part]:
+    parts: list[Part] = [Note(f"\n{title}:\n"), *result.parts]
+    return [*parts, Note(_line_end(parts))]
+
+
+def _whereabouts(facts: Facts) -> str:
+    if facts.stored is None:
+        return f"none ({facts.reason})"
+    kept = f" (may be incomplete: {facts.reason})" if facts.problem is not None else ""
+    return quoted_call(facts, start_line=1, end_line=MAX_LINES) + kept
 
 
 def _section(view: View, result: TruncateResult, facts: Facts) -> list[Part]:

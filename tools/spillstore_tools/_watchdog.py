@@ -1,0 +1,100 @@
+"""Ends running commands when the agent is gone, however it went.
+
+A process that is killed -9 can end nothing any more, and a command that prints little would never notice. So one small
+shell waits beside each agent that runs commands: it is told what begins and what ends, reads the end of its input when
+the agent is gone, and then ends what was still running: SIGTERM, two seconds later SIGKILL.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import threading
+
+from spillstore_tools.runners import MARK
+
+# Lines: "+PID:MARK " begins a command, "-PID:MARK " ends it.
+_SCRIPT = rf"""
+trap '' INT TERM HUP QUIT
+running=' '
+while IFS= read -r line; do
+  name=${{line#?}}
+  case $line in
+    +*) running="$running$name " ;;
+    -*) running="${{running%% $name *}} ${{running#* $name }}" ;;
+  esac
+done
+for number in TERM KILL; do
+  for name in $running; do
+    pid=${{name%%:*}} mark=${{name#*:}}
+    kill -s $number -- "-$pid" 2>/dev/null
+    [ -n "$mark" ] || continue
+    for file in $(grep -las "{MARK}=$mark" /proc/[0-9]*/environ 2>/dev/null); do
+      other=${{file#/proc/}}
+      kill -s $number "${{other%/environ}}" 2>/dev/null
+    done
+  done
+  if [ "$number" = TERM ] && [ "$running" != ' ' ]; then sleep 2; fi
+done
+"""
+
+
+class _Watchdog:
+    """The shell of this process; started with the first command."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()  # protects all of the below
+        self._shell: subprocess.Popen[bytes] | None = None
+        self._running: set[str] = set()
+
+    def begins(self, name: str) -> None:
+        """Guard a command; without a shell to be had, it runs unguarded."""
+        with self._lock:
+            self._running.add(name)
+            if self._shell is not None and self._shell.poll() is None:
+                self._tell(f"+{name}")
+                return
+            with contextlib.suppress(OSError):
+                self._shell = subprocess.Popen(
+                    ["sh", "-c", _SCRIPT],
+                    bufsize=0,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    cwd="/",
+                    start_new_session=True,
+                )
+                for each in self._running:
+                    self._tell(f"+{each}")
+
+    def ends(self, name: str) -> None:
+        """Leave a command alone."""
+        with self._lock:
+            self._running.discard(name)
+            self._tell(f"-{name}")
+
+    def _tell(self, line: str) -> None:
+        if self._shell is not None and self._shell.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):  # it was killed, and the next command starts another
+                self._shell.stdin.write(f"{line}\n".encode())
+
+    def forget(self) -> None:
+        """In a forked child: the shell and the commands are the parent's."""
+        if self._shell is not None and self._shell.stdin is not None:
+            self._shell.stdin.close()
+        self.__init__()  # type: ignore[misc]  # as if new
+
+
+_watchdog = _Watchdog()
+os.register_at_fork(after_in_child=_watchdog.forget)
+
+
+def begins(pid: int, mark: str) -> None:
+    """A command runs that shall not outlive this process."""
+    _watchdog.begins(f"{pid}:{mark}")
+
+
+def ends(pid: int, mark: str) -> None:
+    """It has ended, or may live on."""
+    _watchdog.ends(f"{pid}:{mark}")

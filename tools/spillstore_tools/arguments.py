@@ -1,0 +1,117 @@
+"""What a model sends as arguments, made into what was meant.
+
+Models send ``"null"`` for what they leave out, ``"5"`` or ``5.0`` for 5. That is understood. What means nothing is told
+with a call that would have been right.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+
+_ABSENT = frozenset({"", "null", "none", "undefined", "nil"})
+_WHOLE = re.compile(r"[+-]?[0-9]+(?:\.0*)?", re.ASCII)
+_SHOWN = 100
+
+
+class ArgumentError(Exception):
+    """An argument that means nothing; the message says what would."""
+
+
+def named(
+    arguments: Mapping[str, object] | str, names: Sequence[str], *, example: str = ""
+) -> Mapping[str, object]:
+    """The arguments of a call by name.
+
+    Args:
+        arguments: as they were sent, or as JSON; nothing at all is no arguments.
+        names: those that there are.
+        example: a right call.
+
+    Raises:
+        ArgumentError: it is no JSON object, or has a name that there is not.
+
+    Example:
+        >>> named('{"limit": 3}', ["limit"])
+        {'limit': 3}
+    """
+    if isinstance(arguments, str):
+        try:
+            sent = json.loads(arguments or "{}")
+        except ValueError as error:
+            raise ArgumentError(f"the arguments are no JSON: {error}{_for(example)}") from None
+    else:
+        sent = arguments
+    if not isinstance(sent, Mapping):
+        raise ArgumentError(f"the arguments must be an object, not {_shown(sent)}{_for(example)}")
+    unknown = sorted(str(name) for name, value in sent.items() if name not in names and not absent(value))
+    if unknown:
+        raise ArgumentError(
+            f"no argument is called {', '.join(unknown)[:_SHOWN]}; there are {', '.join(names)}{_for(example)}"
+        )
+    return sent
+
+
+def absent(value: object) -> bool:
+    """Whether an argument was left out, in the words of a model.
+
+    Example:
+        >>> absent(None), absent("null"), absent(" None "), absent(0), absent("nullable")
+        (True, True, True, False, False)
+    """
+    return value is None or (isinstance(value, str) and value.strip().lower() in _ABSENT)
+
+
+def whole(
+    name: str, value: object, *, least: int = 0, most: int | None = None, example: str = ""
+) -> int | None:
+    """A whole number, or None where it was left out.
+
+    Args:
+        name: the argument's.
+        value: what was sent.
+        least: the smallest that means something.
+        most: the largest, or None.
+        example: a right call.
+
+    Raises:
+        ArgumentError: it is none, or out of bounds.
+
+    Example:
+        >>> whole("limit", "20"), whole("limit", 20.0), whole("limit", "null")
+        (20, 20, None)
+    """
+    if absent(value):
+        return None
+    number: int | None = None
+    if isinstance(value, int) and not isinstance(value, bool):
+        number = value
+    elif isinstance(value, float) and value.is_integer():
+        number = int(value)
+    elif isinstance(value, str) and len(value) < _SHOWN and _WHOLE.fullmatch(value.strip()):
+        number = int(value.strip().split(".")[0])
+    if number is None or number < least or (most is not None and number > most):
+        bounds = f"from {least}" + ("" if most is None else f" to {most}")
+        raise ArgumentError(f"{name} must be a whole number {bounds}, not {_shown(value)}{_for(example)}")
+    return number
+
+
+def text(name: str, value: object, *, example: str = "") -> str | None:
+    """Text, or None where it was left out; ``"null"`` is text.
+
+    Raises:
+        ArgumentError: it is none.
+    """
+    if value is None or isinstance(value, str):
+        return value
+    raise ArgumentError(f"{name} must be text, not {_shown(value)}{_for(example)}")
+
+
+def _shown(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
+
+
+def _for(example: str) -> str:
+    return f"; for example {example}" if example else ""

@@ -1,0 +1,400 @@
+"""Commands that run: each on a thread of its own, and all of a session's together.
+
+A job reads what its command prints into a ``Spill`` until the command has ended, whether somebody waits for it or not.
+So a time-out hands nothing over: who waited stops waiting. Processes that a command leaves behind with its pipes open
+are read on, too; the job is ``open`` then, and what they print is news like any other.
+
+A job is ended with everything it has started when its session is closed, when the interpreter ends, or (by the
+watchdog) when the agent is killed.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import logging
+import os
+import threading
+import time
+import weakref
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from spillstore.exceptions import ClosedError
+from spillstore_tools import _watchdog
+from spillstore_tools.capture import TERM_GRACE, Outcome, Process
+from spillstore_tools.profiles.base import Background
+from spillstore_tools.runners import StartError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from spillstore import Session
+    from spillstore_tools.capture import OutputStream
+    from spillstore_tools.preview.parts import View
+    from spillstore_tools.profiles.base import Rendered
+    from spillstore_tools.runners import Started
+    from spillstore_tools.spill import Spill
+
+State = Literal["running", "open", "ended"]
+
+_REMEMBERED = 100  # commands that have ended and were in the background
+_log = logging.getLogger("spillstore")
+
+
+def guarded(function: Callable[..., object], *arguments: object) -> bool:
+    """Call a function of the caller's; whether it went well. The command must not suffer from it."""
+    try:
+        function(*arguments)
+    except Exception:  # noqa: BLE001  # whatever it is, it is the caller's, and told in the log
+        _log.exception("%r failed and is not called again for this command", function)
+        return False
+    return True
+
+
+class Printed(NamedTuple):
+    """What is known of a command's output.
+
+    Attributes:
+        sizes: bytes that came, of each stream.
+        lines: of each view, where they were counted.
+        views: those that are shown.
+        artifact_id: where it is stored, or None.
+        problem: why not all of it is.
+    """
+
+    sizes: Mapping[str, int]
+    lines: Mapping[View, int]
+    views: tuple[View, ...]
+    artifact_id: str | None
+    problem: str | None
+
+    @classmethod
+    def of(cls, spill: Spill) -> Printed:
+        """As it is now."""
+        artifact = spill.artifact
+        return cls(
+            spill.sizes, spill.lines(), spill.views, None if artifact is None else artifact.id, spill.problem
+        )
+
+
+class Job:
+    """One command.
+
+    Args:
+        command: its text.
+        start: starts it.
+        spill: takes its output.
+        on_output: sees each piece as it comes, on the job's thread: ``(stream, data)``.
+        on_end: called on the job's thread when all is over.
+        cannot_start: the exit code that stands for a command that could not be started; None for a shell's.
+        linger: seconds that processes which it leaves behind may hold up its result by printing.
+        heirs: what happens then to what they print: it is ``read``, or they are left to themselves (``leave``).
+    """
+
+    def __init__(
+        self,
+        command: str,
+        start: Callable[[], Started],
+        spill: Spill,
+        *,
+        on_output: Callable[[str, bytes], object] | None = None,
+        on_end: Callable[[Job], object] | None = None,
+        cannot_start: int | None = None,
+        linger: float = 1.0,
+        heirs: Literal["read", "leave"] = "read",
+    ) -> None:
+        self.command = command
+        self.began = time.time()
+        self.pid: int | None = None
+        self.outcome: Outcome | None = None  # once the command itself has ended
+        self.rendered: Rendered | None = None  # once all is over
+        self.failed = False  # it could not be started
+        self._start = start
+        self._spill: Spill | None = spill
+        self._last_news: tuple[Rendered, Printed] | None = None
+        self._on_output = on_output
+        self._on_end = on_end
+        self._cannot_start = cannot_start
+        self._linger = linger
+        self._heirs = heirs
+        self._process: Process | None = None
+        self._error: BaseException | None = None
+        self._unwanted = False
+        self._changed = threading.Condition()  # protects all of the above but the spill
+        self._speaking = threading.RLock()  # the output's end and a look at it are not at the same time
+        self._callbacks: list[Callable[[], object]] = []
+
+    def __repr__(self) -> str:
+        return f"<Job {self.pid} {self.state}>"
+
+    @property
+    def state(self) -> State:
+        """Whether the command runs, has left others behind that may print, or all is over."""
+        if self.rendered is not None or self._error is not None:
+            return "ended"
+        return "running" if self.outcome is None else "open"
+
+    @property
+    def printed(self) -> Printed:
+        """What is known of its output, as of the last ``tell`` or ``news``."""
+        with self._speaking:
+            if self._last_news is not None:
+                return self._last_news[1]
+            assert self._spill is not None  # or there would be last news
+            return Printed.of(self._spill)
+
+    def run(self) -> None:
+        """Start it on a thread of its own."""
+        try:
+            threading.Thread(target=self.work, name="spillstore-job", daemon=True).start()
+        except RuntimeError as error:  # no more threads are to be had
+            self._error = error
+            raise
+
+    # --- waiting ----------------------------------------------------------------------------------------
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Return when there is a result, or after so many seconds; whether there is one."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self.state != "running", seconds)
+
+    def wait_started(self) -> None:
+        """Return when the command runs, or cannot."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.pid is not None or self.state != "running")
+
+    def when_settled(self, function: Callable[[], object]) -> None:
+        """Call ``function`` once, on whatever thread, as soon as ``wait`` would return True."""
+        with self._changed:
+            if self.state == "running":
+                self._callbacks.append(function)
+                return
+        function()
+
+    def _settle(self) -> None:
+        with self._changed:
+            callbacks, self._callbacks = self._callbacks, []
+            self._changed.notify_all()
+        for function in callbacks:
+            function()
+
+    # --- what is told -----------------------------------------------------------------------------------
+
+    def tell(self, timeout: int | None = None) -> Rendered:
+        """All there is so far, or in the end; ``timeout`` is how long somebody has waited, in milliseconds."""
+        with self._speaking:
+            self._raise()
+            if self.rendered is not None:
+                return self.rendered
+            assert self._spill is not None  # it is kept until the end has been told
+            return self._spill.look(self._background(timeout), exit_code=self._exit_code)
+
+    def news(self) -> Rendered:
+        """What has come since ``tell`` or the last news."""
+        with self._speaking:
+            self._raise()
+            if self._last_news is not None:
+                return self._last_news[0]
+            assert self._spill is not None  # or there would be last news
+            news = self._spill.news(self._background(), exit_code=self._exit_code)
+            if self.rendered is not None:
+                last = self._spill.news(self._background(), exit_code=self._exit_code)
+                self._last_news, self._spill = (last, Printed.of(self._spill)), None
+            return news
+
+    @property
+    def _exit_code(self) -> int | None:
+        return None if self.outcome is None else self.outcome.exit_code
+
+    def _background(self, timeout: int | None = None) -> Background:
+        assert self.pid is not None  # it runs
+        return Background(pid=self.pid, state=self.state, timeout=timeout)
+
+    def _raise(self) -> None:
+        if self._error is not None:
+            raise self._error
+
+    # --- its life ---------------------------------------------------------------------------------------
+
+    def work(self) -> None:
+        """Start it, and return when all is over."""
+        try:
+            outcome = self._read_all()
+            with self._speaking:
+                assert self._spill is not None  # it is kept until the end has been told
+                rendered = self._spill.finish(
+                    exit_code=outcome.exit_code, runtime=round(outcome.duration * 1000)
+                )
+                with self._changed:
+                    self.outcome, self.rendered = outcome, rendered
+        except BaseException as error:  # noqa: BLE001  # it is raised where the result is wanted
+            with self._changed:
+                self._error = error
+            if self._process is not None:
+                self._process.end()
+                self._process.close()
+        finally:
+            if self._on_end is not None:
+                guarded(self._on_end, self)
+            self._settle()
+
+    def _read_all(self) -> Outcome:
+        try:
+            started = self._start()
+        except StartError as error:
+            self.failed = True
+            code = error.exit_code if self._cannot_start is None else self._cannot_start
+            message = f"{error}\n".encode(errors="surrogateescape")
+            self.write(message, "stderr")
+            return Outcome(exit_code=code, signal=None, duration=0.0, stdout=0, stderr=len(message))
+        if started.mark:
+            _watchdog.begins(started.pid, started.mark)
+        try:
+            process = Process(started)
+            with self._changed:
+                self._process, self.pid = process, process.pid
+                unwanted = self._unwanted
+                self._changed.notify_all()
+            if unwanted:
+                process.end()
+            outcome = process.drain(self, linger=self._linger)
+            if outcome.held_open and self._heirs == "leave":
+                process.close()
+            elif outcome.held_open:
+                with self._changed:
+                    self.outcome = outcome
+                self._settle()
+                outcome = process.drain_rest(self)
+            return outcome
+        finally:
+            if started.mark:
+                _watchdog.ends(started.pid, started.mark)
+
+    def write(self, data: bytes, stream: OutputStream = "stdout") -> int:
+        """Take output."""
+        assert self._spill is not None  # it is kept until the end has been told
+        self._spill.write(data, stream)
+        if self._on_output is not None and not guarded(self._on_output, stream, data):
+            self._on_output = None
+        return len(data)
+
+    def end(self, grace: float = TERM_GRACE) -> bool:
+        """End it with everything it has started, and return when its output has been read; whether nothing is left."""
+        with self._changed:
+            self._unwanted = True
+            process = self._process
+        gone = True
+        if process is not None and self.state != "ended":
+            gone = process.end(grace)
+            if not gone:
+                process.give_up()
+        with self._changed:
+            self._changed.wait_for(lambda: self.state == "ended")
+        return gone
+
+    def drop(self) -> None:
+        """End it because nobody wants its result any more; what it printed is stored."""
+        with self._speaking:
+            if self.state != "ended" and self._spill is not None:
+                self._spill.keep()
+        self.end()
+
+
+class Jobs:
+    """The commands of one session.
+
+    Args:
+        session: they are ended when it is closed.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.cwd = os.getcwd()  # noqa: PTH109  # no link is followed
+        self._owner = os.getpid()
+        self._lock = threading.Lock()  # protects all of the below
+        self._closed = False
+        self._live: set[Job] = set()
+        self._background: dict[int, Job] = {}
+        session.on_close(self.end)
+
+    def add(self, job: Job) -> None:
+        """A command that begins.
+
+        Raises:
+            ClosedError: the session is closed.
+        """
+        with self._lock:
+            if self._closed:
+                raise ClosedError("the session was closed; open it again with Store.session")
+            self._live = {each for each in self._live if each.state != "ended"} | {job}
+
+    def keep(self, job: Job) -> None:
+        """A command that goes on in the background, and can be asked for by its pid."""
+        assert job.pid is not None  # it runs
+        with self._lock:
+            self._background.pop(job.pid, None)  # an older one, if the system has used its number again
+            self._background[job.pid] = job
+            ended = [pid for pid, each in self._background.items() if each.state == "ended"]
+            for pid in ended[:-_REMEMBERED]:
+                del self._background[pid]
+
+    def find(self, pid: int) -> Job | None:
+        """The command in the background with that pid, also if it has ended since."""
+        with self._lock:
+            return self._background.get(pid)
+
+    def background(self) -> list[Job]:
+        """Those that are not over."""
+        with self._lock:
+            return [job for job in self._background.values() if job.state != "ended"]
+
+    def end(self) -> None:
+        """End all of them at once, and return when what they printed has been stored."""
+        if self._owner != os.getpid():
+            return  # a forked child's copy; the commands are the parent's
+        with self._lock:
+            self._closed = True
+            jobs = [job for job in self._live if job.state != "ended"]
+        threads = [threading.Thread(target=job.drop, name="spillstore-end") for job in jobs]
+        for thread in threads:
+            with contextlib.suppress(RuntimeError):  # the interpreter is ending
+                thread.start()
+        for job, thread in zip(jobs, threads, strict=True):
+            if thread.ident is None:
+                job.drop()
+            else:
+                thread.join()
+
+
+_sessions: weakref.WeakKeyDictionary[Session, Jobs] = weakref.WeakKeyDictionary()
+_guard = threading.Lock()  # protects _sessions
+
+
+def jobs_of(session: Session) -> Jobs:
+    """The commands of a session.
+
+    Raises:
+        ClosedError: it is closed.
+    """
+    with _guard:
+        jobs = _sessions.get(session)
+        if jobs is None:
+            jobs = _sessions[session] = Jobs(session)
+        return jobs
+
+
+def _end_all() -> None:
+    with _guard:
+        everything = list(_sessions.values())
+    for jobs in everything:
+        jobs.end()
+
+
+def _forget_all() -> None:
+    """In a forked child: the commands are the parent's."""
+    global _guard  # noqa: PLW0603  # another thread of the parent may hold it
+    _guard = threading.Lock()
+    _sessions.clear()
+
+
+atexit.register(_end_all)
+os.register_at_fork(after_in_child=_forget_all)

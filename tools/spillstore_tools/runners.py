@@ -1,0 +1,224 @@
+"""How a command is started: here with bash, or wherever a runner of your own starts it.
+
+A runner gets the text of a command, a folder and an environment, and gives back what it has started: two descriptors to
+read, a way to wait for the end, a way to end it. The tool needs no more than that, so a container, a machine behind ssh
+or a sandbox is a matter of a few lines; where the usual ``docker exec`` or ``ssh`` will do, ``LocalRunner`` with other
+words in front of the command is enough.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import signal
+import subprocess
+from typing import IO, TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+NOT_FOUND = 127
+NOT_EXECUTABLE = 126
+MARK = "SPILLSTORE_JOB"
+_LONGEST = 128 * 1024 - 1  # bytes of one argument that Linux takes, its NUL included
+
+
+class StartError(Exception):
+    """The command could not be started.
+
+    Attributes:
+        exit_code: what a shell would answer, 127 (not found) or 126 (not executable).
+    """
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+class Started(Protocol):
+    """A command that was started.
+
+    Attributes:
+        pid: a number that names it, as long as it runs and for a while after.
+        mark: where it is a process of this machine, the value of ``SPILLSTORE_JOB`` that only it and its descendants
+            have; else an empty string, and the watchdog leaves ``pid`` alone.
+        stdout: a descriptor to read; the reader closes it.
+        stderr: likewise.
+    """
+
+    @property
+    def pid(self) -> int: ...  # noqa: D102
+    @property
+    def mark(self) -> str: ...  # noqa: D102
+    @property
+    def stdout(self) -> int: ...  # noqa: D102
+    @property
+    def stderr(self) -> int: ...  # noqa: D102
+
+    def wait(self) -> int:
+        """Return when it has ended: its exit code, or -n if signal n ended it. Called once."""
+        ...
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, and what runs with it."""
+
+    def signal_all(self, number: int) -> int:
+        """Send a signal (0 is none) to it and to everything that it has started; return how many processes live."""
+        ...
+
+    def close(self) -> None:
+        """Nobody reads or signals it any more."""
+
+
+class Runner(Protocol):
+    """Starts commands."""
+
+    def start(self, command: str, *, cwd: str, env: Mapping[str, str]) -> Started:
+        """Start a shell command.
+
+        Args:
+            command: its text.
+            cwd: where it runs.
+            env: its whole environment.
+
+        Raises:
+            StartError: it cannot be started.
+        """
+        ...
+
+
+class LocalRunner:
+    """Starts commands as processes of this machine, each in a session and process group of its own.
+
+    Args:
+        prefix: the program and its arguments before the command's text: ``["docker", "exec", "box", "bash", "-c"]``.
+
+    Example:
+        >>> started = LocalRunner().start("exit 3", cwd="/", env={})
+        >>> started.wait(), started.signal_all(0)
+        (3, 0)
+        >>> started.close()
+    """
+
+    def __init__(self, prefix: Sequence[str] = ("bash", "-c")) -> None:
+        self._prefix = tuple(prefix)
+
+    def start(self, command: str, *, cwd: str, env: Mapping[str, str]) -> Started:
+        """As in ``Runner``. A text too long for an argument goes to bash as a script."""
+        mark = os.urandom(8).hex()
+        marked = {**env, MARK: mark}
+        text = command.encode(errors="surrogateescape")
+        if self._prefix != ("bash", "-c") or len(text) < _LONGEST or b"\0" in text:
+            return start_program([*self._prefix, command], cwd=cwd, env=marked, mark=mark)
+        import tempfile  # noqa: PLC0415  # few commands are as long as this
+
+        with tempfile.TemporaryFile() as script:
+            script.write(text)
+            script.seek(0)
+            number = script.fileno()
+            return start_program(
+                ["bash", f"/dev/fd/{number}"], cwd=cwd, env=marked, mark=mark, pass_fds=(number,)
+            )
+
+
+def start_program(
+    command: Sequence[str],
+    *,
+    cwd: str | os.PathLike[str] | None = None,
+    env: Mapping[str, str] | None = None,
+    stdin: Literal["inherit", "empty"] = "empty",
+    own_group: bool = True,
+    mark: str = "",
+    pass_fds: tuple[int, ...] = (),
+) -> Started:
+    """Start a program without a shell.
+
+    Args:
+        command: the program and its arguments.
+        cwd: where it runs; None for here.
+        env: its whole environment; None for ours.
+        stdin: ``inherit`` ours, or ``empty`` for one that is at its end at once.
+        own_group: run it in a session and process group of its own, which ``send_signal`` then reaches as a whole. Leave
+            it out for a command that shall stay in the foreground of our terminal.
+        mark: what ``SPILLSTORE_JOB`` is in ``env``, if anything.
+        pass_fds: descriptors that it gets.
+
+    Raises:
+        StartError: there is no such program, or it cannot be executed.
+    """
+    try:
+        popen = subprocess.Popen(
+            list(command),
+            bufsize=0,
+            stdin=None if stdin == "inherit" else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=cwd,
+            env=env,
+            start_new_session=own_group,
+            pass_fds=pass_fds,
+        )
+    except (OSError, ValueError) as error:
+        raise _start_error(command, cwd, error) from error
+    return _Local(popen, own_group=own_group, mark=mark)
+
+
+class _Local:
+    """A process of this machine."""
+
+    def __init__(self, popen: subprocess.Popen[bytes], *, own_group: bool, mark: str) -> None:
+        self._popen = popen
+        self._own_group = own_group
+        self.pid = popen.pid
+        self.mark = mark
+        self.stdout = _detached(popen.stdout)
+        self.stderr = _detached(popen.stderr)
+
+    def wait(self) -> int:
+        return self._popen.wait()
+
+    def send_signal(self, number: int) -> None:
+        if self._popen.returncode is not None:
+            return  # its number may be another's by now
+        with contextlib.suppress(ProcessLookupError):
+            if self._own_group:
+                os.killpg(self.pid, number)
+            else:
+                os.kill(self.pid, number)
+
+    def signal_all(self, number: int) -> int:
+        from spillstore_tools._tree import Tree  # noqa: PLC0415  # few commands are killed
+
+        members = Tree(self.pid, self.mark, leads=self._popen.returncode is None).members()
+        if number == signal.SIGKILL and members:
+            self.send_signal(number)  # at once, before any of them can start another
+        return sum(member.send(number) for member in members)
+
+    def close(self) -> None:
+        pass  # the process is reaped by ``wait``
+
+
+def _detached(pipe: IO[bytes] | None) -> int:
+    """The descriptor of a pipe, which from now on is the caller's."""
+    assert pipe is not None  # both are PIPE
+    number = os.dup(pipe.fileno())
+    pipe.close()
+    return number
+
+
+def _start_error(
+    command: Sequence[str], cwd: str | os.PathLike[str] | None, error: OSError | ValueError
+) -> StartError:
+    name = command[0] if command else ""
+    if not isinstance(error, OSError):
+        return StartError(f"cannot run {name!r}: {error}", NOT_EXECUTABLE)
+    if cwd is not None and error.filename == cwd:
+        return StartError(f"cannot run {name!r} in {os.fspath(cwd)!r}: {error.strerror}", NOT_EXECUTABLE)
+    if not name or (error.errno == errno.ENOENT and not ("/" in name and os.path.lexists(name))):
+        return StartError(f"cannot run {name!r}: command not found", NOT_FOUND)
+    detail = {
+        errno.ENOENT: "its interpreter, or what it links to, is not there",
+        errno.ENOEXEC: "it is no program and has no #! line; run it with its interpreter, such as sh",
+    }.get(error.errno or 0, error.strerror)
+    return StartError(f"cannot run {name!r}: {detail}", NOT_EXECUTABLE)
