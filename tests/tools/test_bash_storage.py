@@ -130,20 +130,23 @@ def test_a_producer_faster_than_the_store_is_held_back(plain_store):
         def count(_, data):
             seen[0] += len(data)
 
-        answers = []
+        answers, locked = [], threading.Event()
         with contextlib.closing(
             sqlite3.connect(file, isolation_level=None, check_same_thread=False)
         ) as other:
             thread = threading.Thread(
                 target=lambda: answers.append(
-                    bash_sync(session, command="head -c 100000000 /dev/zero", on_output=count)
+                    bash_sync(
+                        session,
+                        command="head -c 100000000 /dev/zero",
+                        on_output=count,
+                        on_spill=lambda _: (other.execute("BEGIN IMMEDIATE"), locked.set()),
+                    )
                 )
             )
             thread.start()
-            while seen[0] == 0:
-                time.sleep(0.001)
-            other.execute("BEGIN IMMEDIATE")
-            time.sleep(0.5)
+            assert locked.wait(20)
+            time.sleep(1)
             held_at = seen[0]
             time.sleep(0.5)
             assert seen[0] == held_at < 100_000_000
