@@ -122,7 +122,9 @@ def test_storage_that_fails_in_the_background(plain_store, tmp_path):
 
 def test_a_producer_faster_than_the_store_is_held_back(plain_store):
     """Back-pressure: while nothing can be stored, little is read, and nothing piles up in memory."""
-    store = Store(plain_store.root, **NO_FLOORS, busy_timeout=30, queue_bytes=1024 * 1024)
+    store = Store(
+        plain_store.root, **NO_FLOORS, busy_timeout=30, queue_bytes=1024 * 1024, commit_bytes=1024 * 1024
+    )
     with store.session("chat") as session:
         file = next(Path(store.root).rglob("session.db"))
         seen = [0]

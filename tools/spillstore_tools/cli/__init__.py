@@ -35,6 +35,7 @@ _MODULES = {
     "show": "show",
     "cat": "cat",
     "tail": "tail",
+    "replay": "replay",
     "verify": "verify",
     "export": "export",
     "rm": "rm",

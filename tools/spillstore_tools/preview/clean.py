@@ -23,17 +23,20 @@ import unicodedata
 STRING_LIMIT = 64 * 1024
 _CLUSTER = 32
 # No string holds what begins one, and no repetition gives back what it took: else 64 KiB of introducers take seconds.
+# Every alternative begins with one character, which the engine then looks for, six times as fast as for a choice.
+_CSI = r"[0-?]{0,256} [ -/]{0,16} [@-~]?"  # also one that was cut off
+_OSC = rf"[^\x07\x1b\x90\x98\x9b-\x9f\r\n]{{0,{STRING_LIMIT}}}+ (?:\x07|\x1b\\|\x9c)"  # titles, links
+_STRING = rf"[^\x1b\x90\x98\x9b-\x9f\r\n]{{0,{STRING_LIMIT}}}+ (?:\x1b\\|\x9c)"  # DCS, SOS, PM, APC
 ESCAPES = re.compile(
     rf"""
-      (?:\x1b\[|\x9b) [0-?]{{0,256}} [ -/]{{0,16}} [@-~]?                     # CSI, also one that was cut off
-    | (?:\x1b\]|\x9d) [^\x07\x1b\x90\x98\x9b-\x9f\r\n]{{0,{STRING_LIMIT}}}+ (?:\x07|\x1b\\|\x9c)  # OSC: titles, links
-    | (?:\x1b[PX^_]|[\x90\x98\x9e\x9f]) [^\x1b\x90\x98\x9b-\x9f\r\n]{{0,{STRING_LIMIT}}}+ (?:\x1b\\|\x9c)  # the others
-    | \x1b [ -/]{{0,16}} [0-~]?                                              # everything else
+      \x1b (?: \[ {_CSI} | \] {_OSC} | [PX^_] {_STRING} | [ -/]{{0,16}} [0-~]? )
+    | \x9b {_CSI} | \x9d {_OSC} | \x90 {_STRING} | \x98 {_STRING} | \x9e {_STRING} | \x9f {_STRING}
     """,
     re.VERBOSE,
 )
 _SPECIAL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_CONTROLS = re.compile(r"[\x00-\x07\x0b-\x1f\x7f-\x9f]")  # all but the backspace, which comes later
+_CONTROLS = re.compile(r"[\x00-\x07\x0b-\x1f\x7f-\x9f]+")  # all but the backspace, which comes later
+_CONTROL_BYTES = bytes([*range(8), *range(0x0B, 0x20), 0x7F])  # those of them that are ASCII
 _INVALID = re.compile("[\udc80-\udcff]")
 _SPECIAL_BYTES = bytes([*range(9), *range(0x0B, 0x20), 0x7F])
 _CR_ENDS = bytes.maketrans(b"\r\n", b"\n\x0b")
@@ -64,7 +67,7 @@ def clean(data: bytes, terminator: bytes = b"\n") -> str:
         text = ESCAPES.sub("", text)
     if "\r" in text or "\b" in text:
         return "\n".join(map(_overwritten, text.split("\n")))
-    return _CONTROLS.sub("", text)
+    return _uncontrolled(text)
 
 
 def ended_by_lf(data: bytes, terminator: bytes) -> bytes:
@@ -174,11 +177,18 @@ def _decode(data: bytes) -> str:
         return _INVALID.sub("\ufffd", data.decode("utf-8", "surrogateescape"))
 
 
+def _uncontrolled(text: str) -> str:
+    """Without control characters, but for tab, LF and backspace."""
+    if text.isascii():
+        return text.encode().translate(None, _CONTROL_BYTES).decode()
+    return _CONTROLS.sub("", text)
+
+
 def _overwritten(line: str) -> str:
     """A line without escape sequences as it looks in the end."""
     if "\r" not in line and "\b" not in line:
-        return _CONTROLS.sub("", line)
-    states = (erased(_CONTROLS.sub("", state))[1] for state in reversed(line.split("\r")))
+        return _uncontrolled(line)
+    states = (erased(_uncontrolled(state))[1] for state in reversed(line.split("\r")))
     return next((state for state in states if state), "")
 
 
@@ -187,7 +197,7 @@ def unerased(data: bytes) -> str:
     text = _decode(data)
     if "\x1b" in text or not text.isascii():
         text = ESCAPES.sub("", text)
-    return _CONTROLS.sub("", text)
+    return _uncontrolled(text)
 
 
 def erased(text: str) -> tuple[int, str]:

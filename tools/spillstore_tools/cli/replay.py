@@ -1,0 +1,71 @@
+"""``spillstore replay``: what a command printed, again, in its own time."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from spillstore_tools.cli._location import Location, find, id_argument, location_options, skip_holes_option
+from spillstore_tools.cli._output import exact_size, note
+from spillstore_tools.cli._read import byte_blocks, holes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from spillstore.info import Segment
+
+
+@click.command("replay")
+@id_argument
+@click.option(
+    "--speed",
+    type=click.FloatRange(min=0, min_open=True),
+    default=1.0,
+    metavar="N",
+    help="So many times as fast; inf for no waiting at all.  [default: 1]",
+)
+@click.option(
+    "--max-wait",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="Shorten every silence to this, before the speed applies.",
+)
+@skip_holes_option
+@location_options
+def command(
+    artifact_id: str, speed: float, max_wait: float | None, location: Location, *, skip_holes: bool
+) -> None:
+    """Print what a command printed once more, with its timing, stdout to stdout and stderr to stderr, to the byte.
+
+    \b
+    Example:
+      spillstore replay @last
+      spillstore replay @last --speed 10 --max-wait 2
+    """  # noqa: D301  # click's mark for text that is not to be wrapped
+    with location.open() as session:
+        artifact = find(session, artifact_id)
+        size = artifact.info.size
+        byte_blocks(artifact, 0, size, skip=skip_holes)  # refuses a hole before anything is printed
+        written = _play(artifact.segments(holes=holes(skip_holes)), speed, max_wait)
+    if written < size:
+        note(f"{exact_size(size - written)} are missing here: they were dropped at the artifact's limit")
+
+
+def _play(segments: Iterable[Segment], speed: float, max_wait: float | None) -> int:
+    """Print segments when their time has come; returns how many bytes."""
+    written = 0
+    due = time.monotonic()
+    before = 0.0
+    for segment in segments:
+        wait = segment.time - before
+        before = segment.time
+        due += (wait if max_wait is None else min(wait, max_wait)) / speed
+        time.sleep(max(0.0, due - time.monotonic()))
+        out = (sys.stdout if segment.stream == "stdout" else sys.stderr).buffer
+        out.write(segment.data)
+        out.flush()
+        written += len(segment.data)
+    return written
