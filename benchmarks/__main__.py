@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks import concurrency, ingest, previews, reads, report, sessions, size, small, truncation
+from benchmarks import bash, concurrency, ingest, previews, reads, report, sessions, size, small, truncation
 from benchmarks.data import FOLDER
 from benchmarks.workspace import Workspace
 
@@ -20,6 +20,7 @@ _ALL = {
     "concurrency": concurrency.measure,
     "truncation": truncation.measure,
     "previews": previews.measure,
+    "bash": bash.measure,
 }
 _RESULTS = Path(__file__).parent / "results"
 

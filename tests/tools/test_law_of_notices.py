@@ -11,6 +11,8 @@ from spillstore import Store
 from spillstore_tools.preview.clean import clean
 from spillstore_tools.profiles import NAMES
 from spillstore_tools.profiles import profile as profile_named
+from spillstore_tools.profiles.base import Background
+from spillstore_tools.spill import Spill
 from spillstore_tools.stored import render
 
 ONE_VIEW = ("default", "acode", "omni")
@@ -61,3 +63,36 @@ def test_what_is_shown_and_what_is_missing_are_everything(session, name, drawn, 
     if spill.artifact is not None:
         assert rendered == render(spill.artifact, profile_named(name))
         spill.artifact.delete()
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(drawn=writes, cuts=st.lists(st.integers(0, 8), max_size=4))
+@settings(max_examples=20)
+def test_news_is_everything_once(session, name, drawn, cuts):
+    """Piece after piece of news goes on where the one before ended, to the end; each holds to the law on its own."""
+    written = expanded(drawn)
+    spill = Spill(lambda: session, profile_named(name), source="bash", command="x", is_command=True)
+    places = sorted({min(cut, len(written)) for cut in cuts} | {len(written)})
+    told, at = [], 0
+    for number, place in enumerate(places):
+        for data, stream in written[at:place]:
+            spill.write(data, stream)
+        at = place
+        if number == 0:
+            spill.look(Background(pid=7, state="running", timeout=100))
+        else:
+            low = spill._news.origin
+            rendered = spill.news(Background(pid=7, state="running"))
+            told.append((low, spill._news.origin, rendered))
+    low = spill._news.origin
+    spill.finish(exit_code=0, runtime=1)
+    spill._final = None  # at the end ``pipe`` would show all of it again
+    told.append((low, None, spill.news(Background(pid=7, state="ended"), exit_code=0)))
+    data = spill.artifact.read_bytes(0, spill.artifact.info.size)
+    read = reader(spill.artifact)
+    for low, high, rendered in told:
+        end = len(data) if high is None else high.byte
+        assert low.line == data[: low.byte].count(b"\n") + 1
+        assert whole(rendered, read) == clean(data[low.byte : end])
+        assert all(low.byte <= each.start <= each.end <= end for each in rendered.omissions)
+    assert [high.byte for _, high, _ in told[:-1]] == [low.byte for low, _, _ in told[1:]]

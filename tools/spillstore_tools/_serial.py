@@ -1,4 +1,4 @@
-"""Work done in order, beside whoever hands it over: one thread while there is some, none while there is not."""
+"""Work done in order, beside whoever hands it over: one thread while there is some, none soon after."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 R = TypeVar("R")
+_LINGER = 0.05  # seconds that a thread waits for more; to start one takes as long as a block of work
 
 
 class Serial(Generic[T]):
@@ -35,7 +36,8 @@ class Serial(Generic[T]):
         self._room = room
         self._tasks: deque[tuple[Callable[[], object], int]] = deque()
         self._waiting = 0
-        self._running = False
+        self._running = False  # whether there is a thread
+        self._idle = True  # whether all that was handed over is done
         self._error: BaseException | None = None
         self._changed = threading.Condition()  # protects all of the above
 
@@ -66,7 +68,7 @@ class Serial(Generic[T]):
     def join(self) -> None:
         """Return when everything handed over is done; raise what went wrong."""
         with self._changed:
-            self._changed.wait_for(lambda: not self._running)
+            self._changed.wait_for(lambda: self._idle)
             if self._error is not None:
                 raise self._error
 
@@ -77,7 +79,9 @@ class Serial(Generic[T]):
                 return
             self._tasks.append((task, size))
             self._waiting += size
+            self._idle = False
             if self._running:
+                self._changed.notify_all()
                 return
             self._running = True
         try:
@@ -89,9 +93,11 @@ class Serial(Generic[T]):
         while True:
             with self._changed:
                 if not self._tasks:
-                    self._running = False
+                    self._idle = True
                     self._changed.notify_all()
-                    return
+                    if not self._changed.wait_for(lambda: self._tasks, _LINGER):
+                        self._running = False
+                        return
                 task, size = self._tasks.popleft()
             try:
                 task()
@@ -100,7 +106,7 @@ class Serial(Generic[T]):
                     self._error = error
                     self._tasks.clear()
                     self._waiting = 0
-                    self._running = False
+                    self._running, self._idle = False, True
                     self._changed.notify_all()
                 return
             with self._changed:

@@ -142,8 +142,7 @@ class Spill:
         self._sizes = [0, 0]
         self._head = b""  # of the sequence, and how much of that the passes have seen
         self._seen = 0
-        self._seen_lines = 0  # where no pass counts them
-        self._inside = False
+        self._inside = False  # the last of it is a line that has not ended
         self._news: News | None = None  # what has come since somebody looked
         self._writer: Writer | None = None
         self._room_to_stop: int | None = (
@@ -334,9 +333,7 @@ class Spill:
     def _feed(self, batch: _Batch) -> None:
         whole = batch.of("combined")
         self._seen += batch.size
-        if "combined" not in self._scans:
-            self._seen_lines += whole.count(self._ended_by)
-            self._inside = not whole.endswith(self._ended_by) if whole else self._inside
+        self._inside = not whole.endswith(self._ended_by) if whole else self._inside
         if len(self._head) < HEAD_BYTES:
             self._head += whole[: HEAD_BYTES - len(self._head)]
         for view, scan in self._scans.items():
@@ -357,7 +354,10 @@ class Spill:
 
         def text(facts: Facts) -> Rendered:
             looks = {view: scan.look() for view, scan in self._scans.items()}
-            origin, rest = Place(self._seen, self._seen_lines + 1, inside=self._inside), b""
+            # Without a pass over both streams the artifact says how many lines they have.
+            lines = self.lines().get("combined", 0)
+            origin = Place(self._seen, lines + (not self._inside), inside=self._inside)
+            rest = b""
             if "combined" in looks:
                 overview, rest = looks["combined"]
                 origin = overview.end

@@ -122,6 +122,8 @@ class Line:
 
         Where there is no room for the marker it is all there is, unless the line is shorter than that.
         """
+        if self.chars <= room and self.complete:  # nearly all of them
+            return [Shown(self.text, self.start, self.end)]
         words = marker_room(marker, end=self.end, line=self.number, lines=1, chars=self.chars)
         if self.chars <= max(room, words) and self.complete:
             return [Shown(self.text, self.start, self.end)]

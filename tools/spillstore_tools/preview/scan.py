@@ -247,11 +247,17 @@ class Scan:
             self._position += cut or len(data)
             self.chars += cut or len(data)
             data = memoryview(data)[cut or len(data) :]
-        self._buffer += data
+        if len(self._buffer) + len(data) < BLOCK:
+            self._buffer += data
+            return
+        whole = b"".join(
+            (self._buffer, data)
+        )  # copied once: pages that are touched anew cost more than the rest
+        self._buffer.clear()
         taken = 0
-        while len(self._buffer) - taken >= BLOCK:
-            taken += self._take(taken)
-        del self._buffer[:taken]
+        while len(whole) - taken >= BLOCK:
+            taken += self._take(whole, taken)
+        self._buffer += memoryview(whole)[taken:]
 
     def skip(self, size: int, lines: int, *, torn: bool) -> None:
         """Bytes that are not there. Lines of which a part is not there count as missing, too.
@@ -276,17 +282,17 @@ class Scan:
         self._torn = torn
         self._dropped = True
 
-    def _take(self, at: int) -> int:
-        """Make one block, or a piece of a long line, out of the buffer; returns its length."""
+    def _take(self, data: bytes, at: int) -> int:
+        """Make one block, or a piece of a long line, out of what begins at ``at``; returns its length."""
         limit = at + BLOCK
         if self._long is None:
-            cut = self._buffer.rfind(self._terminator, at, limit) + 1
-            if cut:
-                self._lines_block(bytes(self._buffer[at:cut]))
+            cut = data.rfind(self._terminator, at, limit) + 1
+            if cut > at:
+                self._lines_block(data[at:cut])
                 return cut - at
             self._long = LongLine(self._lines + 1, self._position, self._terminator)
-        cut = self._buffer.find(self._terminator, at, limit) + 1
-        self._long_piece(bytes(self._buffer[at : cut or limit]), last=bool(cut))
+        cut = data.find(self._terminator, at, limit) + 1
+        self._long_piece(data[at : cut or limit], last=bool(cut))
         return (cut or limit) - at
 
     def finish(self) -> Overview:

@@ -69,6 +69,8 @@ def news(new: Overview, origin: Place, facts: Facts) -> Rendered:
         parts = strategy(STRATEGY).cut(new, request) or []
     section = Section("combined", [Note(header), *parts, after(parts, footer)])
     rendered = compose([section], facts, strategy=STRATEGY)
+    # The last line may grow yet: then its number means more than what is left out here.
+    grows = new.end.inside and facts.background is not None and facts.background.state != "ended"
     omissions = []
     for each in rendered.omissions:
         low, high = each.start + origin.byte, each.end + origin.byte
@@ -78,7 +80,9 @@ def news(new: Overview, origin: Place, facts: Facts) -> Rendered:
             end=high,
             first_line=each.first_line + origin.line - 1,
             last_line=each.last_line + origin.line - 1,
-            exact_lines=each.exact_lines and not (origin.inside and each.start == 0),
+            exact_lines=each.exact_lines
+            and not (origin.inside and each.start == 0)
+            and not (grows and each.end == new.size),
             dropped=is_gone(facts, "combined", low, high),
         )
         omissions.append(moved)

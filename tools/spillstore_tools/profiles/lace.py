@@ -46,7 +46,7 @@ class Lace(Profile):
 
     def scan(self, view: View, terminator: bytes, source: str) -> Scan:  # noqa: ARG002  # all alike
         """As in ``Profile``."""
-        return Scan(head_chars=2 * MAX_CHARS, tail_chars=2 * MAX_CHARS, terminator=terminator)
+        return Scan(head_chars=2 * MAX_CHARS, tail_chars=2 * MAX_CHARS, terminator=terminator, exact=False)
 
     def complete(self, overviews: Mapping[View, Overview], facts: Facts) -> bool:  # noqa: ARG002  # see below
         """As in ``Profile``."""

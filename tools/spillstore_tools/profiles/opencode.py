@@ -55,7 +55,7 @@ class Opencode(Profile):
 
     def scan(self, view: View, terminator: bytes, source: str) -> Scan:  # noqa: ARG002  # all alike
         """As in ``Profile``."""
-        return Scan(head_chars=2 * MAX_BYTES, tail_chars=MAX_BYTES, terminator=terminator)
+        return Scan(head_chars=2 * MAX_BYTES, tail_chars=MAX_BYTES, terminator=terminator, exact=False)
 
     def complete(self, overviews: Mapping[View, Overview], facts: Facts) -> bool:  # noqa: ARG002  # all alike
         """As in ``Profile``."""

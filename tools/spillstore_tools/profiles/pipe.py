@@ -128,7 +128,7 @@ class Pipe(Profile):
 
     def scan(self, view: View, terminator: bytes, source: str) -> Scan:  # noqa: ARG002  # all alike
         """As in ``Profile``."""
-        return Scan(head_chars=0, tail_chars=2 * MAX_BYTES, terminator=terminator)
+        return Scan(head_chars=0, tail_chars=2 * MAX_BYTES, terminator=terminator, exact=False)
 
     def complete(self, overviews: Mapping[View, Overview], facts: Facts) -> bool:  # noqa: ARG002  # all alike
         """Whether no stream is large; what the line limit alone cuts off need not be stored."""
