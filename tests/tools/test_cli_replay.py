@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
@@ -77,3 +78,16 @@ def test_binary_output_and_none_at_all(program):
     assert program("replay", "@last").out == b"\0\xff\x1b[31m"
     program("run", "--", "true")
     assert program("replay", "@last").out == b""
+
+
+def test_pieces_as_json(cli, recorded, store):
+    """Each with its time and stream; text where it is text."""
+    pieces = [json.loads(line) for line in cli("replay", "@last", "--json").text.splitlines()]
+    assert [(each["stream"], each["text"]) for each in pieces] == [
+        each for n in range(6) for each in (("stdout", f"out {n}\n"), ("stderr", f"err {n}\n"))
+    ]
+    times = [each["time"] for each in pieces]
+    assert times == sorted(times)
+    assert times[-1] - times[0] > 0.9
+    cli("run", "--", "printf", r"\377")
+    assert json.loads(cli("replay", "@last", "--json").text)["base64"] == "/w=="

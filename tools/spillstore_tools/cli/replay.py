@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -35,8 +37,20 @@ if TYPE_CHECKING:
 )
 @skip_holes_option
 @location_options
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="A JSON object a line for each piece, without waiting, for programs.",
+)
 def command(
-    artifact_id: str, speed: float, max_wait: float | None, location: Location, *, skip_holes: bool
+    artifact_id: str,
+    speed: float,
+    max_wait: float | None,
+    location: Location,
+    *,
+    skip_holes: bool,
+    as_json: bool,
 ) -> None:
     """Print what a command printed once more, with its timing, stdout to stdout and stderr to stderr, to the byte.
 
@@ -49,7 +63,8 @@ def command(
         artifact = find(session, artifact_id)
         size = artifact.info.size
         byte_blocks(artifact, 0, size, skip=skip_holes)  # refuses a hole before anything is printed
-        written = _play(artifact.segments(holes=holes(skip_holes)), speed, max_wait)
+        segments = artifact.segments(holes=holes(skip_holes))
+        written = _list(segments) if as_json else _play(segments, speed, max_wait)
     if written < size:
         note(f"{exact_size(size - written)} are missing here: they were dropped at the artifact's limit")
 
@@ -69,3 +84,22 @@ def _play(segments: Iterable[Segment], speed: float, max_wait: float | None) -> 
         out.flush()
         written += len(segment.data)
     return written
+
+
+def _list(segments: Iterable[Segment]) -> int:
+    """Print segments as JSON lines; returns how many bytes they hold."""
+    written = 0
+    for segment in segments:
+        data = segment.data
+        content = {"text": data.decode()} if _is_text(data) else {"base64": base64.b64encode(data).decode()}
+        click.echo(json.dumps({"time": segment.time, "stream": segment.stream, **content}))
+        written += len(data)
+    return written
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
