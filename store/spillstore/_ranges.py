@@ -159,6 +159,46 @@ class RangeReader:
             return []
         return self._walk(start, end, [], limit)
 
+    # --- where things stand ------------------------------------------------------------------------------
+
+    def start_of_line(self, number: int) -> int:
+        """The first byte of a line; the end for one past the last."""
+        found = self._after_line_end(number - 1)
+        if not isinstance(found, int):
+            return found[0].start + found[1]
+        if self._hole is not None and not self._skip and found == self._hole.span(self._view).end:
+            self._refuse_lines(self._hole, number, number)
+        return found
+
+    def line_of(self, position: int) -> int:
+        """The line that a byte is in; of the end, that of the byte which may come next."""
+        if position >= self._size:
+            return self.record.view_line_ends(self._view) + 1
+        if self._hole is not None:
+            span = self._hole.span(self._view)
+            if span.start <= position < span.end:
+                if not self._skip:
+                    self._refuse(self._hole, f"byte {position}")
+                return self._hole.lines(self._view)[1]
+        (block,) = self._walk(position, position + 1, [], None)
+        before, _ = self._line_counters(block.row)
+        return before + block.data.count(self.record.terminator(), 0, position - block.start) + 1
+
+    def start_of_time(self, time_us: int) -> int:
+        """The first byte that entered the sequence at that time or later."""
+        row = self._locate(_sql.TIME_COMBINED, time_us)
+        after = row.seq - 1 if row is not None else -1
+        last = self.record.size // self.record.chunk_size
+        while after < last:
+            rows, after = self._fetch(_sql.RANGE_COMBINED, after, last, 2)
+            for each in rows:
+                position = self._view_start(each)
+                for segment in _codec.segments_of(each):
+                    if segment.time >= time_us:
+                        return position
+                    position += segment.length if self._view.stream in {None, segment.stream} else 0
+        return self._size
+
     # --- positions --------------------------------------------------------------------------------------
 
     def _after_line_end(self, count: int) -> tuple[Block, int] | int:

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         Event,
         Export,
         Holes,
+        Position,
         Segment,
         SessionInfo,
         State,
@@ -379,6 +380,20 @@ class Artifact:
         """Bytes that arrived in ``[start, end)`` seconds."""
         return await asyncio.to_thread(
             lambda: self._artifact.read_time(start, end, stream=stream, holes=holes, max_bytes=max_bytes)
+        )
+
+    async def locate(
+        self,
+        *,
+        line: int | None = None,
+        byte: int | None = None,
+        time: float | None = None,
+        stream: Stream = "combined",
+        holes: Holes = "raise",
+    ) -> Position:
+        """Where a line begins, which line a byte is in, or what came first at a time or later."""
+        return await asyncio.to_thread(
+            lambda: self._artifact.locate(line=line, byte=byte, time=time, stream=stream, holes=holes)
         )
 
     async def tail(

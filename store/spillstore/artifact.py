@@ -19,7 +19,7 @@ from spillstore._ranges import RangeReader
 from spillstore._records import COMBINED, STREAMS, VIEWS, ArtifactRow, view_of
 from spillstore._verify import Verifier
 from spillstore.exceptions import IntegrityError, InvalidSettingError, RangeError, TargetExistsError
-from spillstore.info import ArtifactInfo, Event, Export, HoleInfo, Segment, StreamInfo
+from spillstore.info import ArtifactInfo, Event, Export, HoleInfo, Position, Segment, StreamInfo
 from spillstore.settings import MIB
 
 if TYPE_CHECKING:
@@ -199,6 +199,56 @@ class Artifact:
             raise RangeError(f"lines is {lines}, but must be 0 or more; for example tail(50)")
         most = _limit(max_bytes)
         return self._read(stream, holes, lambda ranges: ranges.read_tail(lines, most))
+
+    def locate(
+        self,
+        *,
+        line: int | None = None,
+        byte: int | None = None,
+        time: float | None = None,
+        stream: Stream = "combined",
+        holes: Holes = "raise",
+    ) -> Position:
+        """Where a line begins, which line a byte is in, or what came first at a time or later. Give one of the three.
+
+        Args:
+            line: from 1.
+            byte: from 0.
+            time: seconds after the artifact began.
+            stream: ``combined``, ``stdout`` or ``stderr``.
+            holes: ``raise`` or ``skip`` what a rolled artifact has dropped.
+
+        Returns:
+            The byte and its line; the end, and the line that would come next, for what lies past it. Cost: one or two
+            chunks.
+
+        Raises:
+            RangeError: not exactly one of the three, or one that means nothing.
+            DroppedRangeError, IntegrityError: as for the ranges.
+        """
+        call = "locate(line=100)"
+        if sum(value is not None for value in (line, byte, time)) != 1:
+            raise RangeError(f"give one of line, byte and time; for example {call}")
+        if line is not None and _whole(line, "line", call) < 1:
+            raise RangeError(f"line is {line}, but lines count from 1; for example {call}")
+        if byte is not None and _whole(byte, "byte", call) < 0:
+            raise RangeError(f"byte is {byte}, but bytes count from 0; for example locate(byte=65536)")
+        seconds = time is not None and (
+            isinstance(time, bool) or not isinstance(time, (int, float)) or not time >= 0
+        )
+        if seconds:
+            raise RangeError(f"time must be seconds from 0, not {time!r}; for example locate(time=2.5)")
+
+        def find(ranges: RangeReader) -> Position:
+            if line is not None:
+                position = ranges.start_of_line(min(line, _LARGEST))
+            elif byte is not None:
+                position = min(byte, ranges.record.view_size(view_of(stream)))
+            else:
+                position = ranges.start_of_time(round(min(time or 0, _LARGEST / 1e6) * 1e6))
+            return Position(position, ranges.line_of(position))
+
+        return self._read(stream, holes, find)
 
     # --- iteration --------------------------------------------------------------------------------------
 

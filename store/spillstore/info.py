@@ -168,6 +168,19 @@ class CheckReport:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Position:
+    """A place in a view.
+
+    Attributes:
+        byte: its byte, from 0.
+        line: the line that byte is in, from 1.
+    """
+
+    byte: int
+    line: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Segment:
     """A run of bytes that entered the sequence together.
 

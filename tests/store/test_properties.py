@@ -13,6 +13,7 @@ from support import NO_FLOORS, ManualClock
 
 from spillstore import Store
 from spillstore.exceptions import DroppedRangeError
+from spillstore.info import Position
 
 VIEWS = ("combined", "stdout", "stderr")
 HOLD_US = 50_000
@@ -102,6 +103,17 @@ def agree_on_everything(written: Written, data) -> None:
             each.data
             for each in artifact.segments()
             if view in {"combined", each.stream} and low <= round(each.time * 1e6) < high
+        )
+        number = data.draw(st.integers(1, len(lines) + 2))
+        begin = len(b"".join(lines[: number - 1]))
+        assert artifact.locate(line=number, stream=view) == Position(begin, whole[:begin].count(b"\n") + 1)
+        assert artifact.locate(byte=start, stream=view) == Position(
+            min(start, len(whole)), whole[:start].count(b"\n") + 1
+        )
+        moment = data.draw(st.integers(0, 2_000_000))
+        came = len(model.between(0, moment, view))
+        assert artifact.locate(time=moment / 1e6, stream=view) == Position(
+            came, whole[:came].count(b"\n") + 1
         )
         with artifact.open(stream=view) as file:
             file.seek(start)
