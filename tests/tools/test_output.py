@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from spillstore_tools.cli._output import count, exact_size, human_size, table, utc
+from spillstore_tools.cli._output import table
+from spillstore_tools.describe import count, exact_size, human_size, utc
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,17 @@ with a call that would have been right.
 
 from __future__ import annotations
 
+import contextlib
+import datetime as dt
 import json
 import re
+import time
 from collections.abc import Mapping, Sequence
 
 _ABSENT = frozenset({"", "null", "none", "undefined", "nil"})
 _WHOLE = re.compile(r"[+-]?[0-9]+(?:\.0*)?", re.ASCII)
+_AGO = re.compile(r"(\d{1,9})([smhd])", re.ASCII)
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _SHOWN = 100
 
 
@@ -106,6 +111,85 @@ def text(name: str, value: object, *, example: str = "") -> str | None:
     if value is None or isinstance(value, str):
         return value
     raise ArgumentError(f"{name} must be text, not {_shown(value)}{_for(example)}")
+
+
+def number(name: str, value: object, *, example: str = "") -> float | None:
+    """A number from 0, or None where it was left out.
+
+    Raises:
+        ArgumentError: it is none.
+    """
+    if absent(value):
+        return None
+    found: float | None = None
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        found = float(value)
+    elif isinstance(value, str) and len(value) < _SHOWN:
+        with contextlib.suppress(ValueError):
+            found = float(value)
+    if found is None or not 0 <= found < float("inf"):
+        raise ArgumentError(f"{name} must be a number from 0, not {_shown(value)}{_for(example)}")
+    return found
+
+
+def flag(name: str, value: object) -> bool:
+    """Yes or no; what was left out is no.
+
+    Raises:
+        ArgumentError: it is neither.
+
+    Example:
+        >>> flag("raw", "true"), flag("raw", None), flag("raw", 0)
+        (True, False, False)
+    """
+    if absent(value):
+        return False
+    if isinstance(value, str):
+        value = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}.get(
+            value.strip().lower(), value
+        )
+    if value in (True, False):
+        return bool(value)
+    raise ArgumentError(f"{name} must be true or false, not {_shown(value)}")
+
+
+def one_of(name: str, value: object, names: Sequence[str], default: str) -> str:
+    """One of some words; what was left out is the default.
+
+    Raises:
+        ArgumentError: it is none of them.
+    """
+    if absent(value):
+        return default
+    if isinstance(value, str) and value.strip().lower() in names:
+        return value.strip().lower()
+    raise ArgumentError(f"{name} must be one of {', '.join(names)}, not {_shown(value)}")
+
+
+def moment(name: str, value: object) -> float | None:
+    """A time in seconds since 1970, or None where it was left out: ``2h`` ago, a date and time in UTC, or the seconds.
+
+    Raises:
+        ArgumentError: it is none.
+
+    Example:
+        >>> moment("since", "1970-01-02"), moment("since", 5)
+        (86400.0, 5.0)
+    """
+    if absent(value):
+        return None
+    if isinstance(value, str):
+        if match := _AGO.fullmatch(value.strip()):
+            return time.time() - int(match[1]) * _SECONDS[match[2]]
+        with contextlib.suppress(ValueError):
+            found = dt.datetime.fromisoformat(value.strip())
+            return (found if found.tzinfo else found.replace(tzinfo=dt.UTC)).timestamp()
+    try:
+        return number(name, value)
+    except ArgumentError:
+        raise ArgumentError(
+            f"{name}: {_shown(value)} is no time; for example 2h, 7d or 2026-11-20T08:00"
+        ) from None
 
 
 def _shown(value: object) -> str:

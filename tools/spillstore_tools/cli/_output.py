@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import sys
 from typing import TYPE_CHECKING
@@ -15,50 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
-
-
-def human_size(size: int) -> str:
-    """A size in bytes for people, in powers of 1024.
-
-    Example:
-        >>> human_size(512), human_size(2_415_919), human_size(911_360)
-        ('512 bytes', '2.3 MB', '890 KB')
-    """
-    if size < 1024:  # noqa: PLR2004
-        return count(size, "byte")
-    value = float(size)
-    for unit in ("KB", "MB", "GB", "TB"):
-        value /= 1024
-        if value < 1023.5 or unit == "TB":  # noqa: PLR2004  # would be rounded to 1024
-            break
-    number = f"{value:.0f}" if value >= 99.95 else f"{value:.1f}".removesuffix(".0")  # noqa: PLR2004  # three digits
-    return f"{number} {unit}"
-
-
-def count(number: int, noun: str) -> str:
-    """A number and its noun.
-
-    Example:
-        >>> count(1, "byte"), count(12_345, "line")
-        ('1 byte', '12,345 lines')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def exact_size(size: int) -> str:
-    """A size to the byte, and for people where that is not the same."""
-    return count(size, "byte") if size < 1024 else f"{count(size, 'byte')} ({human_size(size)})"  # noqa: PLR2004
-
-
-def utc(seconds: float) -> str:
-    """A moment, given in seconds since 1970.
-
-    Example:
-        >>> utc(1_699_280_567.5)
-        '2023-11-06 14:22:47 UTC'
-    """
-    moment = dt.datetime.fromtimestamp(seconds, dt.UTC)
-    return moment.strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[str] = ()) -> str:

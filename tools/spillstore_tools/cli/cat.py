@@ -14,8 +14,9 @@ from spillstore_tools.cli._location import (
     skip_holes_option,
     stream_option,
 )
-from spillstore_tools.cli._output import exact_size, note, write_bytes
+from spillstore_tools.cli._output import note, write_bytes
 from spillstore_tools.cli._read import byte_blocks, view_of
+from spillstore_tools.describe import exact_size
 
 if TYPE_CHECKING:
     from spillstore.info import Stream

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from spillstore_tools.cli._location import Location, location_options
-from spillstore_tools.cli._output import count, human_size, json_option, print_json
+from spillstore_tools.cli._output import json_option, print_json
+from spillstore_tools.describe import count, human_size
 
 if TYPE_CHECKING:
     from spillstore import Session

@@ -15,8 +15,9 @@ from spillstore_tools.cli._location import (
     skip_holes_option,
     stream_option,
 )
-from spillstore_tools.cli._output import exact_size, json_option, note, print_json
+from spillstore_tools.cli._output import json_option, note, print_json
 from spillstore_tools.cli._read import holes
+from spillstore_tools.describe import exact_size
 
 if TYPE_CHECKING:
     from spillstore import Session

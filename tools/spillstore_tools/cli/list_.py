@@ -3,37 +3,29 @@
 from __future__ import annotations
 
 import dataclasses
-import datetime as dt
-import re
-import time
 from typing import TYPE_CHECKING, cast
 
 import click
 
+from spillstore_tools.arguments import ArgumentError, moment
 from spillstore_tools.cli._location import Location, location_options
-from spillstore_tools.cli._output import count, human_size, json_option, print_json, table, utc
+from spillstore_tools.cli._output import json_option, print_json, table
+from spillstore_tools.describe import count, human_size, utc
 
 if TYPE_CHECKING:
     from spillstore import ArtifactInfo
     from spillstore.info import State
 
-_AGO = re.compile(r"(\d+)([smhd])", re.ASCII)
-_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _COMMAND = 60
 _HEADER = ("id", "size", "stored", "lines", "state", "source", "created", "command")
 _NUMBERS = ("size", "stored", "lines")
 
 
 def _parse_since(_: click.Context, __: click.Parameter, text: str | None) -> float | None:
-    if text is None:
-        return None
-    if match := _AGO.fullmatch(text):
-        return time.time() - int(match[1]) * _SECONDS[match[2]]
     try:
-        moment = dt.datetime.fromisoformat(text)
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is no time; for example 2h, 7d or 2026-11-20T08:00") from None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)).timestamp()
+        return moment("since", text)
+    except ArgumentError as error:
+        raise click.BadParameter(str(error).removeprefix("since: ")) from None
 
 
 @click.command("list")

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from spillstore_tools.cli._location import Location, location_options
-from spillstore_tools.cli._output import count, exact_size, human_size, json_option, print_json, write_text
+from spillstore_tools.cli._output import json_option, print_json, write_text
 from spillstore_tools.cli._profile import PROFILES, known_profile, load_configuration
+from spillstore_tools.describe import count, exact_size, human_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import click
 
 from spillstore_tools.cli._location import Location, find, id_argument, location_options, skip_holes_option
-from spillstore_tools.cli._output import exact_size, note
+from spillstore_tools.cli._output import note
 from spillstore_tools.cli._read import byte_blocks, holes
+from spillstore_tools.describe import exact_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

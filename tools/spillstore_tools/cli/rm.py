@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from spillstore_tools.cli._location import Location, find, id_argument, location_options
-from spillstore_tools.cli._output import human_size, json_option, print_json
+from spillstore_tools.cli._output import json_option, print_json
+from spillstore_tools.describe import human_size
 
 
 @click.command("rm")

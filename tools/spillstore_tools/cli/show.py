@@ -15,9 +15,10 @@ from spillstore_tools.cli._location import (
     skip_holes_option,
     stream_option,
 )
-from spillstore_tools.cli._output import count, json_option, note, print_json, write_bytes, write_text
+from spillstore_tools.cli._output import json_option, note, print_json, write_bytes, write_text
 from spillstore_tools.cli._ranges import parse_bytes, parse_lines
 from spillstore_tools.cli._read import byte_blocks, line_blocks, terminator, view_of
+from spillstore_tools.describe import count
 from spillstore_tools.preview.lines import clean_blocks
 
 if TYPE_CHECKING:

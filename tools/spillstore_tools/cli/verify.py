@@ -7,7 +7,8 @@ import dataclasses
 import click
 
 from spillstore_tools.cli._location import Location, find, location_options
-from spillstore_tools.cli._output import count, exact_size, json_option, print_json
+from spillstore_tools.cli._output import json_option, print_json
+from spillstore_tools.describe import count, exact_size
 
 
 @click.command("verify")

@@ -1,0 +1,100 @@
+"""Sizes, times and artifacts in words."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from spillstore import ArtifactInfo, HoleInfo
+
+_CHARS_PER_TOKEN = 4  # the usual rule of thumb
+
+
+def human_size(size: int) -> str:
+    """A size in bytes for people, in powers of 1024.
+
+    Example:
+        >>> human_size(512), human_size(2_415_919), human_size(911_360)
+        ('512 bytes', '2.3 MB', '890 KB')
+    """
+    if size < 1024:  # noqa: PLR2004
+        return count(size, "byte")
+    value = float(size)
+    for unit in ("KB", "MB", "GB", "TB"):
+        value /= 1024
+        if value < 1023.5 or unit == "TB":  # noqa: PLR2004  # would be rounded to 1024
+            break
+    number = f"{value:.0f}" if value >= 99.95 else f"{value:.1f}".removesuffix(".0")  # noqa: PLR2004  # three digits
+    return f"{number} {unit}"
+
+
+def count(number: int, noun: str) -> str:
+    """A number and its noun.
+
+    Example:
+        >>> count(1, "byte"), count(12_345, "line")
+        ('1 byte', '12,345 lines')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def exact_size(size: int) -> str:
+    """A size to the byte, and for people where that is not the same."""
+    return count(size, "byte") if size < 1024 else f"{count(size, 'byte')} ({human_size(size)})"  # noqa: PLR2004
+
+
+def utc(seconds: float) -> str:
+    """A moment, given in seconds since 1970.
+
+    Example:
+        >>> utc(1_699_280_567.5)
+        '2023-11-06 14:22:47 UTC'
+    """
+    moment = dt.datetime.fromtimestamp(seconds, dt.UTC)
+    return moment.strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def tokens(info: ArtifactInfo) -> int:
+    """About how many tokens its text is."""
+    return -(-info.chars // _CHARS_PER_TOKEN)
+
+
+def described(info: ArtifactInfo) -> Iterator[tuple[str, str]]:
+    """What is known of an artifact, as names and values."""
+    yield "Artifact", info.id
+    yield "Type", info.content_type or "unknown"
+    yield "Size", exact_size(info.size)
+    yield "Estimated tokens", f"~{tokens(info):,}"
+    yield "Created", utc(info.created)
+    yield "Source", " ".join(part for part in (info.source, info.command) if part)
+    yield "Session", info.session if info.project is None else f"{info.session} of project {info.project}"
+    if info.tool_call_id is not None:
+        yield "Tool call", info.tool_call_id
+    yield "State", info.state if info.reason is None else f"{info.state}: {info.reason}"
+    if info.exit_code is not None:
+        yield "Exit code", str(info.exit_code)
+    if info.duration is not None:
+        yield "Duration", f"{info.duration:.3f} s"
+    yield "Lines", f"{info.lines:,} ending in {info.newline.upper()}"
+    yield "Stdout", f"{count(info.stdout.size, 'byte')}, {count(info.stdout.lines, 'line')}"
+    yield "Stderr", f"{count(info.stderr.size, 'byte')}, {count(info.stderr.lines, 'line')}"
+    yield "Stored", _stored(info)
+    if info.received != info.size:
+        yield "Received", exact_size(info.received)
+    if info.hole is not None:
+        yield "Hole", _hole(info.hole, info.kept)
+    if info.digest is not None:
+        yield "Digest", info.digest
+
+
+def _stored(info: ArtifactInfo) -> str:
+    ratio = f", {info.kept / info.stored_size:.1f} : 1" if info.stored_size else ""
+    return f"{exact_size(info.stored_size)} in {count(info.chunks, 'chunk')}{ratio}"
+
+
+def _hole(hole: HoleInfo, kept: int) -> str:
+    lines = f"lines {hole.first_line}-{hole.last_line}"
+    return f"bytes {hole.start}-{hole.end} ({lines}) were dropped; {exact_size(kept)} kept"
