@@ -50,10 +50,12 @@ if TYPE_CHECKING:
     from spillstore.info import (
         ArtifactInfo,
         CheckReport,
+        Cleaner,
         Event,
         Export,
         Holes,
         Position,
+        SearchResult,
         Segment,
         SessionInfo,
         State,
@@ -394,6 +396,36 @@ class Artifact:
         """Where a line begins, which line a byte is in, or what came first at a time or later."""
         return await asyncio.to_thread(
             lambda: self._artifact.locate(line=line, byte=byte, time=time, stream=stream, holes=holes)
+        )
+
+    async def search(
+        self,
+        pattern: str,
+        *,
+        stream: Stream = "combined",
+        context: int = 0,
+        limit: int = 50,
+        cursor: str | None = None,
+        ignore_case: bool = False,
+        literal: bool = False,
+        invert: bool = False,
+        cleaner: Cleaner | None = None,
+        seconds: float | None = None,
+    ) -> SearchResult:
+        """Lines that match a regular expression, a page at a time."""
+        return await asyncio.to_thread(
+            lambda: self._artifact.search(
+                pattern,
+                stream=stream,
+                context=context,
+                limit=limit,
+                cursor=cursor,
+                ignore_case=ignore_case,
+                literal=literal,
+                invert=invert,
+                cleaner=cleaner,
+                seconds=seconds,
+            )
         )
 
     async def tail(

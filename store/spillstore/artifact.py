@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from spillstore._engine import Engine
     from spillstore._ranges import Block
-    from spillstore.info import Holes, State, Stream, Verification
+    from spillstore.info import Cleaner, Holes, SearchResult, State, Stream, Verification
 
 MAX_BYTES = 64 * MIB
 _BLOCKS = 16  # chunks that an iterator fetches in one short transaction
@@ -249,6 +249,74 @@ class Artifact:
             return Position(position, ranges.line_of(position))
 
         return self._read(stream, holes, find)
+
+    def search(
+        self,
+        pattern: str,
+        *,
+        stream: Stream = "combined",
+        context: int = 0,
+        limit: int = 50,
+        cursor: str | None = None,
+        ignore_case: bool = False,
+        literal: bool = False,
+        invert: bool = False,
+        cleaner: Cleaner | None = None,
+        seconds: float | None = None,
+    ) -> SearchResult:
+        r"""Lines that match a regular expression (RE2 syntax), a page at a time, in time linear in what is read.
+
+        Args:
+            pattern: matched within lines; ``^`` and ``$`` are a line's ends.
+            stream: ``combined``, ``stdout`` or ``stderr``.
+            context: lines before and after each match that are told, too.
+            limit: matching lines of a page; 0 to count alone, to the end.
+            cursor: of the page before; the other arguments must be the same.
+            ignore_case: letters of either case are the same.
+            literal: the pattern is text, not an expression.
+            invert: lines that do not match.
+            cleaner: what a reader sees of lines; None searches the bytes as they are stored.
+            seconds: time after which the page ends with what it has.
+
+        Returns:
+            The page. Lines above 16 MiB are searched in windows that overlap by 1 MiB. What a rolled artifact has
+            dropped is left out, and noted.
+
+        Raises:
+            PatternError: no expression, or one with look-around or back-references.
+            RangeError: arguments that mean nothing.
+            IntegrityError: a damaged chunk.
+
+        Example:
+            >>> import tempfile
+            >>> from spillstore import Store
+            >>> with tempfile.TemporaryDirectory() as root, Store(root, free_disk_floor=0).session("s") as session:
+            ...     page = session.put("one\ntwo\nthree\n").search("^t")
+            ...     [(match.line, match.byte, match.text) for match in page.matches], page.complete
+            ([(2, 4, 'two'), (3, 8, 'three')], True)
+        """
+        from spillstore._search import Search  # noqa: PLC0415  # few programs search
+
+        example = 'search("error", limit=50)'
+        if not isinstance(pattern, str):
+            raise RangeError(f"pattern must be text, not {pattern!r}; for example {example}")
+        for name, value in (("context", context), ("limit", limit)):
+            if _whole(value, name, example) < 0:
+                raise RangeError(f"{name} is {value}, but must be 0 or more; for example {example}")
+        view_of(stream)
+        return Search(
+            self,
+            pattern,
+            stream=stream,
+            context=context,
+            limit=limit,
+            cursor=cursor,
+            ignore_case=ignore_case,
+            literal=literal,
+            invert=invert,
+            cleaner=cleaner,
+            seconds=seconds,
+        ).run()
 
     # --- iteration --------------------------------------------------------------------------------------
 

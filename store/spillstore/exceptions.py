@@ -8,6 +8,7 @@ No ``sqlite3``, SQLAlchemy or ``zstandard`` exception ever leaves the library: a
     │   ├── InvalidSettingError       (ValueError)  a setting with a wrong type or value
     │   ├── RangeError                (ValueError)  a range that means nothing
     │   │   └── RangeTooLargeError                  a range whose answer would not fit in ``max_bytes``
+    │   ├── PatternError              (ValueError)  a pattern that cannot be searched for
     │   ├── DroppedRangeError         (LookupError) a range that the ``roll`` policy has dropped
     │   ├── NotFoundError             (LookupError) no such session or artifact here
     │   │   ├── SessionNotFoundError
@@ -62,6 +63,10 @@ class RangeError(UsageError, ValueError):
 
 class RangeTooLargeError(RangeError):
     """The answer would be larger than ``max_bytes``; iterate with ``chunks()`` or ``open()`` instead."""
+
+
+class PatternError(UsageError, ValueError):
+    """No regular expression, or one that cannot be searched for in linear time (look-around, back-references)."""
 
 
 class DroppedRangeError(UsageError, LookupError):

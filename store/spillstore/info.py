@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -178,6 +178,66 @@ class Position:
 
     byte: int
     line: int
+
+
+class Cleaner(Protocol):
+    """What a reader sees of stored lines, for a search that shall find what is seen."""
+
+    def text(self, lines: bytes, terminator: bytes) -> bytes:
+        """Whole lines, cleaned, in UTF-8; as many of them, each ending in LF."""
+        ...
+
+    def offset(self, line: bytes, terminator: bytes, index: int) -> int:
+        """The byte of a stored line at which character ``index`` of its cleaned text stands."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Match:
+    """A line that a search has found.
+
+    Attributes:
+        line: its number.
+        byte: where its first match begins, in the stored bytes of the view.
+        column: the same in characters of the line, from 1.
+        text: the line without its ending, or the part around the match.
+        clipped: whether it is a part.
+        before: the lines before it, if they were asked for.
+        after: those behind it.
+    """
+
+    line: int
+    byte: int
+    column: int
+    text: str
+    clipped: bool = False
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SearchResult:
+    """A page of a search.
+
+    Attributes:
+        matches: the lines of this page.
+        lines: matching lines up to here, those of the pages before included.
+        total_matches: matches in them.
+        complete: whether all was searched, so that the counts are the totals.
+        scanned: bytes of the view that were looked through.
+        size: bytes of the view.
+        cursor: for the next page; None when all was searched.
+        notes: what could not be searched as usual.
+    """
+
+    matches: tuple[Match, ...]
+    lines: int
+    total_matches: int
+    complete: bool
+    scanned: int
+    size: int
+    cursor: str | None
+    notes: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ _SCANNED = 16 * 1024 * 1024  # bytes that one answer looks through, where little
 _LISTED, _MOST_LISTED = 20, 100
 _NAMED = 5  # ids that are named where one is wrong
 _COMMAND = 60
-_STREAMS = ("combined", "stdout", "stderr")
+STREAMS = ("combined", "stdout", "stderr")
 _STATES = ("open", "sealed", "interrupted")
 _CURSOR = re.compile(r"(combined|stdout|stderr):(\d{1,18})-(\d{1,18})?(:raw)?", re.ASCII)
 _URI = re.compile(r"artifact://([^?/]+)/?(?:\?stream=(combined|stdout|stderr))?")
@@ -140,20 +140,20 @@ def get_artifact(
         "tail": tail,
     }
     try:
-        artifact, view = _find(session, id)
+        artifact, view = find_artifact(session, id)
         room = whole("max_chars", max_chars, least=_LEAST_CHARS, most=_MOST_CHARS) or MAX_CHARS
         if not absent(cursor):
             wanted = _Wanted.of_cursor(cursor, artifact)
         else:
             asked = {name: value for name, value in ranges.items() if not absent(value)}
             _check_partial(asked, artifact, partial=partial)
-            chosen = cast("Stream", one_of("stream", stream, _STREAMS, view or "combined"))
+            chosen = cast("Stream", one_of("stream", stream, STREAMS, view or "combined"))
             wanted = _Wanted.of_ranges(asked, artifact, chosen, raw=flag("raw", raw))
         return _Reader(artifact, wanted, room).answer()
     except ArgumentError as error:
         return Answer(text=f"get_artifact: {error}\n", is_error=True)
     except SpillstoreError as error:
-        if _closed(session):
+        if closed(session):
             raise
         return Answer(text=f"get_artifact: {error}\n", is_error=True)
 
@@ -173,7 +173,7 @@ def artifact_info(session: Session, *, id: object = None) -> Answer:  # noqa: A0
         ClosedError: the session is closed.
     """
     try:
-        artifact, _ = _find(session, id)
+        artifact, _ = find_artifact(session, id)
         text = "".join(f"{name}: {one_line(value)[:500]}\n" for name, value in described(artifact.info))
     except ArgumentError as error:
         return Answer(text=f"artifact_info: {error}\n", is_error=True)
@@ -212,7 +212,7 @@ def list_artifacts(
         }
         return _listed(session, min(count, _MOST_LISTED), filters)
     except (ArgumentError, SpillstoreError) as error:
-        if _closed(session):
+        if closed(session):
             raise
         return Answer(text=f"list_artifacts: {error}\n", is_error=True)
 
@@ -247,7 +247,7 @@ def _entry(info: ArtifactInfo) -> str:
 # --- which artifact ---------------------------------------------------------------------------------------
 
 
-def _find(session: Session, value: object) -> tuple[Artifact, str | None]:
+def find_artifact(session: Session, value: object) -> tuple[Artifact, str | None]:
     """The artifact of an id, and the view that the id names.
 
     Raises:
@@ -275,7 +275,8 @@ def _there(session: Session) -> str:
     return f"the newest are {', '.join(ids)}; for example {_RIGHT.format(ids[0])}"
 
 
-def _closed(session: Session) -> bool:
+def closed(session: Session) -> bool:
+    """Whether a session is closed, which is its caller's fault and not a model's."""
     try:
         session.exists("")
     except SpillstoreError:

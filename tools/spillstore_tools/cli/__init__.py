@@ -35,6 +35,7 @@ _MODULES = {
     "show": "show",
     "cat": "cat",
     "tail": "tail",
+    "search": "search",
     "replay": "replay",
     "verify": "verify",
     "export": "export",

@@ -1,0 +1,462 @@
+"""Search: lines that match a regular expression, in time linear in what is read, a page at a time.
+
+The engine is RE2, which never backtracks; line ends are taken out of every character class (``never_nl``), so a block of
+many lines is searched in one call and no match crosses a line. Blocks hold whole lines. A line above 16 MiB is searched in
+windows that overlap by 1 MiB, so a match of up to that size is found wherever it stands.
+
+A page ends with a cursor: where the search goes on, and what was counted until there; so the last page, or a search that
+only counts, has exact totals.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import re
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from spillstore.exceptions import DroppedRangeError, PatternError, RangeError, RangeTooLargeError
+from spillstore.info import Match, SearchResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from spillstore.artifact import Artifact
+    from spillstore.info import Cleaner, Stream
+
+_BLOCK = 1024 * 1024
+_LONGEST = 16 * 1024 * 1024  # bytes of a line that is searched as a whole
+_OVERLAP = 1024 * 1024
+_CLEANED = 1024 * 1024  # bytes of a line that is cleaned; longer ones are searched as they are stored
+_TEXT = 2000  # bytes of a line around its match that are told
+_CURSOR = re.compile(r"(combined|stdout|stderr)@(\d{1,18})\+(\d{1,18})\+(\d{1,18})", re.ASCII)
+_CONTEXT_BYTES = 256 * 1024
+_SHOWN = 100  # characters of a wrong pattern
+
+
+class _Piece(NamedTuple):
+    """What is searched together: whole lines, or a window of a line that is too long for that."""
+
+    start: int
+    data: bytes
+    window: bool
+    last: bool  # of its line
+
+
+@functools.lru_cache(maxsize=64)
+def compiled(pattern: str, *, ignore_case: bool, literal: bool, latin: bool) -> Any:
+    """The pattern for bytes.
+
+    Raises:
+        PatternError: it is none, or one that cannot be searched in linear time.
+    """
+    import re2  # type: ignore[import-untyped]  # noqa: PLC0415  # ten milliseconds that only a search needs
+
+    options = re2.Options()
+    options.log_errors = False
+    options.never_nl = True
+    options.case_sensitive = not ignore_case
+    options.max_mem = 64 * 1024 * 1024
+    if latin:
+        options.encoding = re2.Options.Encoding.LATIN1
+    source = re2.escape(pattern) if literal else pattern
+    try:
+        return re2.compile(f"(?m){source}".encode(errors="surrogatepass"), options)
+    except re2.error as error:
+        reason = error.args[0].decode() if isinstance(error.args[0], bytes) else str(error.args[0])
+        raise PatternError(_explained(pattern, reason)) from None
+
+
+def _explained(pattern: str, reason: str) -> str:
+    shown = pattern if len(pattern) <= _SHOWN else f"{pattern[:_SHOWN]}..."
+    hint = "escape what is meant literally, or search for it literally"
+    if re.search(r"\(\?<?[=!]", pattern):
+        hint = "look-ahead and look-behind are not supported; match more, and look at the lines"
+    elif re.search(r"\\[1-9]|\(\?P=", pattern):
+        hint = "back-references are not supported; spell the alternatives out"
+    elif re.search(r"[*+?}]\+|\(\?>", pattern):
+        hint = "possessive and atomic groups are not supported, nor needed: no pattern backtracks here"
+    elif "\\Z" in pattern:
+        hint = r"use $ for the end of a line"
+    elif re.search(r"\{\d{4,}", pattern):
+        hint = "repeat at most 1000 times, or use * or +"
+    return f"{shown!r} is no pattern that can be searched for (RE2 syntax): {reason}; {hint}"
+
+
+@dataclasses.dataclass(slots=True)
+class _Counts:
+    lines: int = 0
+    matches: int = 0
+
+
+class Search:
+    """One page of a search.
+
+    Args:
+        artifact: sealed or not.
+        pattern: an RE2 regular expression, matched within lines.
+        stream: the view.
+        context: lines before and after.
+        limit: matching lines of a page; 0 to count alone, to the end.
+        cursor: of the page before.
+        ignore_case: letters of either case are the same.
+        literal: the pattern is text.
+        invert: lines that do not match.
+        cleaner: what a reader sees of lines; None for stored bytes.
+        seconds: time after which the page ends with what it has; None for no such limit.
+    """
+
+    def __init__(
+        self,
+        artifact: Artifact,
+        pattern: str,
+        *,
+        stream: Stream,
+        context: int,
+        limit: int,
+        cursor: str | None,
+        ignore_case: bool,
+        literal: bool,
+        invert: bool,
+        cleaner: Cleaner | None,
+        seconds: float | None,
+    ) -> None:
+        self._artifact = artifact
+        self._stream = stream
+        self._context = context
+        self._limit = limit
+        self._invert = invert
+        self._cleaner = cleaner
+        self._patterns = [
+            compiled(pattern, ignore_case=ignore_case, literal=literal, latin=latin)
+            for latin in (False, True)
+        ]
+        self._deadline = None if seconds is None else time.monotonic() + seconds
+        info = artifact.info
+        self._terminator = b"\r" if info.newline == "cr" else b"\n"
+        self._size, self._state = artifact.extent(stream)
+        self._hole = self._hole_of()
+        self._counts = _Counts()
+        self._start = 0
+        if cursor is not None:
+            match = _CURSOR.fullmatch(cursor)
+            if match is None or match[1] != stream:
+                raise RangeError(f"{cursor!r} is no cursor of this search; take it from the page before")
+            self._start, self._counts = int(match[2]), _Counts(int(match[3]), int(match[4]))
+        self._known = (-1, 0)  # where a line begins, and its number
+        self._found: list[Match] = []
+        self._window: _Window | None = None  # of the line that is searched in windows now
+        self._windows = False
+        self._uncleaned = False
+
+    def _hole_of(self) -> tuple[int, int] | None:
+        """The bytes of the view that a rolled artifact has dropped."""
+        if self._artifact.info.hole is None:
+            return None
+        try:
+            self._artifact.read_bytes(0, self._size, stream=self._stream, max_bytes=0)
+        except DroppedRangeError as error:
+            return error.dropped_bytes
+        except RangeTooLargeError:
+            return None
+        return None
+
+    def run(self) -> SearchResult:
+        """The page."""
+        at = self._start
+        stopped = False
+        for piece in self._pieces():
+            stop = self._search_window(piece) if piece.window else self._search(piece)
+            if stop is not None:
+                at, stopped = stop, True
+                break
+            at = piece.start + len(piece.data)
+            if self._deadline is not None and time.monotonic() > self._deadline:
+                stopped = at < self._size
+                break
+        notes = []
+        if self._windows:
+            notes.append(f"lines above {_LONGEST} bytes were searched in overlapping windows")
+        if self._uncleaned:
+            notes.append(f"lines above {_CLEANED} bytes were searched as they are stored")
+        if self._hole is not None:
+            notes.append(f"bytes {self._hole[0]}-{self._hole[1]} were dropped and could not be searched")
+        cursor = f"{self._stream}@{at}+{self._counts.lines}+{self._counts.matches}"
+        return SearchResult(
+            matches=tuple(map(self._with_context, self._found)) if self._context else tuple(self._found),
+            lines=self._counts.lines,
+            total_matches=self._counts.matches,
+            complete=not stopped,
+            scanned=at,
+            size=self._size,
+            cursor=cursor if stopped else None,
+            notes=tuple(notes),
+        )
+
+    # --- what is read -----------------------------------------------------------------------------------
+
+    def _pieces(self) -> Iterator[_Piece]:
+        if self._hole is None:
+            yield from self._between(self._start, self._size)
+            return
+        low, high = self._hole
+        yield from self._between(self._start, min(low, self._size))
+        yield from self._between(max(self._start, high), self._size)
+
+    def _between(self, start: int, end: int) -> Iterator[_Piece]:
+        """Whole lines in pieces of about a megabyte; what is torn at either end counts as a line."""
+        if start >= end:
+            return
+        held: list[bytes] = []
+        size, wanted, at, windows = 0, _BLOCK, start, False
+        for block in self._artifact.chunks(start, end, stream=self._stream, holes="skip"):
+            held.append(block)
+            size += len(block)
+            if size < wanted:
+                continue
+            data = b"".join(held)
+            cut = data.rfind(self._terminator) + 1
+            if windows and (ending := data.find(self._terminator) + 1):
+                yield _Piece(at, data[:ending], window=True, last=True)
+                windows, data, at = False, data[ending:], at + ending
+                cut -= ending
+            if not windows and cut > 0:
+                yield _Piece(at, data[:cut], window=False, last=True)
+                data, at = data[cut:], at + cut
+            elif len(data) >= _LONGEST:
+                yield _Piece(at, data, window=True, last=False)
+                windows = True
+                data, at = data[-_OVERLAP:], at + len(data) - _OVERLAP
+            held, size = [data], len(data)
+            # A line that does not end is waited for in ever larger steps, so that it is not joined time and again.
+            wanted = _LONGEST if windows else min(_LONGEST, max(_BLOCK, 2 * size))
+        data = b"".join(held)
+        if windows:
+            ending = data.find(self._terminator) + 1 or len(data)
+            yield _Piece(at, data[:ending], window=True, last=True)
+            data, at = data[ending:], at + ending
+        if data:
+            yield _Piece(at, data, window=False, last=True)
+
+    # --- what is found ----------------------------------------------------------------------------------
+
+    def _search(self, piece: _Piece) -> int | None:
+        """Look through a piece; where to go on, if the page is full."""
+        data = piece.data
+        text = self._cleaned(data)
+        pattern = self._pattern_for(text)
+        starts: list[int] | None = None  # of lines in what is stored, where cleaning has moved them
+        position = 0
+        while position < len(text):
+            found = pattern.search(text, position)
+            hit = len(text) if found is None else found.start()
+            if self._invert:
+                line_end = text.find(b"\n", hit) + 1 or len(text)
+                first = text.rfind(b"\n", 0, hit) + 1 if found is not None else len(text)
+                for begin in _line_starts(text, position, first):
+                    self._counts.lines += 1
+                    self._counts.matches += 1
+                    starts = self._take(piece, text, begin, begin, starts)
+                    if self._full:
+                        return self._behind(piece, text, begin, starts)
+                position = line_end
+                continue
+            if found is None or (hit == len(text) and text.endswith(b"\n")):
+                break
+            begin = text.rfind(b"\n", 0, hit) + 1
+            position = text.find(b"\n", hit) + 1 or len(text)
+            self._counts.lines += 1
+            self._counts.matches += self._matches_in(pattern, text, found, position)
+            starts = self._take(piece, text, begin, hit, starts)
+            if self._full:
+                return self._behind(piece, text, begin, starts)
+        return None
+
+    @property
+    def _full(self) -> bool:
+        return bool(self._limit) and len(self._found) >= self._limit
+
+    def _matches_in(self, pattern: Any, text: bytes, found: Any, line_end: int) -> int:
+        """Matches of a line, from its first one on."""
+        count = 0
+        while found is not None and found.start() < line_end:
+            count += 1
+            position = found.end() if found.end() > found.start() else found.end() + 1
+            if position >= line_end:
+                break
+            found = pattern.search(text, position)
+            if (
+                found is not None
+                and found.start() == found.end() == line_end - 1
+                and text[line_end - 1 : line_end] == b"\n"
+            ):
+                break  # nothing, in front of the line's end
+        return count
+
+    def _cleaned(self, data: bytes) -> bytes:
+        if self._cleaner is None:
+            return data if self._terminator == b"\n" else data.replace(b"\n", b"\x0b").replace(b"\r", b"\n")
+        if len(data) > _CLEANED and _longest_line(data, self._terminator) > _CLEANED:
+            self._uncleaned = True
+            return data
+        return self._cleaner.text(data, self._terminator)
+
+    def _pattern_for(self, text: bytes) -> Any:
+        if text.isascii():
+            return self._patterns[0]
+        try:
+            text.decode()
+        except UnicodeDecodeError:
+            return self._patterns[1]
+        return self._patterns[0]
+
+    def _take(
+        self, piece: _Piece, text: bytes, begin: int, hit: int, starts: list[int] | None
+    ) -> list[int] | None:
+        """Keep a matching line for the page; ``begin`` and ``hit`` are in the text."""
+        if not self._limit:
+            return starts
+        data = piece.data
+        end = text.find(b"\n", begin)
+        line = text[begin : end if end >= 0 else len(text)]
+        column = hit - begin
+        if text is data:
+            start, offset = begin, hit
+        else:
+            starts = starts or _starts(data, self._terminator)
+            number = text.count(b"\n", 0, begin)
+            start = starts[number]
+            stored = data[start : starts[number + 1] if number + 1 < len(starts) else len(data)]
+            offset = start
+            if column and self._cleaner is not None and stored[:column] != line[:column]:
+                offset += self._cleaner.offset(
+                    stored, self._terminator, len(line[:column].decode(errors="replace"))
+                )
+            else:
+                offset += column
+        number = self._line_of(piece, start)
+        self._found.append(_match(number, piece.start + offset, line, column))
+        return starts
+
+    def _line_of(self, piece: _Piece, start: int) -> int:
+        """The number of the line that begins at a place in a piece; counted on from the one before, or looked up."""
+        known, line = self._known
+        byte = piece.start + start
+        if piece.start <= known <= byte:
+            line += piece.data.count(self._terminator, known - piece.start, start)
+        else:
+            line = self._artifact.locate(byte=byte, stream=self._stream, holes="skip").line
+        self._known = (byte, line)
+        return line
+
+    def _behind(self, piece: _Piece, text: bytes, begin: int, starts: list[int] | None) -> int:
+        """The byte behind a line of a piece."""
+        if text is piece.data:
+            end = text.find(b"\n", begin) + 1 or len(text)
+            return piece.start + end
+        starts = starts or _starts(piece.data, self._terminator)
+        number = text.count(b"\n", 0, begin) + 1
+        return piece.start + (starts[number] if number < len(starts) else len(piece.data))
+
+    def _search_window(self, piece: _Piece) -> int | None:
+        """A window of a very long line, as it is stored: every match counts once, the line once."""
+        self._windows = True
+        if self._window is None:
+            self._window = _Window(piece.start)
+        window = self._window
+        line_end = len(piece.data) - piece.data.endswith(self._terminator)
+        pattern = self._pattern_for(piece.data)
+        position = max(0, window.seen - piece.start)
+        while (found := pattern.search(piece.data, position)) is not None and found.start() <= line_end:
+            if window.first is None:
+                low = max(0, found.start() - _TEXT // 4)
+                text = piece.data[low : min(line_end, low + _TEXT)]
+                window.first = (piece.start + found.start(), text, found.start() - low)
+            window.matches += 1
+            position = found.end() + (found.end() == found.start())
+            window.seen = piece.start + position
+            if position > line_end:
+                break
+        if not piece.last:
+            # A match that begins in the overlap may be cut off here, and is found whole in the next window.
+            return None
+        self._window = None
+        if (window.first is None) is not self._invert:
+            return None
+        self._counts.lines += 1
+        self._counts.matches += 1 if self._invert else window.matches
+        if self._limit:
+            byte, text, column = window.first or (window.start, piece.data[:0], 0)
+            line = self._artifact.locate(byte=window.start, stream=self._stream, holes="skip").line
+            self._found.append(
+                dataclasses.replace(
+                    _match(line, byte, text, column), clipped=True, column=byte - window.start + 1
+                )
+            )
+        return piece.start + len(piece.data) if self._full else None
+
+    def _with_context(self, match: Match) -> Match:
+        """A match with the lines around it; of what is too large to be shown, none."""
+        low, high = max(1, match.line - self._context), match.line + self._context
+        return dataclasses.replace(
+            match, before=self._lines(low, match.line - 1), after=self._lines(match.line + 1, high)
+        )
+
+    def _lines(self, first: int, last: int) -> tuple[str, ...]:
+        if last < first:
+            return ()
+        try:
+            data = self._artifact.read_lines(
+                first, last, stream=self._stream, holes="skip", max_bytes=_CONTEXT_BYTES
+            )
+        except RangeTooLargeError:
+            return ()
+        text = self._cleaned(data)
+        lines = text.split(b"\n")
+        if not lines[-1]:
+            lines.pop()
+        return tuple(line[:_TEXT].decode(errors="replace") for line in lines)
+
+
+@dataclasses.dataclass(slots=True)
+class _Window:
+    """What is known of a line that is searched in windows: its first match as (byte, text, place in the text)."""
+
+    start: int
+    seen: int = 0
+    matches: int = 0
+    first: tuple[int, bytes, int] | None = None
+
+
+def _match(number: int, byte: int, line: bytes, column: int) -> Match:
+    low = max(0, column - _TEXT // 4) if len(line) > _TEXT else 0
+    while low and line[low] & 0xC0 == 0x80:  # noqa: PLR2004  # inside a character
+        low -= 1
+    shown = line[low : low + _TEXT]
+    return Match(
+        line=number,
+        byte=byte,
+        column=len(line[:column].decode(errors="replace")) + 1,
+        text=shown.decode(errors="replace"),
+        clipped=len(shown) < len(line),
+    )
+
+
+def _line_starts(text: bytes, start: int, end: int) -> Iterator[int]:
+    """Where the lines that begin in ``[start, end)`` do."""
+    while start < end:
+        yield start
+        start = text.find(b"\n", start) + 1 or len(text)
+
+
+def _starts(data: bytes, terminator: bytes) -> list[int]:
+    """Where each line of stored bytes begins."""
+    starts = [0]
+    while at := data.find(terminator, starts[-1]) + 1:
+        starts.append(at)
+    return starts
+
+
+def _longest_line(data: bytes, terminator: bytes) -> int:
+    return max(map(len, data.split(terminator)))

@@ -1,0 +1,227 @@
+"""Search: the same lines as a plain loop over them, page by page, in linear time."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support import NO_FLOORS
+
+from spillstore import Store
+from spillstore.exceptions import PatternError, RangeError
+
+words = st.lists(st.sampled_from([b"a", b"b", b"ab", b"A", b" ", "é".encode(), b"x" * 50]), max_size=6).map(
+    b"".join
+)
+contents = st.lists(words, max_size=40).map(
+    lambda lines: b"\n".join(lines) + (b"\n" if lines and lines[-1] else b"")
+)
+patterns = st.sampled_from(
+    ["a", "^a", "b$", "ab", "a.b", "a*", "x+", "é", "[^b]", r"\ba\b", "^$", "zz", "(a|aa)+$", r"\s", "a|b"]
+)
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory):
+    with Store(tmp_path_factory.mktemp("root"), **NO_FLOORS).session("chat") as session:
+        yield session
+
+
+def expected(data, pattern, *, ignore_case=False, invert=False):
+    """Line numbers, first match and the number of matches, by a loop over the lines."""
+    found = []
+    lines = data.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    start = 0
+    compiled = re.compile(pattern, re.ASCII | (re.IGNORECASE if ignore_case else 0))  # as RE2 has it
+    for number, line in enumerate(lines, 1):
+        text = line.decode()
+        spans = [match.span() for match in compiled.finditer(text)]
+        if invert and not spans:
+            found.append((number, start, 1, text, 1))
+        if not invert and spans:
+            column = spans[0][0]
+            found.append((number, start + len(text[:column].encode()), column + 1, text, len(spans)))
+        start += len(line) + 1
+    return found
+
+
+def pages(artifact, pattern, **options):
+    """All pages of a search."""
+    found = [artifact.search(pattern, **options)]
+    while found[-1].cursor is not None:
+        found.append(artifact.search(pattern, cursor=found[-1].cursor, **options))
+    return found
+
+
+@given(contents, patterns, st.booleans(), st.booleans(), st.sampled_from((1, 3, 50)))
+def test_the_lines_of_a_plain_loop(session, data, pattern, ignore_case, invert, limit):
+    """Numbers, offsets, columns, texts and totals agree, whatever a page holds."""
+    artifact = session.put(data, newline="lf")
+    options = {"ignore_case": ignore_case, "invert": invert}
+    wanted = expected(data, pattern, **options)
+    found = pages(artifact, pattern, limit=limit, **options)
+    matches = [match for page in found for match in page.matches]
+    assert [(match.line, match.byte, match.column, match.text) for match in matches] == [
+        each[:4] for each in wanted
+    ]
+    assert all(len(page.matches) <= limit for page in found)
+    last = found[-1]
+    assert (last.complete, last.lines, last.scanned) == (True, len(wanted), len(data))
+    if pattern not in {"a*", "^$"}:  # what is empty is counted in another way
+        assert last.total_matches == sum(each[4] for each in wanted)
+    counted = artifact.search(pattern, limit=0, **options)
+    assert (counted.matches, counted.lines, counted.complete) == ((), len(wanted), True)
+    assert counted.total_matches == last.total_matches
+    artifact.delete()
+
+
+def test_context(session):
+    """Lines before and after, as far as there are any."""
+    artifact = session.put("".join(f"line {n}\n" for n in range(1, 11)))
+    (match,) = artifact.search("line 2$", context=2).matches
+    assert (match.before, match.after) == (("line 1",), ("line 3", "line 4"))
+    (match,) = artifact.search("line 10", context=1).matches
+    assert (match.before, match.after) == (("line 9",), ())
+
+
+def test_streams(session):
+    """Each view has its own numbers."""
+    with session.create() as writer:
+        for number in range(100):
+            writer.write(f"out {number}\n")
+            writer.write(f"err {number}\n", stream="stderr")
+    artifact = session.artifact(writer.id)
+    (match,) = artifact.search("^err 50$", stream="stderr").matches
+    assert (match.line, artifact.read_bytes(match.byte, match.byte + 6, stream="stderr")) == (51, b"err 50")
+    assert artifact.search("^err", stream="stdout").lines == 0
+    assert artifact.search("50$").lines == 2
+
+
+def test_a_large_artifact(session):
+    """Over many chunks nothing is missed or found twice, at their borders either."""
+    data = b"".join(b"entry %07d %s\n" % (number, b"." * (number % 90)) for number in range(200_000))
+    artifact = session.put(data)
+    assert artifact.search("entry", limit=0).lines == 200_000
+    found = pages(artifact, "entry 0*(1234|199999|65536) ", limit=2)
+    assert [match.line for page in found for match in page.matches] == [1235, 65537, 200_000]
+    for page in found:
+        for match in page.matches:
+            assert data[match.byte :].startswith(match.text[match.column - 1 :].encode())
+
+
+def test_a_line_above_16_mib(session):
+    """Matches at every border of the windows, once each, and it is said."""
+    line = bytearray(b"-" * 50_000_000)
+    places = [5, 15_700_000, 16 * 1024 * 1024 - 3, 16 * 1024 * 1024 + 10, 31_000_000, 49_999_990]
+    for place in places:
+        line[place : place + 6] = b"needle"
+    artifact = session.put(b"before\n" + bytes(line) + b"\nafter needle\n")
+    page = artifact.search("needle")
+    assert [(match.line, match.byte) for match in page.matches] == [(2, 12), (3, 50_000_014)]
+    assert page.matches[0].clipped
+    assert "needle" in page.matches[0].text
+    assert (page.lines, page.total_matches) == (2, len(places) + 1)
+    assert "overlapping windows" in page.notes[0]
+    assert artifact.search("needle", invert=True).matches[0].line == 1
+    first = artifact.search("needle", limit=1)
+    assert artifact.search("needle", limit=1, cursor=first.cursor).matches[0].line == 3
+    artifact.delete()
+
+
+@pytest.mark.parametrize("pattern", [r"(a+)+$", r"(a|aa)+$", r"(.*)*x", r"((a*)*)*b", r"(?:a?){50}a{50}$"])
+def test_catastrophic_patterns_are_linear(session, pattern):
+    """What makes other engines hang takes time in proportion to the text."""
+    artifact = session.put((b"a" * 5000 + b"!\n") * 40)
+    started = time.monotonic()
+    artifact.search(pattern, limit=0)
+    assert time.monotonic() - started < 20
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        ("(", "missing"),
+        ("a(?=b)", "look-ahead and look-behind are not supported"),
+        ("(?<!a)b", "look-ahead and look-behind are not supported"),
+        (r"(a)\1", "back-references are not supported"),
+        ("a++b", "no pattern backtracks"),
+        (r"a\Z", r"use \$ for the end"),
+        ("a{2000}", "at most 1000 times"),
+        ("[z-a]", "range"),
+        ("*", "literally"),
+    ],
+)
+def test_what_is_no_pattern(session, pattern, words):
+    """The message says why, and what to use instead."""
+    artifact = session.put("text")
+    with pytest.raises(PatternError, match=words):
+        artifact.search(pattern)
+    assert artifact.search(pattern, literal=True).lines == 0
+
+
+def test_literal_text(session):
+    """Characters that mean something in a pattern mean themselves."""
+    artifact = session.put("a.b\naxb\n(c)[d]*\n")
+    assert [match.line for match in artifact.search("a.b", literal=True).matches] == [1]
+    assert artifact.search("(c)[d]*", literal=True).lines == 1
+    assert artifact.search("A.B", literal=True, ignore_case=True).lines == 1
+
+
+def test_a_running_artifact(session):
+    """What is there is searched; a cursor goes on in what comes."""
+    with session.create() as writer:
+        writer.write("one error\n")
+        writer.flush()
+        artifact = session.artifact(writer.id)
+        assert artifact.search("error").lines == 1
+        writer.write("two\nerror three\n")
+        writer.flush()
+        assert artifact.search("error").lines == 2
+
+
+def test_a_hole(plain_store):
+    """What was dropped is left out, and said."""
+    store = Store(plain_store.root, **NO_FLOORS, artifact_limit=256 * 1024)
+    with store.session("chat") as session:
+        data = b"".join(b"line %07d\n" % number for number in range(1, 100_001))
+        artifact = session.put(data)
+        hole = artifact.info.hole
+        page = artifact.search("^line", limit=0)
+        assert f"bytes {hole.start}-{hole.end} were dropped" in page.notes[0]
+        present = data[: hole.start] + b"\n" + data[hole.end :]
+        assert page.lines == sum(line.startswith(b"line") for line in present.split(b"\n"))
+        (match,) = artifact.search("0100000$").matches
+        assert (match.line, data[match.byte :]) == (100_000, b"0100000\n")
+
+
+def test_a_time_limit(session):
+    """The page ends with what it has, and its cursor goes on."""
+    artifact = session.put(b"line\n" * 4_000_000)
+    page = artifact.search("nothing", seconds=0.0)
+    assert not page.complete
+    assert 0 < page.scanned < page.size
+    assert artifact.search("nothing", cursor=page.cursor).complete
+    artifact.delete()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"pattern": 5}, "pattern must be text"),
+        ({"pattern": "a", "limit": -1}, "limit is -1"),
+        ({"pattern": "a", "context": "2"}, "context"),
+        ({"pattern": "a", "stream": "all"}, "stream must be"),
+        ({"pattern": "a", "cursor": "x"}, "no cursor of this search"),
+        ({"pattern": "a", "cursor": "stderr@0+0+0"}, "no cursor of this search"),
+    ],
+)
+def test_arguments_that_mean_nothing(session, arguments, words):
+    """As for ranges."""
+    artifact = session.put("text")
+    with pytest.raises(RangeError, match=words):
+        artifact.search(**arguments)
