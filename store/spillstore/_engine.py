@@ -315,10 +315,11 @@ class Engine:
         with self._guard:
             self._pipelines.append(pipeline)
             if self._committer is None and not self._stopping:
-                self._committer = threading.Thread(
+                committer = threading.Thread(
                     target=self._run_committer, name="spillstore-committer", daemon=True
                 )
-                self._committer.start()
+                committer.start()  # which may fail; then there is none to wait for
+                self._committer = committer
             elif self._asleep:
                 self._tick.notify()
         return pipeline

@@ -17,9 +17,10 @@ from support import NO_FLOORS
 
 from spillstore import Store, aio
 from spillstore.exceptions import ClosedError, InvalidSettingError
-from spillstore_tools.bash import bash, bash_sync
+from spillstore_tools.bash import BashTool, bash, bash_sync
 from spillstore_tools.profiles import NAMES
 from spillstore_tools.profiles import profile as profile_named
+from spillstore_tools.runners import LocalRunner
 from spillstore_tools.stored import render
 
 
@@ -46,7 +47,7 @@ def alive(pid):
     """Whether a process runs, zombies not counted."""
     try:
         return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 
@@ -263,6 +264,20 @@ def test_what_is_meant_is_understood(session, call, arguments):
     assert call(session, command="echo fine", **arguments).text == "fine\n[exit code 0]\n"
 
 
+@pytest.mark.parametrize("timeout", [10**15, 10**400, 1e308, "9" * 90])
+def test_any_time_out(session, call, timeout):
+    """A number that no clock takes is a long time."""
+    assert call(session, command="echo fine", timeout=timeout).text == "fine\n[exit code 0]\n"
+
+
+@pytest.mark.parametrize("sent", ['{"command": "echo \\ud800"}', "[" * 200_000, '{"check_pid": 1e300}'])
+def test_json_that_means_nothing(session, sent):
+    """Half a character, endless nesting, a number that is no process: a result, never an exception."""
+    tool = BashTool(session)
+    for result in (tool.call_sync(sent), asyncio.run(tool.call(sent))):
+        assert (result.state, result.is_error) == ("refused", True)
+
+
 # --- the background ---------------------------------------------------------------------------------------
 
 
@@ -377,6 +392,44 @@ def test_a_daemon_that_lets_go_is_left_alone(session, call, tmp_path):
         os.kill(pid, signal.SIGKILL)
 
 
+STRANGER = "(env -i setsid bash -c 'echo $$; exec sleep 100' &) ; sleep 100"
+
+
+def test_a_daemon_that_nothing_but_the_pipes_lead_to(plain_store, call):
+    """Without group, parent and environment it is known by what it prints to: it ends with a kill, and with the session."""
+    session = plain_store.session("chat")
+    results = [call(session, command=STRANGER, timeout=0) for _ in range(2)]
+    assert soon(lambda: all(whole(session, result).count(b"\n") == 1 for result in results))
+    pids = [int(whole(session, result)) for result in results]
+    assert all(map(alive, pids))
+    killed = call(session, kill_pid=results[0].pid)
+    assert (killed.state, killed.is_error) == ("ended", False)
+    assert [alive(pid) for pid in pids] == [False, True]
+    session.close()
+    assert not alive(pids[1])
+
+
+def test_what_is_told_is_what_is_known(session, call):
+    """A command that ends just as its time is up has ended, or can be asked for."""
+    for number in range(40):
+        result = call(session, command=f"echo {number}; sleep 0.0{number % 4}", timeout=10 * (number % 4))
+        assert ("is still running" in result.text) is (result.state == "running")
+        assert ("exit code 0" in result.text) is (result.state in {"ended", "open"})
+        while result.state != "ended":
+            result = call(session, check_pid=result.pid)
+            assert result.state != "refused"
+
+
+def test_what_has_ended_holds_no_descriptors(session, call):
+    """Commands in the background are remembered, and cost nothing."""
+    call(session, command="true")
+    before = len(os.listdir("/proc/self/fd"))
+    pids = [call(session, command="sleep 0.01", timeout=0).pid for _ in range(20)]
+    for pid in pids:
+        assert soon(lambda pid=pid: call(session, check_pid=pid).state == "ended")
+    assert soon(lambda: len(os.listdir("/proc/self/fd")) <= before + 8)
+
+
 def test_small_output_in_the_background_is_kept(session, call):
     """What was told of by an id stays, even if all of it has been shown."""
     result = call(session, command="echo a; sleep 0.3; echo b", timeout=100)
@@ -466,6 +519,27 @@ def test_cancelling_ends_the_command_and_keeps_its_output(session):
     assert not alive(int(artifact.read_bytes(0, 100)))
 
 
+def test_cancelled_again_and_again(session):
+    """Whoever does not wait for the end, and a loop that ends at once, save no command."""
+    pids = []
+
+    async def main():
+        tool = BashTool(session, on_output=lambda _, data: pids.append(int(data)))
+        tasks = [asyncio.create_task(tool.call({"command": "echo $$; sleep 100 & wait"})) for _ in range(12)]
+        assert await asyncio.to_thread(soon, lambda: len(pids) == 12)
+        late = [asyncio.create_task(tool.call({"command": "echo $$; exec sleep 100"})) for _ in range(6)]
+        await asyncio.sleep(0)
+        for task in (*tasks, *late):
+            task.cancel()
+        await asyncio.sleep(0)
+        for task in (*tasks, *late):
+            task.cancel()
+
+    asyncio.run(main())
+    assert soon(lambda: not any(map(alive, pids)))
+    assert soon(lambda: all(each.info.state == "sealed" for each in session.artifacts()))
+
+
 def test_closing_the_session_ends_what_runs(plain_store, call):
     """Commands in the background end with their session, all at once; their output is whole."""
     session = plain_store.session("chat")
@@ -484,12 +558,51 @@ def test_closing_the_session_ends_what_runs(plain_store, call):
             assert again.artifact(result.artifact_id).info.state == "sealed"
 
 
+def test_what_cannot_be_ended_is_told_and_holds_nobody_up(plain_store, call, caplog, monkeypatch):
+    """A process that no signal reaches runs on, is read on, and can be asked for; a session closes without it."""
+    monkeypatch.setattr("spillstore_tools.capture._KILL_GRACE", 0.3)
+
+    class Beyond:
+        def __init__(self, started):
+            self.inner = started
+            self.pid, self.mark, self.stdout, self.stderr = started.pid, "", started.stdout, started.stderr
+            self.wait, self.close = started.wait, started.close
+
+        def send_signal(self, number):
+            """Nothing comes of it."""
+
+        def signal_all(self, number):
+            return 1
+
+    class Runner:
+        def start(self, command, *, cwd, env):
+            started.append(Beyond(LocalRunner().start(command, cwd=cwd, env=env)))
+            return started[-1]
+
+    started = []
+    session = plain_store.session("chat")
+    result = call(session, command="echo one; sleep 100; echo two", timeout=300, runner=Runner())
+    try:
+        killed = call(session, kill_pid=result.pid)
+        assert (killed.state, killed.is_error) == ("running", True)
+        assert "could not be ended" in killed.text
+        session.close()
+        assert "could not be ended" in caplog.text
+        assert alive(result.pid)
+    finally:
+        started[0].inner.signal_all(signal.SIGKILL)
+    with plain_store.session("chat") as again:
+        assert whole(again, result) == b"one\n"
+        assert again.artifact(result.artifact_id).info.state == "interrupted"
+
+
 AGENT = """
 import os, sys, time
 from spillstore import Store
 from spillstore_tools.bash import bash_sync
 session = Store(sys.argv[1], free_disk_floor=0).session("agent")
-result = bash_sync(session, command="echo begin; (setsid sleep 1000 &) ; echo $$; sleep 1000", timeout=500)
+command = "echo begin; (setsid sleep 1000 &) ; env -i setsid sleep 1000 >/dev/null 2>&1 & echo $$; sleep 1000"
+result = bash_sync(session, command=command, timeout=500)
 print(result.pid, result.artifact_id, flush=True)
 {end}
 """
@@ -551,6 +664,56 @@ def test_a_forked_child_leaves_our_commands_alone(session, call):
     call(session, kill_pid=result.pid)
 
 
+def test_a_forked_child_runs_commands_of_its_own(session, call):
+    """Also where another thread of ours was busy with the tool; it knows nothing of ours, and ends nothing of them."""
+    from spillstore_tools.jobs import jobs_of
+
+    tool = BashTool(session)
+    result = tool.call_sync({"command": "sleep 100", "timeout": 0})
+    with jobs_of(session)._lock:
+        child = os.fork()
+    if child == 0:
+        found = []
+        try:
+            found = [
+                tool.call_sync({"command": "echo hi"}).text == "hi\n[exit code 0]\n",
+                tool.call_sync({"check_pid": result.pid}).state == "refused",
+            ]
+        finally:
+            os._exit(0 if found == [True, True] else 1)
+    ended = []
+    try:
+        assert soon(lambda: ended.append(os.waitpid(child, os.WNOHANG)) or ended[-1][0] == child)
+    finally:
+        if not ended or ended[-1][0] != child:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+    assert ended[-1][1] == 0
+    assert alive(result.pid)
+    call(session, kill_pid=result.pid)
+
+
+def test_a_folder_of_ours_that_was_removed(plain_store, tmp_path):
+    """Commands run in it as they do in a shell, or are told why not."""
+    script = """
+import os, sys
+from spillstore import Store
+from spillstore_tools.bash import bash_sync
+os.mkdir(sys.argv[2]); os.chdir(sys.argv[2]); os.rmdir(sys.argv[2])
+with Store(sys.argv[1], free_disk_floor=0).session("chat") as session:
+    print(bash_sync(session, command="echo fine").exit_code)
+    print(bash_sync(session, command="echo fine", cwd=sys.argv[2]).exit_code)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(plain_store.root), str(tmp_path / "gone")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout == "0\n126\n", done.stderr
+
+
 # --- hooks ------------------------------------------------------------------------------------------------
 
 
@@ -590,6 +753,51 @@ def test_hooks_that_fail_do_no_harm(session, call, caplog):
     assert result.stdout.lines == 20000
     assert whole(session, result).count(b"\n") == 20000
     assert soon(lambda: caplog.text.count("a hook") >= 3)
+
+
+def test_hooks_that_use_the_tool(session):
+    """A hook may ask for, or end, the very command that it is called for, and others."""
+    answers = []
+
+    def on_output(_, data):
+        if data.endswith(b"go\n"):
+            answers.append(tool.call_sync({"check_pid": result.pid}))
+            answers.append(tool.call_sync({"command": "echo other"}))
+            answers.append(tool.call_sync({"kill_pid": result.pid}))
+
+    tool = BashTool(session, on_output=on_output)
+    mark = Path(session.root) / "mark"
+    script = f"while [ ! -e {mark} ]; do sleep 0.01; done; echo go; sleep 100"
+    result = tool.call_sync({"command": script, "timeout": 0})
+    mark.touch()
+    assert soon(lambda: len(answers) == 3)
+    assert [answer.state for answer in answers[:2]] == ["running", "ended"]
+    assert "go\n" in answers[0].text
+    assert soon(lambda: tool.call_sync({"check_pid": result.pid}).state == "ended")
+    assert not alive(result.pid)
+
+
+def test_a_hook_may_close_the_session(plain_store, call):
+    """Even on the command's own thread; the command is ended, and who waits has a result."""
+    session = plain_store.session("chat")
+    result = call(session, command="echo hi; sleep 100", on_output=lambda *_: session.close())
+    assert (result.state, result.signal) == ("ended", "SIGTERM")
+    assert result.stdout.size == 3
+
+
+def test_hooks_that_end_the_program_or_never_return(session, call):
+    """``SystemExit`` in a hook is a hook's failure; a result does not wait for ``on_end``."""
+
+    def leave(*_):
+        raise SystemExit(3)
+
+    assert call(session, command="echo a; sleep 0.1; echo b", on_output=leave).text == "a\nb\n[exit code 0]\n"
+    release = threading.Event()
+    try:
+        assert call(session, command="echo a", on_end=lambda _: release.wait(60)).state == "ended"
+        assert not release.is_set()
+    finally:
+        release.set()
 
 
 # --- many and much ----------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import sqlite3
 import subprocess
@@ -14,11 +15,21 @@ import pytest
 from support import NO_FLOORS
 
 from spillstore import Store
-from spillstore_tools.bash import bash_sync
+from spillstore_tools.bash import BashTool, bash_sync
 
 SCRIPT = (
     "for n in $(seq 1 40); do head -c 50000 /dev/urandom | base64 -w 99; done; touch {done}; echo end; exit 5"
 )
+
+
+def soon(condition, seconds=10):
+    """Wait for a condition; whether it came true."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.005)
+    return True
 
 
 def told(result, session, done):
@@ -54,7 +65,7 @@ def test_a_disk_that_fills_up(plain_store, tmp_path):
     script = f"""
 import resource, signal, sys
 from spillstore import Store
-from spillstore_tools.bash import bash_sync
+from spillstore_tools.bash import BashTool, bash_sync
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 with Store({str(plain_store.root)!r}, free_disk_floor=0).session("full") as session:
     resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, resource.RLIM_INFINITY))
@@ -120,6 +131,32 @@ def test_storage_that_fails_in_the_background(plain_store, tmp_path):
         assert last.storage_error
 
 
+def test_cancelling_does_not_wait_for_the_store(plain_store):
+    """A command whose output cannot be stored just now is ended at once all the same."""
+    store = Store(plain_store.root, **NO_FLOORS, busy_timeout=20)
+    with store.session("chat") as session:
+        bash_sync(session, command="seq 1 20000")
+        file = next(Path(store.root).rglob("session.db"))
+        pids = []
+        with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as other:
+
+            async def main():
+                tool = BashTool(session, on_output=lambda _, data: pids.append(int(data)))
+                task = asyncio.create_task(tool.call({"command": "echo $$; exec sleep 100"}))
+                assert await asyncio.to_thread(soon, lambda: pids)
+                other.execute("BEGIN IMMEDIATE")
+                try:
+                    task.cancel()
+                    assert await asyncio.to_thread(soon, lambda: not Path(f"/proc/{pids[0]}").exists())
+                finally:
+                    other.execute("ROLLBACK")
+                with contextlib.suppress(asyncio.CancelledError):
+                    await task
+
+            asyncio.run(main())
+        assert [artifact.info.size for artifact in session.artifacts()].count(len(str(pids[0])) + 1) == 1
+
+
 def test_a_producer_faster_than_the_store_is_held_back(plain_store):
     """Back-pressure: while nothing can be stored, little is read, and nothing piles up in memory."""
     store = Store(
@@ -165,7 +202,7 @@ def test_memory_stays_flat(plain_store):
     script = """
 import resource, sys
 from spillstore import Store
-from spillstore_tools.bash import bash_sync
+from spillstore_tools.bash import BashTool, bash_sync
 with Store(sys.argv[1], free_disk_floor=0).session("memory") as session:
     def peak(command):
         bash_sync(session, command=command)

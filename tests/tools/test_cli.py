@@ -102,7 +102,9 @@ def test_no_command_shows_help(cli):
 @pytest.mark.parametrize("name", sorted(set(COMMANDS) - {"run", "put"}))
 def test_missing_session_is_an_error_and_is_not_made(cli, root, name):
     """Only ``run`` and ``put`` make a session; the others say how to name the right one."""
-    arguments = {"list": [], "clean": [], "export": ["@last", "out"], "search": ["@last", "x"]}.get(name, ["@last"])
+    arguments = {"list": [], "clean": [], "export": ["@last", "out"], "search": ["@last", "x"]}.get(
+        name, ["@last"]
+    )
     answer = cli(name, *arguments)
     assert (answer.code, answer.out) == (125, b"")
     assert answer.err.startswith("spillstore: no session 'default'")

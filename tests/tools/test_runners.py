@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -93,6 +95,55 @@ def test_a_command_without_its_mark_is_ended_all_the_same(plain_store):
         while any(map(running, pids)) and time.monotonic() < deadline:
             time.sleep(0.01)
         assert not any(map(running, pids))
+
+
+EXHAUSTED = """
+import os, resource, sys, threading
+from spillstore import Store
+from spillstore_tools.bash import BashTool
+session = Store(sys.argv[1], free_disk_floor=0).session("chat")
+tool = BashTool(session)
+tool.call_sync({"command": "seq 1 20000"})
+start = threading.Thread.start
+for left in range(4):
+    def few(thread, left=[left]):
+        if not left[0]:
+            raise RuntimeError("can't start new thread")
+        left[0] -= 1
+        start(thread)
+    threading.Thread.start = few
+    result = tool.call_sync({"command": "sleep 0.05; seq 1 20000"})
+    threading.Thread.start = start
+    print("threads", result.exit_code, result.is_error)
+_, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+filled = [os.open("/dev/null", os.O_RDONLY) for _ in range(100)]
+resource.setrlimit(resource.RLIMIT_NOFILE, (filled[-1] + 1, hard))
+for _ in range(16):
+    result = tool.call_sync({"command": "sleep 0.05; seq 1 20000", "timeout": 20000})
+    print("files", result.exit_code, result.is_error)
+    os.close(filled.pop())
+resource.setrlimit(resource.RLIMIT_NOFILE, (filled[0] + 200, hard))
+session.close()
+print("closed")
+"""
+
+
+def test_what_is_not_to_be_had_is_told(plain_store):
+    """Without threads or descriptors a command is not run, or ended again, and its result says why."""
+    done = subprocess.run(
+        [sys.executable, "-c", EXHAUSTED, str(plain_store.root)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    lines = done.stdout.splitlines()
+    assert len(lines) == 21, done.stderr
+    assert lines[0] == "threads 126 True"
+    assert lines[3] == "threads 0 False"
+    assert lines[4] == "files 126 True"
+    assert lines[-2:] == ["files 0 False", "closed"]
+    assert {line.split(" ", 1)[1] for line in lines[:-1]} == {"126 True", "0 False"}
 
 
 def running(pid):

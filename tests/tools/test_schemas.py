@@ -78,13 +78,33 @@ def test_whole_numbers(value):
 
 
 @pytest.mark.parametrize(
-    "value", [True, "seven", 7.5, "7.5", [], {}, float("nan"), float("inf"), "\u0667", "1e3", "9" * 200, -1]
+    "value",
+    [
+        True,
+        "seven",
+        7.5,
+        "7.5",
+        [],
+        {},
+        float("nan"),
+        float("inf"),
+        "\u0667",
+        "1e3",
+        "9" * 200,
+        -1,
+    ],
 )
 def test_what_is_no_whole_number(value):
     """The message names the value and the bounds, and stays short."""
     with pytest.raises(ArgumentError, match=r"n must be a whole number from 0, not") as caught:
         whole("n", value)
     assert len(str(caught.value)) < 300
+
+
+def test_a_number_that_nobody_can_write():
+    """Python refuses to write so many digits; the message does without."""
+    with pytest.raises(ArgumentError, match="thousands of digits"):
+        whole("n", -(10**5000))
 
 
 def test_bounds():

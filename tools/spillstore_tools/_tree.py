@@ -2,8 +2,9 @@
 
 A process group alone is not enough: a program that calls ``setsid`` leaves it, and a daemon has no living parent that
 would lead to it. So a process belongs to the command if it is in its group or session, if it descends from one that
-is, or if it has the command's mark in its environment, which children inherit. Only one that has left the group, lost
-its parent *and* dropped its environment escapes.
+is, if it has the command's mark in its environment, which children inherit, or if it was started after the command,
+not by us, and can write to the command's pipes. Only one that has left the group, lost its parent, dropped its
+environment *and* closed the pipes escapes.
 
 Process ids are used again. A member is known by its id and the time it started; it is signalled through a descriptor
 (pidfd) that names this very process, where the kernel has such a thing. Once the command itself has been reaped, a
@@ -13,15 +14,20 @@ process with its id is a stranger, and so is that one's group.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import subprocess
 import sys
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore_tools.runners import MARK
 
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
 _ZOMBIES = frozenset("ZX")
+_EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})  # says nothing about a process
 
 
 class Member(NamedTuple):
@@ -66,22 +72,34 @@ class Tree:
         pid: the command's process, which began as the leader of its group and session.
         mark: its value of ``SPILLSTORE_JOB``, or an empty string.
         leads: whether that process has not been reaped yet, so that its id is its own.
+        pipes: the inodes of the pipes that it prints to.
+        began: when it was started, in the system's ticks.
     """
 
-    def __init__(self, pid: int, mark: str, *, leads: bool) -> None:
+    def __init__(
+        self, pid: int, mark: str, *, leads: bool, pipes: Collection[int] = (), began: int = 0
+    ) -> None:
         self._pid = pid
         self._mark = f"{MARK}={mark}".encode() if mark else None
         self._leads = leads
+        self._pipes = {f"pipe:[{number}]" for number in pipes}
+        self._began = began
 
     def members(self) -> list[Member]:
-        """Those that live now; zombies do not."""
+        """Those that live now; zombies do not.
+
+        Raises:
+            OSError: no descriptor was to be had, so nobody knows.
+        """
         table = _processes()
         # With another process of that number about, the group of that number is its.
         leads = self._leads or all(each.pid != self._pid for each in table)
         found = {
             each.pid
             for each in table
-            if (leads and self._pid in {each.pid, each.group, each.session}) or self._marked(each.pid)
+            if (leads and self._pid in {each.pid, each.group, each.session})
+            or self._marked(each.pid)
+            or self._prints(each)
         }
         children: dict[int, list[int]] = {}
         for each in table:
@@ -100,8 +118,29 @@ class Tree:
         try:
             with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123  # thousands of them
                 return self._mark in file.read().split(b"\0")
-        except OSError:  # another user's, or gone
+        except OSError as error:  # another user's, or gone
+            if error.errno in _EXHAUSTED:
+                raise
             return False
+
+    def _prints(self, each: Member) -> bool:
+        """Whether it has our pipes. A process of our own session is none of the command's: it was forked by us."""
+        if sys.platform != "linux" or not self._pipes:
+            return False
+        if int(each.started) < self._began or each.session == os.getsid(0):
+            return False
+        try:
+            for number in os.listdir(f"/proc/{each.pid}/fd"):  # noqa: PTH208  # likewise
+                if os.readlink(f"/proc/{each.pid}/fd/{number}") not in self._pipes:  # noqa: PTH115  # likewise
+                    continue
+                with open(f"/proc/{each.pid}/fdinfo/{number}", encoding="ascii") as file:  # noqa: PTH123  # likewise
+                    fields = dict(line.split(":", 1) for line in file if ":" in line)
+                if int(fields["flags"], 8) & (os.O_WRONLY | os.O_RDWR):
+                    return True
+        except OSError as error:  # likewise
+            if error.errno in _EXHAUSTED:
+                raise
+        return False
 
 
 def _kill(pid: int, number: int) -> bool:
@@ -126,9 +165,13 @@ def _stat(pid: int) -> Member | None:
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:  # noqa: PTH123  # likewise
             fields = file.read().rpartition(")")[2].split()
-    except OSError:
+    except OSError as error:
+        if error.errno in _EXHAUSTED:
+            raise
         return None
     state, parent, group, session = fields[:4]
+    if state in _ZOMBIES and int(fields[17]) > 1:
+        state = "S"  # its first thread has ended, and others have not
     return Member(pid, int(parent), int(group), int(session), state, fields[19])
 
 

@@ -25,7 +25,27 @@ while IFS= read -r line; do
     -*) running="${{running%% $name *}} ${{running#* $name }}" ;;
   esac
 done
+# Who descends from a command, or is in its session, is known only as long as its parents live: "NUMBER:START ".
+descendants=' '
+[ "$running" = ' ' ] || while :; do
+  known=$descendants
+  for file in /proc/[0-9]*/stat; do
+    {{ read -r line < "$file"; }} 2>/dev/null || continue
+    other=${{line%% *}}
+    set -- ${{line##*) }}
+    case $descendants in *" $other:"*) continue ;; esac
+    case "$running$descendants" in
+      *" $other:"* | *" $2:"* | *" $3:"* | *" $4:"*) descendants="$descendants$other:${{20}} " ;;
+    esac
+  done
+  [ "$known" != "$descendants" ] || break
+done
 for number in TERM KILL; do
+  for name in $descendants; do
+    {{ read -r line < "/proc/${{name%%:*}}/stat"; }} 2>/dev/null || continue
+    set -- ${{line##*) }}
+    [ "${{20}}" != "${{name#*:}}" ] || kill -s $number "${{name%%:*}}" 2>/dev/null
+  done
   for name in $running; do
     pid=${{name%%:*}} mark=${{name#*:}}
     kill -s $number -- "-$pid" 2>/dev/null
@@ -63,6 +83,8 @@ class _Watchdog:
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
                     cwd="/",
+                    # It outlives an agent that is itself a command, to end what that has started.
+                    env={name: value for name, value in os.environ.items() if name != MARK},
                     start_new_session=True,
                 )
                 for each in self._running:

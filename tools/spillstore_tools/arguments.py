@@ -193,7 +193,10 @@ def moment(name: str, value: object) -> float | None:
 
 
 def _shown(value: object) -> str:
-    shown = repr(value)
+    try:
+        shown = repr(value)
+    except ValueError:  # a whole number of more digits than Python writes
+        return "a number of thousands of digits"
     return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
 
 

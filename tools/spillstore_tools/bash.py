@@ -25,6 +25,7 @@ import dataclasses
 import os
 import shlex
 import sys
+import threading
 from typing import TYPE_CHECKING, Any, Literal
 
 from spillstore.session import Session
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from spillstore_tools.schemas import Style
 
 TIMEOUT = 120_000
+_FOREVER = 100_000_000_000  # three years; clocks of waits take no number of any size
 _RIGHT = 'bash(command="make test", timeout=120000)'
 
 
@@ -268,6 +270,11 @@ class BashTool:
         self._on_end = on_end
         self._jobs = jobs_of(self._session)
 
+    @property
+    def session(self) -> Session:
+        """Where output is stored."""
+        return self._session
+
     def definition(self, style: Style) -> dict[str, Any]:
         """The tool as a model is told of it: ``openai``, ``anthropic`` or ``mcp``."""
         return bash_definition(style, self._profile)
@@ -288,14 +295,14 @@ class BashTool:
             return await asyncio.to_thread(self._look_after, asked)
         job = self._begin(asked.command, tool_call_id)
         loop = asyncio.get_running_loop()
-        settled = asyncio.Event()
+        settled, dropped = asyncio.Event(), asyncio.Event()
 
-        def wake() -> None:
+        def wake(event: asyncio.Event) -> None:
             with contextlib.suppress(RuntimeError):  # the loop is closed, nobody waits
-                loop.call_soon_threadsafe(settled.set)
+                loop.call_soon_threadsafe(event.set)
 
         try:
-            job.when_settled(wake)
+            job.when_settled(lambda: wake(settled))
             try:
                 async with asyncio.timeout(asked.timeout / 1000):
                     await settled.wait()
@@ -304,8 +311,10 @@ class BashTool:
             if job.state == "ended":
                 return _result(job, job.tell())
             return await asyncio.to_thread(self._put_into_background, job, asked.timeout)
-        except asyncio.CancelledError:
-            await asyncio.shield(asyncio.to_thread(job.drop))
+        except BaseException as error:
+            job.drop_beside(lambda: wake(dropped))
+            if not isinstance(error, GeneratorExit):  # or there is no loop any more
+                await dropped.wait()
             raise
 
     def call_sync(
@@ -326,14 +335,17 @@ class BashTool:
                 return _result(job, job.tell())
             return self._put_into_background(job, asked.timeout)
         except BaseException:
-            job.drop()
+            dropped = threading.Event()
+            job.drop_beside(dropped.set)
+            dropped.wait()
             raise
 
     def _put_into_background(self, job: Job, timeout: int) -> BashResult:
-        rendered = job.tell(timeout if job.state == "running" else None)
-        if job.rendered is None:
-            self._jobs.keep(job)
-        return _result(job, rendered)
+        with job.steady:  # what is told of it and what is known of it are of one moment
+            rendered = job.tell(timeout if job.state == "running" else None)
+            if job.rendered is None:
+                self._jobs.keep(job)
+            return _result(job, rendered)
 
     def _look_after(self, asked: _Asked) -> BashResult:
         """Check, or end, a command in the background."""
@@ -343,7 +355,8 @@ class BashTool:
         if job is None:
             return _refused(_unknown(pid, self._jobs))
         gone = job.end() if asked.kill_pid is not None else True
-        result = _result(job, job.news())
+        with job.steady:
+            result = _result(job, job.news())
         if not gone:
             text = f"{result.text}[some of its processes could not be ended]\n"
             return dataclasses.replace(result, text=text, is_error=True)
@@ -410,7 +423,10 @@ class _Asked:
         Raises:
             ArgumentError: they mean nothing.
         """
-        sent = named(arguments, BASH_ARGUMENTS, example=_RIGHT)
+        try:
+            sent = named(arguments, BASH_ARGUMENTS, example=_RIGHT)
+        except RecursionError:
+            raise ArgumentError(f"the arguments are nested too deeply; for example {_RIGHT}") from None
         command, timeout, check_pid, kill_pid = map(sent.get, BASH_ARGUMENTS)
         check = whole("check_pid", check_pid, least=1, example="bash(check_pid=12345)")
         kill = whole("kill_pid", kill_pid, least=1, example="bash(kill_pid=12345)")
@@ -432,9 +448,15 @@ class _Asked:
             raise ArgumentError(f"nothing to do: give command, check_pid or kill_pid; for example {_RIGHT}")
         if wanted is not None and "\0" in wanted:
             raise ArgumentError("command holds a NUL character, which no command line can; leave it out")
+        try:
+            (wanted or "").encode(errors="surrogateescape")
+        except UnicodeEncodeError:
+            raise ArgumentError(
+                "command holds half of a surrogate pair, which no text has; leave it out"
+            ) from None
         return cls(
             command=wanted,
-            timeout=TIMEOUT if milliseconds is None else milliseconds,
+            timeout=TIMEOUT if milliseconds is None else min(milliseconds, _FOREVER),
             check_pid=check,
             kill_pid=kill,
         )

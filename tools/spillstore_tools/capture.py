@@ -16,10 +16,10 @@ Reads of 256 KiB from a pipe of 1 MiB took 2.3 GB/s on two shared cores, 64 KiB 
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import fcntl
 import os
+import select
 import selectors
 import signal
 import struct
@@ -28,10 +28,10 @@ import threading
 import time
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from spillstore_tools.runners import start_program
+from spillstore_tools.runners import NOT_EXECUTABLE, StartError, start_program
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from spillstore_tools.runners import Started
 
@@ -41,9 +41,14 @@ GRACE = 0.5
 LINGER = 5.0
 TERM_GRACE = 2.0
 _KILL_GRACE = 5.0  # for the kernel to take away what was killed
+_SETTLE = 1.0  # for the end of a process that is gone to be noticed
 _PIPE_SIZE = 1024 * 1024
 _READ_LARGE, _READ = 256 * 1024, 64 * 1024
 _SET_PIPE_SIZE: int | None = getattr(fcntl, "F_SETPIPE_SZ", None)  # Linux alone has it
+
+
+class LeftRunningError(Exception):
+    """A process could not be ended, and is left alone."""
 
 
 class Sink(Protocol):
@@ -86,6 +91,9 @@ class Process:
     Args:
         started: as a runner gives it.
 
+    Raises:
+        StartError: there is no thread or descriptor left to look after it, so it was ended again.
+
     Example:
         >>> class Printed(dict):
         ...     def write(self, data, stream="stdout"):
@@ -101,15 +109,23 @@ class Process:
         self._began = time.monotonic()
         self._ended_at: float | None = None
         self._status = 0
-        self._given_up = False
+        self._given_up: _Ended | None = None
         self._sizes: dict[OutputStream, int] = {"stdout": 0, "stderr": 0}
         self._pipes: dict[OutputStream, int] = {"stdout": started.stdout, "stderr": started.stderr}
-        self._woken, self._wake = os.pipe()
-        # A process may end long before it is drained: somebody must look at the clock then.
-        self._watcher = threading.Thread(
-            target=self._watch, name=f"spillstore-watch-{started.pid}", daemon=True
-        )
-        self._watcher.start()
+        self._guard = threading.Lock()  # protects the pipes from being closed while somebody asks about them
+        self._over = threading.Event()  # it has ended, or is given up
+        self._wakers: tuple[int, ...] = ()
+        self._selector: selectors.BaseSelector | None = None
+        try:
+            self._wakers = os.pipe()
+            self._selector = selectors.DefaultSelector()  # Linux tells in the order in which things came
+            self._selector.register(self._wakers[0], selectors.EVENT_READ)
+            # A process may end long before it is drained: somebody must look at the clock then.
+            threading.Thread(target=self._watch, name=f"spillstore-watch-{started.pid}", daemon=True).start()
+        except (OSError, RuntimeError) as error:
+            started.signal_all(signal.SIGKILL)
+            self.close()
+            raise StartError(f"cannot look after the command: {error}", NOT_EXECUTABLE) from error
         enlarged = [_enlarge(pipe) for pipe in self._pipes.values()]
         self._read_size = _READ_LARGE if all(enlarged) else _READ
 
@@ -149,11 +165,13 @@ class Process:
     def _watch(self) -> None:
         self._status = self._started.wait()
         self._ended_at = time.monotonic()
+        self._over.set()
         self._wake_up()
 
     def _wake_up(self) -> None:
-        with contextlib.suppress(OSError):  # nobody reads any more
-            os.write(self._wake, b"\0")
+        with self._guard:
+            if self._wakers:  # or nobody reads any more
+                os.write(self._wakers[1], b"\0")
 
     # --- reading ----------------------------------------------------------------------------------------
 
@@ -168,11 +186,16 @@ class Process:
 
         Returns:
             What happened. Where ``held_open`` names a stream, ``drain_rest`` or ``close`` must follow.
+
+        Raises:
+            LeftRunningError: it runs on, and ``give_up`` was called.
         """
         self._read(sink, _Ended(grace, linger))
-        if not self._pipes:
+        self._over.wait()
+        if not self._pipes or not self.ended:
             self.close()
-        self._watcher.join()
+        if not self.ended:
+            raise LeftRunningError(f"process {self.pid} could not be ended and is left alone")
         return self.outcome()
 
     def drain_rest(self, sink: Sink) -> Outcome:
@@ -196,19 +219,21 @@ class Process:
 
     def _read(self, sink: Sink, ended: _Ended | None) -> None:
         """Until both streams end, or ``ended`` says so."""
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._woken, selectors.EVENT_READ)
-            for stream, pipe in self._pipes.items():
-                selector.register(pipe, selectors.EVENT_READ, stream)
-            while self._pipes and not self._given_up:
+        selector = self._selector
+        assert selector is not None  # or there would be no object
+        for stream, pipe in self._pipes.items():
+            selector.register(pipe, selectors.EVENT_READ, stream)
+        try:
+            while self._pipes:
                 left = None
-                if ended is not None and self._ended_at is not None:
+                ended = self._given_up or ended
+                if ended is not None and self._over.is_set():
                     left = ended.left(time.monotonic(), self._pipes)
                     if left is not None and left <= 0:
                         return
                 for key, _ in selector.select(left):
                     if key.data is None:
-                        os.read(self._woken, 1)
+                        os.read(self._wakers[0], 1)
                         continue
                     data = os.read(key.fd, self._read_size)
                     if data:
@@ -216,24 +241,53 @@ class Process:
                         sink.write(data, key.data)
                     else:
                         selector.unregister(key.fd)
-                        os.close(self._pipes.pop(key.data))
+                        with self._guard:
+                            os.close(self._pipes.pop(key.data))
                     if ended is not None:
                         ended.read(key.data, len(data), time.monotonic())
+        finally:
+            for pipe in self._pipes.values():
+                selector.unregister(pipe)
+
+    def held(self) -> bool:
+        """Whether something still runs that may print, although all that is known of it is gone."""
+        deadline = time.monotonic() + _SETTLE
+        self._over.wait(_SETTLE)
+        while (held := not self.ended or self._has_writer()) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return held
+
+    def _has_writer(self) -> bool:
+        with self._guard:
+            poll = select.poll()
+            for pipe in self._pipes.values():
+                poll.register(pipe, 0)  # the end of one without a writer is told all the same
+            return len(poll.poll(0)) < len(self._pipes)
 
     def give_up(self) -> None:
-        """Let ``drain_rest`` return although somebody still holds a pipe."""
-        self._given_up = True
+        """Let ``drain`` and ``drain_rest`` return, although it runs or somebody holds a pipe, with what is in the pipes now."""
+        self._given_up = _Ended(0, 0)
+        self._over.set()
         self._wake_up()
 
     def close(self) -> None:
         """Close the pipes; whoever still writes to them gets SIGPIPE."""
-        while self._pipes:
-            os.close(self._pipes.popitem()[1])
+        with self._guard:
+            while self._pipes:
+                os.close(self._pipes.popitem()[1])
+        self._close_own()
         self._started.close()
 
+    def _close_own(self) -> None:
+        with self._guard:
+            wakers, self._wakers = self._wakers, ()
+            for number in wakers:
+                os.close(number)
+            if self._selector is not None:
+                self._selector.close()
+
     def __del__(self) -> None:
-        os.close(self._woken)
-        os.close(self._wake)
+        self._close_own()
 
     # --- ending it --------------------------------------------------------------------------------------
 
@@ -251,18 +305,29 @@ class Process:
         Returns:
             Whether all of it is gone. What is not sleeps inside the kernel, or belongs to another user.
         """
-        return self._end(signal.SIGTERM, grace) or self._end(signal.SIGKILL, _KILL_GRACE)
+        return not end_together([self], grace)
 
-    def _end(self, number: int, seconds: float) -> bool:
-        deadline = time.monotonic() + seconds
-        pause = 0.001
-        left = self._started.signal_all(number)
-        while left and time.monotonic() < deadline:
-            time.sleep(pause)
-            pause = min(0.05, 2 * pause)
-            # What appears after a SIGKILL was being started when it came; a SIGTERM is sent once.
-            left = self._started.signal_all(number if number == signal.SIGKILL else 0)
-        return not left
+    def signal_all(self, number: int) -> int:
+        """Send a signal, 0 for none, to everything it has started; how much of that lives."""
+        return self._started.signal_all(number)
+
+
+def end_together(processes: Iterable[Process], grace: float = TERM_GRACE) -> list[Process]:
+    """``Process.end`` for many at once, on one thread; those are returned of which something is left."""
+    left = _end(processes, signal.SIGTERM, grace)
+    return _end(left, signal.SIGKILL, _KILL_GRACE) if left else left
+
+
+def _end(processes: Iterable[Process], number: int, seconds: float) -> list[Process]:
+    deadline = time.monotonic() + seconds
+    pause = 0.001
+    left = [each for each in processes if each.signal_all(number)]
+    while left and time.monotonic() < deadline:
+        time.sleep(pause)
+        pause = min(0.05, 2 * pause)
+        # What appears after a SIGKILL was being started when it came; a SIGTERM is sent once.
+        left = [each for each in left if each.signal_all(number if number == signal.SIGKILL else 0)]
+    return left
 
 
 class _Ended:

@@ -11,7 +11,6 @@ watchdog) when the agent is killed.
 from __future__ import annotations
 
 import atexit
-import contextlib
 import logging
 import os
 import threading
@@ -21,12 +20,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from spillstore.exceptions import ClosedError
 from spillstore_tools import _watchdog
-from spillstore_tools.capture import TERM_GRACE, Outcome, Process
+from spillstore_tools.capture import TERM_GRACE, LeftRunningError, Outcome, Process, end_together
 from spillstore_tools.profiles.base import Background
-from spillstore_tools.runners import StartError
+from spillstore_tools.runners import NOT_EXECUTABLE, StartError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from spillstore import Session
     from spillstore_tools.capture import OutputStream
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 
 State = Literal["running", "open", "ended"]
 
+_HOOKS = 1.0  # seconds that the hooks of commands which have ended may hold up the end of the session
 _REMEMBERED = 100  # commands that have ended and were in the background
 _log = logging.getLogger("spillstore")
 
@@ -45,7 +45,9 @@ def guarded(function: Callable[..., object], *arguments: object) -> bool:
     """Call a function of the caller's; whether it went well. The command must not suffer from it."""
     try:
         function(*arguments)
-    except Exception:  # noqa: BLE001  # whatever it is, it is the caller's, and told in the log
+    except KeyboardInterrupt:  # the user's, and not the hook's
+        raise
+    except BaseException:  # noqa: BLE001  # whatever it is, SystemExit too, it is the caller's, and told in the log
         _log.exception("%r failed and is not called again for this command", function)
         return False
     return True
@@ -120,8 +122,11 @@ class Job:
         self._process: Process | None = None
         self._error: BaseException | None = None
         self._unwanted = False
+        self._dropped = False  # nobody has been told how much it printed, so all of that is stored
+        self._worker: int | None = None  # the thread that reads
         self._changed = threading.Condition()  # protects all of the above but the spill
-        self._speaking = threading.RLock()  # the output's end and a look at it are not at the same time
+        self.steady = threading.RLock()  # while it is held, the state stays as it is
+        self.finished = threading.Event()  # all is over, the hooks too
         self._callbacks: list[Callable[[], object]] = []
 
     def __repr__(self) -> str:
@@ -137,7 +142,7 @@ class Job:
     @property
     def printed(self) -> Printed:
         """What is known of its output, as of the last ``tell`` or ``news``."""
-        with self._speaking:
+        with self.steady:
             if self._last_news is not None:
                 return self._last_news[1]
             assert self._spill is not None  # or there would be last news
@@ -148,8 +153,13 @@ class Job:
         try:
             threading.Thread(target=self.work, name="spillstore-job", daemon=True).start()
         except RuntimeError as error:  # no more threads are to be had
-            self._error = error
-            raise
+            failure = StartError(f"cannot look after a command: {error}", NOT_EXECUTABLE)
+
+            def fail() -> Started:
+                raise failure
+
+            self._start = fail
+            self.work()
 
     # --- waiting ----------------------------------------------------------------------------------------
 
@@ -182,7 +192,7 @@ class Job:
 
     def tell(self, timeout: int | None = None) -> Rendered:
         """All there is so far, or in the end; ``timeout`` is how long somebody has waited, in milliseconds."""
-        with self._speaking:
+        with self.steady:
             self._raise()
             if self.rendered is not None:
                 return self.rendered
@@ -191,7 +201,7 @@ class Job:
 
     def news(self) -> Rendered:
         """What has come since ``tell`` or the last news."""
-        with self._speaking:
+        with self.steady:
             self._raise()
             if self._last_news is not None:
                 return self._last_news[0]
@@ -218,57 +228,74 @@ class Job:
 
     def work(self) -> None:
         """Start it, and return when all is over."""
+        self._worker = threading.get_ident()
+        assert self._spill is not None  # it is kept until the end has been told
         try:
             outcome = self._read_all()
-            with self._speaking:
-                assert self._spill is not None  # it is kept until the end has been told
+            with self.steady:
+                if self._dropped:
+                    self._spill.keep()
                 rendered = self._spill.finish(
                     exit_code=outcome.exit_code, runtime=round(outcome.duration * 1000)
                 )
                 with self._changed:
                     self.outcome, self.rendered = outcome, rendered
         except BaseException as error:  # noqa: BLE001  # it is raised where the result is wanted
-            with self._changed:
-                self._error = error
-            if self._process is not None:
-                self._process.end()
-                self._process.close()
+            with self.steady:
+                try:
+                    self._spill.abort(str(error) or type(error).__name__)
+                finally:
+                    with self._changed:
+                        self._error = error
         finally:
+            self._settle()  # first: a hook that blocks holds up nobody's result
             if self._on_end is not None:
                 guarded(self._on_end, self)
-            self._settle()
+            self.finished.set()
 
     def _read_all(self) -> Outcome:
         try:
-            started = self._start()
+            return self._read_started(self._start())
         except StartError as error:
             self.failed = True
             code = error.exit_code if self._cannot_start is None else self._cannot_start
             message = f"{error}\n".encode(errors="surrogateescape")
             self.write(message, "stderr")
             return Outcome(exit_code=code, signal=None, duration=0.0, stdout=0, stderr=len(message))
+
+    def _read_started(self, started: Started) -> Outcome:
         if started.mark:
             _watchdog.begins(started.pid, started.mark)
         try:
             process = Process(started)
-            with self._changed:
-                self._process, self.pid = process, process.pid
-                unwanted = self._unwanted
-                self._changed.notify_all()
-            if unwanted:
+            try:
+                return self._read_process(process)
+            except LeftRunningError:
+                raise
+            except BaseException:
                 process.end()
-            outcome = process.drain(self, linger=self._linger)
-            if outcome.held_open and self._heirs == "leave":
                 process.close()
-            elif outcome.held_open:
-                with self._changed:
-                    self.outcome = outcome
-                self._settle()
-                outcome = process.drain_rest(self)
-            return outcome
+                raise
         finally:
             if started.mark:
                 _watchdog.ends(started.pid, started.mark)
+
+    def _read_process(self, process: Process) -> Outcome:
+        with self._changed:
+            self._process, self.pid = process, process.pid
+            unwanted = self._unwanted
+            self._changed.notify_all()
+        if unwanted:
+            _end_for_good([process])
+        outcome = process.drain(self, linger=self._linger)
+        if outcome.held_open and self._heirs == "leave":
+            process.close()
+        elif outcome.held_open:
+            with self.steady, self._changed:
+                self.outcome = outcome
+            self._settle()
+            outcome = process.drain_rest(self)
+        return outcome
 
     def write(self, data: bytes, stream: OutputStream = "stdout") -> int:
         """Take output."""
@@ -279,25 +306,70 @@ class Job:
         return len(data)
 
     def end(self, grace: float = TERM_GRACE) -> bool:
-        """End it with everything it has started, and return when its output has been read; whether nothing is left."""
-        with self._changed:
-            self._unwanted = True
-            process = self._process
-        gone = True
-        if process is not None and self.state != "ended":
-            gone = process.end(grace)
-            if not gone:
-                process.give_up()
-        with self._changed:
-            self._changed.wait_for(lambda: self.state == "ended")
-        return gone
+        """End it with everything it has started, and return when its output has been read; whether nothing is left.
+
+        What cannot be ended is read on, and its end is not waited for.
+        """
+        process = self._begin_to_end()
+        if process is not None and self.state != "ended" and (not process.end(grace) or process.held()):
+            return False
+        self._wait_ended()
+        return True
 
     def drop(self) -> None:
         """End it because nobody wants its result any more; what it printed is stored."""
-        with self._speaking:
-            if self.state != "ended" and self._spill is not None:
-                self._spill.keep()
-        self.end()
+        drop_together([self])
+
+    def drop_beside(self, then: Callable[[], object]) -> None:
+        """``drop`` on a thread of its own, so that nothing which interrupts the caller interrupts it; ``then`` after it."""
+
+        def drop() -> None:
+            try:
+                self.drop()
+            finally:
+                then()
+
+        try:
+            threading.Thread(target=drop, name="spillstore-drop", daemon=True).start()
+        except RuntimeError:  # no more threads are to be had
+            drop()
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it is read on this very thread."""
+        return self._worker == threading.get_ident()
+
+    def _begin_to_end(self) -> Process | None:
+        """What is to be ended; None if it is not there yet, for then it is ended when it is."""
+        with self._changed:
+            self._unwanted = True
+            return self._process
+
+    def _wait_ended(self) -> None:
+        if self.is_here:
+            return  # a hook of its own has asked; reading goes on when that has returned
+        with self._changed:
+            self._changed.wait_for(lambda: self.state == "ended")
+
+
+def drop_together(jobs: Iterable[Job]) -> None:
+    """``Job.drop`` for many at once, on one thread."""
+    jobs = [job for job in jobs if job.state != "ended"]
+    for job in jobs:
+        job._dropped = True  # noqa: SLF001  # this is a part of it
+    processes = [process for job in jobs if (process := job._begin_to_end())]  # noqa: SLF001  # likewise
+    _end_for_good(processes)
+    for job in jobs:
+        job._wait_ended()  # noqa: SLF001  # likewise
+
+
+def _end_for_good(processes: list[Process]) -> None:
+    """End them; what cannot be ended is given up, once what it has printed is read."""
+    left = end_together(processes)
+    for process in processes:
+        if process in left or process.held():
+            _log.warning("of %r something could not be ended; what that prints from now on is lost", process)
+            process.give_up()
 
 
 class Jobs:
@@ -308,13 +380,16 @@ class Jobs:
     """
 
     def __init__(self, session: Session) -> None:
-        self.cwd = os.getcwd()  # noqa: PTH109  # no link is followed
-        self._owner = os.getpid()
+        self.cwd = _here()
+        self.forget()
+        session.on_close(self.end)
+
+    def forget(self) -> None:
+        """In a forked child: the commands are the parent's, and so may be whoever holds the lock."""
         self._lock = threading.Lock()  # protects all of the below
         self._closed = False
         self._live: set[Job] = set()
         self._background: dict[int, Job] = {}
-        session.on_close(self.end)
 
     def add(self, job: Job) -> None:
         """A command that begins.
@@ -325,7 +400,7 @@ class Jobs:
         with self._lock:
             if self._closed:
                 raise ClosedError("the session was closed; open it again with Store.session")
-            self._live = {each for each in self._live if each.state != "ended"} | {job}
+            self._live = {each for each in self._live if not each.finished.is_set()} | {job}
 
     def keep(self, job: Job) -> None:
         """A command that goes on in the background, and can be asked for by its pid."""
@@ -349,20 +424,21 @@ class Jobs:
 
     def end(self) -> None:
         """End all of them at once, and return when what they printed has been stored."""
-        if self._owner != os.getpid():
-            return  # a forked child's copy; the commands are the parent's
         with self._lock:
             self._closed = True
-            jobs = [job for job in self._live if job.state != "ended"]
-        threads = [threading.Thread(target=job.drop, name="spillstore-end") for job in jobs]
-        for thread in threads:
-            with contextlib.suppress(RuntimeError):  # the interpreter is ending
-                thread.start()
-        for job, thread in zip(jobs, threads, strict=True):
-            if thread.ident is None:
-                job.drop()
-            else:
-                thread.join()
+            jobs = list(self._live)
+        drop_together(jobs)
+        until = time.monotonic() + _HOOKS
+        for job in jobs:
+            if not job.is_here:
+                job.finished.wait(max(0.0, until - time.monotonic()))
+
+
+def _here() -> str:
+    try:
+        return os.getcwd()  # noqa: PTH109  # no link is followed
+    except FileNotFoundError:  # it was removed, and yet commands can be run in it
+        return os.curdir
 
 
 _sessions: weakref.WeakKeyDictionary[Session, Jobs] = weakref.WeakKeyDictionary()
@@ -393,7 +469,8 @@ def _forget_all() -> None:
     """In a forked child: the commands are the parent's."""
     global _guard  # noqa: PLW0603  # another thread of the parent may hold it
     _guard = threading.Lock()
-    _sessions.clear()
+    for jobs in list(_sessions.values()):
+        jobs.forget()
 
 
 atexit.register(_end_all)

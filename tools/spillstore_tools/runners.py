@@ -13,7 +13,9 @@ import errno
 import os
 import signal
 import subprocess
-from typing import IO, TYPE_CHECKING, Literal, Protocol
+import sys
+import time
+from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -113,13 +115,16 @@ class LocalRunner:
             return start_program([*self._prefix, command], cwd=cwd, env=marked, mark=mark)
         import tempfile  # noqa: PLC0415  # few commands are as long as this
 
-        with tempfile.TemporaryFile() as script:
-            script.write(text)
-            script.seek(0)
-            number = script.fileno()
-            return start_program(
-                ["bash", f"/dev/fd/{number}"], cwd=cwd, env=marked, mark=mark, pass_fds=(number,)
-            )
+        try:
+            with tempfile.TemporaryFile() as script:
+                script.write(text)
+                script.seek(0)
+                number = script.fileno()
+                return start_program(
+                    ["bash", f"/dev/fd/{number}"], cwd=cwd, env=marked, mark=mark, pass_fds=(number,)
+                )
+        except OSError as error:  # no room for a file, no folder for it, no descriptor
+            raise StartError(f"cannot keep a command as long as this: {error}", NOT_EXECUTABLE) from error
 
 
 def start_program(
@@ -147,33 +152,54 @@ def start_program(
     Raises:
         StartError: there is no such program, or it cannot be executed.
     """
+    pipes: list[int] = []  # all that may be missing is had before anything runs
+    began = _ticks()
     try:
+        pipes += os.pipe()
+        pipes += os.pipe()
         popen = subprocess.Popen(
             list(command),
             bufsize=0,
             stdin=None if stdin == "inherit" else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stdout=pipes[1],
+            stderr=pipes[3],
             cwd=cwd,
             env=env,
             start_new_session=own_group,
             pass_fds=pass_fds,
         )
-    except (OSError, ValueError) as error:
-        raise _start_error(command, cwd, error) from error
-    return _Local(popen, own_group=own_group, mark=mark)
+    except BaseException as error:
+        for number in pipes:
+            os.close(number)
+        if isinstance(error, (OSError, ValueError)):
+            raise _start_error(command, cwd, error) from error
+        raise
+    os.close(pipes[1])
+    os.close(pipes[3])
+    return _Local(popen, pipes[0], pipes[2], own_group=own_group, mark=mark, began=began)
 
 
 class _Local:
     """A process of this machine."""
 
-    def __init__(self, popen: subprocess.Popen[bytes], *, own_group: bool, mark: str) -> None:
+    def __init__(
+        self,
+        popen: subprocess.Popen[bytes],
+        stdout: int,
+        stderr: int,
+        *,
+        own_group: bool,
+        mark: str,
+        began: int,
+    ) -> None:
         self._popen = popen
         self._own_group = own_group
+        self._began = began
+        self._pipes = {os.fstat(stdout).st_ino, os.fstat(stderr).st_ino}
         self.pid = popen.pid
         self.mark = mark
-        self.stdout = _detached(popen.stdout)
-        self.stderr = _detached(popen.stderr)
+        self.stdout = stdout
+        self.stderr = stderr
 
     def wait(self) -> int:
         return self._popen.wait()
@@ -190,21 +216,25 @@ class _Local:
     def signal_all(self, number: int) -> int:
         from spillstore_tools._tree import Tree  # noqa: PLC0415  # few commands are killed
 
-        members = Tree(self.pid, self.mark, leads=self._popen.returncode is None).members()
-        if number == signal.SIGKILL and members:
-            self.send_signal(number)  # at once, before any of them can start another
-        return sum(member.send(number) for member in members)
+        leads = self._popen.returncode is None
+        try:
+            members = Tree(self.pid, self.mark, leads=leads, pipes=self._pipes, began=self._began).members()
+            if number == signal.SIGKILL and members:
+                self.send_signal(number)  # at once, before any of them can start another
+            return sum(member.send(number) for member in members)
+        except OSError:  # no descriptor is to be had, so nobody knows
+            self.send_signal(number)
+            return 1
 
     def close(self) -> None:
         pass  # the process is reaped by ``wait``
 
 
-def _detached(pipe: IO[bytes] | None) -> int:
-    """The descriptor of a pipe, which from now on is the caller's."""
-    assert pipe is not None  # both are PIPE
-    number = os.dup(pipe.fileno())
-    pipe.close()
-    return number
+def _ticks() -> int:
+    """Now, as the system counts it for a process's start; 0 where it does not."""
+    if sys.platform != "linux":
+        return 0
+    return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))
 
 
 def _start_error(

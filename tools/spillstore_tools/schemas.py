@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 Style = Literal["openai", "anthropic", "mcp"]
 STYLES: tuple[Style, ...] = ("openai", "anthropic", "mcp")
 
-# The texts of the properties are those of the design that `pipe` follows (S2, Tool Schema).
+# The texts of the properties of bash are those of the design that `pipe` follows (S2, Tool Schema).
 _BASH: dict[str, dict[str, str]] = {
     "command": {"type": "string", "description": "The bash command to execute"},
     "timeout": {
@@ -20,7 +20,74 @@ _BASH: dict[str, dict[str, str]] = {
     "check_pid": {"type": "integer", "description": "Check on a backgrounded process, return new output"},
     "kill_pid": {"type": "integer", "description": "Kill a backgrounded process, return final output"},
 }
+_ID = {"type": "string", "description": "The artifact's id, as a notice names it"}
+_STREAM = {"type": "string", "description": "combined (default), stdout or stderr"}
+_CURSOR = {"type": "string", "description": "Goes on where the answer before stopped"}
+_GET: dict[str, dict[str, str]] = {
+    "id": _ID,
+    "start_line": {"type": "integer", "description": "First line, from 1; negative counts from the end"},
+    "end_line": {"type": "integer", "description": "Last line, included"},
+    "start_byte": {"type": "integer", "description": "First byte, from 0"},
+    "end_byte": {"type": "integer", "description": "The byte after the last"},
+    "start_time": {"type": "number", "description": "Seconds after the output began"},
+    "end_time": {"type": "number", "description": "Seconds after the output began, not included"},
+    "offset": {"type": "integer", "description": "Lines to skip"},
+    "limit": {"type": "integer", "description": "Lines to show after offset (default: 2000)"},
+    "tail": {"type": "integer", "description": "The last so many lines"},
+    "stream": _STREAM,
+    "raw": {"type": "boolean", "description": "Keep escape sequences; show bytes that are no text as \\xNN"},
+    "cursor": _CURSOR,
+    "max_chars": {
+        "type": "integer",
+        "description": "Characters of the answer, 500 to 100000 (default: 8000)",
+    },
+}
+_SEARCH: dict[str, dict[str, str]] = {
+    "id": _ID,
+    "pattern": {"type": "string", "description": "Regular expression (RE2 syntax), matched within lines"},
+    "stream": _STREAM,
+    "context": {"type": "integer", "description": "Lines before and after each match (default: 0)"},
+    "limit": {"type": "integer", "description": "Matching lines at most (default: 50)"},
+    "cursor": _CURSOR,
+    "ignore_case": {"type": "boolean", "description": "Letters of either case are the same"},
+    "literal": {"type": "boolean", "description": "The pattern is text, not an expression"},
+    "invert": {"type": "boolean", "description": "Lines that do not match"},
+    "raw": {"type": "boolean", "description": "Search the stored bytes, escape sequences and all"},
+    "count": {"type": "boolean", "description": "Only tell how many lines match"},
+}
+_LIST: dict[str, dict[str, str]] = {
+    "source": {"type": "string", "description": "Only those of this tool"},
+    "state": {"type": "string", "description": "Only open, sealed or interrupted ones"},
+    "since": {"type": "string", "description": "Only those begun since: 2h ago, or a date and time in UTC"},
+    "limit": {"type": "integer", "description": "At most so many (default: 20)"},
+    "cursor": _CURSOR,
+}
+_READING: dict[str, tuple[str, dict[str, dict[str, str]], tuple[str, ...]]] = {
+    "get_artifact": (
+        (
+            "Get any part of stored output: a range of lines, bytes or seconds, or all of it in parts. Answers are "
+            "bounded and end with the call that brings the rest. Give one kind of range."
+        ),
+        _GET,
+        ("id",),
+    ),
+    "search_artifact": (
+        (
+            "Search stored output for lines that match a regular expression, with their numbers. Look-around and "
+            "back-references are not supported."
+        ),
+        _SEARCH,
+        ("id", "pattern"),
+    ),
+    "list_artifacts": ("List stored outputs, the newest first.", _LIST, ()),
+    "artifact_info": (
+        "What is known of a stored output: size, lines, state, exit code.",
+        {"id": _ID},
+        ("id",),
+    ),
+}
 BASH_ARGUMENTS = tuple(_BASH)
+READING_ARGUMENTS = {name: tuple(properties) for name, (_, properties, _) in _READING.items()}
 
 
 def bash_definition(style: Style, profile: Profile) -> dict[str, Any]:
@@ -41,16 +108,44 @@ def bash_definition(style: Style, profile: Profile) -> dict[str, Any]:
         "the artifact and the calls that bring any part of it. Commands exceeding timeout are auto-backgrounded: "
         "check_pid shows their new output, kill_pid ends them. Give exactly one of command, check_pid and kill_pid."
     )
-    schema = {"type": "object", "properties": {name: dict(each) for name, each in _BASH.items()}}
+    return _definition(style, "bash", description, _BASH, (), destructive=True)
+
+
+def reading_definition(style: Style, name: str) -> dict[str, Any]:
+    """``get_artifact``, ``search_artifact``, ``list_artifacts`` or ``artifact_info``.
+
+    Example:
+        >>> reading_definition("mcp", "search_artifact")["inputSchema"]["required"]
+        ['id', 'pattern']
+    """
+    description, properties, required = _READING[name]
+    return _definition(style, name, description, properties, required, destructive=False)
+
+
+def _definition(
+    style: Style,
+    name: str,
+    description: str,
+    properties: dict[str, dict[str, str]],
+    required: tuple[str, ...],
+    *,
+    destructive: bool,
+) -> dict[str, Any]:
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {key: dict(each) for key, each in properties.items()},
+    }
+    if required:
+        schema["required"] = list(required)
     if style == "openai":
-        function = {"name": "bash", "description": description, "parameters": schema}
+        function = {"name": name, "description": description, "parameters": schema}
         return {"type": "function", "function": function}
     if style == "anthropic":
-        return {"name": "bash", "description": description, "input_schema": schema}
+        return {"name": name, "description": description, "input_schema": schema}
     annotations = {
-        "readOnlyHint": False,
-        "destructiveHint": True,
-        "idempotentHint": False,
-        "openWorldHint": True,
+        "readOnlyHint": not destructive,
+        "destructiveHint": destructive,
+        "idempotentHint": not destructive,
+        "openWorldHint": destructive,
     }
-    return {"name": "bash", "description": description, "inputSchema": schema, "annotations": annotations}
+    return {"name": name, "description": description, "inputSchema": schema, "annotations": annotations}

@@ -149,6 +149,7 @@ class Spill:
             None  # bytes that the store will still take, where it stops at a limit
         )
         self._problem: str | None = None
+        self._to_announce: str | None = None  # an artifact that the caller has not been told of
         self._writing = (
             threading.Lock()
         )  # protects all of the above: streams are written from their own threads
@@ -165,6 +166,7 @@ class Spill:
         self._final: dict[View, Overview] | None = None  # of all of it, for who asks for the last news
         if self._keep == "all":
             self._spill()
+            self._announce()
 
     def _make_scans(self, terminator: bytes) -> dict[View, Scan]:
         self._head, self._seen = b"", 0
@@ -224,6 +226,7 @@ class Spill:
                     self._hold(kept, number)
                 else:
                     self._pass_on(kept, number)
+        self._announce()
         return size
 
     def keep(self) -> None:
@@ -232,6 +235,17 @@ class Spill:
             self._keep = "all"
             if self._held is not None:
                 self._spill()
+        self._announce()
+
+    def _announce(self) -> None:
+        """Tell the caller that there is an artifact: without a lock, for it may ask for what is printed."""
+        if self._to_announce is None:
+            return
+        with self._lock:  # two may be here
+            announced, self._to_announce = self._to_announce, None
+        if announced is not None and self._on_spill is not None:
+            with contextlib.suppress(Exception):  # whatever it raises, the tool call succeeds
+                self._on_spill(announced)
 
     def abort(self, reason: str) -> None:
         """Give up: what was stored stays, ``interrupted``; what was held back is dropped."""
@@ -276,8 +290,7 @@ class Spill:
             )
             if (self._profile.policy or self._session.settings.artifact_policy) == "stop":
                 self._room_to_stop = self._profile.size_limit or self._session.settings.artifact_limit
-            if self._on_spill is not None:
-                self._on_spill(self._writer.id)
+            self._to_announce = self._writer.id
         except Exception as error:  # noqa: BLE001  # whatever the caller's functions raise, the tool call succeeds
             self._problem = str(error) or type(error).__name__
         for number, data, _ in held:
@@ -480,6 +493,12 @@ class Spill:
             exit_code: of the command; the text takes the signal that ended it from this, too.
             runtime: milliseconds that it ran; of output that is stored the artifact's own times are used.
         """
+        try:
+            return self._finish(exit_code, runtime)
+        finally:
+            self._announce()
+
+    def _finish(self, exit_code: int | None, runtime: int | None) -> Rendered:
         with self._writing:
             if self._refused:
                 assert self._refuse_at is not None  # or nothing would have been refused

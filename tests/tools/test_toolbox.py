@@ -1,0 +1,86 @@
+"""All tools of a session together, as an agent's loop uses them."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import re
+
+import pytest
+
+from spillstore_tools.configuration import load
+from spillstore_tools.retrieval import artifact_info, get_artifact, list_artifacts
+from spillstore_tools.schemas import READING_ARGUMENTS, STYLES
+from spillstore_tools.searching import search_artifact
+from spillstore_tools.toolbox import Toolbox
+
+
+@pytest.fixture
+def tools(plain_store):
+    with plain_store.session("chat") as session:
+        yield Toolbox(session)
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_definitions(tools, style):
+    """Five tools, each with a schema that can be sent."""
+    definitions = tools.definitions(style)
+    json.dumps(definitions)
+    functions = [each["function"] if style == "openai" else each for each in definitions]
+    assert [each["name"] for each in functions] == ["bash", *READING_ARGUMENTS]
+    if style == "mcp":
+        assert [each["annotations"]["readOnlyHint"] for each in functions] == [False, True, True, True, True]
+
+
+@pytest.mark.parametrize("tool", [get_artifact, search_artifact, list_artifacts, artifact_info])
+def test_schemas_have_what_the_functions_take(tool):
+    """No argument is missing from a schema, and none is there that is not taken."""
+    taken = set(inspect.signature(tool).parameters) - {"session", "partial"}
+    assert set(READING_ARGUMENTS[tool.__name__]) == taken
+
+
+def test_a_conversation(tools):
+    """Run, look at the notice, search, read on: with what the answers say, to the letter."""
+    result = tools.call_sync("bash", '{"command": "seq 1 20000; echo Error: no luck >&2; seq 1 20000"}')
+    call = re.search(r'get_artifact\(id="(\w+)", start_line=1, end_line=100\)', result.text)
+    assert (
+        tools.call_sync("get_artifact", {"id": call[1], "start_line": 1, "end_line": 2}).content == "1\n2\n"
+    )
+    found = tools.call_sync("search_artifact", {"id": call[1], "pattern": "Error"})
+    assert "20001:Error: no luck\n" in found.text
+    listed = asyncio.run(tools.call("list_artifacts", "{}"))
+    assert call[1] in listed.text
+    assert "Lines: 40,001" in asyncio.run(tools.call("artifact_info", {"id": call[1]})).text
+    first = tools.call_sync("get_artifact", {"id": call[1]})
+    asked = re.search(r"\[more: get_artifact\((.*)\)\]", first.text)[1]
+    arguments = dict(re.findall(r'(\w+)="([^"]*)"', asked))
+    assert tools.call_sync("get_artifact", arguments).start == first.end
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "words"),
+    [
+        ("grep", {}, "no tool is called 'grep'; there are bash, get_artifact"),
+        ("get_artifact", {"ident": "x"}, "no argument is called ident; there are id, start_line"),
+        ("get_artifact", "{", "no JSON"),
+        ("search_artifact", "[]", "must be an object"),
+        ("list_artifacts", {"partial": False}, "no argument is called partial"),
+    ],
+)
+def test_calls_that_are_no_calls(tools, name, arguments, words):
+    """They are told, and nothing raises."""
+    answer = tools.call_sync(name, arguments)
+    assert words in answer.text
+    assert answer.is_error
+
+
+def test_a_configuration_can_switch_ranges_off(plain_store):
+    """``enable_partial_retrieval: false`` refuses ranges, and gives all of it in parts."""
+    with plain_store.session("chat") as session:
+        artifact_id = session.put("one\ntwo\n").id
+        tools = Toolbox(session, configuration=load(environment={}, enable_partial_retrieval=False))
+        assert (
+            "enable_partial_retrieval" in tools.call_sync("get_artifact", {"id": artifact_id, "tail": 1}).text
+        )
+        assert tools.call_sync("get_artifact", {"id": artifact_id}).content == "one\ntwo\n"

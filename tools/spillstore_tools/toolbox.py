@@ -1,0 +1,93 @@
+r"""All tools of a session in one: for the loop of an agent that hands definitions out and calls back.
+
+>>> import tempfile
+>>> from spillstore import Store
+>>> with tempfile.TemporaryDirectory() as root, Store(root, free_disk_floor=0).session("demo") as session:
+...     tools = Toolbox(session)
+...     [definition["name"] for definition in tools.definitions("anthropic")]
+...     result = tools.call_sync("bash", '{"command": "seq 1 9999"}')
+...     tools.call_sync("get_artifact", {"id": result.artifact_id, "tail": 1}).content
+['bash', 'get_artifact', 'search_artifact', 'list_artifacts', 'artifact_info']
+'9999\n'
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from spillstore_tools.arguments import ArgumentError, named
+from spillstore_tools.bash import BashTool
+from spillstore_tools.retrieval import Answer, artifact_info, get_artifact, list_artifacts
+from spillstore_tools.schemas import READING_ARGUMENTS, reading_definition
+from spillstore_tools.searching import search_artifact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from spillstore import Session, aio
+    from spillstore_tools.bash import BashResult
+    from spillstore_tools.configuration import TruncationConfiguration
+    from spillstore_tools.schemas import Style
+
+_READING: dict[str, Callable[..., Answer]] = {
+    "get_artifact": get_artifact,
+    "search_artifact": search_artifact,
+    "list_artifacts": list_artifacts,
+    "artifact_info": artifact_info,
+}
+
+
+class Toolbox:
+    """``bash``, ``get_artifact``, ``search_artifact``, ``list_artifacts`` and ``artifact_info``.
+
+    Args:
+        session: where output is stored.
+        configuration: of the profile; it may switch ranges off (``enable_partial_retrieval``).
+        options: of ``BashTool``.
+    """
+
+    def __init__(
+        self,
+        session: Session | aio.Session,
+        *,
+        configuration: TruncationConfiguration | None = None,
+        **options: Any,
+    ) -> None:
+        self._bash = BashTool(session, configuration=configuration, **options)
+        self._session = self._bash.session
+        self._partial = configuration is None or configuration.artifacts.enable_partial_retrieval
+
+    def definitions(self, style: Style) -> list[dict[str, Any]]:
+        """All tools as a model is told of them: ``openai``, ``anthropic`` or ``mcp``."""
+        return [self._bash.definition(style), *(reading_definition(style, name) for name in _READING)]
+
+    async def call(
+        self, name: str, arguments: Mapping[str, object] | str, *, tool_call_id: str | None = None
+    ) -> BashResult | Answer:
+        """Answer a model's call; ``arguments`` as it sent them, or as JSON. Nothing that a model sends raises."""
+        import asyncio  # noqa: PLC0415  # only for who has it already
+
+        if name == "bash":
+            return await self._bash.call(arguments, tool_call_id=tool_call_id)
+        return await asyncio.to_thread(self._read, name, arguments)
+
+    def call_sync(
+        self, name: str, arguments: Mapping[str, object] | str, *, tool_call_id: str | None = None
+    ) -> BashResult | Answer:
+        """``call`` for callers that wait."""
+        if name == "bash":
+            return self._bash.call_sync(arguments, tool_call_id=tool_call_id)
+        return self._read(name, arguments)
+
+    def _read(self, name: str, arguments: Mapping[str, object] | str) -> Answer:
+        if name not in _READING:
+            tools = ", ".join(["bash", *_READING])
+            return Answer(text=f"no tool is called {str(name)[:80]!r}; there are {tools}\n", is_error=True)
+        try:
+            sent: dict[str, Any] = dict(named(arguments, READING_ARGUMENTS[name]))
+        except ArgumentError as error:
+            return Answer(text=f"{name}: {error}\n", is_error=True)
+        known = {key: value for key, value in sent.items() if key in READING_ARGUMENTS[name]}
+        if name == "get_artifact":
+            known["partial"] = self._partial
+        return _READING[name](self._session, **known)
