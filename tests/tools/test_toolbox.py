@@ -42,7 +42,9 @@ def test_schemas_have_what_the_functions_take(tool):
 
 def test_a_conversation(tools):
     """Run, look at the notice, search, read on: with what the answers say, to the letter."""
-    result = tools.call_sync("bash", '{"command": "seq 1 20000; echo Error: no luck >&2; seq 1 20000"}')
+    result = tools.call_sync(
+        "bash", '{"command": "seq 1 20000; sleep 0.3; echo Error: no luck >&2; sleep 0.3; seq 1 20000"}'
+    )
     call = re.search(r'get_artifact\(id="(\w+)", start_line=1, end_line=100\)', result.text)
     assert (
         tools.call_sync("get_artifact", {"id": call[1], "start_line": 1, "end_line": 2}).content == "1\n2\n"
@@ -79,7 +81,9 @@ def test_a_configuration_can_switch_ranges_off(plain_store):
     """``enable_partial_retrieval: false`` refuses ranges, and gives all of it in parts."""
     with plain_store.session("chat") as session:
         artifact_id = session.put("one\ntwo\n").id
-        tools = Toolbox(session, configuration=load(environment={}, enable_partial_retrieval=False))
+        tools = Toolbox(
+            session, configuration=load(environment={}, artifacts={"enable_partial_retrieval": False})
+        )
         assert (
             "enable_partial_retrieval" in tools.call_sync("get_artifact", {"id": artifact_id, "tail": 1}).text
         )
