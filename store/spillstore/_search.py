@@ -300,7 +300,10 @@ class Search:
         if len(data) > _CLEANED and _longest_line(data, self._terminator) > _CLEANED:
             self._uncleaned = True
             return data
-        return self._cleaner.text(data, self._terminator)
+        text = self._cleaner.text(data, self._terminator)
+        if not data.endswith(self._terminator) and (not text or text.endswith(b"\n")):
+            return text + b"\n"  # of a last line that shows nothing and has no end, there would be no trace
+        return text
 
     def _pattern_for(self, text: bytes) -> Any:
         if text.isascii():
@@ -411,6 +414,8 @@ class Search:
                 first, last, stream=self._stream, holes="skip", max_bytes=_CONTEXT_BYTES
             )
         except RangeTooLargeError:
+            return ()
+        if not data:
             return ()
         text = self._cleaned(data)
         lines = text.split(b"\n")

@@ -73,6 +73,15 @@ def test_answers_are_bounded(place, limit):
     assert numbers == list(range(1, 301))
 
 
+def test_a_last_line_that_shows_nothing(place):
+    """It is a line, and an empty one."""
+    session, _ = place
+    for data in (b"\x00", b"a\n\x1b[0m", b"\x00\n\x00"):
+        artifact = session.put(data, newline="lf")
+        found = artifact.search("^$", cleaner=Seen())
+        assert found.matches[-1].line == artifact.info.lines
+
+
 def test_count(place):
     """Numbers alone, exact."""
     session, artifact = place
@@ -98,7 +107,7 @@ def test_what_is_seen_is_searched(place):
 
 
 @given(outputs, st.sampled_from(["a", "b 12", "x+", "[^a]$", "世", "é", ".", "^$", "100%"]))
-@settings(max_examples=80)
+@settings(max_examples=120)
 def test_the_cleaned_lines_of_a_plain_loop(place, data, pattern):
     """The same lines as a loop over each line's cleaned text, and offsets at which the match is stored."""
     session, _ = place
