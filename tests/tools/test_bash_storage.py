@@ -111,7 +111,7 @@ def test_storage_that_fails_in_the_background(plain_store, tmp_path):
     store = Store(plain_store.root, **NO_FLOORS, session_quota=300_000)
     seen = []
     with store.session("chat") as session:
-        result = bash_sync(session, command=script, timeout=200, on_output=lambda _, data: seen.append(data))
+        result = bash_sync(session, command=script, timeout=1000, on_output=lambda _, data: seen.append(data))
         assert result.text.startswith("begin\n")
         marks[0].touch()
         while b"middle" not in b"".join(seen):

@@ -34,24 +34,29 @@ def test_both_streams_come_back_apart(program, recorded):
     assert answer.code == 0
 
 
-@pytest.mark.parametrize(("arguments", "low", "high"), [((), 1.0, 10), (("--speed", "5"), 0.2, 0.95)])
-def test_the_timing_is_the_command_s(recorded, root, arguments, low, high):
+def test_the_timing_is_the_command_s(recorded, root):
     """Both streams arrive in turn, spread over the command's time, or over a part of it."""
-    command = [*PROGRAM, "replay", "@last", *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
-        arrived = [(line, time.monotonic()) for line in process.stdout]
-    assert [line for line, _ in arrived] == [
-        line for n in range(6) for line in (b"out %d\n" % n, b"err %d\n" % n)
-    ]
-    took = arrived[-1][1] - arrived[0][1]
-    assert low <= took < high
+    took = []
+    for arguments in ((), ("--speed", "5")):
+        command = [*PROGRAM, "replay", "@last", *arguments]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+            arrived = [(line, time.monotonic()) for line in process.stdout]
+        assert [line for line, _ in arrived] == [
+            line for n in range(6) for line in (b"out %d\n" % n, b"err %d\n" % n)
+        ]
+        took.append(arrived[-1][1] - arrived[0][1])
+    assert took[0] >= 1.0
+    assert 0.2 <= took[1] < took[0]
 
 
 def test_silence_can_be_cut_short(cli, recorded):
     """No pause is longer than what is asked for."""
-    started = time.monotonic()
-    cli("replay", "@last", "--max-wait", "0.01")
-    assert time.monotonic() - started < 1.0
+    took = []
+    for arguments in ((), ("--max-wait", "0.01")):
+        started = time.monotonic()
+        cli("replay", "@last", *arguments)
+        took.append(time.monotonic() - started)
+    assert took[1] < took[0]
 
 
 @pytest.mark.parametrize("speed", ["0", "-1", "fast"])

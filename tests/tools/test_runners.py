@@ -88,7 +88,7 @@ def test_a_command_without_its_mark_is_ended_all_the_same(plain_store):
     runner = LocalRunner(["env", "-i", "bash", "-c"])
     script = "sleep 100 & echo $!; setsid sleep 100 & echo $!; wait"
     with plain_store.session("chat") as session:
-        result = bash_sync(session, command=script, timeout=500, runner=runner)
+        result = bash_sync(session, command=script, timeout=1500, runner=runner)
         pids = [int(line) for line in session.artifact(result.artifact_id).read_lines(1, 2).split()]
         bash_sync(session, kill_pid=result.pid)
         deadline = time.monotonic() + 5
