@@ -390,7 +390,9 @@ class Spill:
                 overview, rest = self._news.scan.finish(), b""
             end = overview.end
             line = origin.line + end.line - 1
-            self._follow(Place(origin.byte + end.byte, line, inside=end.inside), rest)
+            # An escape sequence that has not ended is held back: then nothing is told, and the line is as it was.
+            inside = end.inside if end.byte else origin.inside
+            self._follow(Place(origin.byte + end.byte, line, inside=inside), rest)
             return self._profile.news(overview, origin, self._final, facts)
 
         return self._beside(text, background, exit_code)
