@@ -9,15 +9,14 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
-from support import NO_FLOORS, ManualClock
+from hypothesis import settings
+from support import NO_FLOORS, ManualClock, examples
 
 from spillstore import Store, aio
 from spillstore.info import Page
 
-settings.register_profile("default", deadline=None, suppress_health_check=list(HealthCheck), max_examples=60)
-settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=1000)
-settings.load_profile(os.environ.get("SPILLSTORE_TEST_PROFILE", "default"))
+settings.register_profile("default", examples())
+settings.load_profile("default")
 
 
 @pytest.fixture(autouse=True)

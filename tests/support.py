@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
+from hypothesis import HealthCheck, settings
+
+# How many times the usual number of examples a property is tried with. From 2 on they are drawn anew in every run;
+# at 1 they are the same in all, so that a change is judged by what it changes.
+FACTOR = int(os.environ.get("SPILLSTORE_TEST_FACTOR", "1"))
+
 # What the machine happens to have free is not what these tests are about.
 NO_FLOORS = {"free_disk_floor": 0, "artifacts_per_minute": 0}
 
@@ -20,3 +28,14 @@ class ManualClock:
 
     def advance(self, seconds: float) -> None:
         self.now += seconds
+
+
+def examples(count: int = 60, **options) -> settings:
+    """The settings of a property that is tried with ``count`` examples."""
+    return settings(
+        max_examples=count * FACTOR,
+        derandomize=FACTOR == 1,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        **options,
+    )

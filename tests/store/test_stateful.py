@@ -5,11 +5,10 @@ from __future__ import annotations
 import shutil
 import tempfile
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, precondition, rule
 from model import Sequence, interleave
-from support import NO_FLOORS, ManualClock
+from support import NO_FLOORS, ManualClock, examples
 
 from spillstore import Store
 from spillstore.exceptions import SessionBusyError
@@ -150,4 +149,4 @@ class StoreMachine(RuleBasedStateMachine):
 
 
 TestStore = StoreMachine.TestCase
-TestStore.settings = settings(settings.get_profile("default"), max_examples=20, stateful_step_count=30)
+TestStore.settings = examples(20, stateful_step_count=30)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from previews import expanded, of_stream, reader, spilled, whole, whole_field, writes
+from support import examples
 
 from spillstore import Store
 from spillstore_tools.preview.clean import clean
@@ -52,7 +53,7 @@ def hold(name, rendered, written, artifact):
 
 @pytest.mark.parametrize("name", NAMES)
 @given(drawn=writes, exit_code=st.sampled_from((None, 0, 127)))
-@settings(max_examples=25)
+@examples(25)
 def test_what_is_shown_and_what_is_missing_are_everything(session, name, drawn, exit_code):
     """Markers replaced by what they name, own words left out: the whole cleaned output; and made again, the same text."""
     written = expanded(drawn)
@@ -71,7 +72,7 @@ def test_what_is_shown_and_what_is_missing_are_everything(session, name, drawn, 
     drawn=[(b"\0", 1, "stdout"), (b"\x1b]8;;never ended", 1, "stdout"), (b"caf\xe9 \xff\xfe", 40, "stdout")],
     cuts=[1],
 )
-@settings(max_examples=20)
+@examples(20)
 def test_news_is_everything_once(session, name, drawn, cuts):
     """Piece after piece of news goes on where the one before ended, to the end; each holds to the law on its own."""
     written = expanded(drawn)

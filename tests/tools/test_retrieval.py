@@ -7,10 +7,10 @@ import time
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from law import outputs
-from support import NO_FLOORS
+from support import NO_FLOORS, examples
 
 from spillstore import Store
 from spillstore.exceptions import ClosedError
@@ -240,7 +240,7 @@ def test_the_whole_in_parts(place):
     bound=st.sampled_from((500, 700, 8000)),
     raw=st.booleans(),
 )
-@settings(max_examples=60)
+@examples(60)
 def test_cursors_lose_and_repeat_nothing(place, data, copies, bound, raw):
     """Whatever the content: the parts are the cleaned whole, each within its bound; raw ones, the bytes."""
     session, _ = place

@@ -6,10 +6,10 @@ import json
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from law import cleaned, lines_of, outputs
-from support import NO_FLOORS
+from support import NO_FLOORS, examples
 
 from spillstore import Store
 from spillstore.exceptions import ClosedError
@@ -107,7 +107,7 @@ def test_what_is_seen_is_searched(place):
 
 
 @given(outputs, st.sampled_from(["a", "b 12", "x+", "[^a]$", "世", "é", ".", "^$", "100%"]))
-@settings(max_examples=120)
+@examples(120)
 def test_the_cleaned_lines_of_a_plain_loop(place, data, pattern):
     """The same lines as a loop over each line's cleaned text, and offsets at which the match is stored."""
     session, _ = place

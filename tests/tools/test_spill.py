@@ -10,10 +10,10 @@ import sys
 import threading
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from previews import OWN_TIME, expanded, of_stream, reader, spilled, whole, whole_field, writes
-from support import NO_FLOORS
+from support import NO_FLOORS, examples
 
 from spillstore import Store
 from spillstore.exceptions import RangeTooLargeError, SessionBusyError
@@ -120,7 +120,7 @@ def test_a_command_whose_footer_does_not_fit_is_stored(session):
     content_type=st.sampled_from((None, "text/plain", "application/json")),
     newline=st.sampled_from(("lf", "cr", "auto")),
 )
-@settings(max_examples=12)
+@examples(12)
 def test_a_stored_artifact_gives_the_same_again(
     shared, name, drawn, exit_code, command, content_type, newline
 ):

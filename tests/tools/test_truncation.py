@@ -7,9 +7,10 @@ import json
 import logging
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from previews import expanded, piece, repeats
+from support import examples
 
 from spillstore import Store
 from spillstore.exceptions import InvalidSettingError, StorageError
@@ -222,7 +223,7 @@ contents = st.one_of(
 
 @pytest.mark.parametrize("name", NAMES)
 @given(content=contents, newline=st.sampled_from(["auto", "lf", "cr"]), as_text=st.booleans())
-@settings(max_examples=40)
+@examples(40)
 def test_the_fast_way_gives_what_the_slow_way_gives(name, content, newline, as_text):
     """For content that nobody can store, so that no id differs: every field of the result is the same."""
     if as_text:

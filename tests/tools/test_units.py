@@ -10,8 +10,9 @@ import subprocess
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support import examples
 
 from spillstore_tools.preview._cuts import apply_cuts
 from spillstore_tools.preview.units import cut_units, language_of, looks_like_diff
@@ -256,7 +257,7 @@ class TestLanguages:
         result = verified(text, 1200, hint)
         assert "loadUser" in result and "omitted" in result
 
-    @settings(max_examples=30, deadline=None)
+    @examples(30)
     @given(data=st.data())
     def test_any_mixture(self, language, data):
         """Whatever the order and number of functions, the limit holds and whole lines go."""
@@ -444,7 +445,7 @@ class TestDiffs:
                 result = verified(text, limit, "git_diff")
                 assert "file 0.txt" in result
 
-    @settings(max_examples=40, deadline=None)
+    @examples(40)
     @given(files=st.integers(1, 60), hunks=st.integers(1, 9), limit=st.integers(200, 20000))
     def test_any_limit(self, files, hunks, limit):
         """Whatever the sizes, the limit holds; where one header fits, there is a result."""
@@ -692,7 +693,7 @@ BITS = [
 ]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     st.lists(st.sampled_from(BITS), max_size=120).map("".join),
     st.integers(0, 400),
