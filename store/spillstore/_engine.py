@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 from spillstore import _locks, _sql, _workers
 from spillstore._database import SESSION_KEY, WAL_BYTES, connect, schema_number, translated, write_transaction
+from spillstore._digests import keyed_digest
 from spillstore._pipeline import BATCH_BYTES, Batch, Ending, Pipeline
 from spillstore._recorder import Recorder
 from spillstore._records import (
@@ -65,7 +66,14 @@ class Engine:
     """The process's hold on one session file. Safe from any thread."""
 
     def __init__(
-        self, path: Path, settings: Settings, clock: Clock, *, read_only: bool, immutable: bool = False
+        self,
+        path: Path,
+        settings: Settings,
+        clock: Clock,
+        *,
+        read_only: bool,
+        immutable: bool = False,
+        foreign: bool = False,
     ) -> None:
         """Open a session's file.
 
@@ -75,6 +83,7 @@ class Engine:
             clock: where to read the time.
             read_only: claim and write nothing.
             immutable: besides, nobody else writes to it, so no lock and no file beside it is needed.
+            foreign: besides, it is in no store of ours, and who reads it is not recorded there.
         """
         self.path = path
         self.folder = path.parent
@@ -84,6 +93,7 @@ class Engine:
         self.users = 0  # Session objects; protected by the store's registry
         self._pid = os.getpid()
         self._immutable = immutable
+        self._foreign = foreign
         self._owner: _locks.Owner | None = None
         self._make_locks()
         self._pipelines: list[Pipeline] = []
@@ -603,14 +613,36 @@ class Engine:
                 self._recorder.event(connection, "end", None, {})
 
     def record(self, kind: str, artifact_id: str, detail: dict[str, object]) -> None:
-        """Write an event, if this engine may write at all."""
-        if self.read_only:
+        """Write an event. Where only reading was asked for, it is tried on a connection of its own, and no more."""
+        if not self.read_only:
+            with self._commit:
+                self._record(self._writable(), self._recorder, kind, artifact_id, detail)
             return
-        with self._commit:
-            connection = self._writable()
-            with write_transaction(connection, self.settings.busy_timeout, "recording an event"):
-                self._recorder.refuse_deleted(connection)
-                self._recorder.event(connection, kind, artifact_id, detail)
+        if self._foreign:
+            return
+        recorder = Recorder(self.row, self.folder, self.settings, self.clock, "")
+        try:
+            with contextlib.closing(self._connect(read_only=False)) as connection:
+                self._record(connection, recorder, kind, artifact_id, detail)
+        except SpillstoreError as error:  # a file, a folder or a disk that cannot be written
+            _log.debug("event not recorded", extra={"artifact_id": artifact_id, "error": str(error)})
+
+    def _record(
+        self,
+        connection: sqlite3.Connection,
+        recorder: Recorder,
+        kind: str,
+        artifact_id: str,
+        detail: dict[str, object],
+    ) -> None:
+        with write_transaction(connection, self.settings.busy_timeout, "recording an event"):
+            recorder.refuse_deleted(connection)
+            recorder.event(connection, kind, artifact_id, detail)
+
+    def sign(self, data: bytes) -> str:
+        """See ``Session.sign``."""
+        self.check_usable()
+        return keyed_digest(self.row.uid, data)
 
     def delete_artifact(self, artifact_id: str, *, why: str = "deleted") -> None:
         """Make an artifact unreadable at once, then free its space in small steps."""

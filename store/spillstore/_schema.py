@@ -77,7 +77,7 @@ The header that a chunk's digest begins with: the artifact id's length as one by
 little endian, ``seq`` to ``line_flags`` in the order above and the lengths of ``segments`` and ``data``.
 
 ``event`` (the audit log): ``event_key`` counts up, ``at_us`` is wall clock, ``kind`` is create, seal, interrupt, delete,
-export or end; ``artifact_id``, ``actor``, ``tool_call_id`` may be NULL; ``detail`` is JSON without content.
+export, end, or what a tool calls it; ``artifact_id``, ``actor``, ``tool_call_id`` may be NULL; ``detail`` is JSON without content.
 """
 
 from __future__ import annotations
@@ -143,6 +143,13 @@ artifact = sa.Table(
     sa.Column("digest", sa.LargeBinary, nullable=False),
     sa.PrimaryKeyConstraint("session_key", "artifact_key", name="pk_artifact"),
     sa.Index("ix_artifact_id", "session_key", "artifact_id", unique=True),
+    sa.Index(
+        "ix_artifact_content",
+        "session_key",
+        "content_digest",
+        sqlite_where=sa.text("content_digest IS NOT NULL"),
+        postgresql_where=sa.text("content_digest IS NOT NULL"),
+    ),
     sa.Index("ix_artifact_created", "session_key", "created_us", "artifact_key"),
     sa.Index(
         "ix_artifact_unfinished",
@@ -213,4 +220,5 @@ event = sa.Table(
         sqlite_where=sa.text("artifact_id IS NOT NULL"),
         postgresql_where=sa.text("artifact_id IS NOT NULL"),
     ),
+    sa.Index("ix_event_at", "session_key", "at_us", "event_key"),
 )

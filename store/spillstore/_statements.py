@@ -37,6 +37,7 @@ _MUTABLE_ARTIFACT = [column.name for column in artifact.columns][
     list(artifact.columns.keys()).index("state") :
 ]
 _CHUNK_COLUMNS = [column for column in chunk.columns if column.name not in {"session_key", "artifact_key"}]
+_EVENT_COLUMNS = list(event.columns)[1:]
 _ARTIFACT_COLUMNS = [column for column in artifact.columns if column.name != "session_key"]
 _SESSION_COLUMNS = [column for column in session.columns if column.name != "session_key"]
 
@@ -110,6 +111,19 @@ def statements() -> dict[str, ClauseElement]:
         .order_by(artifact.c.artifact_id)
         .limit(_P("limit", type_=sa.BigInteger))
         .offset(_ZERO),
+        "ARTIFACTS_ALIKE": sa.select(artifact.c.artifact_id)
+        .where(
+            _of(
+                artifact,
+                artifact.c.content_digest == _P("content_digest"),
+                artifact.c.artifact_id != _P("artifact_id"),
+                artifact.c.state == sa.literal_column("'sealed'"),
+                artifact.c.hole.is_(None),
+            )
+        )
+        .order_by(artifact.c.artifact_key)
+        .limit(_ONE)
+        .offset(_ZERO),
         "ARTIFACTS_SUMMARY": sa.select(
             sa.func.count(), sa.func.coalesce(sa.func.sum(artifact.c.kept), _ZERO)
         ).where(_of(artifact, artifact.c.state != sa.literal_column("'deleted'"))),
@@ -148,7 +162,7 @@ def statements() -> dict[str, ClauseElement]:
             _of_artifact(size > _ZERO, line_start < _P("line")), line_start, c.seq
         )
     out["EVENTS_OF_ARTIFACT"] = (
-        sa.select(event.c.at_us, event.c.kind, event.c.actor, event.c.tool_call_id, event.c.detail)
+        sa.select(*_EVENT_COLUMNS)
         .where(
             _of(
                 event,
@@ -157,6 +171,24 @@ def statements() -> dict[str, ClauseElement]:
             )
         )
         .order_by(event.c.event_key.desc())
+        .limit(_P("limit", type_=sa.BigInteger))
+        .offset(_ZERO)
+    )
+    out["EVENTS_PAGE"] = (
+        sa.select(*_EVENT_COLUMNS)
+        .where(
+            _of(
+                event,
+                event.c.at_us >= _P("since_us"),
+                sa.tuple_(event.c.at_us, event.c.event_key)
+                < sa.tuple_(_P("before_us", type_=sa.BigInteger), _P("before_key", type_=sa.BigInteger)),
+                *(
+                    sa.or_(_P(name, type_=sa.Text).is_(None), event.c[name] == _P(name))
+                    for name in ("kind", "actor", "artifact_id")
+                ),
+            )
+        )
+        .order_by(event.c.at_us.desc(), event.c.event_key.desc())
         .limit(_P("limit", type_=sa.BigInteger))
         .offset(_ZERO)
     )

@@ -49,12 +49,16 @@ if TYPE_CHECKING:
     from spillstore._clock import Clock
     from spillstore.info import (
         ArtifactInfo,
+        BadLine,
         CheckReport,
         Cleaner,
         Event,
         Export,
         Holes,
+        Origin,
         Position,
+        QueryMatch,
+        QueryResult,
         SearchResult,
         Segment,
         SessionInfo,
@@ -251,6 +255,34 @@ class Session:
             lambda: self._session.infos(source=source, state=state, since=since, limit=limit, cursor=cursor)
         )
 
+    async def events(
+        self,
+        *,
+        kind: str | None = None,
+        artifact_id: str | None = None,
+        actor: str | None = None,
+        since: float | None = None,
+        until: float | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page[Event]:
+        """What happened in the session, the newest first, a page at a time."""
+        return await asyncio.to_thread(
+            lambda: self._session.events(
+                kind=kind,
+                artifact_id=artifact_id,
+                actor=actor,
+                since=since,
+                until=until,
+                limit=limit,
+                cursor=cursor,
+            )
+        )
+
+    async def sign(self, data: bytes) -> str:
+        """Eleven characters that only who can open this session can make of ``data``."""
+        return await asyncio.to_thread(lambda: self._session.sign(data))
+
     async def check(self) -> CheckReport:
         """Check everything."""
         return await asyncio.to_thread(self._session.check)
@@ -428,6 +460,51 @@ class Artifact:
             )
         )
 
+    async def query(
+        self,
+        query: str,
+        *,
+        stream: Stream = "combined",
+        limit: int = 100,
+        max_bytes: int = MAX_BYTES,
+        cursor: str | None = None,
+        lines: bool | None = None,
+        start_line: int = 1,
+        seconds: float | None = 60.0,
+    ) -> QueryResult:
+        """Nodes of JSON that a JSONPath query selects, a page at a time."""
+        return await asyncio.to_thread(
+            lambda: self._artifact.query(
+                query,
+                stream=stream,
+                limit=limit,
+                max_bytes=max_bytes,
+                cursor=cursor,
+                lines=lines,
+                start_line=start_line,
+                seconds=seconds,
+            )
+        )
+
+    async def nodes(
+        self,
+        query: str,
+        *,
+        stream: Stream = "combined",
+        cursor: str | None = None,
+        lines: bool | None = None,
+        start_line: int = 1,
+        seconds: float | None = None,
+    ) -> AsyncIterator[QueryMatch | BadLine]:
+        """All nodes that a JSONPath query selects, one by one."""
+        found = await asyncio.to_thread(
+            lambda: self._artifact.nodes(
+                query, stream=stream, cursor=cursor, lines=lines, start_line=start_line, seconds=seconds
+            )
+        )
+        while (node := await asyncio.to_thread(next, found, None)) is not None:
+            yield node
+
     async def tail(
         self,
         lines: int = 50,
@@ -492,6 +569,18 @@ class Artifact:
     async def delete(self) -> None:
         """Make it unreadable at once and give its space back."""
         await asyncio.to_thread(self._artifact.delete)
+
+    async def reading(
+        self, shown: Iterable[bytes], start: int, end: int, *, stream: Stream = "combined"
+    ) -> AsyncIterator[bytes]:
+        """Hand on what is shown of bytes ``[start, end)``; when all of it was, that is recorded as a ``read``."""
+        blocks = self._artifact.reading(shown, start, end, stream=stream)
+        while (block := await asyncio.to_thread(next, blocks, None)) is not None:
+            yield block
+
+    async def origin(self, *, alike: bool = True) -> Origin | None:
+        """Where the session holds the same bytes already, or None."""
+        return await asyncio.to_thread(lambda: self._artifact.origin(alike=alike))
 
     async def record(self, kind: str, detail: Mapping[str, object]) -> None:
         """Add an event to the artifact's history."""

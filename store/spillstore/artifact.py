@@ -15,23 +15,33 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from spillstore import _sql
 from spillstore._codec import segments_of
 from spillstore._database import SESSION_KEY, read_transaction, translated, translation
+from spillstore._digests import ALGORITHMS
 from spillstore._ranges import RangeReader
 from spillstore._records import COMBINED, STREAMS, VIEWS, ArtifactRow, view_of
 from spillstore._verify import Verifier
-from spillstore.exceptions import IntegrityError, InvalidSettingError, RangeError, TargetExistsError
-from spillstore.info import ArtifactInfo, Event, Export, HoleInfo, Position, Segment, StreamInfo
+from spillstore.exceptions import (
+    ArtifactNotFoundError,
+    IntegrityError,
+    InvalidSettingError,
+    RangeError,
+    TargetExistsError,
+)
+from spillstore.info import ArtifactInfo, Event, Export, HoleInfo, Origin, Position, Segment, StreamInfo
 from spillstore.settings import MIB
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from spillstore._engine import Engine
+    from spillstore._query import Query
     from spillstore._ranges import Block
-    from spillstore.info import Cleaner, Holes, SearchResult, State, Stream, Verification
+    from spillstore.info import BadLine, Cleaner, Holes, QueryMatch, QueryResult, SearchResult, State, Stream, Verification
 
 MAX_BYTES = 64 * MIB
 _BLOCKS = 16  # chunks that an iterator fetches in one short transaction
 _LARGEST = 2**62
+READ = "read"  # the kind of the event
+_READS = 200  # the newest, of which one may have shown what came again
 T = TypeVar("T")
 
 
@@ -318,6 +328,107 @@ class Artifact:
             seconds=seconds,
         ).run()
 
+    def query(
+        self,
+        query: str,
+        *,
+        stream: Stream = "combined",
+        limit: int = 100,
+        max_bytes: int = MAX_BYTES,
+        cursor: str | None = None,
+        lines: bool | None = None,
+        start_line: int = 1,
+        seconds: float | None = 60.0,
+    ) -> QueryResult:
+        r"""Nodes of JSON that a JSONPath query (RFC 9535) selects, a page at a time.
+
+        Args:
+            query: for example ``$.users[?@.age > 30].name``.
+            stream: ``combined``, ``stdout`` or ``stderr``.
+            limit: nodes of a page; 0 to count alone.
+            max_bytes: JSON of a page; a node that alone has more is a page of its own.
+            cursor: of the page before; the other arguments must be the same.
+            lines: whether each line is a document; None finds out.
+            start_line: where the JSON begins, if something else was printed before.
+            seconds: after which the query is given up; None for never.
+
+        Returns:
+            The page. Cost: decoding up to 16 MiB at once, at about 50 MB/s; what is larger is gone through in flat
+            memory. Numbers are exact but for the last digit of a float. Of a name that an object repeats the last
+            counts; in an object that is gone through, each does.
+
+        Raises:
+            QueryError: no JSONPath.
+            QueryLimitError: a node of more than 16 MiB, ``$`` in a filter of a document that is larger, a query that
+                takes too long.
+            NotJSONError: no JSON, and nothing was found before that showed.
+            RangeError, DroppedRangeError, IntegrityError: as for the ranges.
+
+        Example:
+            >>> import tempfile
+            >>> from spillstore import Store
+            >>> with tempfile.TemporaryDirectory() as root, Store(root, free_disk_floor=0).session("s") as session:
+            ...     artifact = session.put('{"users": [{"name": "Ann", "age": 31}, {"name": "Bo", "age": 7}]}')
+            ...     page = artifact.query("$.users[?@.age > 30].name")
+            ...     [(match.path, match.value) for match in page.matches], page.total
+            ([("$['users'][0]['name']", 'Ann')], 1)
+        """
+        example = 'query("$.users[?@.age > 30]", limit=100)'
+        for name, value in (("limit", limit), ("max_bytes", max_bytes)):
+            if _whole(value, name, example) < 0:
+                raise RangeError(f"{name} is {value}, but must be 0 or more; for example {example}")
+        return self._query(query, stream, cursor, lines, start_line, seconds).page(limit, max_bytes)
+
+    def nodes(
+        self,
+        query: str,
+        *,
+        stream: Stream = "combined",
+        cursor: str | None = None,
+        lines: bool | None = None,
+        start_line: int = 1,
+        seconds: float | None = None,
+    ) -> Iterator[QueryMatch | BadLine]:
+        """All nodes that a JSONPath query selects, one by one, in flat memory; arguments as for ``query``.
+
+        Yields:
+            The nodes, and between them the lines that are no JSON, where each line is a document.
+
+        Raises:
+            QueryError, QueryLimitError, NotJSONError: as for ``query``, behind the nodes that were found before.
+            RangeError, DroppedRangeError, IntegrityError: as for the ranges.
+        """
+        return self._query(query, stream, cursor, lines, start_line, seconds).nodes()
+
+    def _query(
+        self,
+        query: str,
+        stream: Stream,
+        cursor: str | None,
+        lines: bool | None,  # noqa: FBT001  # of our own calls
+        start_line: int,
+        seconds: float | None,
+    ) -> Query:
+        from spillstore._query import Query  # noqa: PLC0415  # few programs query
+
+        example = 'query("$.users[?@.age > 30]")'
+        if not isinstance(query, str):
+            raise QueryError(f"a query is text, not {query!r}; for example {example}")
+        if _whole(start_line, "start_line", example) < 1:
+            raise RangeError(f"start_line is {start_line}, but lines count from 1; for example {example}")
+        if cursor is not None and not isinstance(cursor, str):
+            raise RangeError(f"{cursor!r} is no cursor; take it from the page before")
+        view_of(stream)
+        return Query(
+            self,
+            query,
+            stream=stream,
+            cursor=cursor,
+            lines=lines,
+            start_line=min(start_line, _LARGEST),
+            seconds=seconds,
+        )
+
     # --- iteration --------------------------------------------------------------------------------------
 
     def chunks(
@@ -506,7 +617,9 @@ class Artifact:
     # --- what happened to it ----------------------------------------------------------------------------
 
     def record(self, kind: str, detail: Mapping[str, object]) -> None:
-        """Add an event to the artifact's history. A session that was opened for reading records nothing.
+        """Add an event to the artifact's history.
+
+        A session that was opened for reading records it, too, unless it cannot be written or lies in no store.
 
         Args:
             kind: what happened, in one word.
@@ -533,16 +646,68 @@ class Artifact:
         with self._engine.reader() as connection:
             self._record(connection)
             rows = connection.execute(_sql.EVENTS_OF_ARTIFACT, key).fetchall()
-        return [
-            Event(
-                at=at / 1e6,
-                kind=what,
-                actor=actor,
-                tool_call_id=call,
-                detail=json.loads(detail) if detail else {},
-            )
-            for at, what, actor, call, detail in rows
-        ]
+        return [event_of(row) for row in rows]
+
+    def reading(
+        self, shown: Iterable[bytes], start: int, end: int, *, stream: Stream = "combined"
+    ) -> Iterator[bytes]:
+        """Hand on what is shown of bytes ``[start, end)``; when all of it was, that is recorded as a ``read``.
+
+        If a tool then prints what was shown here, ``origin`` knows where it is from.
+
+        Args:
+            shown: the bytes, or what a reader is shown of them.
+            start: the first byte that was asked for.
+            end: the byte after the last.
+            stream: the view that these mean.
+
+        Raises:
+            StorageError: it cannot be recorded.
+        """
+        algorithm = self._engine.row.digest_algorithm
+        digest = ALGORITHMS[algorithm]()
+        for block in shown:
+            digest.update(block)
+            yield block
+        detail = {"stream": stream, "start": start, "end": end, "shown": digest.digest().hex()}
+        self.record(READ, detail)
+
+    def origin(self, *, alike: bool = True) -> Origin | None:
+        """Where the session holds the same bytes already, or None: another artifact, or what was read of one.
+
+        Both streams count, in the order in which they came; which of them a byte belongs to does not. The oldest artifact
+        with the same bytes comes first, then what one of the last 200 ``reading`` has shown. Cost: two look-ups.
+
+        Args:
+            alike: whether artifacts with the same bytes count, or only what was read.
+        """
+        with self._engine.reader() as connection:
+            record = self._record(connection)
+            digest = record.content_digest
+            if digest is None:
+                return None
+            key = {"session_key": SESSION_KEY, "artifact_id": self._id, "content_digest": digest}
+            same = connection.execute(_sql.ARTIFACTS_ALIKE, key).fetchone() if alike else None
+            if same is not None:
+                return Origin(same[0], "combined", 0, record.size)
+            reads = {
+                "session_key": SESSION_KEY,
+                "since_us": 0,
+                "before_us": _LARGEST,
+                "before_key": 0,
+                "kind": READ,
+                "artifact_id": None,
+                "actor": None,
+                "limit": _READS,
+            }
+            events = [event_of(row) for row in connection.execute(_sql.EVENTS_PAGE, reads).fetchall()]
+            for event in events:
+                read = event.detail
+                if read.get("shown") == digest.hex() and event.artifact_id not in {None, self._id}:
+                    with contextlib.suppress(ArtifactNotFoundError):  # deleted since
+                        if self._engine.artifact_row(connection, str(event.artifact_id)).hole is None:
+                            return Origin(str(event.artifact_id), read["stream"], read["start"], read["end"])
+        return None
 
     # --- inside -----------------------------------------------------------------------------------------
 
@@ -619,6 +784,19 @@ class _Raw(io.RawIOBase):
         view[: len(data)] = data
         self._position = start + len(data)
         return len(data)
+
+
+def event_of(row: tuple[int, int, str, str | None, str | None, str | None, str | None]) -> Event:
+    """The public form of an event's row."""
+    _, at, kind, artifact_id, actor, call, detail = row
+    return Event(
+        artifact_id=artifact_id,
+        at=at / 1e6,
+        kind=kind,
+        actor=actor,
+        tool_call_id=call,
+        detail=json.loads(detail) if detail else {},
+    )
 
 
 def info_of(engine: Engine, record: ArtifactRow) -> ArtifactInfo:

@@ -241,6 +241,67 @@ class SearchResult:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class QueryMatch:
+    """A node that a query has found.
+
+    Attributes:
+        path: its normalized path (RFC 9535), such as ``$['users'][0]``.
+        value: its value: dict, list, str, int, float, bool or None; a ``Decimal`` where no float holds a number.
+        number: from 1, in the order of the query, over all pages.
+        line: the line it is in, where each line is a document; else None.
+        byte: where the document, or the line, begins.
+        cursor: goes on behind it.
+    """
+
+    path: str
+    value: Any
+    number: int
+    line: int | None
+    byte: int
+    cursor: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class BadLine:
+    """A line that is no JSON, where each line should be.
+
+    Attributes:
+        line: its number.
+        reason: what is wrong with it.
+    """
+
+    line: int
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class QueryResult:
+    """A page of a query.
+
+    Attributes:
+        matches: the nodes of this page.
+        before: nodes of the pages before.
+        total: of all pages; None while that is not known.
+        complete: whether all was looked through, and was JSON or a bad line.
+        cursor: for the next page; None when there is none.
+        lines: whether each line is a document of its own.
+        bad_lines: the first 20 lines that are no JSON, of those that this page has passed.
+        bad_line_count: how many it has passed.
+        problem: why it ends here, if it does so before the end of what there is: damage, or a limit.
+    """
+
+    matches: tuple[QueryMatch, ...]
+    before: int
+    total: int | None
+    complete: bool
+    cursor: str | None
+    lines: bool
+    bad_lines: tuple[BadLine, ...] = ()
+    bad_line_count: int = 0
+    problem: str | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Segment:
     """A run of bytes that entered the sequence together.
 
@@ -255,11 +316,28 @@ class Segment:
     data: bytes
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Event:
-    """What happened to an artifact.
+@dataclasses.dataclass(frozen=True, slots=True)
+class Origin:
+    """Where bytes come from that were printed again.
 
     Attributes:
+        artifact_id: the artifact that holds them.
+        stream: the view that the positions mean.
+        start, end: bytes ``[start, end)``.
+    """
+
+    artifact_id: str
+    stream: Stream
+    start: int
+    end: int
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Event:
+    """What happened in a session.
+
+    Attributes:
+        artifact_id: the artifact that it happened to, or None.
         at: seconds since 1970-01-01 UTC.
         kind: ``create``, ``seal``, ``export``, ... or what a tool calls it.
         actor: who did it, or None.
@@ -267,6 +345,7 @@ class Event:
         detail: what else was recorded; JSON values.
     """
 
+    artifact_id: str | None
     at: float
     kind: str
     actor: str | None

@@ -15,7 +15,7 @@ from spillstore._pipeline import Pipeline
 from spillstore._records import ArtifactRow, read_artifact_row
 from spillstore._trash import remove_trash
 from spillstore._verify import Verifier
-from spillstore.artifact import Artifact, info_of
+from spillstore.artifact import Artifact, event_of, info_of
 from spillstore.exceptions import (
     ArtifactNotFoundError,
     ClosedError,
@@ -23,7 +23,7 @@ from spillstore.exceptions import (
     InvalidSettingError,
     SpillstoreError,
 )
-from spillstore.info import ArtifactInfo, CheckReport, Page
+from spillstore.info import ArtifactInfo, CheckReport, Event, Page
 from spillstore.settings import KIB, Settings
 from spillstore.writer import Writer
 
@@ -326,16 +326,9 @@ class Session:
     def _page(
         self, source: str | None, state: str | None, since: float | None, limit: int, cursor: str | None
     ) -> tuple[list[ArtifactRow], str | None]:
-        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-            raise InvalidSettingError(f"limit must be a whole number from 1, not {limit!r}")
         if state is not None and state not in _STATES:
             raise InvalidSettingError(f"state must be one of {', '.join(_STATES)}, not {state!r}")
-        before_us, before_key = _NEVER_US, 0
-        if cursor is not None:
-            match = _CURSOR.fullmatch(cursor) if isinstance(cursor, str) else None
-            if match is None:
-                raise InvalidSettingError(f"{cursor!r} is no cursor; take it from the page before")
-            before_us, before_key = int(match[1]), int(match[2])
+        before_us, before_key = _place(limit, cursor)
         self._check_open()
         out: list[ArtifactRow] = []
         with self._engine.reader() as connection, read_transaction(connection, "listing"):
@@ -364,6 +357,61 @@ class Session:
                     return out, None
                 last = ArtifactRow(*rows[-1])
                 before_us, before_key = last.created_us, last.artifact_key
+
+    def events(
+        self,
+        *,
+        kind: str | None = None,
+        artifact_id: str | None = None,
+        actor: str | None = None,
+        since: float | None = None,
+        until: float | None = None,
+        limit: int = _PAGE,
+        cursor: str | None = None,
+    ) -> Page[Event]:
+        """What happened in the session, the newest first, a page at a time.
+
+        Args:
+            kind: only these: ``create``, ``seal``, ``read``, ...
+            artifact_id: only what happened to this artifact, which may be gone by now.
+            actor: only what this one did.
+            since: only from this time on, in seconds since 1970.
+            until: only before this time.
+            limit: the most that a page holds.
+            cursor: a former page's ``cursor``, for the next one.
+
+        Returns:
+            The page. Cost: an index walk over the events of that time.
+
+        Raises:
+            InvalidSettingError: a limit or cursor that means nothing.
+        """
+        before_us, before_key = _place(limit, cursor)
+        if cursor is None and until is not None:
+            before_us = int(until * 1e6)
+        self._check_open()
+        parameters = {
+            "session_key": SESSION_KEY,
+            "since_us": 0 if since is None else int(since * 1e6),
+            "before_us": before_us,
+            "before_key": before_key,
+            "kind": kind,
+            "artifact_id": artifact_id,
+            "actor": actor,
+            "limit": limit + 1,
+        }
+        with self._engine.reader() as connection:
+            rows = connection.execute(_sql.EVENTS_PAGE, parameters).fetchall()
+        following = f"{rows[limit - 1][1]}-{rows[limit - 1][0]}" if len(rows) > limit else None
+        return Page([event_of(row) for row in rows[:limit]], following)
+
+    def sign(self, data: bytes) -> str:
+        """Eleven characters that only who can open this session can make of ``data``: a keyed digest of 64 bits.
+
+        With it, what was taken out of the session can be told from what only looks like it. The key is part of the
+        session, and gone with it.
+        """
+        return self._engine.sign(data)
 
     # --- life and death ---------------------------------------------------------------------------------
 
@@ -514,6 +562,22 @@ _COUNTERS = (
     "stderr_lines",
     "chars",
 )
+
+
+def _place(limit: int, cursor: str | None) -> tuple[int, int]:
+    """The time and the key before which a page begins.
+
+    Raises:
+        InvalidSettingError: a limit or cursor that means nothing.
+    """
+    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+        raise InvalidSettingError(f"limit must be a whole number from 1, not {limit!r}")
+    if cursor is None:
+        return _NEVER_US, 0
+    match = _CURSOR.fullmatch(cursor) if isinstance(cursor, str) else None
+    if match is None:
+        raise InvalidSettingError(f"{cursor!r} is no cursor; take it from the page before")
+    return int(match[1]), int(match[2])
 
 
 def _storable(text: str | None) -> str | None:

@@ -119,7 +119,8 @@ class Store:
             session_id: 1 to 200 bytes of UTF-8 without control characters.
             project: likewise; None for none.
             create: make it if it is not there; never for reading.
-            read_only: open it for reading alone: nothing is claimed, written or made.
+            read_only: open it for reading alone: nothing is claimed or made, and nothing written but what is recorded
+                of who read it, where that can be.
 
         Returns:
             The session. Sessions of one id share what this process holds of it. Cost: about 2 ms for a new one.
@@ -175,7 +176,7 @@ class Store:
         if not file.is_file():
             raise SessionNotFoundError(f"there is no file {file}")
         immutable = not file.with_name(f"{file.name}-wal").exists()
-        engine = Engine(file, Settings.load(), SystemClock(), read_only=True, immutable=immutable)
+        engine = Engine(file, Settings.load(), SystemClock(), read_only=True, immutable=immutable, foreign=True)
         engine.users = 1
         return Session(engine, _release, file.parent)
 

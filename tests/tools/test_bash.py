@@ -422,10 +422,11 @@ def test_what_has_ended_holds_no_descriptors(session, call):
     """Commands in the background are remembered, and cost nothing."""
     call(session, command="true")
     before = len(os.listdir("/proc/self/fd"))
-    pids = [call(session, command="sleep 0.01", timeout=0).pid for _ in range(20)]
+    pids = [call(session, command="sleep 0.01", timeout=0).pid for _ in range(40)]
     for pid in pids:
         assert soon(lambda pid=pid: call(session, check_pid=pid).state == "ended")
-    assert soon(lambda: len(os.listdir("/proc/self/fd")) <= before + 8)
+    # A session may keep some connections for its readers; a descriptor a command would be forty.
+    assert soon(lambda: len(os.listdir("/proc/self/fd")) <= before + 20)
 
 
 def test_small_output_in_the_background_is_kept(session, call):

@@ -13,6 +13,7 @@ from support import NO_FLOORS, examples
 
 from spillstore import Store
 from spillstore.exceptions import ClosedError
+from spillstore_tools.origin import marked
 from spillstore_tools.retrieval import MAX_CHARS
 from spillstore_tools.searching import Seen, search_artifact
 
@@ -40,7 +41,7 @@ def test_matches_with_numbers_and_totals(place):
     lines = text.splitlines()
     assert lines[0] == f"[{artifact.id}: 30 matching lines (30 matches) of 3000]"
     assert lines[1:-1] == [f"{n}:line {n}: error" for n in range(100, 3001, 100)]
-    assert lines[-1] == "[that is all]"
+    assert lines[-1].startswith("[that is all] [~")
 
 
 def test_context_shows_each_line_once(place):
@@ -86,7 +87,8 @@ def test_count(place):
     """Numbers alone, exact."""
     session, artifact = place
     answer = search_artifact(session, id=artifact.id, pattern="line", count=True)
-    assert answer.text == f"[{artifact.id}: 3000 matching lines (3000 matches) of 3000]\n[that is all]\n"
+    expected = f"[{artifact.id}: 3000 matching lines (3000 matches) of 3000]\n[that is all]\n"
+    assert answer.text == marked(session, expected)
     inverted = search_artifact(session, id=artifact.id, pattern="fine", invert="true", count="true")
     assert "30 lines that do not match of 3000" in inverted.text
 

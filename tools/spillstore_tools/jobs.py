@@ -73,10 +73,7 @@ class Printed(NamedTuple):
     @classmethod
     def of(cls, spill: Spill) -> Printed:
         """As it is now."""
-        artifact = spill.artifact
-        return cls(
-            spill.sizes, spill.lines(), spill.views, None if artifact is None else artifact.id, spill.problem
-        )
+        return cls(spill.sizes, spill.lines(), spill.views, spill.artifact_id, spill.problem)
 
 
 class Job:

@@ -5,11 +5,11 @@ r"""What a model asks of stored artifacts: any part of one, what is known of it,
     >>> with tempfile.TemporaryDirectory() as root, Store(root, free_disk_floor=0).session("demo") as session:
     ...     artifact = session.put("".join(f"line {n}\n" for n in range(1, 1001)), source="doc")
     ...     answer = get_artifact(session, id=artifact.id, start_line=500, end_line=501)
-    ...     print(answer.text.replace(artifact.id, "ID"), end="")
+    ...     print(answer.text.replace(artifact.id, "ID"), end="")  # doctest: +ELLIPSIS
     [ID: lines 500-501 of 1000, bytes 4383-4401 of 8893]
     line 500
     line 501
-    [end of the range]
+    [end of the range] [~...]
 
 Every answer is bounded in characters, its own words included. What does not fit has a cursor: the same call with it goes
 on where the answer stopped, to the byte, so walking the cursors gives everything once. What a model gets wrong (a range
@@ -26,6 +26,8 @@ from typing import TYPE_CHECKING, cast
 from spillstore.exceptions import ArtifactNotFoundError, SpillstoreError
 from spillstore_tools.arguments import ArgumentError, absent, flag, moment, number, one_of, whole
 from spillstore_tools.describe import described, human_size, utc
+from spillstore_tools.origin import ROOM as MARK_ROOM
+from spillstore_tools.origin import marked
 from spillstore_tools.preview.binary import HEAD_BYTES
 from spillstore_tools.preview.clean import one_line, split_lines
 from spillstore_tools.preview.lines import Line, settled_length
@@ -81,6 +83,11 @@ class Answer:
     last_line: int = 0
     total_size: int = 0
     total_lines: int = 0
+
+
+def of_session(session: Session, answer: Answer) -> Answer:
+    """The answer with its mark: it is of this session, and need not be stored again."""
+    return dataclasses.replace(answer, text=marked(session, answer.text))
 
 
 def get_artifact(
@@ -149,7 +156,7 @@ def get_artifact(
             _check_partial(asked, artifact, partial=partial)
             chosen = cast("Stream", one_of("stream", stream, STREAMS, view or "combined"))
             wanted = _Wanted.of_ranges(asked, artifact, chosen, raw=flag("raw", raw))
-        return _Reader(artifact, wanted, room).answer()
+        return of_session(session, _Reader(artifact, wanted, room).answer())
     except ArgumentError as error:
         return Answer(text=f"get_artifact: {error}\n", is_error=True)
     except SpillstoreError as error:
@@ -177,7 +184,7 @@ def artifact_info(session: Session, *, id: object = None) -> Answer:  # noqa: A0
         text = "".join(f"{name}: {one_line(value)[:500]}\n" for name, value in described(artifact.info))
     except ArgumentError as error:
         return Answer(text=f"artifact_info: {error}\n", is_error=True)
-    return Answer(text=text, artifact_id=artifact.id)
+    return of_session(session, Answer(text=text, artifact_id=artifact.id))
 
 
 def list_artifacts(
@@ -230,7 +237,7 @@ def _listed(session: Session, count: int, filters: dict[str, object]) -> Answer:
     if not lines:
         return Answer(text="[no artifacts]\n")
     more = f'[more: list_artifacts(cursor="{page.cursor}")]\n' if page.cursor else "[that is all]\n"
-    return Answer(text="".join(lines) + more, content="".join(lines), cursor=page.cursor)
+    return of_session(session, Answer(text="".join(lines) + more, content="".join(lines), cursor=page.cursor))
 
 
 def _entry(info: ArtifactInfo) -> str:
@@ -420,6 +427,7 @@ class _Reader:
             wanted.notes.append(r"this is no text; bytes that are none are shown as \xNN")
 
     def answer(self) -> Answer:
+        """The answer, with room left for a mark."""
         wanted, hole = self._wanted, self._hole
         end = self._size if wanted.end is None else min(wanted.end, self._size)
         start = min(wanted.start, end)
@@ -428,13 +436,13 @@ class _Reader:
             wanted.notes.append(self._dropped(hole))
         stop = hole.start if hole is not None and start < hole.start < end else end
         # The words around the content are bounded, but how long they are is known only when it is there.
-        room = self._room
+        most = room = self._room - MARK_ROOM
         while True:
             content, at = self._page(start, stop, room)
             answer = self._composed(content, start, at, end, stop)
-            if len(answer.text) <= self._room:
+            if len(answer.text) <= most:
                 return answer
-            room -= len(answer.text) - self._room
+            room -= len(answer.text) - most
 
     def _composed(self, content: str, start: int, at: int, end: int, stop: int) -> Answer:
         wanted = self._wanted

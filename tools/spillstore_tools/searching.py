@@ -5,12 +5,12 @@ r"""``search_artifact``: the lines of an artifact that match, as a reader sees t
     >>> with tempfile.TemporaryDirectory() as root, Store(root, free_disk_floor=0).session("demo") as session:
     ...     artifact = session.put("one\n\x1b[31merror\x1b[0m: two\nthree\n", source="doc")
     ...     answer = search_artifact(session, id=artifact.id, pattern="^error", context=1)
-    ...     print(answer.text.replace(artifact.id, "ID"), end="")
+    ...     print(answer.text.replace(artifact.id, "ID"), end="")  # doctest: +ELLIPSIS
     [ID: 1 matching line (1 match) of 3]
     1-one
     2:error: two
     3-three
-    [that is all]
+    [that is all] [~...]
 
 Answers are bounded as those of ``get_artifact`` are, and a cursor leads to the next matches. Patterns are RE2's, which
 take time linear in the text whatever they are.
@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from spillstore.exceptions import SpillstoreError
 from spillstore_tools.arguments import ArgumentError, absent, flag, one_of, text, whole
 from spillstore_tools.preview.clean import Positions, clean, is_plain, one_line
-from spillstore_tools.retrieval import MAX_CHARS, STREAMS, Answer, closed, find_artifact
+from spillstore_tools.retrieval import MAX_CHARS, STREAMS, Answer, closed, find_artifact, of_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -111,7 +111,8 @@ def search_artifact(
         cleaned = not flag("raw", raw)
         search = _Search(artifact, wanted, options, cleaned=cleaned)
         start = None if absent(cursor) else str(cursor).strip().strip("\"'`")
-        return search.count(start) if flag("count", count) else search.page(most, start)
+        answer = search.count(start) if flag("count", count) else search.page(most, start)
+        return of_session(session, answer)
     except ArgumentError as error:
         return Answer(text=f"search_artifact: {error}\n", is_error=True)
     except SpillstoreError as error:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from spillstore.exceptions import SpillstoreError
 from spillstore.interleave import Interleaver
 from spillstore_tools._serial import Serial
+from spillstore_tools.again import known
 from spillstore_tools.preview.binary import HEAD_BYTES
 from spillstore_tools.preview.scan import Place
 from spillstore_tools.profiles.base import Facts, Rendered, refused
@@ -162,6 +163,8 @@ class Spill:
         self._scans = self._make_scans(b"\r" if newline == "cr" else b"\n")
         self.artifact: Artifact | None = None
         self._info: ArtifactInfo | None = None
+        self._original: str | None = None  # the artifact that holds the same, where nothing was kept of this
+        self._lines: dict[View, int] | None = None
         self._holes: dict[View, Hole] = {}
         self._final: dict[View, Overview] | None = None  # of all of it, for who asks for the last news
         if self._keep == "all":
@@ -193,8 +196,15 @@ class Spill:
         """The views that are shown."""
         return self._profile.views
 
+    @property
+    def artifact_id(self) -> str | None:
+        """Where all of it is: an artifact of its own, or one that held the same before."""
+        return self._original if self.artifact is None else self.artifact.id
+
     def lines(self) -> dict[View, int]:
         """Lines of each view, as of the last look or the end; nothing where nobody knows, because storing failed."""
+        if self._lines is not None:
+            return self._lines
         if self._info is not None and self._problem is None:
             info = self._info
             return {"combined": info.lines, "stdout": info.stdout.lines, "stderr": info.stderr.lines}
@@ -513,10 +523,37 @@ class Spill:
                 # What ``stored.render`` will say, too.
                 stored = facts_of(self._info, self._profile, self._flags, self._holes, self._head)
                 rendered = self._profile.render(overviews, stored)
+                if (known := self._again(rendered, stored)) is not None:
+                    return known
                 if self._holes and self._profile.shows_dropped:
                     record(self.artifact, self._profile, self._flags, rendered)
                 return rendered
             return self._profile.render(overviews, self._live(facts))
+
+    def _again(self, rendered: Rendered, facts: Facts) -> Rendered | None:
+        """The text, if the session had all of this before; then it is not stored a second time.
+
+        What somebody wants to have stored is stored, and so is what a model may have been told of.
+        """
+        artifact, info, session = self.artifact, self._info, self._session
+        if (
+            artifact is None
+            or info is None
+            or session is None
+            or self._keep == "all"
+            or info.hole is not None
+        ):
+            return None
+        try:
+            again = known(session, artifact, facts)
+            if again is None:
+                return None
+            self._lines = self.lines()
+            artifact.delete()
+        except SpillstoreError:  # it is stored like anything else
+            return None
+        self.artifact, self._info, self._original = None, None, again.artifact_id
+        return dataclasses.replace(again.rendered, is_error=rendered.is_error)
 
     def _facts(self, exit_code: int | None, runtime: int | None) -> Facts:
         return Facts(

@@ -15,6 +15,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 from spillstore import Artifact
 from spillstore.exceptions import SpillstoreError
+from spillstore_tools.again import passes
+from spillstore_tools.origin import MOST
 from spillstore_tools.preview.clean import clean, is_plain
 from spillstore_tools.profiles import profile as profile_named
 from spillstore_tools.profiles.base import Rendered, tokens
@@ -183,9 +185,11 @@ class TruncationProcessor:
         data: object = encoded(content) if isinstance(content, str) else content
         if isinstance(data, bytes) and (text := self._at_once(data, tool_name, newline)) is not None:
             return self._result(Rendered(text=text), len(data), None, tool_name)
+        if isinstance(data, bytes) and (text := self._answer(data)) is not None:
+            return self._result(Rendered(text=text), len(data), None, tool_name)
         if isinstance(data, Artifact):
             rendered, size = render(data, self._profile, flags=self._flags), data.info.size
-            artifact: Artifact | None = data
+            artifact_id: str | None = data.id
         else:
             pieces, content_type = _pieces(data, content_type)
             spill = Spill(
@@ -199,8 +203,8 @@ class TruncationProcessor:
                 flags=self._flags,
             )
             _fill(spill, pieces)
-            rendered, size, artifact = spill.finish(), spill.received, spill.artifact
-        result = self._result(rendered, size, artifact, tool_name)
+            rendered, size, artifact_id = spill.finish(), spill.received, spill.artifact_id
+        result = self._result(rendered, size, artifact_id, tool_name)
         _log_event(result, time.perf_counter() - began)
         return result
 
@@ -222,13 +226,20 @@ class TruncationProcessor:
         lines = text.count("\n") + (not text.endswith("\n"))
         return text if inline.lines is None or lines <= inline.lines else None
 
+    def _answer(self, data: bytes) -> str | None:
+        """The text, if it is an answer of the retrieval tools, whatever tool hands it on."""
+        if self._session is None or len(data) > 4 * MOST:
+            return None
+        text = data.decode(errors="replace")
+        return text if passes(self._open, text) else None
+
     def _open(self) -> Session:
         if self._session is None:
             raise SpillstoreError("there is no session to store it in")
         return self._session() if callable(self._session) else self._session
 
     def _result(
-        self, rendered: Rendered, size: int, artifact: Artifact | None, tool_name: str
+        self, rendered: Rendered, size: int, artifact_id: str | None, tool_name: str
     ) -> TruncationResult:
         omitted = _omitted(rendered)
         metadata = TruncationMetadata(
@@ -237,14 +248,14 @@ class TruncationProcessor:
             truncated_size=len(rendered.text),
             strategy_used=rendered.strategy,
             was_truncated=rendered.was_truncated,
-            artifact_id=None if artifact is None else artifact.id,
+            artifact_id=artifact_id,
             omitted_lines=sum([each.lines for each in rendered.omissions]),
             omitted_characters=omitted,
             omitted_elements=rendered.elements,
             tool_name=tool_name,
             profile=self._profile.name,
         )
-        reference = None if artifact is None else _reference(rendered, artifact.id)
+        reference = None if artifact_id is None else _reference(rendered, artifact_id)
         return TruncationResult(
             content=rendered.text,
             metadata=metadata,

@@ -63,6 +63,12 @@ def upgrade() -> None:
         sa.Column("digest", sa.LargeBinary, nullable=False),
         sa.PrimaryKeyConstraint("session_key", "artifact_key", name="pk_artifact"),
     )
+    op.create_index(
+        "ix_artifact_content",
+        "artifact",
+        ["session_key", "content_digest"],
+        sqlite_where=sa.text("content_digest IS NOT NULL"),
+    )
     op.create_index("ix_artifact_created", "artifact", ["session_key", "created_us", "artifact_key"])
     op.create_index("ix_artifact_id", "artifact", ["session_key", "artifact_id"], unique=True)
     op.create_index(
@@ -123,5 +129,6 @@ def upgrade() -> None:
         sqlite_where=sa.text("artifact_id IS NOT NULL"),
         postgresql_where=sa.text("artifact_id IS NOT NULL"),
     )
+    op.create_index("ix_event_at", "event", ["session_key", "at_us", "event_key"])
     op.execute(sa.text("PRAGMA application_id = 1399875948"))
     op.execute(sa.text("PRAGMA user_version = 1"))

@@ -6,7 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from spillstore import Artifact
     from spillstore.info import Stream
@@ -43,6 +43,14 @@ def byte_blocks(
     if not skip and artifact.info.hole is not None:
         _refuse_hole(artifact, start, end, stream)
     return artifact.chunks(start, end, stream=stream, holes=holes(skip))
+
+
+def artifact_text(
+    artifact: Artifact, texts: Iterable[str], start: int, end: int, stream: Stream
+) -> Iterator[str]:
+    """``Artifact.reading`` for what a reader is shown of bytes ``[start, end)``."""
+    blocks = artifact.reading((text.encode() for text in texts), start, end, stream=stream)
+    return (block.decode() for block in blocks)
 
 
 def _refuse_hole(artifact: Artifact, start: int, end: int | None, stream: Stream) -> None:

@@ -39,6 +39,7 @@ def command(artifact_id: str, stream: str, location: Location, *, skip_holes: bo
     with location.open() as session:
         artifact = find(session, artifact_id)
         size = view_of(artifact, view)[0]
-        written = write_bytes(byte_blocks(artifact, 0, size, stream=view, skip=skip_holes))
+        blocks = byte_blocks(artifact, 0, size, stream=view, skip=skip_holes)
+        written = write_bytes(artifact.reading(blocks, 0, size, stream=view))
     if written < size:
         note(f"{exact_size(size - written)} are missing here: they were dropped at the artifact's limit")

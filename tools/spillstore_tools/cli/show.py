@@ -17,7 +17,7 @@ from spillstore_tools.cli._location import (
 )
 from spillstore_tools.cli._output import json_option, note, print_json, write_bytes, write_text
 from spillstore_tools.cli._ranges import parse_bytes, parse_lines
-from spillstore_tools.cli._read import byte_blocks, line_blocks, terminator, view_of
+from spillstore_tools.cli._read import artifact_text, byte_blocks, line_blocks, terminator, view_of
 from spillstore_tools.describe import count
 from spillstore_tools.preview.lines import clean_blocks
 
@@ -66,22 +66,22 @@ def command(
         artifact = find(session, artifact_id)
         if lines is not None:
             blocks = _lines(artifact, first, last, view, skip=skip_holes)
+            start, end = _bytes_of(artifact, first, last, view)
         else:
             blocks = _bytes(artifact, start, end, view, skip=skip_holes)
-        end_of_line = terminator(artifact)
+        end = view_of(artifact, view)[0] if end is None else end
+        text = clean_blocks(blocks, terminator(artifact))
         if as_json:
             document = {"id": artifact.id, "stream": stream, "lines": lines, "bytes": byte_range}
-            print_json(document | _content(blocks, end_of_line, raw=raw))
+            if raw:
+                data = b"".join(artifact.reading(blocks, start, end, stream=view))
+                print_json(document | {"data": base64.b64encode(data).decode()})
+            else:
+                print_json(document | {"text": "".join(artifact_text(artifact, text, start, end, view))})
         elif raw:
-            write_bytes(blocks)
+            write_bytes(artifact.reading(blocks, start, end, stream=view))
         else:
-            write_text(clean_blocks(blocks, end_of_line))
-
-
-def _content(blocks: Iterator[bytes], end_of_line: bytes, *, raw: bool) -> dict[str, str]:
-    if raw:
-        return {"data": base64.b64encode(b"".join(blocks)).decode()}
-    return {"text": "".join(clean_blocks(blocks, end_of_line))}
+            write_text(artifact_text(artifact, text, start, end, view))
 
 
 def _lines(
@@ -91,6 +91,14 @@ def _lines(
     if first > total:
         note(f"nothing is there: {artifact.id} has {count(total, 'line')} ({stream})")
     return line_blocks(artifact, first, total if last is None else last, stream=stream, skip=skip)
+
+
+def _bytes_of(artifact: Artifact, first: int, last: int | None, stream: Stream) -> tuple[int, int | None]:
+    """Where lines begin and end; None for the end of all."""
+    start = artifact.locate(line=first, stream=stream, holes="skip").byte
+    if last is None:
+        return start, None
+    return start, artifact.locate(line=last + 1, stream=stream, holes="skip").byte
 
 
 def _bytes(artifact: Artifact, start: int, end: int | None, stream: Stream, *, skip: bool) -> Iterator[bytes]:

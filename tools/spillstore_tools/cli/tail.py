@@ -8,7 +8,7 @@ import click
 
 from spillstore_tools.cli._location import Location, find, id_argument, location_options, stream_option
 from spillstore_tools.cli._output import json_option, print_json, write_bytes, write_text
-from spillstore_tools.cli._read import start_of_last_lines, terminator
+from spillstore_tools.cli._read import artifact_text, start_of_last_lines, terminator, view_of
 from spillstore_tools.preview.lines import clean_blocks
 
 if TYPE_CHECKING:
@@ -48,12 +48,16 @@ def command(
     with location.open() as session:
         artifact = find(session, artifact_id)
         start = start_of_last_lines(artifact, lines, stream=view)
-        blocks = (artifact.follow if follow else artifact.chunks)(start, stream=view, holes="skip")
-        end_of_line = terminator(artifact)
-        if as_json:
-            text = "".join(clean_blocks(blocks, end_of_line))
-            print_json({"id": artifact.id, "stream": stream, "start": start, "text": text})
-        elif raw:
-            write_bytes(blocks, flush=follow)
+        end = view_of(artifact, view)[0]
+        if follow:
+            blocks = artifact.follow(start, stream=view, holes="skip")
         else:
-            write_text(clean_blocks(blocks, end_of_line), flush=follow)
+            blocks = artifact.chunks(start, end, stream=view, holes="skip")
+        text = clean_blocks(blocks, terminator(artifact))
+        if as_json:
+            text = artifact_text(artifact, text, start, end, view)
+            print_json({"id": artifact.id, "stream": stream, "start": start, "text": "".join(text)})
+        elif raw:
+            write_bytes(blocks if follow else artifact.reading(blocks, start, end, stream=view), flush=follow)
+        else:
+            write_text(text if follow else artifact_text(artifact, text, start, end, view), flush=follow)

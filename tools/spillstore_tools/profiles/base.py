@@ -246,9 +246,9 @@ class Profile(Protocol):
 
     def news_scan(self, terminator: bytes) -> Scan:
         """A pass over what a command in the background prints, both streams, for ``news``."""
-        from spillstore_tools.profiles.background import news_scan  # noqa: PLC0415  # likewise
+        from spillstore_tools.profiles.excerpt import excerpt_scan  # noqa: PLC0415  # likewise
 
-        return news_scan(terminator)
+        return excerpt_scan(terminator)
 
     def news(
         self,

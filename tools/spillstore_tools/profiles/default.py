@@ -227,8 +227,9 @@ def problem_notice(facts: Facts) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def marker_of(facts: Facts) -> Marker:
+def marker_of(facts: Facts, view: View = "combined") -> Marker:
     """Makes the text of a gap: what is missing, and the arguments of the call that brings it."""
+    of_view = "" if view == "combined" else f', stream="{view}"'
 
     def marker(gap: Gap) -> str:
         if gap.inside:
@@ -236,8 +237,8 @@ def marker_of(facts: Facts) -> Marker:
         else:
             what = f"{gap.lines} {'line' if gap.lines == 1 else 'lines'}"
             call = f"start_line={gap.first_line}, end_line={gap.last_line}"
-        gone = facts.stored is not None and is_gone(facts, "combined", gap.start, gap.end)
-        return f"[... {what} omitted: {call}{' (partly dropped)' if gone else ''} ...]\n"
+        gone = facts.stored is not None and is_gone(facts, view, gap.start, gap.end)
+        return f"[... {what} omitted: {call}{of_view}{' (partly dropped)' if gone else ''} ...]\n"
 
     return marker
 
