@@ -12,7 +12,6 @@ import sys
 import pytest
 from previews import reader, whole
 
-from spillstore import Store
 from spillstore_tools.bash import BashTool, bash_sync
 from spillstore_tools.origin import MOST, ROOM, foreign_chars, marked
 from spillstore_tools.preview.clean import clean

@@ -66,3 +66,12 @@ def test_empty(cli, put):
     text = cli("info", put(b"")).text
     assert "Size: 0 bytes\n" in text
     assert "Stored: 0 bytes in 0 chunks\n" in text
+
+
+def test_several(cli, put):
+    """Several artifacts are told one after the other, and as a list to programs."""
+    first, second = put(b"one"), put(b"two")
+    one, two = cli("info", first, "@last").text.split("\n\n")
+    assert one.startswith(f"Artifact: {first}\n")
+    assert two.startswith(f"Artifact: {second}\n")
+    assert [first, second] == [each["id"] for each in cli("info", first, second, "--json").json]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+HEADER = ["id", "size", "stored", "lines", "type", "state", "exit", "source", "created", "command"]
+
 
 def test_table(cli, put):
     """The newest comes first, columns are aligned, and the last line is the total."""
     first = put(b"line\n" * 1000, source="bash", command="make test")
     second = put(b"x", source="web")
     header, *rows, total = cli("list").text.splitlines()
-    assert header.split() == ["id", "size", "stored", "lines", "state", "source", "created", "command"]
+    assert header.split() == HEADER
     assert [row.split()[0] for row in rows] == [second, first]
     assert rows[1].endswith("UTC  make test")
     assert header.index("state") == rows[0].index("sealed") == rows[1].index("sealed")
@@ -67,3 +69,71 @@ def test_commands_of_others_do_no_harm(cli, put, command):
     assert len(answer.text.splitlines()) == 3
     assert "\x1b" not in answer.text
     assert max(map(len, answer.text.splitlines())) < 200
+
+
+def sources(cli, *arguments):
+    return [each["source"] for each in cli("list", "--json", *arguments).json["artifacts"]]
+
+
+def test_more_filters(cli, put, store):
+    """By the end of a time, part of the command, media type, size, and failure."""
+    put(b"a" * 2000, source="one", command="make test", content_type="text/plain")
+    put(b"b" * 500, source="two", command="make all")
+    for code in (0, 2):
+        with store.session("default") as session:
+            session.create(source=f"exit {code}").close(exit_code=code)
+    assert ["exit 2", "exit 0", "two", "one"] == sources(cli)
+    assert [] == sources(cli, "--until", "2001-01-01")
+    assert 4 == len(sources(cli, "--until", "2999-01-01"))
+    assert ["two", "one"] == sources(cli, "--command", "make")
+    assert ["one"] == sources(cli, "--command", "e test")
+    assert ["one"] == sources(cli, "--type", "text/plain")
+    assert ["two", "one"] == sources(cli, "--min-size", "500")
+    assert ["one"] == sources(cli, "--min-size", "1K")
+    assert [] == sources(cli, "--min-size", "2m")
+    assert ["exit 2"] == sources(cli, "--failed")
+    answer = cli("list", "--min-size", "much")
+    assert (answer.code, "64K" in answer.err) == (2, True)
+
+
+def test_sorting(cli, put):
+    """The largest first, names from A, and the other way round; a limit applies to the sorted list."""
+    for source, size in (("b", 20), ("c", 30), ("a", 10)):
+        put(b"x\n" * size, source=source)
+    assert ["a", "c", "b"] == sources(cli)
+    assert ["b", "c", "a"] == sources(cli, "--reverse")
+    assert ["c", "b", "a"] == sources(cli, "--sort", "size") == sources(cli, "--sort", "lines")
+    assert ["a", "b", "c"] == sources(cli, "--sort", "source") == sources(cli, "--sort", "size", "--reverse")
+    assert ["c", "b", "a"] == sources(cli, "--sort", "source", "--reverse")
+    assert ["c"] == sources(cli, "--sort", "size", "--limit", "1")
+    assert ["b"] == sources(cli, "--reverse", "--limit", "1")
+    assert cli("list", "--sort", "size", "--limit", "1", "--json").json["total"]["more"] is True
+    assert cli("list", "--sort", "size", "--limit", "3", "--json").json["total"]["more"] is False
+
+
+def test_a_list_longer_than_a_page(cli, store):
+    """Filters and limits reach beyond the store's pages."""
+    with store.session("default") as session:
+        for number in range(250):
+            session.put(b"x", source="even" if number % 2 == 0 else "odd", command=f"number {number}")
+    assert 125 == len(sources(cli, "--source", "odd", "--limit", "1000"))
+    assert ["even"] == sources(cli, "--command", "number 0")
+    assert 250 == len(sources(cli, "--limit", "250"))
+
+
+def test_box(cli, put):
+    """The layout of S1's manual: a frame, a title, four columns, and the total."""
+    first = put(b"x" * 2_411_724, source="http_request", content_type="application/json")
+    second = put(b"x" * 911_360, source="execute_command", content_type="text/plain")
+    lines = [
+        f"┌{'─' * 90}┐",
+        f"│ Session Artifacts{' ' * 72}│",
+        f"├{'─' * 36}┬{'─' * 10}┬{'─' * 24}┬{'─' * 17}┤",
+        "│ ID                                 │ Size     │ Type                   │ Source          │",
+        f"├{'─' * 36}┼{'─' * 10}┼{'─' * 24}┼{'─' * 17}┤",
+        f"│ {second} │ 890 KB   │ text/plain             │ execute_command │",
+        f"│ {first} │ 2.3 MB   │ application/json       │ http_request    │",
+        f"└{'─' * 36}┴{'─' * 10}┴{'─' * 24}┴{'─' * 17}┘",
+        "Total: 2 artifacts, 3.2 MB",
+    ]
+    assert lines == cli("list", "--box").text.splitlines()

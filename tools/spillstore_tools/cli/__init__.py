@@ -41,6 +41,7 @@ _MODULES = {
     "export": "export",
     "rm": "rm",
     "clean": "clean",
+    "completion": "completion",
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import os
@@ -11,15 +12,44 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from spillstore_tools.preview.clean import one_line
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from click.shell_completion import CompletionItem
 
     from spillstore import Artifact, Session, Store
 
 LAST = "@last"
 _CANDIDATES = 6
 
-id_argument = click.argument("artifact_id", metavar="ID")
+_COMPLETED = 50
+
+
+def _complete_id(context: click.Context, _: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Ids that a shell offers: those that begin as typed, the newest first; nothing where that cannot be known."""
+    from click.shell_completion import CompletionItem  # noqa: PLC0415  # only a shell asks
+
+    from spillstore.exceptions import SpillstoreError  # noqa: PLC0415  # likewise
+
+    values = context.params
+    where = Location(session=values["session"], project=values["project"], root=values["root"], flags="")
+    found = [CompletionItem(LAST, help="the newest")] if LAST.startswith(typed) else []
+    with contextlib.suppress(SpillstoreError), where.open() as session:
+        page = session.infos(limit=_COMPLETED)
+        found += [
+            CompletionItem(info.id, help=one_line(info.command or info.source))
+            for info in page
+            if info.id.startswith(typed)
+        ]
+    return found
+
+
+id_argument = click.argument("artifact_id", metavar="ID", shell_complete=_complete_id)
+ids_argument = click.argument(
+    "artifact_ids", metavar="ID...", nargs=-1, required=True, shell_complete=_complete_id
+)
 stream_option = click.option(
     "--stream",
     type=click.Choice(["combined", "stdout", "stderr"]),
@@ -114,15 +144,25 @@ def configured_root() -> str | None:
     return os.path.join(folder, load(folder).artifacts.storage_path)  # noqa: PTH118  # likewise
 
 
-def location_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command ``--session``, ``--project`` and ``--root``, and pass them on as ``location``."""
+def location_options(
+    function: Callable[..., Any] | None = None, *, session: str = "default", told: str = "default"
+) -> Callable[..., Any]:
+    """Give a command ``--session``, ``--project`` and ``--root``, and pass them on as ``location``.
+
+    Args:
+        function: the command; None to settle the others first.
+        session: the session where none is named.
+        told: how the help calls it.
+    """
+    if function is None:
+        return functools.partial(location_options, session=session, told=told)
 
     @click.option(
         "--session",
         envvar="SPILLSTORE_SESSION",
-        default="default",
+        default=session,
         metavar="NAME",
-        help="The session.  [SPILLSTORE_SESSION; default: default]",
+        help=f"The session.  [SPILLSTORE_SESSION; default: {told}]",
     )
     @click.option(
         "--project", envvar="SPILLSTORE_PROJECT", metavar="NAME", help="Its project.  [SPILLSTORE_PROJECT]"

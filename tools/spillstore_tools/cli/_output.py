@@ -37,6 +37,46 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequen
     return "\n".join(aligned(cells) for cells in lines)
 
 
+def boxed(title: str, columns: Sequence[tuple[str, int]], rows: Sequence[Sequence[str]]) -> str:
+    """A table in a frame, with a title; the layout is that of S1's command line.
+
+    Args:
+        title: above the columns.
+        columns: the name of each and how wide it is at least.
+        rows: as many cells each.
+
+    Example:
+        >>> print(boxed("Things", [("ID", 2), ("Size", 6)], [("a1", "3 MB")]))
+        ┌─────────────┐
+        │ Things      │
+        ├────┬────────┤
+        │ ID │ Size   │
+        ├────┼────────┤
+        │ a1 │ 3 MB   │
+        └────┴────────┘
+    """
+    lines = [[name for name, _ in columns], *([one_line(cell) for cell in row] for row in rows)]
+    cells = zip(*lines, strict=True)
+    widths = [max(least, *map(len, column)) for (_, least), column in zip(columns, cells, strict=True)]
+    rules = ["─" * (width + 2) for width in widths]
+    inner = len("┼".join(rules))
+
+    def framed(row: Sequence[str]) -> str:
+        return "│ " + " │ ".join(map(str.ljust, row, widths)) + " │"
+
+    return "\n".join(
+        [
+            f"┌{'─' * inner}┐",
+            f"│ {title.ljust(inner - 2)} │",
+            f"├{'┬'.join(rules)}┤",
+            framed(lines[0]),
+            f"├{'┼'.join(rules)}┤",
+            *map(framed, lines[1:]),
+            f"└{'┴'.join(rules)}┘",
+        ]
+    )
+
+
 def print_json(value: object) -> None:
     """One JSON document, in ASCII, so that half surrogates and odd terminals do no harm."""
     click.echo(json.dumps(value, indent=2))

@@ -15,6 +15,7 @@ from spillstore_tools.cli._location import (
     stream_option,
 )
 from spillstore_tools.cli._output import note, write_bytes
+from spillstore_tools.cli._pager import paged, pager_option
 from spillstore_tools.cli._read import byte_blocks, view_of
 from spillstore_tools.describe import exact_size
 
@@ -26,9 +27,10 @@ if TYPE_CHECKING:
 @id_argument
 @stream_option
 @skip_holes_option
+@pager_option
 @location_options
-def command(artifact_id: str, stream: str, location: Location, *, skip_holes: bool) -> None:
-    """Write all of an artifact to stdout, to the byte.
+def command(artifact_id: str, stream: str, location: Location, *, skip_holes: bool, no_pager: bool) -> None:
+    """Write all of an artifact to stdout, to the byte; at a terminal, through a pager.
 
     \b
     Example:
@@ -40,6 +42,8 @@ def command(artifact_id: str, stream: str, location: Location, *, skip_holes: bo
         artifact = find(session, artifact_id)
         size = view_of(artifact, view)[0]
         blocks = byte_blocks(artifact, 0, size, stream=view, skip=skip_holes)
-        written = write_bytes(artifact.reading(blocks, 0, size, stream=view))
+        written = size  # by who leaves the pager, nothing is missed
+        with paged(off=no_pager):
+            written = write_bytes(artifact.reading(blocks, 0, size, stream=view))
     if written < size:
         note(f"{exact_size(size - written)} are missing here: they were dropped at the artifact's limit")

@@ -6,27 +6,37 @@ import dataclasses
 
 import click
 
-from spillstore_tools.cli._location import Location, find, id_argument, location_options
+from spillstore_tools.cli._location import Location, find, ids_argument, location_options
 from spillstore_tools.cli._output import json_option, print_json
 from spillstore_tools.describe import described, tokens
 from spillstore_tools.preview.clean import one_line
 
 
 @click.command("info")
-@id_argument
+@ids_argument
 @location_options
 @json_option
-def command(artifact_id: str, location: Location, *, as_json: bool) -> None:
-    """Print what is known of an artifact: sizes, lines, state, digest.
+def command(artifact_ids: tuple[str, ...], location: Location, *, as_json: bool) -> None:
+    """Print what is known of artifacts: sizes, lines, state, digest.
+
+    With --json it is one document, or a list of them for several artifacts.
 
     \b
     Example:
       spillstore info @last
+      spillstore info art_1699234567890_a1b2c3d4e5f60718 @last --json
     """  # noqa: D301  # click's mark for text that is not to be wrapped
     with location.open() as session:
-        info = find(session, artifact_id).info
+        infos = [find(session, artifact_id).info for artifact_id in artifact_ids]
     if as_json:
-        print_json({**dataclasses.asdict(info), "duration": info.duration, "estimated_tokens": tokens(info)})
+        documents = [
+            {**dataclasses.asdict(info), "duration": info.duration, "estimated_tokens": tokens(info)}
+            for info in infos
+        ]
+        print_json(documents[0] if len(documents) == 1 else documents)
         return
-    for name, value in described(info):
-        click.echo(f"{name}: {one_line(value)}")
+    click.echo(
+        "\n\n".join(
+            "\n".join(f"{name}: {one_line(value)}" for name, value in described(info)) for info in infos
+        )
+    )

@@ -16,6 +16,7 @@ from spillstore_tools.cli._location import (
     stream_option,
 )
 from spillstore_tools.cli._output import json_option, note, print_json, write_bytes, write_text
+from spillstore_tools.cli._pager import paged, pager_option
 from spillstore_tools.cli._ranges import parse_bytes, parse_lines
 from spillstore_tools.cli._read import artifact_text, byte_blocks, line_blocks, terminator, view_of
 from spillstore_tools.describe import count
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 @stream_option
 @click.option("--raw", is_flag=True, help="The exact bytes, escape sequences and all.")
 @skip_holes_option
+@pager_option
 @location_options
 @json_option
 def command(
@@ -46,9 +48,10 @@ def command(
     *,
     raw: bool,
     skip_holes: bool,
+    no_pager: bool,
     as_json: bool,
 ) -> None:
-    """Print a range of an artifact, or all of it, cleaned for reading.
+    """Print a range of an artifact, or all of it, cleaned for reading; at a terminal, through a pager.
 
     Escape sequences and control characters are left out; --raw leaves them in. With --json, raw bytes are in base64.
 
@@ -78,10 +81,12 @@ def command(
                 print_json(document | {"data": base64.b64encode(data).decode()})
             else:
                 print_json(document | {"text": "".join(artifact_text(artifact, text, start, end, view))})
-        elif raw:
-            write_bytes(artifact.reading(blocks, start, end, stream=view))
-        else:
-            write_text(artifact_text(artifact, text, start, end, view))
+            return
+        with paged(off=no_pager):
+            if raw:
+                write_bytes(artifact.reading(blocks, start, end, stream=view))
+            else:
+                write_text(artifact_text(artifact, text, start, end, view))
 
 
 def _lines(
