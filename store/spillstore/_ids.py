@@ -10,8 +10,8 @@ file called ``id``. (One case-folded name of 255 bytes cannot hold 200 arbitrary
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-import secrets
 from typing import Final
 
 from spillstore.exceptions import InvalidIdError
@@ -32,7 +32,7 @@ def new_artifact_id(unix_seconds: float) -> str:
         >>> ARTIFACT_ID.fullmatch(new_artifact_id(1699234567.89)) is not None
         True
     """
-    return f"art_{int(unix_seconds * 1000)}_{secrets.token_hex(8)}"
+    return f"art_{int(unix_seconds * 1000)}_{os.urandom(8).hex()}"
 
 
 def check_id(kind: str, value: object) -> str:

@@ -16,7 +16,6 @@ import contextlib
 import fcntl
 import json
 import os
-import secrets
 import threading
 from pathlib import Path
 
@@ -38,7 +37,7 @@ class Owner:
     """This process's claim on a session folder; alive until ``release`` or the end of the process."""
 
     def __init__(self, folder: Path) -> None:
-        self.name = f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}"
+        self.name = f"{_PREFIX}{os.urandom(8).hex()}{_SUFFIX}"
         self._path = folder / self.name
         hidden = folder / f".{self.name}"
         descriptor = os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)

@@ -184,7 +184,7 @@ class Search:
             notes.append(f"bytes {self._hole[0]}-{self._hole[1]} were dropped and could not be searched")
         cursor = f"{self._stream}@{at}+{self._counts.lines}+{self._counts.matches}"
         return SearchResult(
-            matches=tuple(map(self._with_context, self._found)) if self._context else tuple(self._found),
+            matches=tuple(self._found),
             lines=self._counts.lines,
             total_matches=self._counts.matches,
             complete=not stopped,
@@ -227,7 +227,7 @@ class Search:
             elif len(data) >= _LONGEST:
                 yield _Piece(at, data, window=True, last=False)
                 windows = True
-                data, at = data[-_OVERLAP:], at + len(data) - _OVERLAP
+                data, at = data[-_OVERLAP - 1 :], at + len(data) - _OVERLAP - 1
             held, size = [data], len(data)
             # A line that does not end is waited for in ever larger steps, so that it is not joined time and again.
             wanted = _LONGEST if windows else min(_LONGEST, max(_BLOCK, 2 * size))
@@ -338,9 +338,31 @@ class Search:
                 )
             else:
                 offset += column
-        number = self._line_of(piece, start)
-        self._found.append(_match(number, piece.start + offset, line, column))
+        match = _match(self._line_of(piece, start), piece.start + offset, line, column)
+        if self._context:
+            match = self._with_context(match, *self._around(piece, text, begin))
+        self._found.append(match)
         return starts
+
+    def _around(
+        self, piece: _Piece, text: bytes, begin: int
+    ) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
+        """The lines before and behind the one that begins there, as far as the piece tells: None where it does not."""
+        before: list[bytes] = []
+        at = begin
+        while at and len(before) < self._context:
+            start = text.rfind(b"\n", 0, at - 1) + 1
+            before.append(text[start : at - 1])
+            at = start
+        behind: list[bytes] = []
+        at = text.find(b"\n", begin) + 1 or len(text)
+        while at < len(text) and len(behind) < self._context:
+            end = text.find(b"\n", at)
+            behind.append(text[at : end if end >= 0 else len(text)])
+            at = end + 1 or len(text)
+        first = len(before) == self._context or piece.start == 0
+        last = len(behind) == self._context or piece.start + len(piece.data) == self._size
+        return _shown(before[::-1]) if first else None, _shown(behind) if last else None
 
     def _line_of(self, piece: _Piece, start: int) -> int:
         """The number of the line that begins at a place in a piece; counted on from the one before, or looked up."""
@@ -365,24 +387,31 @@ class Search:
     def _search_window(self, piece: _Piece) -> int | None:
         """A window of a very long line, as it is stored: every match counts once, the line once."""
         self._windows = True
+        # What a window begins or ends with is no beginning or end of the line, so it has a byte more at either side.
+        position = 1
         if self._window is None:
-            self._window = _Window(piece.start)
-        window = self._window
-        line_end = len(piece.data) - piece.data.endswith(self._terminator)
-        pattern = self._pattern_for(piece.data)
-        position = max(0, window.seen - piece.start)
-        while (found := pattern.search(piece.data, position)) is not None and found.start() <= line_end:
+            self._window, position = _Window(piece.start), 0
+        window, data = self._window, piece.data
+        if self._terminator != b"\n":
+            data = data.replace(b"\n", b"\x0b")
+        if piece.last:
+            data = data.removesuffix(self._terminator)
+            end = last_start = len(data)
+        else:
+            # A match that begins in the overlap may be cut off here, and is found whole in the next window.
+            end, last_start = len(data) - 1, len(data) - _OVERLAP - 1
+        pattern = self._pattern_for(data)
+        position = max(position, window.seen - piece.start)
+        while (found := pattern.search(data, position, end)) is not None and found.start() <= last_start:
             if window.first is None:
                 low = max(0, found.start() - _TEXT // 4)
-                text = piece.data[low : min(line_end, low + _TEXT)]
-                window.first = (piece.start + found.start(), text, found.start() - low)
+                window.first = (piece.start + found.start(), data[low : low + _TEXT], found.start() - low)
             window.matches += 1
             position = found.end() + (found.end() == found.start())
             window.seen = piece.start + position
-            if position > line_end:
+            if position > last_start:
                 break
         if not piece.last:
-            # A match that begins in the overlap may be cut off here, and is found whole in the next window.
             return None
         self._window = None
         if (window.first is None) is not self._invert:
@@ -392,18 +421,20 @@ class Search:
         if self._limit:
             byte, text, column = window.first or (window.start, piece.data[:0], 0)
             line = self._artifact.locate(byte=window.start, stream=self._stream, holes="skip").line
-            self._found.append(
-                dataclasses.replace(
-                    _match(line, byte, text, column), clipped=True, column=byte - window.start + 1
-                )
-            )
+            match = _match(line, byte, text, column)
+            match = dataclasses.replace(match, clipped=True, column=byte - window.start + 1)
+            self._found.append(self._with_context(match) if self._context else match)
         return piece.start + len(piece.data) if self._full else None
 
-    def _with_context(self, match: Match) -> Match:
-        """A match with the lines around it; of what is too large to be shown, none."""
+    def _with_context(
+        self, match: Match, before: tuple[str, ...] | None = None, after: tuple[str, ...] | None = None
+    ) -> Match:
+        """A match with the lines around it, read if they are not known; of what is too large to be shown, none."""
         low, high = max(1, match.line - self._context), match.line + self._context
         return dataclasses.replace(
-            match, before=self._lines(low, match.line - 1), after=self._lines(match.line + 1, high)
+            match,
+            before=self._lines(low, match.line - 1) if before is None else before,
+            after=self._lines(match.line + 1, high) if after is None else after,
         )
 
     def _lines(self, first: int, last: int) -> tuple[str, ...]:
@@ -421,7 +452,7 @@ class Search:
         lines = text.split(b"\n")
         if not lines[-1]:
             lines.pop()
-        return tuple(line[:_TEXT].decode(errors="replace") for line in lines)
+        return _shown(lines)
 
 
 @dataclasses.dataclass(slots=True)
@@ -446,6 +477,10 @@ def _match(number: int, byte: int, line: bytes, column: int) -> Match:
         text=shown.decode(errors="replace"),
         clipped=len(shown) < len(line),
     )
+
+
+def _shown(lines: list[bytes]) -> tuple[str, ...]:
+    return tuple(line[:_TEXT].decode(errors="replace") for line in lines)
 
 
 def _line_starts(text: bytes, start: int, end: int) -> Iterator[int]:

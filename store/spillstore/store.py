@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import stat
 import threading
 import time
@@ -310,7 +309,7 @@ class Store:
             self._exists(folder)  # again, now that they are there: no links
             if needs_id_file(folder.parent.name):
                 _write_new(folder.parent / ID_FILE, (project or "").encode(), exist_ok=True)
-            hidden = folder.with_name(f"{_NEW}{secrets.token_hex(8)}")
+            hidden = folder.with_name(f"{_NEW}{os.urandom(8).hex()}")
             hidden.mkdir(mode=0o700)
             try:
                 if needs_id_file(folder.name):
@@ -318,7 +317,7 @@ class Store:
                 row = SessionRow(
                     session_id=session_id,
                     project_id=project,
-                    uid=secrets.token_hex(16),
+                    uid=os.urandom(16).hex(),
                     created_us=int(self._clock.time() * 1e6),
                     ended_us=None,
                     deleted_us=None,

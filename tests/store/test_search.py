@@ -8,9 +8,9 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import NO_FLOORS
+from support import NO_FLOORS, examples
 
-from spillstore import Store
+from spillstore import Store, _search
 from spillstore.exceptions import PatternError, RangeError
 
 words = st.lists(st.sampled_from([b"a", b"b", b"ab", b"A", b" ", "é".encode(), b"x" * 50]), max_size=6).map(
@@ -131,6 +131,35 @@ def test_a_line_above_16_mib(session):
     first = artifact.search("needle", limit=1)
     assert artifact.search("needle", limit=1, cursor=first.cursor).matches[0].line == 3
     artifact.delete()
+
+
+@given(
+    parts=st.lists(
+        st.tuples(st.sampled_from([b"a", b"ab ", b"-", b"needle", b" a b", b"\xff"]), st.integers(1, 90)),
+        max_size=12,
+    ),
+    pattern=st.sampled_from(
+        [r"needle", r"^a", r"a$", r"\bab\b", r"^", r"$", r"b|a$", r"[ab]{1,40}", r"a\b", r"(a+)$", r"^.*-"]
+    ),
+)
+@examples(200)
+def test_windows_are_no_lines(session, parts, pattern):
+    """Where a window begins or ends is no end of a line or word: the same matches as in the line as a whole."""
+    line = b"".join(part * copies for part, copies in parts)
+    found = list(re.finditer(pattern.encode(), line))
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (("_LONGEST", 256), ("_OVERLAP", 64), ("_BLOCK", 128)):
+            patch.setattr(_search, name, value)
+        artifact = session.put(line + b"\n!\n")
+        page = artifact.search(pattern)
+        artifact.delete()
+    if max((match.end() - match.start() for match in found), default=0) > 64:
+        return  # longer than the overlap
+    first = next((match for match in page.matches if match.line == 1), None)
+    assert (first is None) is (not found)
+    if first is not None:
+        assert found[0].start() == first.byte
+    assert len(found) + len(re.findall(pattern.encode(), b"!")) == page.total_matches
 
 
 @pytest.mark.parametrize("pattern", [r"(a+)+$", r"(a|aa)+$", r"(.*)*x", r"((a*)*)*b", r"(?:a?){50}a{50}$"])

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shlex
-import shutil
-import signal
-import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +29,9 @@ def _chosen() -> list[str] | None:
     """The pager's command, or None for none: not at a terminal, switched off (empty or cat), or not there."""
     if not sys.stdout.isatty() or os.environ.get("TERM", "dumb") == "dumb":
         return None
+    import shlex  # noqa: PLC0415  # few commands are read at a terminal, and these take 5 ms
+    import shutil  # noqa: PLC0415  # likewise
+
     wanted = os.environ.get("SPILLSTORE_PAGER", os.environ.get("PAGER", _LESS))
     try:
         command = shlex.split(wanted)
@@ -56,6 +55,9 @@ def paged(*, off: bool) -> Iterator[None]:
     if command is None:
         yield
         return
+    import signal  # noqa: PLC0415  # likewise
+    import subprocess  # noqa: PLC0415  # likewise
+
     sys.stdout.flush()
     pager = subprocess.Popen(command, stdin=subprocess.PIPE)
     assert pager.stdin is not None  # it was asked for
