@@ -7,7 +7,19 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks import bash, concurrency, ingest, previews, reads, report, sessions, size, small, truncation
+from benchmarks import (
+    bash,
+    concurrency,
+    ingest,
+    previews,
+    reads,
+    report,
+    retrieval,
+    sessions,
+    size,
+    small,
+    truncation,
+)
 from benchmarks.data import FOLDER
 from benchmarks.workspace import Workspace
 
@@ -21,6 +33,7 @@ _ALL = {
     "truncation": truncation.measure,
     "previews": previews.measure,
     "bash": bash.measure,
+    "retrieval": retrieval.measure,
 }
 _RESULTS = Path(__file__).parent / "results"
 
