@@ -9,6 +9,9 @@ No ``sqlite3``, SQLAlchemy or ``zstandard`` exception ever leaves the library: a
     │   ├── RangeError                (ValueError)  a range that means nothing
     │   │   └── RangeTooLargeError                  a range whose answer would not fit in ``max_bytes``
     │   ├── PatternError              (ValueError)  a pattern that cannot be searched for
+    │   ├── QueryError                (ValueError)  a query that is no JSONPath
+    │   │   └── QueryLimitError                     one that takes more time or memory than it may
+    │   ├── NotJSONError              (ValueError)  queried content that is no JSON
     │   ├── DroppedRangeError         (LookupError) a range that the ``roll`` policy has dropped
     │   ├── NotFoundError             (LookupError) no such session or artifact here
     │   │   ├── SessionNotFoundError
@@ -67,6 +70,36 @@ class RangeTooLargeError(RangeError):
 
 class PatternError(UsageError, ValueError):
     """No regular expression, or one that cannot be searched for in linear time (look-around, back-references)."""
+
+
+class QueryError(UsageError, ValueError):
+    """No JSONPath query (RFC 9535); the message says where, and what would be one."""
+
+
+class QueryLimitError(QueryError):
+    """A query that takes more time or memory than it may; ask for less of the document.
+
+    Attributes:
+        seconds: that it was given; None if it was not the time.
+    """
+
+    def __init__(self, message: str, *, seconds: float | None = None) -> None:
+        super().__init__(message)
+        self.seconds = seconds
+
+
+class NotJSONError(UsageError, ValueError):
+    """The content is no JSON, so it cannot be queried.
+
+    Attributes:
+        byte: where that shows, in bytes of the stream that was read.
+        line: the line that byte is in.
+    """
+
+    def __init__(self, message: str, *, byte: int, line: int) -> None:
+        super().__init__(message)
+        self.byte = byte
+        self.line = line
 
 
 class DroppedRangeError(UsageError, LookupError):

@@ -261,6 +261,18 @@ class QueryMatch:
     cursor: str
 
 
+def json_text(value: Any) -> str:
+    """The value of a node as compact JSON; what UTF-8 cannot hold is escaped.
+
+    Example:
+        >>> json_text({"a": [1, 1.5, None]})
+        '{"a":[1,1.5,null]}'
+    """
+    from spillstore._json import encode  # noqa: PLC0415  # few programs query
+
+    return encode(value).decode()
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class BadLine:
     """A line that is no JSON, where each line should be.

@@ -29,7 +29,7 @@ from spillstore_tools.describe import described, human_size, utc
 from spillstore_tools.origin import ROOM as MARK_ROOM
 from spillstore_tools.origin import marked
 from spillstore_tools.preview.binary import HEAD_BYTES
-from spillstore_tools.preview.clean import one_line, split_lines
+from spillstore_tools.preview.clean import is_plain, one_line, split_lines
 from spillstore_tools.preview.lines import Line, settled_length
 from spillstore_tools.stored import holes_of, kind_of, terminator_in
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from spillstore_tools.stored import Hole
 
 MAX_CHARS = 8000
+QUERY_CURSOR = "query:"  # what cursors of queries begin with
 _LEAST_CHARS, _MOST_CHARS = 500, 100_000
 _PAGE_LINES = 2000  # of ``offset`` without ``limit`` (S0)
 _WINDOW = 256 * 1024  # bytes that are looked at together; of a longer line each window is cleaned alone
@@ -65,6 +66,7 @@ class Answer:
         is_error: whether the call could not be answered.
         cursor: where the rest begins; None where there is none.
         artifact_id: the artifact it is of, or None.
+        ids: the artifacts that it lists.
         stream: the view that positions mean.
         start, end: the bytes ``[start, end)`` that ``content`` shows.
         first_line, last_line: the lines they are in.
@@ -76,6 +78,7 @@ class Answer:
     is_error: bool = False
     cursor: str | None = None
     artifact_id: str | None = None
+    ids: tuple[str, ...] = ()
     stream: str = "combined"
     start: int = 0
     end: int = 0
@@ -103,6 +106,7 @@ def get_artifact(
     offset: object = None,
     limit: object = None,
     tail: object = None,
+    query: object = None,
     stream: object = None,
     raw: object = None,
     cursor: object = None,
@@ -123,9 +127,11 @@ def get_artifact(
         offset: lines to skip (S0's paging).
         limit: lines after that; 2,000 by default.
         tail: the last so many lines.
+        query: JSONPath (RFC 9535): the nodes that it selects, of a document or of each line (see ``querying``); of the
+            ranges it takes ``start_line`` alone, for JSON that begins there.
         stream: ``combined`` (the default), ``stdout`` or ``stderr``; each counts its own lines and bytes.
         raw: leave escape sequences and control characters in; bytes that are no text are shown as ``\xNN``.
-        cursor: of a former answer; it stands for everything but ``id`` and ``max_chars``.
+        cursor: of a former answer; it stands for everything but ``id``, ``query`` and ``max_chars``.
         max_chars: 8,000 by default, from 500 to 100,000.
         partial: whether ranges are allowed (``enable_partial_retrieval``).
 
@@ -146,6 +152,25 @@ def get_artifact(
         "limit": limit,
         "tail": tail,
     }
+    if not absent(query) or str(cursor).strip("\"'` ").startswith(QUERY_CURSOR):
+        given = [name for name, value in ranges.items() if not absent(value) and name != "start_line"]
+        if given:
+            example = 'get_artifact(id=..., query="$.users[0]")'
+            words = f"give query or {' and '.join(given)}, not both; for example {example}"
+            return Answer(text=f"get_artifact: {words}\n", is_error=True)
+        from spillstore_tools.querying import query_artifact  # noqa: PLC0415  # it imports us, and few ask for JSON
+
+        return query_artifact(
+            session,
+            id=id,
+            query=query,
+            stream=stream,
+            start_line=start_line,
+            raw=raw,
+            cursor=cursor,
+            max_chars=max_chars,
+            partial=partial,
+        )
     try:
         artifact, view = find_artifact(session, id)
         room = whole("max_chars", max_chars, least=_LEAST_CHARS, most=_MOST_CHARS) or MAX_CHARS
@@ -237,7 +262,9 @@ def _listed(session: Session, count: int, filters: dict[str, object]) -> Answer:
     if not lines:
         return Answer(text="[no artifacts]\n")
     more = f'[more: list_artifacts(cursor="{page.cursor}")]\n' if page.cursor else "[that is all]\n"
-    return of_session(session, Answer(text="".join(lines) + more, content="".join(lines), cursor=page.cursor))
+    listed = "".join(lines)
+    ids = tuple(info.id for info in page)
+    return of_session(session, Answer(text=listed + more, content=listed, cursor=page.cursor, ids=ids))
 
 
 def _entry(info: ArtifactInfo) -> str:
@@ -302,6 +329,7 @@ class _Wanted:
     start: int
     end: int | None
     raw: bool
+    first_line: int | None = None  # the line that begins at ``start``, where that is known
     notes: list[str] = dataclasses.field(default_factory=list)
 
     @classmethod
@@ -393,7 +421,7 @@ class _Wanted:
             raise ArgumentError(
                 f"line {first} is past the end: there are {lines} lines; for example {example}"
             )
-        self.start = self._start_of(artifact, first)
+        self.start, self.first_line = self._start_of(artifact, first), first
         self.end = None if last is None or last >= lines else self._start_of(artifact, last + 1)
 
     def _start_of(self, artifact: Artifact, line: int) -> int:
@@ -438,16 +466,24 @@ class _Reader:
         # The words around the content are bounded, but how long they are is known only when it is there.
         most = room = self._room - MARK_ROOM
         while True:
-            content, at = self._page(start, stop, room)
-            answer = self._composed(content, start, at, end, stop)
+            content, at, line_ends = self._page(start, stop, room)
+            first = self._first_line(start)
+            answer = self._composed(content, start, at, end, stop, first, first + line_ends)
             if len(answer.text) <= most:
                 return answer
             room -= len(answer.text) - most
 
-    def _composed(self, content: str, start: int, at: int, end: int, stop: int) -> Answer:
+    def _first_line(self, start: int) -> int:
         wanted = self._wanted
-        first = self._line_of(start)
-        last = self._line_of(at - 1) if at > start else first
+        if wanted.first_line is None or start != wanted.start:
+            wanted.start = start
+            wanted.first_line = self._artifact.locate(byte=start, stream=wanted.stream, holes="skip").line
+        return wanted.first_line
+
+    def _composed(
+        self, content: str, start: int, at: int, end: int, stop: int, first: int, last: int
+    ) -> Answer:
+        wanted = self._wanted
         cursor = None
         rest = "[end of the range]\n" if wanted.end is not None and wanted.end < self._size else "[end]\n"
         if at < end:
@@ -476,9 +512,6 @@ class _Reader:
             total_lines=self._lines,
         )
 
-    def _line_of(self, byte: int) -> int:
-        return self._artifact.locate(byte=byte, stream=self._wanted.stream, holes="skip").line
-
     def _header(self, start: int, at: int, first: int, last: int) -> str:
         view = "" if self._wanted.stream == "combined" else f" of {self._wanted.stream}"
         shown = f"lines {first}-{last}" if last > first else f"line {first}"
@@ -498,26 +531,43 @@ class _Reader:
     def _chars(self) -> str:
         return "" if self._room == MAX_CHARS else f", max_chars={self._room}"
 
-    def _page(self, start: int, end: int, room: int) -> tuple[str, int]:
-        """Text of at most ``room`` characters from a byte on, and where it stops: whole lines, if one fits."""
+    def _page(self, start: int, end: int, room: int) -> tuple[str, int, int]:
+        """Text of at most ``room`` characters from a byte on, where it stops, and the line ends before its last byte.
+
+        It is whole lines, if one fits.
+        """
         shown: Callable[[bytes, int, int], tuple[str, int]] = _raw if self._wanted.raw else self._cleaned
         pieces: list[str] = []
-        length, at = 0, start
+        length, at, line_ends, ended = 0, start, 0, False
         while at < end and at - start < _SCANNED:
             data = self._artifact.read_bytes(
                 at, min(end, at + _WINDOW), stream=self._wanted.stream, holes="skip"
             )
             if at + len(data) < end:
                 data = data[: data.rfind(self._terminator) + 1 or settled_length(data) or len(data)]
+            plain = self._plain(data, room - length)
+            if plain:  # whole lines that need no cleaning
+                pieces.append(plain.decode("ascii"))
+                line_ends += ended + plain.count(b"\n", 0, len(plain) - 1)
+                length, at, ended = length + len(plain), at + len(plain), plain.endswith(b"\n")
+                if len(plain) < len(data):
+                    return "".join(pieces), at, line_ends
+                continue
             for line in split_lines(data, self._terminator):
                 text, stop = shown(line, at, room - length)
                 if stop < at + len(line) and pieces:
-                    return "".join(pieces), at
+                    return "".join(pieces), at, line_ends
                 pieces.append(text)
+                line_ends += ended
                 if stop < at + len(line):
-                    return "".join(pieces), stop
-                length, at = length + len(text), stop
-        return "".join(pieces), at
+                    return "".join(pieces), stop, line_ends
+                length, at, ended = length + len(text), stop, line.endswith(self._terminator)
+        return "".join(pieces), at, line_ends
+
+    def _plain(self, data: bytes, room: int) -> bytes:
+        """As many lines as fit, if nothing in them needs to be cleaned; else nothing."""
+        data = data if len(data) <= room else data[: data.rfind(b"\n", 0, room) + 1]
+        return data if self._terminator == b"\n" and data.isascii() and is_plain(data) else b""
 
     def _cleaned(self, data: bytes, at: int, room: int) -> tuple[str, int]:
         """A line, or what fits of it, and where that ends."""
