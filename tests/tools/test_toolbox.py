@@ -9,6 +9,7 @@ import re
 
 import pytest
 
+from spillstore_tools.comparing import compare_artifacts
 from spillstore_tools.configuration import load
 from spillstore_tools.retrieval import artifact_info, get_artifact, list_artifacts
 from spillstore_tools.schemas import READING_ARGUMENTS, STYLES
@@ -24,16 +25,18 @@ def tools(plain_store):
 
 @pytest.mark.parametrize("style", STYLES)
 def test_definitions(tools, style):
-    """Five tools, each with a schema that can be sent."""
+    """Six tools, each with a schema that can be sent."""
     definitions = tools.definitions(style)
     json.dumps(definitions)
     functions = [each["function"] if style == "openai" else each for each in definitions]
     assert [each["name"] for each in functions] == ["bash", *READING_ARGUMENTS]
     if style == "mcp":
-        assert [each["annotations"]["readOnlyHint"] for each in functions] == [False, True, True, True, True]
+        assert [each["annotations"]["readOnlyHint"] for each in functions] == [False, *[True] * 5]
 
 
-@pytest.mark.parametrize("tool", [get_artifact, search_artifact, list_artifacts, artifact_info])
+@pytest.mark.parametrize(
+    "tool", [get_artifact, search_artifact, compare_artifacts, list_artifacts, artifact_info]
+)
 def test_schemas_have_what_the_functions_take(tool):
     """No argument is missing from a schema, and none is there that is not taken."""
     taken = set(inspect.signature(tool).parameters) - {"session", "partial"}

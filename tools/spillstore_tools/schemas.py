@@ -34,6 +34,10 @@ _GET: dict[str, dict[str, str]] = {
     "offset": {"type": "integer", "description": "Lines to skip"},
     "limit": {"type": "integer", "description": "Lines to show after offset (default: 2000)"},
     "tail": {"type": "integer", "description": "The last so many lines"},
+    "query": {
+        "type": "string",
+        "description": "JSONPath (RFC 9535) of stored JSON or JSON Lines, such as $.users[?@.age > 30].name",
+    },
     "stream": _STREAM,
     "raw": {"type": "boolean", "description": "Keep escape sequences; show bytes that are no text as \\xNN"},
     "cursor": _CURSOR,
@@ -54,6 +58,17 @@ _SEARCH: dict[str, dict[str, str]] = {
     "invert": {"type": "boolean", "description": "Lines that do not match"},
     "raw": {"type": "boolean", "description": "Search the stored bytes, escape sequences and all"},
     "count": {"type": "boolean", "description": "Only tell how many lines match"},
+}
+_COMPARE: dict[str, dict[str, str]] = {
+    "id": {"type": "string", "description": "The newer artifact's id"},
+    "base": {
+        "type": "string",
+        "description": "The older artifact's id (default: the run before of the same command)",
+    },
+    "stream": _STREAM,
+    "exact": {"type": "boolean", "description": "Compare times, numbers and addresses, too"},
+    "cursor": _CURSOR,
+    "max_chars": _GET["max_chars"],
 }
 _LIST: dict[str, dict[str, str]] = {
     "source": {"type": "string", "description": "Only those of this tool"},
@@ -78,6 +93,14 @@ _READING: dict[str, tuple[str, dict[str, dict[str, str]], tuple[str, ...]]] = {
         ),
         _SEARCH,
         ("id", "pattern"),
+    ),
+    "compare_artifacts": (
+        (
+            "Compare a stored output with that of the run before: lines that are new and lines that are gone, errors "
+            "and failures first. Times, numbers and addresses are not compared."
+        ),
+        _COMPARE,
+        ("id",),
     ),
     "list_artifacts": ("List stored outputs, the newest first.", _LIST, ()),
     "artifact_info": (
@@ -112,7 +135,7 @@ def bash_definition(style: Style, profile: Profile) -> dict[str, Any]:
 
 
 def reading_definition(style: Style, name: str) -> dict[str, Any]:
-    """``get_artifact``, ``search_artifact``, ``list_artifacts`` or ``artifact_info``.
+    """``get_artifact``, ``search_artifact``, ``compare_artifacts``, ``list_artifacts`` or ``artifact_info``.
 
     Example:
         >>> reading_definition("mcp", "search_artifact")["inputSchema"]["required"]

@@ -7,7 +7,7 @@ r"""All tools of a session in one: for the loop of an agent that hands definitio
 ...     [definition["name"] for definition in tools.definitions("anthropic")]
 ...     result = tools.call_sync("bash", '{"command": "seq 1 9999"}')
 ...     tools.call_sync("get_artifact", {"id": result.artifact_id, "tail": 1}).content
-['bash', 'get_artifact', 'search_artifact', 'list_artifacts', 'artifact_info']
+['bash', 'get_artifact', 'search_artifact', 'compare_artifacts', 'list_artifacts', 'artifact_info']
 '9999\n'
 """
 
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from spillstore_tools.arguments import ArgumentError, named
 from spillstore_tools.bash import BashTool
+from spillstore_tools.comparing import compare_artifacts
 from spillstore_tools.retrieval import Answer, artifact_info, get_artifact, list_artifacts
 from spillstore_tools.schemas import READING_ARGUMENTS, reading_definition
 from spillstore_tools.searching import search_artifact
@@ -32,13 +33,14 @@ if TYPE_CHECKING:
 _READING: dict[str, Callable[..., Answer]] = {
     "get_artifact": get_artifact,
     "search_artifact": search_artifact,
+    "compare_artifacts": compare_artifacts,
     "list_artifacts": list_artifacts,
     "artifact_info": artifact_info,
 }
 
 
 class Toolbox:
-    """``bash``, ``get_artifact``, ``search_artifact``, ``list_artifacts`` and ``artifact_info``.
+    """``bash``, ``get_artifact``, ``search_artifact``, ``compare_artifacts``, ``list_artifacts`` and ``artifact_info``.
 
     Args:
         session: where output is stored.

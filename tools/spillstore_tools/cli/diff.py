@@ -1,0 +1,112 @@
+"""``spillstore diff``: what an artifact has that an older one has not, and what is gone."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from spillstore_tools.cli._location import Location, find, location_options, stream_option
+from spillstore_tools.cli._output import json_option, note
+
+if TYPE_CHECKING:
+    from spillstore import Artifact, Session
+    from spillstore.info import Stream
+    from spillstore_tools.differences import Differences
+
+_DIFFERENT = 1
+
+
+@click.command("diff")
+@click.argument("ids", metavar="[BASE] ID", nargs=-1, required=True)
+@click.option("--exact", is_flag=True, help="Compare times, numbers and addresses, too.")
+@stream_option
+@location_options
+@json_option
+def command(ids: tuple[str, ...], stream: str, location: Location, *, exact: bool, as_json: bool) -> None:
+    """Print the lines that artifact ID has and BASE has not, after a plus, and those that are gone, after a minus.
+
+    Without BASE, ID is compared with the last artifact before it of the same tool and command. Lines are compared as a
+    reader sees them, without what differs between any two runs: times, numbers, addresses. Their order is not compared.
+    What matters comes first. The exit code is 1 if something differs.
+
+    \b
+    Example:
+      spillstore diff @last
+      spillstore diff art_1699234567890_a1b2c3d4e5f60718 @last --stream stderr --json
+    """  # noqa: D301  # click's mark for text that is not to be wrapped
+    from spillstore_tools.comparing import facts, summary  # noqa: PLC0415  # with it come the previews
+    from spillstore_tools.differences import Differences  # noqa: PLC0415  # likewise
+
+    if len(ids) > 2:  # noqa: PLR2004  # the two
+        raise click.UsageError("give one or two artifacts; for example spillstore diff @last")
+    with location.open() as session:
+        artifact = find(session, ids[-1])
+        base = find(session, ids[0]) if len(ids) > 1 else _before(session, artifact)
+        found = Differences(base, artifact, stream=cast("Stream", stream), exact=exact)
+        found.run()
+        if as_json:
+            _print_json(base, artifact, found, {"stream": stream, "exact": exact})
+        else:
+            note(f"base {base.id}: {facts(base.info, found.stream)}")
+            note(f"now {artifact.id}: {facts(artifact.info, found.stream)}")
+            note(summary(found, exact=exact))
+            _print_text(base, artifact, found, location.flags)
+        if found.differs:
+            click.get_current_context().exit(_DIFFERENT)
+
+
+def _before(session: Session, artifact: Artifact) -> Artifact:
+    from spillstore.exceptions import ArtifactNotFoundError  # noqa: PLC0415
+    from spillstore_tools.arguments import ArgumentError  # noqa: PLC0415
+    from spillstore_tools.comparing import run_before  # noqa: PLC0415
+
+    try:
+        return run_before(session, artifact)
+    except ArgumentError:
+        raise ArtifactNotFoundError(
+            f"nothing was stored before {artifact.id} of the same tool and command; name the older one, as in "
+            f"`spillstore diff BASE {artifact.id}`; `spillstore list` shows what there is"
+        ) from None
+
+
+def _print_text(base: Artifact, artifact: Artifact, found: Differences, flags: str) -> None:
+    from spillstore_tools.comparing import row, title  # noqa: PLC0415
+
+    sections = found.sections()
+    for section in sections:
+        click.echo(f"[{title(section, sections)}]")
+        last = 0
+        for change in found.changes(section):
+            if last and change.line > last + 1:
+                click.echo("--")
+            last = change.line
+            owner = artifact if change.sort == "new" else base
+            view = "" if found.stream == "combined" else f" --stream {found.stream}"
+            show = f"spillstore show {owner.id} --bytes {change.start}-{change.end}{view}{flags}"
+            click.echo(row(change, None, f"all of it: {show}"), nl=False)
+
+
+def _print_json(base: Artifact, artifact: Artifact, found: Differences, asked: dict[str, Any]) -> None:
+    """One document, written while its changes are read."""
+    new, gone, both = found.totals()
+    document = {
+        "base": base.id,
+        "id": artifact.id,
+        **asked,
+        "verdict": found.verdict,
+        "new": new,
+        "gone": gone,
+        "both": both,
+        "differ_at": found.differ_at,
+        "notes": found.notes,
+    }
+    start = json.dumps(document, indent=2).removesuffix("\n}")
+    click.echo(f'{start},\n  "changes": [', nl=False)
+    separator = "\n    "
+    for section in found.sections():
+        for change in found.changes(section):
+            click.echo(separator + json.dumps({**change._asdict(), "telling": section.telling}), nl=False)
+            separator = ",\n    "
+    click.echo("\n  ]\n}" if separator.startswith(",") else "]\n}")
