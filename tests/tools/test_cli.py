@@ -99,12 +99,17 @@ def test_no_command_shows_help(cli):
     assert "Commands:" in answer.err
 
 
-@pytest.mark.parametrize("name", sorted(set(COMMANDS) - {"run", "put"}))
+@pytest.mark.parametrize("name", sorted(set(COMMANDS) - {"run", "put", "mcp", "mcp-proxy", "completion"}))
 def test_missing_session_is_an_error_and_is_not_made(cli, root, name):
-    """Only ``run`` and ``put`` make a session; the others say how to name the right one."""
-    arguments = {"list": [], "clean": [], "export": ["@last", "out"], "search": ["@last", "x"]}.get(
-        name, ["@last"]
-    )
+    """Only ``run``, ``put`` and the servers make a session; the others say how to name the right one."""
+    given = {
+        "list": [],
+        "clean": [],
+        "export": ["@last", "out"],
+        "search": ["@last", "x"],
+        "query": ["@last", "$"],
+    }
+    arguments = given.get(name, ["@last"])
     answer = cli(name, *arguments)
     assert (answer.code, answer.out) == (125, b"")
     assert answer.err.startswith("spillstore: no session 'default'")

@@ -132,7 +132,8 @@ def start_program(
     *,
     cwd: str | os.PathLike[str] | None = None,
     env: Mapping[str, str] | None = None,
-    stdin: Literal["inherit", "empty"] = "empty",
+    stdin: Literal["inherit", "empty"] | int = "empty",
+    stderr: Literal["inherit", "pipe"] = "pipe",
     own_group: bool = True,
     mark: str = "",
     pass_fds: tuple[int, ...] = (),
@@ -143,7 +144,8 @@ def start_program(
         command: the program and its arguments.
         cwd: where it runs; None for here.
         env: its whole environment; None for ours.
-        stdin: ``inherit`` ours, or ``empty`` for one that is at its end at once.
+        stdin: ``inherit`` ours, ``empty`` for one that is at its end at once, or a descriptor.
+        stderr: ``inherit`` ours, and have -1 in place of a descriptor to read.
         own_group: run it in a session and process group of its own, which ``send_signal`` then reaches as a whole. Leave
             it out for a command that shall stay in the foreground of our terminal.
         mark: what ``SPILLSTORE_JOB`` is in ``env``, if anything.
@@ -156,13 +158,14 @@ def start_program(
     began = _ticks()
     try:
         pipes += os.pipe()
-        pipes += os.pipe()
+        if stderr == "pipe":
+            pipes += os.pipe()
         popen = subprocess.Popen(
             list(command),
             bufsize=0,
-            stdin=None if stdin == "inherit" else subprocess.DEVNULL,
+            stdin=None if stdin == "inherit" else subprocess.DEVNULL if stdin == "empty" else stdin,
             stdout=pipes[1],
-            stderr=pipes[3],
+            stderr=pipes[3] if stderr == "pipe" else None,
             cwd=cwd,
             env=env,
             start_new_session=own_group,
@@ -174,9 +177,10 @@ def start_program(
         if isinstance(error, (OSError, ValueError)):
             raise _start_error(command, cwd, error) from error
         raise
-    os.close(pipes[1])
-    os.close(pipes[3])
-    return _Local(popen, pipes[0], pipes[2], own_group=own_group, mark=mark, began=began)
+    for number in pipes[1::2]:
+        os.close(number)
+    read = [*pipes[::2], -1]
+    return _Local(popen, read[0], read[1], own_group=own_group, mark=mark, began=began)
 
 
 class _Local:
@@ -195,7 +199,7 @@ class _Local:
         self._popen = popen
         self._own_group = own_group
         self._began = began
-        self._pipes = {os.fstat(stdout).st_ino, os.fstat(stderr).st_ino}
+        self._pipes = {os.fstat(pipe).st_ino for pipe in (stdout, stderr) if pipe >= 0}
         self.pid = popen.pid
         self.mark = mark
         self.stdout = stdout

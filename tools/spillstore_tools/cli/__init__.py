@@ -36,12 +36,16 @@ _MODULES = {
     "cat": "cat",
     "tail": "tail",
     "search": "search",
+    "query": "query",
+    "diff": "diff",
     "replay": "replay",
     "verify": "verify",
     "export": "export",
     "rm": "rm",
     "clean": "clean",
     "completion": "completion",
+    "mcp": "mcp",
+    "mcp-proxy": "mcp_proxy",
 }
 
 

@@ -1,0 +1,81 @@
+"""``spillstore mcp-proxy``: a server of the Model Context Protocol in front of another one."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import secrets
+import shlex
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from spillstore_tools.cli._location import Location, location_options
+from spillstore_tools.cli._output import json_option, note
+from spillstore_tools.cli._profile import load_configuration, profile_option
+
+if TYPE_CHECKING:
+    from spillstore import Session
+
+
+@click.command("mcp-proxy", context_settings={"allow_interspersed_args": False})
+@click.argument("command_line", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
+@profile_option
+@location_options(session="", told="a new one")
+@json_option
+def command(command_line: tuple[str, ...], profile: str, location: Location, *, as_json: bool) -> None:
+    """Put an MCP server behind one that stores its oversized tool results.
+
+    COMMAND starts the server, which speaks the protocol on stdin and stdout, and so does this. All that it offers passes
+    through as it is; of tool results that are too large a preview is shown, and the tools get_artifact, search_artifact
+    and the others that read bring the rest. Without --session each start has a session of its own. Which it is is printed
+    on stderr once there is something in it. The exit code is the server's if it ends by itself, 128 + n after signal n,
+    else 0.
+
+    \b
+    Example:
+      spillstore mcp-proxy -- mcp-server-git --repository .
+      spillstore mcp-proxy --session chat-42 --profile omni -- npx some-mcp-server
+    """  # noqa: D301  # click's mark for text that is not to be wrapped
+    from spillstore_tools.mcp._lazy import LazySession  # noqa: PLC0415  # not for --help
+    from spillstore_tools.mcp.proxy import Proxy  # noqa: PLC0415  # likewise
+    from spillstore_tools.runners import StartError  # noqa: PLC0415  # likewise
+
+    if sys.stdin is None:
+        raise click.UsageError("stdin is closed; the client is to speak there")
+    configuration = load_configuration(profile)
+    context = click.get_current_context()
+    if not location.session:
+        location = _own_session(location)
+
+    def session() -> Session:
+        found = location.open(create=True, write=True)
+        if as_json:
+            click.echo(json.dumps({"session": found.id}), err=True)
+        else:
+            note(f"session {found.id}")
+        return found
+
+    try:
+        proxy = Proxy(
+            command_line,
+            LazySession(session, configuration),
+            profile=profile,
+            configuration=configuration,
+            flags=location.flags,
+            streams=(sys.stdin.fileno(), sys.stdout.fileno()),
+        )
+    except StartError as error:
+        note(str(error))
+        context.exit(error.exit_code)
+    context.exit(proxy.run())
+
+
+def _own_session(location: Location) -> Location:
+    """A new session, which notices name so that a shell finds it."""
+    name = f"mcp-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(4)}"
+    return dataclasses.replace(
+        location, session=name, flags=f"{location.flags} --session {shlex.quote(name)}"
+    )

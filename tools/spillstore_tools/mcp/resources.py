@@ -1,0 +1,110 @@
+"""Artifacts as resources: ``artifact://ID`` and ``artifact://ID?stream=stderr``.
+
+A client that reads a resource may put all of it into a context, so what it gets is bounded: text of at most 100,000
+characters, or the bytes of a small file that is no text. Where that is not all, a notice says so and names the call of
+``get_artifact`` that goes on.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, cast
+
+import mcp_types
+
+from spillstore.exceptions import InvalidSettingError
+from spillstore_tools.describe import human_size
+from spillstore_tools.mcp._shared import text_of
+from spillstore_tools.preview.clean import one_line
+from spillstore_tools.retrieval import find_artifact, get_artifact
+from spillstore_tools.stored import head_of, kind_of
+
+if TYPE_CHECKING:
+    from spillstore import Artifact, ArtifactInfo, Session
+    from spillstore.info import Stream
+
+MAX_CHARS = 100_000
+MAX_BINARY = 512 * 1024  # bytes
+_PAGE = 50
+_TITLE = 100
+_TEXT = "text/plain"
+
+TEMPLATE = mcp_types.ResourceTemplate(
+    name="artifact",
+    title="Stored output",
+    uri_template="artifact://{id}{?stream}",
+    description="Output of a tool call. stream is combined (default), stdout or stderr; each counts its own lines.",
+)
+
+
+def list_resources(session: Session, cursor: str | None) -> mcp_types.ListResourcesResult:
+    """A page of artifacts, the newest first.
+
+    Raises:
+        ValueError: the cursor is none of ours.
+    """
+    try:
+        page = session.infos(limit=_PAGE, cursor=cursor)
+    except InvalidSettingError as error:
+        raise ValueError(f"{error}; begin without a cursor") from None
+    return mcp_types.ListResourcesResult(
+        resources=[_resource(info) for info in page], next_cursor=page.cursor
+    )
+
+
+def _resource(info: ArtifactInfo) -> mcp_types.Resource:
+    title = one_line(info.command or info.source)
+    ended = info.state if info.exit_code is None else f"exit code {info.exit_code}"
+    return mcp_types.Resource(
+        uri=f"artifact://{info.id}",
+        name=info.id,
+        title=text_of(title if len(title) <= _TITLE else f"{title[: _TITLE - 3]}..."),
+        description=text_of(
+            f"{one_line(info.source)[:_TITLE]}: {human_size(info.size)}, {info.lines} lines, {ended}"
+        ),
+        mime_type=text_of(info.content_type or _TEXT),
+        size=info.size,
+    )
+
+
+def read_resource(session: Session, uri: str) -> mcp_types.ReadResourceResult:
+    """What there is of an artifact, or the beginning of it with a notice.
+
+    Args:
+        session: where it is.
+        uri: ``artifact://ID``, with ``?stream=stdout`` if only that is wanted.
+
+    Raises:
+        ArgumentError: there is no such artifact; the message names those that there are.
+        SpillstoreError: it cannot be read.
+    """
+    artifact, view = find_artifact(session, uri)
+    stream = cast("Stream", view or "combined")
+    info = artifact.info
+    kind = kind_of(head_of(artifact), info.size)
+    if kind is not None and info.size <= MAX_BINARY and info.hole is None:
+        data = artifact.read_bytes(0, info.size, stream=stream)
+        blob = base64.b64encode(data).decode()
+        return _contents(mcp_types.BlobResourceContents(uri=uri, mime_type=kind.media_type, blob=blob))
+    text, whole = _text(session, artifact, stream, room=MAX_CHARS if kind is None else None)
+    mime_type = info.content_type if whole and info.content_type else _TEXT
+    return _contents(
+        mcp_types.TextResourceContents(uri=uri, mime_type=text_of(mime_type), text=text_of(text))
+    )
+
+
+def _text(session: Session, artifact: Artifact, stream: Stream, room: int | None) -> tuple[str, bool]:
+    """The text, and whether it is all there is, with no words of ours."""
+    answer = get_artifact(session, id=artifact.id, stream=stream, max_chars=room)
+    whole = (
+        answer.cursor is None
+        and (answer.start, answer.end) == (0, answer.total_size)
+        and artifact.info.hole is None
+    )
+    return (answer.content, True) if whole and not answer.is_error else (answer.text, False)
+
+
+def _contents(
+    contents: mcp_types.TextResourceContents | mcp_types.BlobResourceContents,
+) -> mcp_types.ReadResourceResult:
+    return mcp_types.ReadResourceResult(contents=[contents])

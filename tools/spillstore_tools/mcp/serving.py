@@ -1,0 +1,117 @@
+"""A server from its first client to its last, and everything closed behind it."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import dataclasses
+import logging
+import signal
+from typing import TYPE_CHECKING, Any
+
+from mcp.server.subscriptions import InMemorySubscriptionBus
+
+from spillstore_tools.mcp.server import make_server
+from spillstore_tools.mcp.sessions import Sessions
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from mcp.server.lowlevel import Server
+
+    from spillstore import Store
+    from spillstore_tools.configuration import TruncationConfiguration
+
+_THREADS = 32  # for searches that take seconds, and reads beside them
+_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Serving:
+    """What is served, and how.
+
+    Attributes:
+        store: where the sessions are.
+        session: the name of the one for everybody; None for new ones.
+        project: theirs.
+        read_only: no commands, and nothing is written.
+        profile: what models are shown.
+        configuration: of it.
+        cwd: where commands run; None for where we are.
+        listen: address and port to serve HTTP on; None for stdin and stdout.
+        announce: told ``session`` and its name, and ``url`` and where HTTP is served.
+    """
+
+    store: Store
+    session: str | None
+    project: str | None
+    read_only: bool
+    profile: str
+    configuration: TruncationConfiguration | None
+    cwd: str | None
+    listen: tuple[str, int] | None
+    announce: Callable[[str, str], object]
+
+
+def serve(serving: Serving) -> int:
+    """Serve until the client or a signal ends it; 128 + n for signal n, else 0.
+
+    Raises:
+        SpillstoreError: a named session cannot be opened.
+        OSError: stdin or stdout is closed, or the port cannot be had.
+    """
+    # A client that closes its end shall be an error and not the end of this process and its commands.
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    logging.basicConfig(level=logging.WARNING, format="spillstore: %(name)s: %(message)s")  # to stderr
+    if serving.listen is not None:
+        return asyncio.run(_serve(serving, _over_http))
+    from spillstore_tools.mcp._stdio import claim, serve_stdio  # noqa: PLC0415  # one transport is enough
+
+    claimed = claim()
+
+    async def over_stdio(server: Server[Any], stopped: asyncio.Event, _: Serving) -> None:
+        await serve_stdio(server, stopped, claimed)
+
+    return asyncio.run(_serve(serving, over_stdio))
+
+
+async def _over_http(server: Server[Any], stopped: asyncio.Event, serving: Serving) -> None:
+    from spillstore_tools.mcp._http import serve_http  # noqa: PLC0415  # one transport is enough
+
+    assert serving.listen is not None  # or we would not have been asked
+    await serve_http(server, *serving.listen, stopped, lambda url: serving.announce("url", url))
+
+
+async def _serve(
+    serving: Serving, transport: Callable[[Server[Any], asyncio.Event, Serving], Awaitable[None]]
+) -> int:
+    loop = asyncio.get_running_loop()
+    loop.set_default_executor(concurrent.futures.ThreadPoolExecutor(_THREADS, "spillstore-mcp"))
+    stopped, received = asyncio.Event(), list[int]()
+
+    def stop(number: int) -> None:
+        received.append(number)
+        stopped.set()
+
+    for number in _SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            loop.add_signal_handler(number, stop, number)
+    bus = InMemorySubscriptionBus()
+    sessions = Sessions(
+        serving.store,
+        serving.session,
+        serving.project,
+        read_only=serving.read_only,
+        bus=bus,
+        announce=lambda name: serving.announce("session", name),
+        profile=serving.profile,
+        configuration=serving.configuration,
+        cwd=serving.cwd,
+    )
+    try:
+        if serving.session is not None:
+            await sessions.own()  # so that what is wrong with it is said now, and to whom it concerns
+        await transport(make_server(sessions, bus, read_only=serving.read_only), stopped, serving)
+    finally:
+        await sessions.close()
+    return 128 + received[0] if received else 0
