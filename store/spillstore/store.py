@@ -175,7 +175,9 @@ class Store:
         if not file.is_file():
             raise SessionNotFoundError(f"there is no file {file}")
         immutable = not file.with_name(f"{file.name}-wal").exists()
-        engine = Engine(file, Settings.load(), SystemClock(), read_only=True, immutable=immutable, foreign=True)
+        engine = Engine(
+            file, Settings.load(), SystemClock(), read_only=True, immutable=immutable, foreign=True
+        )
         engine.users = 1
         return Session(engine, _release, file.parent)
 
