@@ -124,7 +124,7 @@ def test_events_of_a_session_are_chosen_and_paged(session, clock):
 @pytest.mark.parametrize("wrong", [{"limit": 0}, {"limit": True}, {"cursor": "x"}, {"cursor": 5}])
 def test_a_page_of_events_that_means_nothing_is_refused(session, wrong):
     """A limit below one and what is no cursor are named in the error."""
-    with pytest.raises(InvalidSettingError, match="limit must be|is no cursor"):
+    with pytest.raises(InvalidSettingError, match=r"limit must be|is no cursor"):
         session.events(**wrong)
 
 
