@@ -17,14 +17,18 @@ from spillstore import _segments
 from spillstore._chunker import END_SHIFT, split_stream
 from spillstore._digests import digest_bytes
 from spillstore.exceptions import IntegrityError
+from spillstore.settings import KIB
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from spillstore._chunker import RawChunk
-    from spillstore.settings import DigestName
+    from spillstore._digests import Algorithm
 
 LEVEL = 1
+MAX_CHUNK = 64 * KIB  # raw bytes
+_MAX_STORED = MAX_CHUNK + KIB  # what does not compress grows by some bytes
+_MAX_WINDOW = 1024 * KIB  # our frames need no window of their own; others might ask for gigabytes
 _BATCH_FROM = 4  # chunks; below that the batch call's set-up costs more than it saves
 _HEADER = struct.Struct("<16q")
 _local = threading.local()
@@ -72,12 +76,12 @@ def decompressor() -> zstandard.ZstdDecompressor:
     """This thread's own decompressor."""
     found: zstandard.ZstdDecompressor | None = getattr(_local, "decompressor", None)
     if found is None:
-        found = _local.decompressor = zstandard.ZstdDecompressor()
+        found = _local.decompressor = zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW)
     return found
 
 
-def encode(chunks: Sequence[RawChunk], artifact_id: str, algorithm: DigestName) -> list[ChunkRow]:
-    """The rows of consecutive chunks of one artifact."""
+def encode(chunks: Sequence[RawChunk], start: bytes, algorithm: Algorithm) -> list[ChunkRow]:
+    """The rows of consecutive chunks of one artifact; ``start`` is its prefix."""
     engine = compressor()
     frames: Any
     if len(chunks) >= _BATCH_FROM:
@@ -85,7 +89,6 @@ def encode(chunks: Sequence[RawChunk], artifact_id: str, algorithm: DigestName) 
         frames = [frames[index].tobytes() for index in range(len(chunks))]
     else:
         frames = [engine.compress(chunk.raw) for chunk in chunks]
-    start = prefix(artifact_id)
     return [_row(chunk, data, start, algorithm) for chunk, data in zip(chunks, frames, strict=True)]
 
 
@@ -110,45 +113,52 @@ def header(chunk: RawChunk) -> tuple[int, ...]:
     )
 
 
-def _row(chunk: RawChunk, data: bytes, start: bytes, algorithm: DigestName) -> ChunkRow:
+def _row(chunk: RawChunk, data: bytes, start: bytes, algorithm: Algorithm) -> ChunkRow:
     columns = header(chunk)
     segments = _segments.encode(chunk.segments, chunk.segments[0].time, compressor())
     digest = _digest(start, columns, segments, data, algorithm)
     return ChunkRow._make((*columns, digest, segments, data))
 
 
-def prefix(artifact_id: str) -> bytes:
-    """What the digest of every chunk of an artifact begins with."""
-    raw = artifact_id.encode()
+def prefix(artifact_id: str, newline: str) -> bytes:
+    """What the digest of every chunk of an artifact begins with.
+
+    Content whose lines were found to end in CR is counted anew at its end, so its chunks must not pass for those before.
+    """
+    raw = artifact_id.encode() + (b"\r" if newline == "cr" else b"")
     return bytes([len(raw)]) + raw
 
 
 def _digest(
-    start: bytes, columns: tuple[Any, ...], segments: bytes, data: bytes, algorithm: DigestName
+    start: bytes, columns: tuple[Any, ...], segments: bytes, data: bytes, algorithm: Algorithm
 ) -> bytes:
     packed = _HEADER.pack(*columns, len(segments), len(data))
     return digest_bytes(algorithm, b"".join((start, packed, segments, data)))
 
 
-def verify(row: ChunkRow, start: bytes, algorithm: DigestName) -> None:
+def verify(row: ChunkRow, start: bytes, algorithm: Algorithm) -> None:
     """Raise IntegrityError unless every column of the row is what was written; ``start`` is the artifact's prefix."""
     try:
+        if len(row.data) > _MAX_STORED or len(row.segments) > _MAX_STORED:
+            raise IntegrityError(f"chunk {row.seq!r:.30} holds more than a chunk can")
         expected = _digest(start, row[:_HEADER_COLUMNS], row.segments, row.data, algorithm)
     except (struct.error, TypeError) as error:
         raise IntegrityError(f"chunk {row.seq!r} holds a value of a wrong type: {error}") from None
     if expected != row.digest:
         raise IntegrityError(
-            f"chunk {row.seq} of {start[1:].decode()} is damaged: its digest does not match (bytes of this chunk are not "
+            f"chunk {row.seq} of {start[1:].decode().rstrip()} is damaged: its digest does not match (bytes of this chunk are not "
             "returned; `verify` says more)"
         )
 
 
 def decode(row: ChunkRow) -> bytes:
-    """The raw bytes of a verified row."""
+    """The raw bytes of a verified row. Never more than a chunk can have is made, whatever the frame announces."""
+    if not 0 < row.size <= MAX_CHUNK or row.stdout_size + row.stderr_size != row.size:
+        raise IntegrityError(f"chunk {row.seq} cannot have {row.size} bytes")
     try:
         if zstandard.frame_content_size(row.data) != row.size:
             raise IntegrityError(f"chunk {row.seq} announces another size than its row")
-        raw = decompressor().decompress(row.data)
+        raw = decompressor().decompress(row.data, allow_extra_data=False)
     except zstandard.ZstdError as error:
         raise IntegrityError(f"chunk {row.seq} cannot be decompressed: {error}") from None
     if len(raw) != row.size:
@@ -162,7 +172,7 @@ def segments_of(row: ChunkRow) -> list[_segments.Segment]:
         return _segments.decode(
             row.segments, row.time_start, row.stdout_size, row.stderr_size, decompressor()
         )
-    except zstandard.ZstdError as error:
+    except (zstandard.ZstdError, IndexError) as error:
         raise IntegrityError(f"the segment map of chunk {row.seq} cannot be decompressed: {error}") from None
 
 

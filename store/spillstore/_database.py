@@ -20,7 +20,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spillstore import _sql
+from spillstore import _places, _shape, _sql
 from spillstore.exceptions import (
     DiskFullError,
     IntegrityError,
@@ -104,7 +104,8 @@ def translation(error: sqlite3.Error | UnicodeDecodeError, doing: str) -> Spills
         sqlite3.SQLITE_ERROR,
     }:
         return IntegrityError(f"{doing} failed: the session's database is damaged ({error})")
-    return StorageError(f"{doing} failed: {error}")
+    most = f"; a row may have {_shape.MOST_ROW_BYTES} bytes" if code == sqlite3.SQLITE_TOOBIG else ""
+    return StorageError(f"{doing} failed: {error}{most}")
 
 
 @lru_cache(maxsize=1)
@@ -119,10 +120,7 @@ def _empty_image() -> bytes:
         for statement in _sql.DDL:
             connection.execute(statement)
         # The table and the row by which Alembic knows where a file stands.
-        connection.execute(
-            "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL, "
-            "CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))"
-        )
+        connection.execute(_shape.ALEMBIC_TABLE)
         connection.execute("INSERT INTO alembic_version VALUES (?)", (_sql.REVISION,))
         return connection.serialize()
     finally:
@@ -157,12 +155,12 @@ def check_platform() -> None:
 
 def wal_allowed(root: Path) -> bool:
     """Whether the file system can hold a WAL; on a network file system it cannot, which is said once a root."""
-    kind = _file_system(str(root))
+    kind = file_system(str(root))
     return kind not in _NETWORK_FILE_SYSTEMS
 
 
 @lru_cache(maxsize=64)
-def _file_system(root: str) -> str:
+def file_system(root: str) -> str:
     """The type of the file system a folder lies on; "" where the system does not say (macOS)."""
     try:
         mounts = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="surrogateescape").splitlines()
@@ -185,26 +183,33 @@ def _file_system(root: str) -> str:
 
 
 def connect(
-    path: Path, settings: Settings, *, read_only: bool, immutable: bool = False
+    path: Path, settings: Settings, *, read_only: bool, immutable: bool = False, foreign: bool = False
 ) -> sqlite3.Connection:
     """A connection with our pragmas. Cost: about 0.5 ms, so connections are kept.
 
-    ``immutable`` promises that nobody writes, so that SQLite makes no files beside the database.
+    Args:
+        path: the file.
+        settings: what is in force.
+        read_only: for reading alone.
+        immutable: a promise that nobody writes, so that SQLite makes no files beside the database.
+        foreign: somebody else's file; it is not mapped into memory, where it would kill us by becoming shorter.
 
     Raises:
+        UnsafeRootError: the file, or one beside it, leads elsewhere.
         StorageError: the file cannot be opened.
     """
     with translated(f"opening {path}"):
+        _places.check_beside(path, writing=not read_only)
         connection = _connect(path, _mode(read_only=read_only, immutable=immutable), settings)
         try:
-            _configure(connection, settings, read_only=read_only)
+            _configure(connection, settings, read_only=read_only, mapped=not foreign)
         except sqlite3.OperationalError:
             connection.close()
             if not read_only or os.access(path.parent, os.W_OK):
                 raise
             # A WAL database on media where its -shm file cannot be made: nobody can be writing to it.
             connection = _connect(path, _mode(read_only=True, immutable=True), settings)
-            _configure(connection, settings, read_only=True)
+            _configure(connection, settings, read_only=True, mapped=not foreign)
         except BaseException:
             connection.close()
             raise
@@ -215,17 +220,19 @@ def _mode(*, read_only: bool, immutable: bool) -> str:
     return "rw" if not read_only else "ro&immutable=1" if immutable else "ro"
 
 
-def _configure(connection: sqlite3.Connection, settings: Settings, *, read_only: bool) -> None:
+def _configure(
+    connection: sqlite3.Connection, settings: Settings, *, read_only: bool, mapped: bool = False
+) -> None:
+    _shape.distrust(connection)
     if read_only:
         connection.execute("PRAGMA schema_version").fetchone()  # the first look at the file; it may fail
-        connection.execute(f"PRAGMA mmap_size = {_MMAP_BYTES}")
+        connection.execute(f"PRAGMA mmap_size = {_MMAP_BYTES if mapped else 0}")
     else:
         connection.execute(f"PRAGMA synchronous = {settings.durability}")
         # The committer checkpoints beside the writers every ``WAL_BYTES``; this is for when it cannot keep up.
         connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_AT_MOST // _sql.PAGE_SIZE}")
         connection.execute(f"PRAGMA journal_size_limit = {_WAL_AT_MOST}")
         connection.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_BYTES // KIB}")
-    connection.execute("PRAGMA trusted_schema = OFF")
 
 
 def _connect(path: Path, mode: str, settings: Settings) -> sqlite3.Connection:

@@ -23,9 +23,22 @@ import time
 from typing import TYPE_CHECKING
 
 from spillstore import _locks, _sql, _workers
-from spillstore._database import SESSION_KEY, WAL_BYTES, connect, schema_number, translated, write_transaction
-from spillstore._digests import keyed_digest
+from spillstore._audit import Audit
+from spillstore._database import (
+    SESSION_KEY,
+    WAL_BYTES,
+    connect,
+    read_transaction,
+    schema_number,
+    translated,
+    write_transaction,
+)
+from spillstore._digests import keyed_digest, stored_algorithm
+from spillstore._eviction import EVICT, Evictor
+from spillstore._freshness import check_sum
+from spillstore._kept import KEPT, keep
 from spillstore._pipeline import BATCH_BYTES, Batch, Ending, Pipeline
+from spillstore._plausible import is_count
 from spillstore._recorder import Recorder
 from spillstore._records import (
     ArtifactRow,
@@ -33,11 +46,17 @@ from spillstore._records import (
     read_artifact_row,
     read_session_row,
 )
+from spillstore._shape import check_schema
 from spillstore._trash import bury
 from spillstore.exceptions import (
     ArtifactNotFoundError,
     ClosedError,
+    DiskFullError,
     ForkError,
+    IntegrityError,
+    LockedError,
+    QuotaError,
+    RateLimitError,
     ReadOnlyError,
     SchemaTooNewError,
     SchemaTooOldError,
@@ -45,6 +64,7 @@ from spillstore.exceptions import (
     SessionDeletedError,
     SpillstoreError,
     StorageError,
+    StoreQuotaError,
 )
 
 if TYPE_CHECKING:
@@ -58,8 +78,20 @@ if TYPE_CHECKING:
 _log = logging.getLogger("spillstore")
 _log.addHandler(logging.NullHandler())  # a library is silent unless its user configures logging
 _IDLE_READERS = 4
+_READER_PATIENCE = 2.0  # seconds that who only reads waits for the write lock, to record what it has read
 _PURGE_CHUNKS = 512
+_LIMITS: dict[type[SpillstoreError], str] = {
+    RateLimitError: "artifacts_per_minute",
+    DiskFullError: "free_disk_floor",
+    StoreQuotaError: "store_quota",
+}
+_PAGES_FACTOR = 1.125  # pages that chunks take, to their stored bytes, at most
+_PAGES_BESIDES = 32 * 1024  # what else a commit of one artifact takes in pages, at most
 _ROWS_BYTES = 80 * 1024  # about what a commit of one artifact takes in the WAL besides its chunks
+
+
+class _FilledError(Exception):
+    """Another process has taken the room that was made."""
 
 
 class Engine:
@@ -74,6 +106,8 @@ class Engine:
         read_only: bool,
         immutable: bool = False,
         foreign: bool = False,
+        key: bytes | None = None,
+        expected: tuple[str, str | None] | None = None,
     ) -> None:
         """Open a session's file.
 
@@ -84,6 +118,8 @@ class Engine:
             read_only: claim and write nothing.
             immutable: besides, nobody else writes to it, so no lock and no file beside it is needed.
             foreign: besides, it is in no store of ours, and who reads it is not recorded there.
+            key: the store's digest key.
+            expected: the ids of the session and its project that the file must hold; None for any.
         """
         self.path = path
         self.folder = path.parent
@@ -94,6 +130,10 @@ class Engine:
         self._pid = os.getpid()
         self._immutable = immutable
         self._foreign = foreign
+        self._key = key
+        self._expected = expected
+        self.audit = Audit(settings, clock, self._flush_events, foreign=foreign)
+        self._flushing = threading.Lock()  # one writes the events of a reader at a time
         self._owner: _locks.Owner | None = None
         self._make_locks()
         self._pipelines: list[Pipeline] = []
@@ -111,7 +151,9 @@ class Engine:
             if read_only:
                 self._readers.append(self._connect(read_only=True))
                 self._check_schema(self._readers[0])
-                self.row = self._session_row(self._readers[0])
+                with read_transaction(self._readers[0], "opening the session"):
+                    self.row = self._session_row(self._readers[0])
+                    self.check_fresh(self._readers[0])
             else:
                 with translated(f"claiming {self.folder}"):
                     self._owner = _locks.Owner(self.folder)
@@ -134,12 +176,20 @@ class Engine:
     def disown(self) -> None:
         """In a forked child: refuse everything. The locks are new, since their holders may not exist here."""
         self._make_locks()
+        self._flushing = threading.Lock()
+        self.audit = Audit(self.settings, self.clock, self._flush_events, foreign=True)
         self._gone = _forked()
 
     # --- opening and closing ----------------------------------------------------------------------------
 
     def _connect(self, *, read_only: bool) -> sqlite3.Connection:
-        return connect(self.path, self.settings, read_only=read_only, immutable=self._immutable)
+        return connect(
+            self.path,
+            self.settings,
+            read_only=read_only,
+            immutable=self._immutable,
+            foreign=self._foreign,
+        )
 
     def _check_schema(self, connection: sqlite3.Connection) -> None:
         number = schema_number(connection)
@@ -152,6 +202,8 @@ class Engine:
             raise SchemaTooOldError(
                 f"{self.path} has schema {number}, older than {_sql.SCHEMA_NUMBER}; open it once for writing"
             )
+        with translated(f"reading the schema of {self.path}"):
+            check_schema(connection)
 
     def still_there(self) -> bool:
         """Whether the session's path still leads to the file that this engine holds."""
@@ -169,7 +221,9 @@ class Engine:
             self.row = self._session_row(connection)
             if self.row.deleted_us is not None:
                 raise SessionDeletedError("the session was deleted")
-            self._recorder = Recorder(self.row, self.folder, self.settings, self.clock, self.owner_name)
+            self.check_fresh(connection)
+            self._recorder = Recorder(self.row, self.folder, self.settings, self.clock, self.audit)
+            self._evictor = Evictor(self._recorder, self.settings)
             unfinished = self._unfinished(connection)
             for record in unfinished:
                 if record.state == "open" and not _locks.alive(self.folder, record.owner):
@@ -185,9 +239,34 @@ class Engine:
 
     def _session_row(self, connection: sqlite3.Connection) -> SessionRow:
         with translated("reading the session"):
-            return read_session_row(
-                connection.execute(_sql.SESSION_GET, {"session_key": SESSION_KEY}).fetchone()
+            row = read_session_row(
+                connection.execute(_sql.SESSION_GET, {"session_key": SESSION_KEY}).fetchone(), self._key
             )
+        if self._expected is not None and self._expected != (row.session_id, row.project_id):
+            raise IntegrityError(
+                f"{self.path} holds session {row.session_id!r} of project {row.project_id!r}: a file of another place, "
+                "moved, copied or linked here; Store.open_file reads it"
+            )
+        return row
+
+    def check_fresh(self, connection: sqlite3.Connection) -> None:
+        """With a digest key: that no artifact's row was put back or taken away. Inside a transaction.
+
+        Raises:
+            IntegrityError: one was.
+        """
+        row = self._session_row(connection)
+        if row.digest_algorithm.key is not None:
+            rows = connection.execute(_sql.ARTIFACT_DIGESTS, {"session_key": SESSION_KEY}).fetchall()
+            check_sum(row.digest_algorithm, row.artifacts_sum, (digest for (digest,) in rows))
+
+    def check_key(self, key: bytes | None) -> None:
+        """That whoever wants to share this engine has the same digest key.
+
+        Raises:
+            DigestKeyError: not so.
+        """
+        stored_algorithm(str(self.row.digest_algorithm), self.row.uid, key)
 
     def shutdown(self, reason: str = "its writer was not closed") -> None:
         """Commit everything, interrupt what is still open, give up the claim. Idempotent."""
@@ -203,6 +282,7 @@ class Engine:
         committer = self._committer
         if committer is not None and committer is not threading.current_thread():
             committer.join()
+        self.audit.close()
         with self._guard:
             self._gone = self._gone or ClosedError("the session was closed; open it again with Store.session")
         self._close_files()
@@ -280,11 +360,9 @@ class Engine:
         row = connection.execute(
             _sql.ARTIFACT_GET, {"session_key": SESSION_KEY, "artifact_id": artifact_id}
         ).fetchone()
-        if row is None:
-            raise self.not_found(artifact_id)
-        record = read_artifact_row(row, self.row.digest_algorithm)
-        if record.state == "deleted":
-            raise self.not_found(artifact_id)
+        record = None if row is None else read_artifact_row(row, self.row.digest_algorithm)
+        if record is None or record.state == "deleted":
+            raise self._evicted(connection, artifact_id) or self.not_found(artifact_id)
         return self.with_derived_state(record)
 
     def with_derived_state(self, record: ArtifactRow) -> ArtifactRow:
@@ -303,21 +381,37 @@ class Engine:
             f"no artifact {artifact_id!r} in session {self.row.session_id!r}; Session.artifacts() lists what there is"
         )
 
+    def _evicted(self, connection: sqlite3.Connection, artifact_id: str) -> ArtifactNotFoundError | None:
+        """The error for an artifact that had to make room, or None if it is not gone for that."""
+        found = connection.execute(
+            _sql.EVENTS_OF_ARTIFACT,
+            {"session_key": SESSION_KEY, "artifact_id": artifact_id, "kind": EVICT, "limit": 1},
+        ).fetchone()
+        if found is None:
+            return None
+        return ArtifactNotFoundError(
+            f"artifact {artifact_id!r} was evicted from session {self.row.session_id!r}, which was full; make its output "
+            "again, or raise SPILLSTORE_SESSION_QUOTA"
+        )
+
     # --- writing: artifacts -----------------------------------------------------------------------------
 
     def create(
-        self, make_row: Callable[[int, str], ArtifactRow], make_pipeline: Callable[[ArtifactRow], Pipeline]
+        self,
+        make_row: Callable[[int, str], ArtifactRow],
+        make_pipeline: Callable[[ArtifactRow], Pipeline],
+        source: str,
     ) -> Pipeline:
         """Insert an artifact's row and begin to take its bytes. Returns after the commit."""
         with self._commit:
             connection = self._writable()
             with write_transaction(connection, self.settings.busy_timeout, "creating an artifact"):
                 self._recorder.refuse_deleted(connection)
-                self._recorder.refuse_full_disk()
-                self._recorder.refuse_rate(connection)
+                with self.limits(source):
+                    self._recorder.refuse_full_disk()
+                    self._recorder.refuse_rate(connection)
                 (key,) = connection.execute(_sql.SESSION_NEXT_KEY, {"session_key": SESSION_KEY}).fetchone()
-                row = make_row(key, self.owner_name).sealed(self.row.digest_algorithm)
-                connection.execute(_sql.ARTIFACT_INSERT, row.parameters())
+                row = self._recorder.insert(connection, make_row(key, self.owner_name))
                 self._recorder.event(
                     connection, "create", row.artifact_id, {"source": row.source}, row.tool_call_id
                 )
@@ -333,6 +427,17 @@ class Engine:
             elif self._asleep:
                 self._tick.notify()
         return pipeline
+
+    @contextlib.contextmanager
+    def limits(self, source: str) -> Iterator[None]:
+        """Record what is refused for a limit; the transaction that it was refused in is rolled back."""
+        try:
+            yield
+        except (QuotaError, DiskFullError) as error:
+            name = _LIMITS[type(error)]
+            detail: dict[str, object] = {"limit": name, "tool": source, "most": getattr(self.settings, name)}
+            self.audit.add("limit", None, detail)
+            raise
 
     def write(self, pipeline: Pipeline, stream: int, data: bytes) -> None:
         """Put bytes into an artifact's inbox; blocks while the queue is full."""
@@ -577,9 +682,39 @@ class Engine:
 
     def _store(self, work: list[tuple[Pipeline, list[Batch]]]) -> None:
         connection = self._writable()
-        with write_transaction(connection, self.settings.busy_timeout, "storing"):
+        if self.settings.session_policy == "evict":
+            self._write_events(connection)  # they say what was read
+            new = sum(batch.stored_bytes for _, batches in work for batch in batches)
+            pages = int(_PAGES_FACTOR * new) + _PAGES_BESIDES * len(work)
+            while self._evictor.make_room(connection, pages):
+                try:
+                    self._store_batches(connection, work, pages)
+                except _FilledError:
+                    continue
+                return
+        self._store_batches(connection, work)
+
+    def _store_batches(
+        self,
+        connection: sqlite3.Connection,
+        work: list[tuple[Pipeline, list[Batch]]],
+        pages: int | None = None,
+    ) -> None:
+        """The transaction of ``_store``.
+
+        Raises:
+            _FilledError: there is no room for so many bytes of pages any more.
+        """
+        with (
+            self.audit.taken() as entries,
+            write_transaction(connection, self.settings.busy_timeout, "storing"),
+        ):
+            if pages is not None and self._evictor.is_full(connection, pages):
+                raise _FilledError
             self._recorder.refuse_deleted(connection)
-            self._recorder.refuse_full_disk()
+            with self.limits(work[0][0].row.source):
+                self._recorder.refuse_full_disk()
+            self._recorder.events(connection, entries)
             stored = [self._recorder.store(connection, pipeline, batches) for pipeline, batches in work]
         for (pipeline, batches), (row, partial_size, failure) in zip(work, stored, strict=True):
             pipeline.row = row
@@ -598,7 +733,7 @@ class Engine:
                 connection, self.settings.busy_timeout, "recording a failure", patient=False
             ):
                 self._recorder.refuse_deleted(connection)
-                row = self._recorder.interrupt(connection, pipeline.row, str(error))
+                row = self._recorder.interrupt(connection, pipeline.row, str(error), pipeline.actor)
             pipeline.row = row
 
     # --- ending and deleting ----------------------------------------------------------------------------
@@ -614,30 +749,58 @@ class Engine:
 
     def record(self, kind: str, artifact_id: str, detail: dict[str, object]) -> None:
         """Write an event. Where only reading was asked for, it is tried on a connection of its own, and no more."""
-        if not self.read_only:
-            with self._commit:
-                self._record(self._writable(), self._recorder, kind, artifact_id, detail)
+
+        def write(connection: sqlite3.Connection, recorder: Recorder) -> None:
+            with write_transaction(connection, self.settings.busy_timeout, "recording an event"):
+                recorder.refuse_deleted(connection)
+                recorder.write_event(connection, kind, artifact_id, detail)
+
+        if self.read_only:
+            self._write_beside(write)
             return
-        if self._foreign:
+        with self._commit:
+            write(self._writable(), self._recorder)
+
+    def _flush_events(self) -> None:
+        """Write what the audit holds. Never raises: what cannot be written waits, or is dropped where it never can."""
+        try:
+            if self.read_only:
+                with self._flushing:
+                    self._write_beside(self._write_events)
+            else:
+                with self._commit:
+                    self._write_events(self._writable())
+        except Exception as error:  # noqa: BLE001  # it runs on threads that must go on
+            if isinstance(error, (ClosedError, ForkError, ReadOnlyError, SessionDeletedError)):
+                self.audit.drop()
+            _log.debug("events not recorded", extra={"session": self.row.session_id, "error": str(error)})
+
+    def _write_events(self, connection: sqlite3.Connection, recorder: Recorder | None = None) -> None:
+        recorder = recorder or self._recorder
+        timeout = (
+            min(self.settings.busy_timeout, _READER_PATIENCE)
+            if self.read_only
+            else self.settings.busy_timeout
+        )
+        with self.audit.taken() as entries, write_transaction(connection, timeout, "recording events"):
+            recorder.refuse_deleted(connection)
+            recorder.events(connection, entries)
+
+    def _write_beside(self, write: Callable[[sqlite3.Connection, Recorder], None]) -> None:
+        """Write as who only reads, on a connection of its own; where that cannot be, nothing is recorded any more."""
+        if self._foreign or self._pid != os.getpid():
             return
-        recorder = Recorder(self.row, self.folder, self.settings, self.clock, "")
+        recorder = Recorder(self.row, self.folder, self.settings, self.clock, self.audit)
         try:
             with contextlib.closing(self._connect(read_only=False)) as connection:
-                self._record(connection, recorder, kind, artifact_id, detail)
+                if self._session_row(connection).uid != self.row.uid:
+                    raise SessionDeletedError("the session was deleted and made anew by somebody else")
+                write(connection, recorder)
+        except LockedError as error:
+            _log.debug("events not recorded yet", extra={"session": self.row.session_id, "error": str(error)})
         except SpillstoreError as error:  # a file, a folder or a disk that cannot be written
-            _log.debug("event not recorded", extra={"artifact_id": artifact_id, "error": str(error)})
-
-    def _record(
-        self,
-        connection: sqlite3.Connection,
-        recorder: Recorder,
-        kind: str,
-        artifact_id: str,
-        detail: dict[str, object],
-    ) -> None:
-        with write_transaction(connection, self.settings.busy_timeout, "recording an event"):
-            recorder.refuse_deleted(connection)
-            recorder.event(connection, kind, artifact_id, detail)
+            self.audit.drop()
+            _log.debug("events not recorded", extra={"session": self.row.session_id, "error": str(error)})
 
     def sign(self, data: bytes) -> str:
         """See ``Session.sign``."""
@@ -653,8 +816,7 @@ class Engine:
                 row = self.artifact_row(connection, artifact_id)
                 if row.state == "open" and why == "deleted":
                     raise SessionBusyError(f"artifact {artifact_id} is being written; close its writer first")
-                row = row._replace(state="deleted").sealed(self.row.digest_algorithm)
-                connection.execute(_sql.ARTIFACT_UPDATE, row.parameters())
+                row = self._recorder.update(connection, row._replace(state="deleted"))
                 self._recorder.event(
                     connection, "delete", artifact_id, {"kept": row.kept, "why": why}, row.tool_call_id
                 )
@@ -663,15 +825,21 @@ class Engine:
     def _purge(self, row: ArtifactRow) -> None:
         """Free the space of an artifact marked ``deleted``; a crash in between is finished by the next writer."""
         key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
-        for first in range(0, row.chunks + 1, _PURGE_CHUNKS):
+        left = True
+        while left:  # from one chunk that is there to the next: a row may say that there are 2**60
             with self._commit:
                 connection = self._writable()
                 with write_transaction(connection, self.settings.busy_timeout, "freeing space"):
-                    connection.execute(
-                        _sql.CHUNKS_DROP, {**key, "first": first, "last": first + _PURGE_CHUNKS}
-                    )
-                    if first + _PURGE_CHUNKS > row.chunks:
-                        connection.execute(_sql.ARTIFACT_REMOVE, key)
+                    first = connection.execute(_sql.CHUNK_FIRST, key).fetchone()[0]
+                    left = first is not None
+                    if left and not is_count(first):
+                        raise IntegrityError(f"a chunk of {row.artifact_id} has no place: {repr(first)[:30]}")
+                    if left:
+                        connection.execute(
+                            _sql.CHUNKS_DROP, {**key, "first": first, "last": first + _PURGE_CHUNKS}
+                        )
+                    else:
+                        self._recorder.remove(connection, row)
                 with translated("freeing space"):
                     # A script, because execute() takes one step of this statement, and each step frees one page.
                     connection.executescript("PRAGMA incremental_vacuum")
@@ -679,11 +847,16 @@ class Engine:
         with self._commit, self._checkpointing, translated("freeing space"):
             self._writable().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
-    def delete_session(self, trash: Path, *, force: bool) -> Path:
+    def delete_session(self, trash: Path, *, force: bool, unused_since: float | None = None) -> Path:
         """Tombstone, then rename out of sight; returns where the folder lies now.
 
+        Args:
+            trash: where to.
+            force: whoever holds it.
+            unused_since: only if nothing was done with it after this time.
+
         Raises:
-            SessionBusyError: somebody alive holds it, or an artifact is being written here; unless forced.
+            SessionBusyError: somebody alive holds it, or an artifact is being written here, unless forced; or it was used.
         """
         with self._commit:
             connection = self._writable()
@@ -700,7 +873,15 @@ class Engine:
                     raise SessionBusyError(
                         f"session {self.row.session_id!r} is held by {who}; close it, or force the deletion"
                     )
+                if unused_since is not None:
+                    since = {"session_key": SESSION_KEY, "since_us": int(unused_since * 1e6)}
+                    (uses,) = connection.execute(_sql.EVENTS_OF_USE_SINCE, since).fetchone()
+                    (begun,) = connection.execute(_sql.ARTIFACTS_CREATED_SINCE, since).fetchone()
+                    if uses or begun:
+                        raise SessionBusyError(f"session {self.row.session_id!r} was used a moment ago")
                 self._update_session(connection, deleted_us=self._recorder.now_us())
+                if self.settings.audit_keep:
+                    self._keep_events(connection)
             gone = bury(self.folder, trash, self.row.uid)
             if self._owner is not None:
                 self._owner.moved(gone)
@@ -718,8 +899,16 @@ class Engine:
         _engines.discard(self)
         return gone
 
+    def _keep_events(self, connection: sqlite3.Connection) -> None:
+        """Copy the events of a session that goes; its folder is that of a store's project."""
+        with self.audit.taken() as entries:
+            self._recorder.events(connection, entries)
+            self._recorder.event(connection, "delete_session", None, {})
+        keep(connection, self.row, self.folder.parent.parent / KEPT, self.settings, self._recorder.now_us())
+
     def abandon(self) -> None:
         """Close the files of a deleted session."""
+        self.audit.drop()
         self._close_files()
 
     def _update_session(self, connection: sqlite3.Connection, **changes: int) -> None:

@@ -23,6 +23,7 @@ _MAX_FOLDER_BYTES = 200
 _PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_-.")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 ARTIFACT_ID: Final = re.compile(r"art_[0-9]+_[a-zA-Z0-9]+", re.ASCII)
+UID: Final = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 
 def new_artifact_id(unix_seconds: float) -> str:

@@ -16,10 +16,14 @@ import contextlib
 import fcntl
 import json
 import os
+import re
+import stat
 import threading
 from pathlib import Path
 
 _PREFIX, _SUFFIX = "owner-", ".lock"
+_NAME = re.compile(r"owner-[0-9a-f]{16}\.lock", re.ASCII)
+_ABOUT_BYTES = 4096
 _held: set[tuple[int, int]] = set()  # (device, inode) of the lock files of this process
 _guard = threading.Lock()  # protects _held, and keeps a probe from opening a file that is being registered
 
@@ -77,14 +81,19 @@ def _boot_id() -> str | None:
 
 
 def alive(folder: Path, name: str) -> bool:
-    """Whether the owner of that name still lives. Cost: one open and one lock call."""
+    """Whether the owner of that name still lives. Cost: one open and one lock call.
+
+    What is no regular file (a link, a pipe that would block whoever opens it) was not made by an owner, and is none.
+    """
     path = folder / name
     with _guard:
         try:
             status = path.lstat()
             if (status.st_dev, status.st_ino) in _held:
                 return True
-            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+            if not stat.S_ISREG(status.st_mode):
+                return False
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         except FileNotFoundError:
             return False
         except PermissionError:
@@ -102,7 +111,7 @@ def alive(folder: Path, name: str) -> bool:
 def live_owners(folder: Path, *, but: str | None = None) -> list[str]:
     """The names of all living owners of a session folder."""
     try:
-        names = sorted(name for name in os.listdir(folder) if is_owner_file(name) and name != but)  # noqa: PTH208
+        names = sorted(name for name in os.listdir(folder) if is_owner_name(name) and name != but)  # noqa: PTH208
     except FileNotFoundError:
         return []
     return [name for name in names if alive(folder, name)]
@@ -111,13 +120,14 @@ def live_owners(folder: Path, *, but: str | None = None) -> list[str]:
 def remove_dead(folder: Path) -> None:
     """Unlink the files of owners that are gone. A dead name never comes to life again, so nobody can be hurt."""
     for name in os.listdir(folder):  # noqa: PTH208
-        if is_owner_file(name) and not alive(folder, name):
-            (folder / name).unlink(missing_ok=True)
+        if is_owner_name(name) and not alive(folder, name):
+            with contextlib.suppress(FileNotFoundError, IsADirectoryError, PermissionError):  # none of ours
+                (folder / name).unlink()
 
 
-def is_owner_file(name: str) -> bool:
-    """Whether a file name is that of an owner."""
-    return name.startswith(_PREFIX) and name.endswith(_SUFFIX)
+def is_owner_name(name: str) -> bool:
+    """Whether a name is that of an owner's file."""
+    return _NAME.fullmatch(name) is not None
 
 
 def describe(folder: Path, name: str) -> str:
@@ -126,7 +136,11 @@ def describe(folder: Path, name: str) -> str:
         status = (folder / name).lstat()
         if (status.st_dev, status.st_ino) in _held:  # opening and closing it would drop our own lock
             return "this process"
-        about = json.loads((folder / name).read_text(encoding="utf-8"))
-        return f"process {about['pid']} on {about['host']}"
-    except (OSError, ValueError, KeyError, TypeError):
+        descriptor = os.open(folder / name, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            about = json.loads(os.read(descriptor, _ABOUT_BYTES))
+        finally:
+            os.close(descriptor)
+        return f"process {about['pid']:d} on {ascii(about['host'])[1:-1]:.100}"
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return f"the owner of {name}"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from spillstore import _codec
 from spillstore._chunker import Chunker, Totals
-from spillstore._digests import ALGORITHMS
+from spillstore._digests import new_digest
 from spillstore._records import STREAMS
 from spillstore.interleave import Interleaver
 from spillstore.settings import MIB
@@ -23,11 +23,11 @@ from spillstore.settings import MIB
 if TYPE_CHECKING:
     from spillstore._clock import Clock
     from spillstore._codec import ChunkRow
+    from spillstore._digests import Algorithm
     from spillstore._filters import StreamFilter, Tap
     from spillstore._records import ArtifactRow
     from spillstore.exceptions import SpillstoreError
     from spillstore.interleave import Piece
-    from spillstore.settings import DigestName
 
 BATCH_BYTES = 2 * MIB
 
@@ -68,12 +68,14 @@ class Pipeline:
         self,
         row: ArtifactRow,
         *,
-        algorithm: DigestName,
+        algorithm: Algorithm,
         hold_us: int,
         clock: Clock,
         filters: tuple[StreamFilter, StreamFilter] | None,
         tap: Tap | None,
+        actor: str | None = None,
     ) -> None:
+        self.actor = actor  # who has begun it; never changes
         self.inbox: deque[tuple[int, bytes, int]] = deque()
         self.inbox_bytes = 0
         self.scheduled = 0  # pumps that workers have been asked for and not begun
@@ -87,19 +89,20 @@ class Pipeline:
         # Protected by the engine's commit lock: what the database holds of this artifact.
         self.row = row
         self.partial_size: int | None = None  # stored bytes of the unfinished chunk that was committed
-        self.chunk_digests = ALGORITHMS[algorithm]()  # over the digests of the finished chunks, in order
+        self.chunk_digests = new_digest(algorithm)  # over the digests of the finished chunks, in order
 
         self.sequencing = threading.Lock()  # protects everything below
         self.newest_batch = -1
         self.finished = False  # the batch that ends was made
         self._algorithm = algorithm
+        self._prefix = _codec.prefix(row.artifact_id, row.newline)
         self._clock = clock
         self._started = clock.monotonic()
         self._filters = filters
         self._tap = tap
         self._cap = row.size_limit if row.policy == "stop" else None
         self._taken = 0
-        self._chunker = Chunker(row.chunk_size, row.terminator(), ALGORITHMS[algorithm]())
+        self._chunker = Chunker(row.chunk_size, row.terminator(), new_digest(algorithm))
         self._interleaver = Interleaver(self._enter, hold_us)
 
     def take_ready(self) -> list[Batch]:
@@ -155,7 +158,7 @@ class Pipeline:
             received = self._taken
         finally:
             self.sequencing.release()
-        rows = _codec.encode(chunks, self.row.artifact_id, self._algorithm)
+        rows = _codec.encode(chunks, self._prefix, self._algorithm)
         raw_bytes = sum(len(data) for _, data, _ in items)
         return Batch(number, rows, last is not None and ending is None, totals, received, raw_bytes, ending)
 

@@ -22,9 +22,9 @@ from spillstore.exceptions import DroppedRangeError, IntegrityError, RangeError,
 if TYPE_CHECKING:
     import sqlite3
 
+    from spillstore._digests import Algorithm
     from spillstore._records import ArtifactRow, Hole, View
     from spillstore.info import Holes
-    from spillstore.settings import DigestName
 
 _FETCH = (
     32  # rows a statement brings at most, so that a long read holds 2 MiB, not its whole answer compressed
@@ -53,7 +53,7 @@ class RangeReader:
         self,
         connection: sqlite3.Connection,
         record: ArtifactRow,
-        algorithm: DigestName,
+        algorithm: Algorithm,
         view: View,
         holes: Holes,
     ) -> None:
@@ -66,7 +66,7 @@ class RangeReader:
         self._skip = holes == "skip"
         self._hole = record.parsed_hole()
         self._size = record.view_size(view)
-        self._prefix = _codec.prefix(record.artifact_id)
+        self._prefix = _codec.prefix(record.artifact_id, record.newline)
         self._key = (SESSION_KEY, record.artifact_key)
 
     # --- what callers ask for ---------------------------------------------------------------------------
@@ -342,11 +342,16 @@ class RangeReader:
         """A few verified rows with a key in ``(after, last]``, and where to go on; ``last`` if that was all."""
         combined = sql is _sql.RANGE_COMBINED
         few = min(_FETCH, limit or _FETCH, last - after)
-        found = self._connection.execute(sql, (*self._key, after, last, few)).fetchall()
-        rows = [self._verified(values) for values in found]
+        # One by one: what is too large for a chunk is refused before the next is fetched.
+        rows = [
+            self._verified(values) for values in self._connection.execute(sql, (*self._key, after, last, few))
+        ]
         if len(rows) < few:
             return rows, last
-        return rows, rows[-1].seq if combined else self._view_start(rows[-1])
+        following = rows[-1].seq if combined else self._view_start(rows[-1])
+        if following <= after:  # an index that contradicts its table would have us go round for ever
+            raise IntegrityError(f"the chunks of {self.record.artifact_id} are not in order")
+        return rows, following
 
     def _locate(self, sql: str, bound: int) -> ChunkRow | None:
         values = self._connection.execute(sql, (*self._key, bound)).fetchone()
@@ -355,6 +360,13 @@ class RangeReader:
     def _verified(self, values: tuple[Any, ...]) -> ChunkRow:
         row = ChunkRow._make(values)
         _codec.verify(row, self._prefix, self._algorithm)
+        chunk_size = self.record.chunk_size
+        expected = min(chunk_size, self.record.size - row.seq * chunk_size)
+        if row.size != expected:
+            # Right once, perhaps: the unfinished last chunk as it was before it grew.
+            raise IntegrityError(
+                f"chunk {row.seq} of {self.record.artifact_id} has {row.size} bytes where its artifact has {expected}"
+            )
         return row
 
     def _block(self, row: ChunkRow) -> Block:

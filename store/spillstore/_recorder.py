@@ -11,9 +11,11 @@ import os
 from typing import TYPE_CHECKING
 
 from spillstore import _codec, _sql
+from spillstore._audit import ROTATED_AT_ONCE, ROTATED_EVERY, detail_text, who
 from spillstore._chunker import ALL_BITS, Chunker
 from spillstore._database import SESSION_KEY, translated
-from spillstore._digests import ALGORITHMS
+from spillstore._digests import new_digest
+from spillstore._freshness import changed_sum
 from spillstore._records import VIEWS, ArtifactRow, Hole, HoleSpan, SessionRow, View
 from spillstore.exceptions import (
     DiskFullError,
@@ -26,8 +28,10 @@ from spillstore.exceptions import (
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Mapping
     from pathlib import Path
 
+    from spillstore._audit import Audit, Entry
     from spillstore._chunker import Totals
     from spillstore._clock import Clock
     from spillstore._codec import ChunkRow
@@ -42,13 +46,14 @@ class Recorder:
     """Writes rows of one session."""
 
     def __init__(
-        self, session: SessionRow, folder: Path, settings: Settings, clock: Clock, actor: str
+        self, session: SessionRow, folder: Path, settings: Settings, clock: Clock, audit: Audit
     ) -> None:
         self.session = session
         self._folder = folder
         self._settings = settings
         self._clock = clock
-        self._actor = actor
+        self._audit = audit
+        self._written = ROTATED_EVERY  # events since the oldest were looked at
 
     def now_us(self) -> int:
         """Microseconds since 1970-01-01 UTC."""
@@ -57,15 +62,46 @@ class Recorder:
     def update(self, connection: sqlite3.Connection, row: ArtifactRow) -> ArtifactRow:
         """Store an artifact's row with its digest."""
         row = row.sealed(self.session.digest_algorithm)
+        self._sum_up(connection, row.artifact_key, row.digest)
         connection.execute(_sql.ARTIFACT_UPDATE, row.parameters())
         return row
 
-    def interrupt(self, connection: sqlite3.Connection, row: ArtifactRow, reason: str) -> ArtifactRow:
+    def insert(self, connection: sqlite3.Connection, row: ArtifactRow) -> ArtifactRow:
+        """Store the row of a new artifact with its digest."""
+        row = row.sealed(self.session.digest_algorithm)
+        self._sum_up(connection, row.artifact_key, row.digest)
+        connection.execute(_sql.ARTIFACT_INSERT, row.parameters())
+        return row
+
+    def remove(self, connection: sqlite3.Connection, row: ArtifactRow) -> None:
+        """Forget an artifact whose chunks are gone."""
+        self._sum_up(connection, row.artifact_key, None)
+        connection.execute(
+            _sql.ARTIFACT_REMOVE, {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
+        )
+
+    def _sum_up(self, connection: sqlite3.Connection, artifact_key: int, new: bytes | None) -> None:
+        """Bring the session's sum over its artifacts up to date, before a row changes; only with a digest key."""
+        algorithm = self.session.digest_algorithm
+        if algorithm.key is None:
+            return
+        key = {"session_key": SESSION_KEY, "artifact_key": artifact_key}
+        found = connection.execute(_sql.ARTIFACT_DIGEST, key).fetchone()
+        session = SessionRow(*connection.execute(_sql.SESSION_GET, key).fetchone())
+        session = session._replace(digest_algorithm=algorithm)
+        if session.computed_digest() != session.digest:
+            raise IntegrityError("the session's row is damaged: its digest does not match")
+        total = changed_sum(algorithm, session.artifacts_sum, None if found is None else found[0], new)
+        connection.execute(_sql.SESSION_UPDATE, session._replace(artifacts_sum=total).sealed().parameters())
+
+    def interrupt(
+        self, connection: sqlite3.Connection, row: ArtifactRow, reason: str, actor: str | None = None
+    ) -> ArtifactRow:
         """Mark an artifact as interrupted."""
         row = self.update(
             connection, row._replace(state="interrupted", reason=reason, ended_us=self.now_us())
         )
-        self.event(connection, "interrupt", row.artifact_id, {"reason": reason}, row.tool_call_id)
+        self.event(connection, "interrupt", row.artifact_id, {"reason": reason}, row.tool_call_id, actor)
         return row
 
     def store(
@@ -82,15 +118,26 @@ class Recorder:
         try:
             self.refuse_quota(connection, sum(chunk.stored_size for chunk in rows))
         except SessionQuotaError as error:
-            return self.interrupt(connection, row, str(error)), partial_size, error
+            self.limit(
+                connection,
+                row,
+                "session_quota",
+                row.kept + sum(chunk.size for chunk in rows),
+                self._settings.session_quota,
+                pipeline.actor,
+            )
+            return self.interrupt(connection, row, str(error), pipeline.actor), partial_size, error
         if rows:
+            whole = row.hole is None
             row = self._insert(connection, row, rows, filled[-1].totals, partial_size)
+            if whole and row.hole is not None:
+                self.limit(connection, row, "artifact_limit", row.size, row.size_limit, pipeline.actor)
             partial_size = rows[-1].stored_size if filled[-1].partial else None
             for chunk in rows[:-1] if filled[-1].partial else rows:
                 pipeline.chunk_digests.update(chunk.digest)
         row = row._replace(received=batches[-1].received)
         if (ending := batches[-1].ending) is not None:
-            row = self._end(connection, row, ending, pipeline.chunk_digests.digest())
+            row = self._end(connection, row, ending, pipeline.chunk_digests.digest(), pipeline.actor)
         if row != pipeline.row:
             row = self.update(connection, row)
         return row, partial_size, None
@@ -127,7 +174,12 @@ class Recorder:
         return row._replace(stored_size=stored_size + sum(chunk.stored_size for chunk in rows))
 
     def _end(
-        self, connection: sqlite3.Connection, row: ArtifactRow, ending: Ending, chunks_digest: bytes
+        self,
+        connection: sqlite3.Connection,
+        row: ArtifactRow,
+        ending: Ending,
+        chunks_digest: bytes,
+        actor: str | None,
     ) -> ArtifactRow:
         """The row of an artifact that ends now; may renumber its lines."""
         newline = ending.newline
@@ -142,7 +194,9 @@ class Recorder:
         detail: dict[str, object] = {"size": row.size, "received": row.received}
         if ending.reason is not None:
             detail["reason"] = ending.reason
-        self.event(connection, kind, row.artifact_id, detail, row.tool_call_id)
+        if row.policy == "stop" and row.received > row.size_limit:
+            self.limit(connection, row, "artifact_limit", row.received, row.size_limit, actor)
+        self.event(connection, kind, row.artifact_id, detail, row.tool_call_id, actor)
         return row._replace(
             state=ending.state,
             reason=ending.reason,
@@ -155,7 +209,7 @@ class Recorder:
 
     def chunks_digest(self, connection: sqlite3.Connection, row: ArtifactRow) -> bytes:
         """The digest over the digests of all chunks present, in order."""
-        total = ALGORITHMS[self.session.digest_algorithm]()
+        total = new_digest(self.session.digest_algorithm)
         key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
         for (digest,) in connection.execute(_sql.CHUNK_DIGESTS, key):
             total.update(digest)
@@ -204,7 +258,7 @@ class Recorder:
     def _renumber(self, connection: sqlite3.Connection, row: ArtifactRow) -> ArtifactRow:
         """Count CRs as line ends: chunk the stored bytes once more with the same borders, a few at a time."""
         algorithm = self.session.digest_algorithm
-        chunker = Chunker(row.chunk_size, b"\r", ALGORITHMS[algorithm]())
+        chunker = Chunker(row.chunk_size, b"\r", new_digest(algorithm))
         key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
         stored = 0
         for first in range(0, row.chunks, _RENUMBER_CHUNKS):
@@ -223,7 +277,7 @@ class Recorder:
             chunks = chunker.take()
             if old[-1].seq == row.chunks - 1 and (last := chunker.partial()) is not None:
                 chunks.append(last)
-            rows = _codec.encode(chunks, row.artifact_id, algorithm)
+            rows = _codec.encode(chunks, _codec.prefix(row.artifact_id, "cr"), algorithm)
             connection.execute(_sql.CHUNKS_DROP, {**key, "first": first, "last": first + _RENUMBER_CHUNKS})
             _insert_chunks(connection, row.artifact_key, rows)
             stored += sum(chunk.stored_size for chunk in rows)
@@ -242,7 +296,23 @@ class Recorder:
         artifact_id: str | None,
         detail: dict[str, object],
         tool_call_id: str | None = None,
+        actor: str | None = None,
     ) -> None:
+        """Write an event at once; who does it is told by the context, unless it is said."""
+        if self._audit.wants(kind):
+            self.write_event(connection, kind, artifact_id, detail, tool_call_id, actor)
+
+    def write_event(
+        self,
+        connection: sqlite3.Connection,
+        kind: str,
+        artifact_id: str | None,
+        detail: Mapping[str, object],
+        tool_call_id: str | None = None,
+        actor: str | None = None,
+    ) -> None:
+        """``event``, whatever the setting says."""
+        acting, call = who()
         connection.execute(
             _sql.EVENT_INSERT,
             {
@@ -250,11 +320,62 @@ class Recorder:
                 "at_us": self.now_us(),
                 "kind": kind,
                 "artifact_id": artifact_id,
-                "actor": self._actor,
-                "tool_call_id": tool_call_id,
+                "actor": _storable(actor or acting),
+                "tool_call_id": _storable(tool_call_id or call),
                 "detail": json.dumps(detail),
+                "shown": _shown(kind, detail),
             },
         )
+        self._written += 1
+
+    def events(self, connection: sqlite3.Connection, entries: list[Entry]) -> None:
+        """Write what the audit has taken, and let go of the oldest from time to time."""
+        if entries:
+            (newest,) = connection.execute(_sql.EVENT_NEWEST, {"session_key": SESSION_KEY}).fetchone()
+            rows = [
+                (
+                    SESSION_KEY,
+                    key,
+                    at,
+                    kind,
+                    name,
+                    _storable(actor),
+                    _storable(call),
+                    detail_text(detail),
+                    _shown(kind, detail),
+                )
+                for key, (at, kind, name, actor, call, detail) in enumerate(entries, newest + 1)
+            ]
+            connection.executemany(_sql.EVENTS_INSERT, rows)
+        self._written += len(entries)
+        if self._written >= min(ROTATED_EVERY, max(1, self._settings.audit_events // 10)):
+            self._rotate(connection)
+
+    def _rotate(self, connection: sqlite3.Connection) -> None:
+        """Delete the oldest events, a few at once, so that no transaction is long."""
+        key = {"session_key": SESSION_KEY, "limit": ROTATED_AT_ONCE}
+        (newest,) = connection.execute(_sql.EVENT_NEWEST, key).fetchone()
+        gone = connection.execute(
+            _sql.EVENTS_DROP_FIRST, {**key, "last": newest - self._settings.audit_events}
+        ).rowcount
+        if self._settings.audit_age:
+            before = self.now_us() - int(self._settings.audit_age * 1e6)
+            gone = max(gone, connection.execute(_sql.EVENTS_DROP_OLD, {**key, "before_us": before}).rowcount)
+        if gone < ROTATED_AT_ONCE:  # else there may be more
+            self._written = 0
+
+    def limit(
+        self,
+        connection: sqlite3.Connection,
+        row: ArtifactRow,
+        name: str,
+        size: int,
+        most: int,
+        actor: str | None,
+    ) -> None:
+        """Write that an artifact has met a limit."""
+        detail: dict[str, object] = {"limit": name, "tool": row.source, "size": size, "most": most}
+        self.event(connection, "limit", row.artifact_id, detail, row.tool_call_id, actor)
 
     def refuse_deleted(self, connection: sqlite3.Connection) -> None:
         """Without this, a writer whose file was renamed and unlinked would go on committing into nowhere."""
@@ -277,14 +398,20 @@ class Recorder:
 
     def refuse_quota(self, connection: sqlite3.Connection, new_bytes: int) -> None:
         """Counted inside the transaction, in pages really taken, so writers in other processes count too."""
-        (pages,) = connection.execute("PRAGMA page_count").fetchone()
-        (free,) = connection.execute("PRAGMA freelist_count").fetchone()
-        used = (pages - free) * _sql.PAGE_SIZE
+        used = self.used(connection)
         if used + new_bytes > self._settings.session_quota:
+            evicting = self._settings.session_policy == "evict"
+            way_out = "nothing is left to evict; " if evicting else "set SPILLSTORE_SESSION_POLICY=evict, "
             raise SessionQuotaError(
-                f"session {self.session.session_id!r} takes {used} bytes and may take {self._settings.session_quota}; delete "
+                f"session {self.session.session_id!r} takes {used} bytes and may take {self._settings.session_quota}; {way_out}delete "
                 "artifacts with `spillstore rm`, or raise SPILLSTORE_SESSION_QUOTA"
             )
+
+    def used(self, connection: sqlite3.Connection) -> int:
+        """Bytes of the pages that the session really takes; those that were freed are there to be taken again."""
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        (free,) = connection.execute("PRAGMA freelist_count").fetchone()
+        return int(pages - free) * _sql.PAGE_SIZE
 
     def refuse_full_disk(self) -> None:
         with translated("measuring the disk"):
@@ -297,6 +424,20 @@ class Recorder:
                 f"{free} bytes are free on the disk and {floor} must stay free; delete sessions with `spillstore clean`, "
                 "or lower SPILLSTORE_FREE_DISK_FLOOR"
             )
+
+
+def _shown(kind: str, detail: Mapping[str, object]) -> bytes | None:
+    """The digest over what a read has shown."""
+    digest = detail.get("digest") if kind == "read" else None
+    try:
+        return bytes.fromhex(digest) if isinstance(digest, str) else None
+    except ValueError:  # somebody else's word
+        return None
+
+
+def _storable(text: str | None) -> str | None:
+    """Text that SQLite can hold: without half surrogates."""
+    return text if text is None or text.isascii() else text.encode(errors="replace").decode()
 
 
 def _insert_chunks(connection: sqlite3.Connection, artifact_key: int, rows: list[ChunkRow]) -> None:

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from spillstore import _sql
 from spillstore._chunker import COMBINED_BIT, STDERR_BIT, STDOUT_BIT
 from spillstore._database import SESSION_KEY
-from spillstore._digests import ALGORITHMS, digest_row
+from spillstore._digests import Algorithm, digest_row, stored_algorithm
+from spillstore._ids import UID, check_id
+from spillstore._plausible import LATEST_US, hole_fits, is_count, types_fit, values_fit
 from spillstore._segments import STDERR, STDOUT
-from spillstore.exceptions import IntegrityError, RangeError
+from spillstore.exceptions import IntegrityError, InvalidIdError, RangeError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spillstore.settings import DigestName
-
+_HOLE_CHARACTERS = 4096
 STREAMS: Final = ("stdout", "stderr")
 
 
@@ -62,7 +63,8 @@ class SessionRow(NamedTuple):
     ended_us: int | None
     deleted_us: int | None
     next_artifact_key: int
-    digest_algorithm: DigestName
+    digest_algorithm: Algorithm
+    artifacts_sum: bytes | None
     digest: bytes
 
     def computed_digest(self) -> bytes:
@@ -81,16 +83,36 @@ class SessionRow(NamedTuple):
         return {"session_key": SESSION_KEY, **self._asdict()}
 
 
-def read_session_row(row: Sequence[Any] | None) -> SessionRow:
+def read_session_row(row: Sequence[Any] | None, key: bytes | None) -> SessionRow:
     """A verified session row.
 
+    Args:
+        row: what the database gave.
+        key: the store's digest key, or None.
+
     Raises:
+        DigestKeyError: it needs another key.
         IntegrityError: the row is missing or not what was written.
     """
     if row is None:
         raise IntegrityError("the session's row is missing")
     record = SessionRow(*row)
-    if record.digest_algorithm not in ALGORITHMS or record.computed_digest() != record.digest:
+    # The uid becomes the name of a folder in the trash, the ids are shown; and who writes a file computes its digests.
+    if not isinstance(record.uid, str) or not UID.fullmatch(record.uid):
+        raise IntegrityError("the session's row is damaged: its uid is none")
+    record = record._replace(digest_algorithm=stored_algorithm(record.digest_algorithm, record.uid, key))
+    try:
+        check_id("session", record.session_id)
+        if record.project_id is not None:
+            check_id("project", record.project_id)
+    except InvalidIdError as error:
+        raise IntegrityError(f"the session's row is damaged: {error}") from None
+    times = (record.created_us, record.ended_us or 0, record.deleted_us or 0)
+    if not all(is_count(value, LATEST_US) for value in times) or not is_count(record.next_artifact_key):
+        raise IntegrityError("the session's row is damaged: it holds a number that cannot be")
+    if record.artifacts_sum is not None and not isinstance(record.artifacts_sum, bytes):
+        raise IntegrityError("the session's row is damaged: the sum of its artifacts is none")
+    if record.computed_digest() != record.digest:
         raise IntegrityError("the session's row is damaged: its digest does not match")
     return record
 
@@ -130,7 +152,7 @@ class ArtifactRow(NamedTuple):
     chunks_digest: bytes | None
     digest: bytes
 
-    def sealed(self, algorithm: DigestName) -> ArtifactRow:
+    def sealed(self, algorithm: Algorithm) -> ArtifactRow:
         """The row with its digest."""
         return self._replace(digest=digest_row(algorithm, self[1:-1]))
 
@@ -168,7 +190,20 @@ assert ArtifactRow._fields == _sql.ARTIFACT_COLUMNS
 assert SessionRow._fields == _sql.SESSION_COLUMNS
 
 
-def read_artifact_row(row: Sequence[Any], algorithm: DigestName) -> ArtifactRow:
+def _problem(row: ArtifactRow) -> str | None:
+    """What cannot be in a row although its digest is right; None if all can."""
+    if not types_fit(row):
+        return "a value is of a wrong type or out of range"
+    if not values_fit(row):
+        return "its values contradict each other"
+    try:
+        hole = row.parsed_hole()
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return "its hole is none"
+    return None if hole_fits(row, hole) else "its hole contradicts the rest"
+
+
+def read_artifact_row(row: Sequence[Any], algorithm: Algorithm) -> ArtifactRow:
     """A verified artifact row.
 
     Raises:
@@ -181,8 +216,10 @@ def read_artifact_row(row: Sequence[Any], algorithm: DigestName) -> ArtifactRow:
         expected = b""
     if expected != record.digest:
         raise IntegrityError(
-            f"the row of artifact {record.artifact_id!r} is damaged: its digest does not match"
+            f"the row of artifact {record.artifact_id!r:.100} is damaged: its digest does not match"
         )
+    if (problem := _problem(record)) is not None:
+        raise IntegrityError(f"the row of artifact {record.artifact_id!r:.100} is damaged: {problem}")
     return record
 
 
@@ -226,7 +263,13 @@ class Hole:
 
     @classmethod
     def from_json(cls, text: str) -> Hole:
-        """From the artifact's row, whose digest was checked."""
+        """From the artifact's row.
+
+        Raises:
+            ValueError, TypeError, KeyError, RecursionError: it is no hole; not of a row that was verified.
+        """
+        if len(text) > _HOLE_CHARACTERS:
+            raise ValueError(text[:80])
         parsed = json.loads(text)
         (first_seq, last_seq), (time_start, time_end) = parsed["seq"], parsed["time"]
         return cls(

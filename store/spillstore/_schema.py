@@ -17,7 +17,9 @@ SQLite stores in no bytes at all.
     ended_us            int      when ``end()`` was called; NULL before
     deleted_us          int      the tombstone: once set, every write transaction refuses
     next_artifact_key   int      never reused, so that a stale reader finds nothing instead of another's chunks
-    digest_algorithm    text     ``blake3`` or ``sha256``, of every digest in the file
+    digest_algorithm    text     ``blake3`` or ``sha256``, of every digest in the file; ``blake3-keyed:CHECK`` and
+                                 ``sha256-keyed:CHECK`` with a key outside it, of which CHECK is 16 hex digits
+    artifacts_sum       blob     with a key: proves that no artifact's row was put back (``_freshness.py``); else NULL
     digest              blob     over all columns but ``session_key``, ``next_artifact_key`` and itself
     ==================  =======  =================================================================================
 
@@ -73,11 +75,17 @@ SQLite stores in no bytes at all.
     data                blob     the raw bytes as one zstd frame
     ==================  =======  =================================================================================
 
-The header that a chunk's digest begins with: the artifact id's length as one byte and the id, then, each as 8 bytes
-little endian, ``seq`` to ``line_flags`` in the order above and the lengths of ``segments`` and ``data``.
+The header that a chunk's digest begins with: the artifact id's length as one byte and the id (with a CR behind it, which
+counts, where lines end in CR), then, each as 8 bytes little endian, ``seq`` to ``line_flags`` in the order above and the
+lengths of ``segments`` and ``data``.
 
 ``event`` (the audit log): ``event_key`` counts up, ``at_us`` is wall clock, ``kind`` is create, seal, interrupt, delete,
-export, end, or what a tool calls it; ``artifact_id``, ``actor``, ``tool_call_id`` may be NULL; ``detail`` is JSON without content.
+read, search, query, export, denied, limit, integrity, preview, passed, redaction, end, or what a tool calls it; ``artifact_id``,
+``actor``, ``tool_call_id`` may be NULL; ``detail`` is JSON without content, except of the kind ``rendered``: the text of a preview
+that shows what its artifact has dropped since. ``shown`` is the digest over what a read has shown, where that may come back as
+the output of a command. Those are kept as long as their session; of the others the oldest go.
+
+The views (``v_...``) are for people and their programs; nothing of ours reads them, since who made a file may have changed them.
 """
 
 from __future__ import annotations
@@ -103,6 +111,7 @@ session = sa.Table(
     sa.Column("deleted_us", sa.BigInteger),
     sa.Column("next_artifact_key", sa.BigInteger, nullable=False),
     sa.Column("digest_algorithm", sa.Text, nullable=False),
+    sa.Column("artifacts_sum", sa.LargeBinary),
     sa.Column("digest", sa.LargeBinary, nullable=False),
 )
 
@@ -211,6 +220,7 @@ event = sa.Table(
     sa.Column("actor", sa.Text),
     sa.Column("tool_call_id", sa.Text),
     sa.Column("detail", sa.Text),
+    sa.Column("shown", sa.LargeBinary),
     sa.PrimaryKeyConstraint("session_key", "event_key", name="pk_event"),
     sa.Index(
         "ix_event_artifact",
@@ -221,4 +231,57 @@ event = sa.Table(
         postgresql_where=sa.text("artifact_id IS NOT NULL"),
     ),
     sa.Index("ix_event_at", "session_key", "at_us", "event_key"),
+    sa.Index(
+        "ix_event_shown",
+        "session_key",
+        "shown",
+        sqlite_where=sa.text("shown IS NOT NULL"),
+        postgresql_where=sa.text("shown IS NOT NULL"),
+    ),
+)
+
+# For ``sqlite3``, Datasette and DuckDB: times as text, details as columns. One line each, as SQLite keeps the text as it is.
+_ISO = "'%Y-%m-%dT%H:%M:%fZ'"
+_READS = "('read', 'search', 'query', 'compare', 'export')"
+_VIEWS = {
+    "v_artifacts": """
+        SELECT artifact_id, source, command, content_type, tool_call_id, state, reason, exit_code,
+        strftime(ISO, created_us / 1e6, 'unixepoch') AS created, strftime(ISO, ended_us / 1e6, 'unixepoch') AS ended, (ended_us - created_us) / 1e6 AS seconds,
+        received, size, kept, stored_size, stdout_lines + stderr_lines + 1 - (line_flags & 1) AS lines, chunks,
+        hole IS NOT NULL AS dropped FROM artifact WHERE state <> 'deleted'""",
+    "v_events": """
+        SELECT event_key, strftime(ISO, at_us / 1e6, 'unixepoch') AS at, kind, artifact_id, actor, tool_call_id,
+        json_extract(detail, '$.tool') AS tool, json_extract(detail, '$.outcome') AS outcome,
+        json_extract(detail, '$.ms') AS ms, detail
+        FROM event WHERE kind <> 'rendered' AND json_valid(detail)""",
+    "v_reads": """
+        SELECT event_key, at, kind, artifact_id, actor, tool_call_id, tool,
+        coalesce(json_extract(detail, '$.stream'), 'combined') AS stream, json_extract(detail, '$.start') AS start_byte,
+        json_extract(detail, '$.end') AS end_byte, json_extract(detail, '$.first') AS first_line,
+        json_extract(detail, '$.last') AS last_line, json_extract(detail, '$.bytes') AS bytes,
+        coalesce(outcome, 'ok') AS outcome, ms FROM v_events WHERE kind IN READS""",
+    "v_never_read": """
+        SELECT * FROM v_artifacts WHERE NOT EXISTS (SELECT 1 FROM event WHERE event.session_key = 1
+        AND event.artifact_id = v_artifacts.artifact_id AND event.kind IN READS
+        AND coalesce(json_extract(event.detail, '$.outcome'), 'ok') = 'ok')""",
+    "v_spilled_per_tool": """
+        SELECT source AS tool, count(*) AS artifacts, sum(size) AS size, sum(kept) AS kept, sum(stored_size) AS stored_size,
+        sum(dropped) AS with_losses, min(created) AS first, max(created) AS last FROM v_artifacts GROUP BY source""",
+    "v_calls_per_tool": """
+        SELECT tool, sum(CASE kind WHEN 'passed' THEN json_extract(detail, '$.calls') ELSE 1 END) AS calls,
+        sum(coalesce(json_extract(detail, '$.truncated'), 0)) AS truncated, sum(json_extract(detail, '$.received')) AS received,
+        sum(json_extract(detail, '$.shown')) AS shown FROM v_events WHERE kind IN ('passed', 'preview') GROUP BY tool""",
+    "v_redactions": """
+        SELECT v_events.at, v_events.artifact_id, v_events.tool_call_id, v_events.tool, counted.key AS secret,
+        counted.value AS count FROM v_events, json_each(v_events.detail, '$.counts') AS counted WHERE kind = 'redaction'""",
+    "v_limits": """
+        SELECT at, json_extract(detail, '$.limit') AS limit_name, artifact_id, tool_call_id, tool,
+        json_extract(detail, '$.size') AS size, json_extract(detail, '$.most') AS most FROM v_events WHERE kind = 'limit'""",
+    "v_denied": """
+        SELECT at, actor, tool_call_id, tool, json_extract(detail, '$.id') AS id, json_extract(detail, '$.why') AS why
+        FROM v_events WHERE kind = 'denied'""",
+}
+VIEWS = tuple(
+    f"CREATE VIEW {name} AS {' '.join(body.split()).replace('ISO', _ISO).replace('READS', _READS)}"
+    for name, body in _VIEWS.items()
 )

@@ -24,12 +24,13 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
+import zstandard
+
 from spillstore.exceptions import IntegrityError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import zstandard
 
 STDOUT, STDERR = 0, 1
 MAX_MAP_BYTES = 64 * 1024
@@ -104,10 +105,14 @@ def decode(
     if not encoded:
         return [Segment(STDERR if stderr_size else STDOUT, stdout_size + stderr_size, time_start)]
     count = int.from_bytes(encoded[1:5], "little")
+    if not 0 < count <= stdout_size + stderr_size:  # each has at least one byte
+        raise IntegrityError(f"a segment map of {count} segments for {stdout_size + stderr_size} bytes")
     total = count * _BYTES_PER_SEGMENT
     columns = encoded[5:]
     if encoded[0]:
-        columns = decompressor.decompress(columns, max_output_size=total)
+        # What a frame announces is made at once, so that is checked before; a frame need not announce anything.
+        announced = zstandard.frame_content_size(columns)
+        columns = decompressor.decompress(columns, allow_extra_data=False) if announced == total else b""
     if len(columns) != total:
         raise IntegrityError(
             f"a segment map of {count} segments holds {len(columns)} bytes instead of {total}"
@@ -124,6 +129,11 @@ def decode(
     ):
         time += delta
         segments.append(Segment(stream, length + 1, time))
-    if sum(segment.length for segment in segments) != stdout_size + stderr_size:
+    sizes = [0, 0]
+    for segment in segments:
+        if segment.stream > STDERR:
+            raise IntegrityError(f"a segment map names stream {segment.stream}")
+        sizes[segment.stream] += segment.length
+    if sizes != [stdout_size, stderr_size]:
         raise IntegrityError("a segment map does not add up to its chunk")
     return segments

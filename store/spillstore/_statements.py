@@ -33,11 +33,23 @@ _P = sa.bindparam
 _ZERO: sa.ColumnElement[int] = sa.literal_column("0")
 _ONE: sa.ColumnElement[int] = sa.literal_column("1")
 
+_READS = ("read", "search", "query", "compare", "export")
+# The event by which somebody has last looked into an artifact; 0 if nobody has.
+_LAST_READ = (
+    sa.select(sa.func.coalesce(sa.func.max(event.c.event_key), _ZERO))
+    .where(
+        event.c.session_key == _P("session_key"),
+        event.c.artifact_id == artifact.c.artifact_id,
+        event.c.kind.in_([sa.literal_column(f"'{kind}'") for kind in _READS]),
+    )
+    .scalar_subquery()
+    .label("last_read")
+)
 _MUTABLE_ARTIFACT = [column.name for column in artifact.columns][
     list(artifact.columns.keys()).index("state") :
 ]
 _CHUNK_COLUMNS = [column for column in chunk.columns if column.name not in {"session_key", "artifact_key"}]
-_EVENT_COLUMNS = list(event.columns)[1:]
+_EVENT_COLUMNS = [column for column in event.columns if column.name not in {"session_key", "shown"}]
 _ARTIFACT_COLUMNS = [column for column in artifact.columns if column.name != "session_key"]
 _SESSION_COLUMNS = [column for column in session.columns if column.name != "session_key"]
 
@@ -66,13 +78,22 @@ def statements() -> dict[str, ClauseElement]:
         "SESSION_INSERT": sa.insert(session),
         "SESSION_UPDATE": sa.update(session)
         .where(_of(session))
-        .values(ended_us=_P("ended_us"), deleted_us=_P("deleted_us"), digest=_P("digest")),
+        .values(
+            ended_us=_P("ended_us"),
+            deleted_us=_P("deleted_us"),
+            artifacts_sum=_P("artifacts_sum"),
+            digest=_P("digest"),
+        ),
         "SESSION_DELETED": sa.select(session.c.deleted_us).where(_of(session)),
         "SESSION_NEXT_KEY": sa.update(session)
         .where(_of(session))
         .values(next_artifact_key=session.c.next_artifact_key + _ONE)
         .returning(session.c.next_artifact_key),
         "ARTIFACT_INSERT": sa.insert(artifact),
+        "ARTIFACT_DIGEST": sa.select(artifact.c.digest).where(
+            _of(artifact, artifact.c.artifact_key == _P("artifact_key"))
+        ),
+        "ARTIFACT_DIGESTS": sa.select(artifact.c.digest).where(_of(artifact)),
         "ARTIFACT_GET": sa.select(*_ARTIFACT_COLUMNS).where(
             _of(artifact, artifact.c.artifact_id == _P("artifact_id"))
         ),
@@ -130,11 +151,23 @@ def statements() -> dict[str, ClauseElement]:
         "ARTIFACTS_CREATED_SINCE": sa.select(sa.func.count()).where(
             _of(artifact, artifact.c.created_us > _P("since_us"))
         ),
+        "ARTIFACTS_TO_EVICT": sa.select(artifact.c.artifact_id, _LAST_READ)
+        .where(
+            _of(
+                artifact,
+                artifact.c.state.in_([sa.literal_column("'sealed'"), sa.literal_column("'interrupted'")]),
+                artifact.c.stored_size > _ZERO,
+            )
+        )
+        .order_by(_LAST_READ, artifact.c.created_us, artifact.c.artifact_key)
+        .limit(_P("limit", type_=sa.BigInteger))
+        .offset(_ZERO),
         "CHUNK_INSERT": sa.insert(chunk),
         "CHUNKS_DROP": sa.delete(chunk).where(_of_artifact(c.seq >= _P("first"), c.seq < _P("last"))),
         "CHUNKS_STORED": sa.select(
             sa.func.coalesce(sa.func.sum(sa.func.length(c.data) + sa.func.length(c.segments)), _ZERO)
         ).where(_of_artifact(c.seq >= _P("first"), c.seq < _P("last"))),
+        "CHUNK_FIRST": sa.select(sa.func.min(c.seq)).where(_of_artifact()),
         "CHUNK_DIGESTS": sa.select(c.digest).where(_of_artifact()).order_by(c.seq),
         "CHUNKS_WITHOUT_ARTIFACT": sa.select(c.artifact_key)
         .where(_of(chunk, c.artifact_key.not_in(sa.select(artifact.c.artifact_key).where(_of(artifact)))))
@@ -184,13 +217,17 @@ def statements() -> dict[str, ClauseElement]:
                 < sa.tuple_(_P("before_us", type_=sa.BigInteger), _P("before_key", type_=sa.BigInteger)),
                 *(
                     sa.or_(_P(name, type_=sa.Text).is_(None), event.c[name] == _P(name))
-                    for name in ("kind", "actor", "artifact_id")
+                    for name in ("kind", "actor", "artifact_id", "tool_call_id")
                 ),
             )
         )
         .order_by(event.c.at_us.desc(), event.c.event_key.desc())
         .limit(_P("limit", type_=sa.BigInteger))
         .offset(_ZERO)
+    )
+    # An ``interrupt`` may be what a dead process left, written by whoever opens the session to delete it.
+    out["EVENTS_OF_USE_SINCE"] = sa.select(sa.func.count()).where(
+        _of(event, event.c.at_us > _P("since_us"), event.c.kind != sa.literal_column("'interrupt'"))
     )
     out["EVENT_INSERT"] = sa.insert(event).from_select(
         [column.name for column in event.columns],
@@ -200,6 +237,34 @@ def statements() -> dict[str, ClauseElement]:
             *(_P(column.name, type_=column.type) for column in list(event.columns)[2:]),
         ).where(_of(event)),
     )
+    out["EVENTS_AFTER"] = (
+        sa.select(*_EVENT_COLUMNS)
+        .where(_of(event, event.c.event_key > _P("after")))
+        .order_by(event.c.event_key)
+        .limit(_P("limit", type_=sa.BigInteger))
+        .offset(_ZERO)
+    )
+    out["EVENT_NEWEST"] = sa.select(sa.func.coalesce(sa.func.max(event.c.event_key), _ZERO)).where(_of(event))
+    for name, past, order in (
+        ("EVENTS_DROP_FIRST", event.c.event_key <= _P("last"), (event.c.event_key,)),
+        ("EVENTS_DROP_OLD", event.c.at_us < _P("before_us"), (event.c.at_us, event.c.event_key)),
+    ):
+        doomed = (
+            sa.select(event.c.event_key)
+            .where(_of(event, past, event.c.kind != sa.literal_column("'rendered'")))
+            .order_by(*order)
+            .limit(_P("limit", type_=sa.BigInteger))
+            .offset(_ZERO)
+        )
+        out[name] = sa.delete(event).where(_of(event, event.c.event_key.in_(doomed)))
+    out["EVENTS_SHOWN"] = (
+        sa.select(*_EVENT_COLUMNS)
+        .where(_of(event, event.c.shown == _P("shown")))
+        .order_by(event.c.event_key.desc())
+        .limit(_P("limit", type_=sa.BigInteger))
+        .offset(_ZERO)
+    )
+    out["EVENTS_INSERT"] = sa.insert(event)
     return out
 
 
@@ -223,12 +288,12 @@ def render_ddl() -> list[str]:
             " ".join(str(CreateIndex(index).compile(dialect=_NAMED)).split())
             for index in sorted(table.indexes, key=lambda index: str(index.name))
         ]
-    return out
+    return [*out, *_schema.VIEWS]
 
 
 _NAMED = sqlite.dialect(paramstyle="named")
 _POSITIONAL = sqlite.dialect(paramstyle="qmark")
-_POSITIONAL_NAMES = ("CHUNK_INSERT", "RANGE_", "LINE_", "BYTE_", "TIME_")
+_POSITIONAL_NAMES = ("CHUNK_INSERT", "EVENTS_INSERT", "RANGE_", "LINE_", "BYTE_", "TIME_")
 
 
 def _columns(name: str, columns: Sequence[sa.Column[Any]]) -> list[str]:

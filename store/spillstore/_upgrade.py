@@ -61,6 +61,7 @@ def upgrade(path: Path, settings: Settings, *, revision: str = "head", locations
     @sa.event.listens_for(engine, "connect")
     def _no_implicit_begin(connection: Any, _record: Any) -> None:
         connection.isolation_level = None
+        connection.execute("PRAGMA trusted_schema = OFF")
 
     @sa.event.listens_for(engine, "begin")
     def _begin_exclusive(connection: sa.Connection) -> None:

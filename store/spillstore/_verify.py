@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from spillstore import _codec, _sql
 from spillstore._chunker import ALL_BITS, Chunker, Totals
 from spillstore._database import SESSION_KEY
-from spillstore._digests import ALGORITHMS
+from spillstore._digests import new_digest
 from spillstore._records import COMBINED
 from spillstore.exceptions import IntegrityError
 from spillstore.info import Verification
@@ -29,8 +29,8 @@ class Verifier:
         self._record = record
         self._algorithm = engine.row.digest_algorithm
         self._hole = record.parsed_hole()
-        self._content = ALGORITHMS[self._algorithm]()
-        self._digests = ALGORITHMS[self._algorithm]()
+        self._content = new_digest(self._algorithm)
+        self._digests = new_digest(self._algorithm)
         self._stored = self._size = self._chunks = 0
         self._chunker = self._chunker_at(0, Totals())
 
@@ -41,17 +41,29 @@ class Verifier:
             IntegrityError: says what is damaged, and where.
         """
         last = self._record.chunks - 1
-        for first in range(0, last + 1, _BATCH):
-            rows = self._fetch(first, min(first + _BATCH - 1, last))
-            for seq in range(first, min(first + _BATCH - 1, last) + 1):
-                self._one(seq, rows.get(seq), is_last=seq == last)
+        for first, end in self._present():
+            for batch in range(first, end, _BATCH):
+                rows = self._fetch(batch, min(batch + _BATCH, end) - 1)
+                for seq in range(batch, min(batch + _BATCH, end)):
+                    self._one(seq, rows.get(seq), is_last=seq == last)
         if self._fetch(last + 1, 2**62):
             raise IntegrityError(f"{self._record.artifact_id} holds chunks past its last one, {last}")
         self._compare_totals()
         return Verification(chunks=self._chunks, size=self._size, content=self._content_known())
 
+    def _present(self) -> list[tuple[int, int]]:
+        """Which chunks must be there; those of the hole must not, however many it has."""
+        hole = self._hole
+        if hole is None:
+            return [(0, self._record.chunks)]
+        if found := self._fetch(hole.first_seq, hole.last_seq - 1):
+            raise IntegrityError(
+                f"chunk {min(found)} of {self._record.artifact_id} was dropped, and is still there"
+            )
+        return [(0, hole.first_seq), (hole.last_seq, self._record.chunks)]
+
     def _chunker_at(self, seq: int, before: Totals) -> Chunker:
-        content = ALGORITHMS[self._algorithm]()
+        content = new_digest(self._algorithm)
         return Chunker(self._record.chunk_size, self._record.terminator(), content, seq=seq, before=before)
 
     def _content_known(self) -> bool:
@@ -66,13 +78,9 @@ class Verifier:
 
     def _one(self, seq: int, row: ChunkRow | None, *, is_last: bool) -> None:
         name, hole = self._record.artifact_id, self._hole
-        if hole is not None and hole.first_seq <= seq < hole.last_seq:
-            if row is not None:
-                raise IntegrityError(f"chunk {seq} of {name} was dropped, and is still there")
-            return
         if row is None:
             raise IntegrityError(f"chunk {seq} of {name} is missing")
-        _codec.verify(row, _codec.prefix(name), self._algorithm)
+        _codec.verify(row, _codec.prefix(name, self._record.newline), self._algorithm)
         raw = _codec.decode(row)
         if hole is not None and seq == hole.last_seq:
             self._chunker = self._chunker_at(seq, _totals_before(row))

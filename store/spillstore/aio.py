@@ -46,12 +46,14 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Literal
 
+    from spillstore._audit import Action
     from spillstore._clock import Clock
     from spillstore.info import (
         ArtifactInfo,
         BadLine,
         CheckReport,
         Cleaner,
+        CollectReport,
         Event,
         Export,
         Holes,
@@ -116,10 +118,15 @@ class Store:
     """``spillstore.Store`` for asyncio."""
 
     def __init__(
-        self, root: str | os.PathLike[str] | None = None, *, clock: Clock | None = None, **settings: object
+        self,
+        root: str | os.PathLike[str] | None = None,
+        *,
+        clock: Clock | None = None,
+        digest_key: bytes | str | os.PathLike[str] | None = None,
+        **settings: object,
     ) -> None:
         """Name a store; see ``spillstore.Store``."""
-        self._store = _store.Store(root, clock=clock, **settings)
+        self._store = _store.Store(root, clock=clock, digest_key=digest_key, **settings)
 
     @property
     def root(self) -> Path:
@@ -140,9 +147,11 @@ class Store:
         )
 
     @staticmethod
-    def open_file(path: str | os.PathLike[str]) -> Opening[Session]:
+    def open_file(
+        path: str | os.PathLike[str], *, digest_key: bytes | str | os.PathLike[str] | None = None
+    ) -> Opening[Session]:
         """Read a ``session.db`` that somebody sent; see ``spillstore.Store.open_file``."""
-        return Opening(lambda: Session(_store.Store.open_file(path)))
+        return Opening(lambda: Session(_store.Store.open_file(path, digest_key=digest_key)))
 
     async def sessions(self, project: str | None = None) -> list[SessionInfo]:
         """All sessions, or those of one project."""
@@ -152,9 +161,50 @@ class Store:
         """Check every session."""
         return await asyncio.to_thread(self._store.check)
 
-    async def collect(self, *, older_than: float | None = None, dry_run: bool = False) -> list[SessionInfo]:
-        """Delete sessions past their retention."""
-        return await asyncio.to_thread(lambda: self._store.collect(older_than=older_than, dry_run=dry_run))
+    async def deleted_events(
+        self,
+        session_id: str,
+        project: str | None = None,
+        *,
+        kind: str | None = None,
+        artifact_id: str | None = None,
+        actor: str | None = None,
+        tool_call_id: str | None = None,
+        since: float | None = None,
+        until: float | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page[Event]:
+        """What happened in sessions of that name that were deleted, where ``audit_keep`` is set; the newest first."""
+        return await asyncio.to_thread(
+            lambda: self._store.deleted_events(
+                session_id,
+                project,
+                kind=kind,
+                artifact_id=artifact_id,
+                actor=actor,
+                tool_call_id=tool_call_id,
+                since=since,
+                until=until,
+                limit=limit,
+                cursor=cursor,
+            )
+        )
+
+    async def collect(
+        self,
+        *,
+        older_than: float | None = None,
+        keep_bytes: int | None = None,
+        project: str | None = None,
+        dry_run: bool = False,
+    ) -> CollectReport:
+        """Delete sessions that are too old or take too much; see ``spillstore.Store.collect``."""
+        return await asyncio.to_thread(
+            lambda: self._store.collect(
+                older_than=older_than, keep_bytes=keep_bytes, project=project, dry_run=dry_run
+            )
+        )
 
 
 class Session:
@@ -261,6 +311,7 @@ class Session:
         kind: str | None = None,
         artifact_id: str | None = None,
         actor: str | None = None,
+        tool_call_id: str | None = None,
         since: float | None = None,
         until: float | None = None,
         limit: int = 100,
@@ -272,12 +323,31 @@ class Session:
                 kind=kind,
                 artifact_id=artifact_id,
                 actor=actor,
+                tool_call_id=tool_call_id,
                 since=since,
                 until=until,
                 limit=limit,
                 cursor=cursor,
             )
         )
+
+    def acting(
+        self, actor: str | None = None, tool_call_id: str | None = None, *, otherwise: str | None = None
+    ) -> contextlib.AbstractContextManager[None]:
+        """Say who does what is awaited in a ``with`` block; as ``spillstore.Session.acting``."""
+        return self._session.acting(actor, tool_call_id, otherwise=otherwise)
+
+    def action(self, kind: str, tool: str | None = None) -> contextlib.AbstractContextManager[Action]:
+        """Make what is read in a ``with`` block one event; as ``spillstore.Session.action``."""
+        return self._session.action(kind, tool)
+
+    def note(self, kind: str, detail: Mapping[str, object], *, artifact_id: str | None = None) -> None:
+        """Take an event that is written with the next batch; arguments as for ``spillstore.Session.note``."""
+        self._session.note(kind, detail, artifact_id=artifact_id)
+
+    def count_passed(self, tool: str, size: int, calls: int = 1) -> None:
+        """Count output that was shown whole and so not stored; arguments as for ``spillstore.Session.count_passed``."""
+        self._session.count_passed(tool, size, calls)
 
     async def sign(self, data: bytes) -> str:
         """Eleven characters that only who can open this session can make of ``data``."""
@@ -582,9 +652,13 @@ class Artifact:
         """Where the session holds the same bytes already, or None."""
         return await asyncio.to_thread(lambda: self._artifact.origin(alike=alike))
 
-    async def record(self, kind: str, detail: Mapping[str, object]) -> None:
+    def unrecorded(self) -> Artifact:
+        """The same artifact, for who records what it reads in an event of its own."""
+        return Artifact(self._artifact.unrecorded())
+
+    async def record(self, kind: str, detail: Mapping[str, object], *, at_once: bool = True) -> None:
         """Add an event to the artifact's history."""
-        await asyncio.to_thread(lambda: self._artifact.record(kind, detail))
+        await asyncio.to_thread(lambda: self._artifact.record(kind, detail, at_once=at_once))
 
     async def events(self, kind: str | None = None, *, limit: int = 100) -> list[Event]:
         """What happened to it, newest first."""

@@ -5,18 +5,18 @@ from __future__ import annotations
 import contextlib
 import functools
 import io
-import json
+import logging
 import os
 import sqlite3
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from spillstore import _sql
 from spillstore._ahead import ahead
 from spillstore._codec import segments_of
 from spillstore._database import SESSION_KEY, read_transaction, translated, translation
-from spillstore._digests import ALGORITHMS
+from spillstore._digests import new_digest
 from spillstore._ranges import RangeReader
 from spillstore._records import COMBINED, STREAMS, VIEWS, ArtifactRow, view_of
 from spillstore._verify import Verifier
@@ -26,9 +26,22 @@ from spillstore.exceptions import (
     InvalidSettingError,
     QueryError,
     RangeError,
+    SpillstoreError,
     TargetExistsError,
 )
-from spillstore.info import ArtifactInfo, Event, Export, HoleInfo, Origin, Position, Segment, StreamInfo
+from spillstore.info import (
+    ArtifactInfo,
+    Event,
+    Export,
+    HoleInfo,
+    Origin,
+    Position,
+    QueryResult,
+    SearchResult,
+    Segment,
+    StreamInfo,
+    event_of,
+)
 from spillstore.settings import MIB
 
 if TYPE_CHECKING:
@@ -42,8 +55,6 @@ if TYPE_CHECKING:
         Cleaner,
         Holes,
         QueryMatch,
-        QueryResult,
-        SearchResult,
         State,
         Stream,
         Verification,
@@ -54,8 +65,59 @@ _BLOCKS = 16  # chunks that an iterator fetches in one short transaction
 _AHEAD = 4  # such batches, from which on the next ones are read ahead
 _LARGEST = 2**62
 READ = "read"  # the kind of the event
-_READS = 200  # the newest, of which one may have shown what came again
+_READS = 200  # that have shown the same, of which one may be of an artifact that is still there
 T = TypeVar("T")
+P = ParamSpec("P")
+_log = logging.getLogger("spillstore")
+
+
+def _recorded(
+    kind: str, **names: str
+) -> Callable[[Callable[Concatenate[Artifact, P], T]], Callable[Concatenate[Artifact, P], T]]:
+    """Make each call of a method an event, whatever comes of it.
+
+    Args:
+        kind: of the event.
+        names: what is told of the call: its first arguments in order, and others; and what each is called in the event,
+            or ``""`` for what is not told, since what somebody looks for may be a secret.
+    """
+
+    def recorded(method: Callable[Concatenate[Artifact, P], T]) -> Callable[Concatenate[Artifact, P], T]:
+        @functools.wraps(method)
+        def call(self: Artifact, /, *args: P.args, **kwargs: P.kwargs) -> T:
+            if self._quiet:
+                return method(self, *args, **kwargs)
+            began = time.perf_counter()
+            detail: dict[str, object] = dict(zip(names.values(), args, strict=False))
+            for name, value in kwargs.items():
+                if name in names:
+                    detail[names[name]] = value
+            detail.pop("", None)
+            try:
+                result = method(self, *args, **kwargs)
+            except SpillstoreError as error:
+                self._engine.audit.read(kind, self._id, detail, began, error)
+                raise
+            detail.update(_given(result))
+            self._engine.audit.read(kind, self._id, detail, began)
+            return result
+
+        return call
+
+    return recorded
+
+
+def _given(result: object) -> dict[str, object]:
+    """What an event tells of an answer: how much, and nothing of what."""
+    if isinstance(result, bytes):
+        return {"bytes": len(result)}
+    if isinstance(result, SearchResult):
+        return {"lines": result.lines, "matches": result.total_matches, "complete": result.complete}
+    if isinstance(result, QueryResult):
+        return {"nodes": len(result.matches), "complete": result.complete}
+    if isinstance(result, Export):
+        return {"bytes": result.size, "size": result.size, "dropped": result.dropped}
+    return {}
 
 
 class Artifact:
@@ -77,6 +139,7 @@ class Artifact:
         self._engine = engine
         self._id = artifact_id
         self._sealed = record if record is not None and record.state == "sealed" else None
+        self._quiet = False  # what it reads is part of another event
 
     def __repr__(self) -> str:
         return f"<Artifact {self._id} in session {self._engine.row.session_id!r}>"
@@ -98,6 +161,7 @@ class Artifact:
 
     # --- ranges -----------------------------------------------------------------------------------------
 
+    @_recorded("read", first="first", last="last", stream="stream")
     def read_lines(
         self,
         first: int,
@@ -133,6 +197,7 @@ class Artifact:
         low, high, most = min(first, _LARGEST), min(last, _LARGEST), _limit(max_bytes)
         return self._read(stream, holes, lambda ranges: ranges.read_lines(low, high, most))
 
+    @_recorded("read", start="start", end="end", stream="stream")
     def read_bytes(
         self,
         start: int,
@@ -168,6 +233,7 @@ class Artifact:
         low, high, most = min(start, _LARGEST), min(end, _LARGEST), _limit(max_bytes)
         return self._read(stream, holes, lambda ranges: ranges.read_bytes(low, high, most))
 
+    @_recorded("read", start="from", end="to", stream="stream")
     def read_time(
         self,
         start: float,
@@ -204,6 +270,7 @@ class Artifact:
         most = _limit(max_bytes)
         return self._read(stream, holes, lambda ranges: ranges.read_time(low, high, most))
 
+    @_recorded("read", lines="tail", stream="stream")
     def tail(
         self,
         lines: int = 50,
@@ -273,6 +340,7 @@ class Artifact:
 
         return self._read(stream, holes, find)
 
+    @_recorded("search", pattern="", stream="stream")
     def search(
         self,
         pattern: str,
@@ -328,7 +396,7 @@ class Artifact:
                 raise RangeError(f"{name} is {value}, but must be 0 or more; for example {example}")
         view_of(stream)
         return Search(
-            self,
+            self.unrecorded(),
             pattern,
             stream=stream,
             context=context,
@@ -341,6 +409,7 @@ class Artifact:
             seconds=seconds,
         ).run()
 
+    @_recorded("query", query="", stream="stream")
     def query(
         self,
         query: str,
@@ -411,7 +480,8 @@ class Artifact:
             QueryError, QueryLimitError, NotJSONError: as for ``query``, behind the nodes that were found before.
             RangeError, DroppedRangeError, IntegrityError: as for the ranges.
         """
-        return self._query(query, stream, cursor, lines, start_line, seconds).nodes()
+        found = self._query(query, stream, cursor, lines, start_line, seconds).nodes()
+        return found if self._quiet else self._told(found, {"stream": stream}, "query", "nodes", lambda _: 1)
 
     def _query(
         self,
@@ -433,7 +503,7 @@ class Artifact:
             raise RangeError(f"{cursor!r} is no cursor; take it from the page before")
         view_of(stream)
         return Query(
-            self,
+            self.unrecorded(),
             query,
             stream=stream,
             cursor=cursor,
@@ -464,6 +534,12 @@ class Artifact:
         Raises:
             RangeError, DroppedRangeError, IntegrityError: as for the other ranges.
         """
+        blocks = self._chunks(start, end, stream, holes)
+        if self._quiet:
+            return blocks
+        return self._told(blocks, {"start": start, "end": end, "stream": stream}, "read", "bytes", len)
+
+    def _chunks(self, start: int, end: int | None, stream: Stream, holes: Holes) -> Iterator[bytes]:
         view = view_of(stream)
         if _whole(start, "start", "chunks(0, 65536)") < 0:
             raise RangeError(f"start is {start}, but bytes count from 0")
@@ -523,9 +599,15 @@ class Artifact:
         Yields:
             Non-empty bytes.
         """
+        blocks = self._following(start, stream, poll, holes)
+        if self._quiet:
+            return blocks
+        return self._told(blocks, {"start": start, "stream": stream}, "read", "bytes", len)
+
+    def _following(self, start: int, stream: Stream, poll: float, holes: Holes) -> Iterator[bytes]:
         while True:
             size, state = self.extent(stream)
-            yield from self.chunks(start, size, stream=stream, holes=holes)
+            yield from self._chunks(start, size, stream, holes)
             start = max(start, size)
             if state != "open":
                 return
@@ -544,6 +626,13 @@ class Artifact:
         Raises:
             RangeError, DroppedRangeError, IntegrityError: as for the ranges.
         """
+        detail: dict[str, object] = {"stream": "combined"}
+        segments = self._segments(holes)
+        if self._quiet:
+            return segments
+        return self._told(segments, detail, "read", "bytes", lambda segment: len(segment.data))
+
+    def _segments(self, holes: Holes) -> Iterator[Segment]:
         start, (size, _) = 0, self.extent()
         while start < size:
             low = start
@@ -583,8 +672,13 @@ class Artifact:
         """
         with self._engine.reader() as connection, read_transaction(connection, "verifying"):
             record = self._record(connection)
-        return Verifier(self._engine, record).run()
+        try:
+            return Verifier(self._engine, record).run()
+        except IntegrityError as error:
+            self._damaged(error)
+            raise
 
+    @_recorded("export", path="", stream="stream")
     def export(
         self,
         path: str | os.PathLike[str],
@@ -621,7 +715,7 @@ class Artifact:
             descriptor = os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             try:
                 with os.fdopen(descriptor, "wb") as file:
-                    for block in self.chunks(0, size, stream=stream, holes=holes):
+                    for block in self._chunks(0, size, stream, holes):
                         file.write(block)
                         written += len(block)
                     file.flush()
@@ -637,7 +731,6 @@ class Artifact:
                 with contextlib.suppress(FileNotFoundError):
                     hidden.unlink()
         dropped = size - written
-        self._engine.record("export", self._id, {"stream": stream, "size": written, "dropped": dropped})
         return Export(size=written, dropped=dropped)
 
     def delete(self) -> None:
@@ -652,7 +745,7 @@ class Artifact:
 
     # --- what happened to it ----------------------------------------------------------------------------
 
-    def record(self, kind: str, detail: Mapping[str, object]) -> None:
+    def record(self, kind: str, detail: Mapping[str, object], *, at_once: bool = True) -> None:
         """Add an event to the artifact's history.
 
         A session that was opened for reading records it, too, unless it cannot be written or lies in no store.
@@ -660,11 +753,15 @@ class Artifact:
         Args:
             kind: what happened, in one word.
             detail: what there is to say of it; values that JSON can hold.
+            at_once: write it now, whatever ``audit`` says; else with the next batch, its texts cut to 200 characters.
 
         Raises:
             StorageError: it cannot be written.
         """
-        self._engine.record(kind, self._id, dict(detail))
+        if at_once:
+            self._engine.record(kind, self._id, dict(detail))
+        else:
+            self._engine.audit.add(kind, self._id, dict(detail))
 
     def events(self, kind: str | None = None, *, limit: int = 100) -> list[Event]:
         """What happened to it, newest first. Cost: the events of this artifact.
@@ -679,6 +776,7 @@ class Artifact:
             "kind": kind,
             "limit": _whole(limit, "limit", "events()"),
         }
+        self._engine.audit.flush()
         with self._engine.reader() as connection:
             self._record(connection)
             rows = connection.execute(_sql.EVENTS_OF_ARTIFACT, key).fetchall()
@@ -701,22 +799,24 @@ class Artifact:
             StorageError: it cannot be recorded.
         """
         algorithm = self._engine.row.digest_algorithm
-        digest = ALGORITHMS[algorithm]()
+        digest = new_digest(algorithm)
         for block in shown:
             digest.update(block)
             yield block
-        detail = {"stream": stream, "start": start, "end": end, "shown": digest.digest().hex()}
-        self.record(READ, detail)
+        detail = {"stream": stream, "start": start, "end": end, "digest": digest.digest().hex()}
+        if not self._engine.audit.reading(READ, self._id, detail):
+            self.record(READ, {**detail, "outcome": "ok"})
 
     def origin(self, *, alike: bool = True) -> Origin | None:
         """Where the session holds the same bytes already, or None: another artifact, or what was read of one.
 
         Both streams count, in the order in which they came; which of them a byte belongs to does not. The oldest artifact
-        with the same bytes comes first, then what one of the last 200 ``reading`` has shown. Cost: two look-ups.
+        with the same bytes comes first, then what a ``reading`` has shown. Cost: two look-ups.
 
         Args:
             alike: whether artifacts with the same bytes count, or only what was read.
         """
+        self._engine.audit.flush()
         with self._engine.reader() as connection:
             record = self._record(connection)
             digest = record.content_digest
@@ -726,26 +826,47 @@ class Artifact:
             same = connection.execute(_sql.ARTIFACTS_ALIKE, key).fetchone() if alike else None
             if same is not None:
                 return Origin(same[0], "combined", 0, record.size)
-            reads = {
-                "session_key": SESSION_KEY,
-                "since_us": 0,
-                "before_us": _LARGEST,
-                "before_key": 0,
-                "kind": READ,
-                "artifact_id": None,
-                "actor": None,
-                "limit": _READS,
-            }
-            events = [event_of(row) for row in connection.execute(_sql.EVENTS_PAGE, reads).fetchall()]
-            for event in events:
+            shown = {"session_key": SESSION_KEY, "shown": digest, "limit": _READS}
+            for event in map(event_of, connection.execute(_sql.EVENTS_SHOWN, shown).fetchall()):
                 read = event.detail
-                if read.get("shown") == digest.hex() and event.artifact_id not in {None, self._id}:
+                if event.artifact_id not in {None, self._id}:
                     with contextlib.suppress(ArtifactNotFoundError):  # deleted since
                         if self._engine.artifact_row(connection, str(event.artifact_id)).hole is None:
                             return Origin(str(event.artifact_id), read["stream"], read["start"], read["end"])
         return None
 
     # --- inside -----------------------------------------------------------------------------------------
+
+    def unrecorded(self) -> Artifact:
+        """The same artifact, for who records what it reads in an event of its own: a preview, a search."""
+        twin = Artifact(self._engine, self._id)
+        twin._sealed = self._sealed
+        twin._quiet = True
+        return twin
+
+    def _told(
+        self, items: Iterator[T], detail: dict[str, object], kind: str, what: str, size_of: Callable[[T], int]
+    ) -> Iterator[T]:
+        """Hand items on; when they end, or nobody wants more, that is an event."""
+        size = 0
+        failure: SpillstoreError | None = None
+        complete = False
+        try:
+            for item in items:
+                size += size_of(item)
+                yield item
+            complete = True
+        except SpillstoreError as error:
+            failure = error
+            raise
+        finally:
+            detail |= {what: size, "complete": complete}
+            self._engine.audit.read(kind, self._id, detail, None, failure)
+
+    def _damaged(self, error: IntegrityError) -> None:
+        """Tell of damage, in the log and in the audit."""
+        _log.warning("stored data is damaged", extra={"artifact_id": self._id, "error": str(error)})
+        self._engine.audit.damaged(self._id, error)
 
     def _record(self, connection: sqlite3.Connection) -> ArtifactRow:
         if self._sealed is not None:
@@ -769,11 +890,12 @@ class Artifact:
                 return action(RangeReader(connection, self._sealed, algorithm, view, holes))
             with read_transaction(connection, f"reading {self._id}"):
                 return action(RangeReader(connection, self._record(connection), algorithm, view, holes))
-        except IntegrityError:
+        except IntegrityError as error:
             # Chunks are missing, too, if the artifact was deleted since its row was read.
             self._sealed = None
             with translated(f"reading {self._id}"):
                 engine.artifact_row(connection, self._id)
+            self._damaged(error)
             raise
         except (sqlite3.Error, UnicodeDecodeError) as error:
             raise translation(error, f"reading {self._id}") from error
@@ -791,6 +913,15 @@ class _Raw(io.RawIOBase):
         with artifact._engine.reader() as connection:  # noqa: SLF001  # one module
             self._size = artifact._record(connection).view_size(view_of(stream))  # noqa: SLF001
         self._position = 0
+        self._given = 0
+        self._outcome: SpillstoreError | None = None
+
+    def close(self) -> None:
+        if not self.closed and not self._artifact._quiet:  # noqa: SLF001  # one module
+            detail: dict[str, object] = {"stream": self._stream, "bytes": self._given}
+            artifact = self._artifact
+            artifact._engine.audit.read("read", artifact._id, detail, None, self._outcome)  # noqa: SLF001  # one module
+        super().close()
 
     def readable(self) -> bool:
         return True
@@ -811,7 +942,11 @@ class _Raw(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         view = memoryview(buffer).cast("B")
         end = min(self._position + len(view), self._size)
-        blocks = self._artifact._blocks(self._position, end, 1, self._stream, self._holes)  # noqa: SLF001
+        try:
+            blocks = self._artifact._blocks(self._position, end, 1, self._stream, self._holes)  # noqa: SLF001
+        except SpillstoreError as error:
+            self._outcome = error
+            raise
         if not blocks:
             return 0
         block: Block = blocks[0]
@@ -819,20 +954,8 @@ class _Raw(io.RawIOBase):
         data = block.data[start - block.start :][: len(view)]
         view[: len(data)] = data
         self._position = start + len(data)
+        self._given += len(data)
         return len(data)
-
-
-def event_of(row: tuple[int, int, str, str | None, str | None, str | None, str | None]) -> Event:
-    """The public form of an event's row."""
-    _, at, kind, artifact_id, actor, call, detail = row
-    return Event(
-        artifact_id=artifact_id,
-        at=at / 1e6,
-        kind=kind,
-        actor=actor,
-        tool_call_id=call,
-        detail=json.loads(detail) if detail else {},
-    )
 
 
 def info_of(engine: Engine, record: ArtifactRow) -> ArtifactInfo:
@@ -867,8 +990,12 @@ def info_of(engine: Engine, record: ArtifactRow) -> ArtifactInfo:
         chars=record.chars,
         stdout=stdout,
         stderr=stderr,
-        digest=None if record.content_digest is None else f"{algorithm}:{record.content_digest.hex()}",
-        chunks_digest=None if record.chunks_digest is None else f"{algorithm}:{record.chunks_digest.hex()}",
+        digest=None
+        if record.content_digest is None
+        else f"{algorithm.public_name}:{record.content_digest.hex()}",
+        chunks_digest=None
+        if record.chunks_digest is None
+        else f"{algorithm.public_name}:{record.chunks_digest.hex()}",
         exit_code=record.exit_code,
         created=record.created_us / 1e6,
         ended=None if record.ended_us is None else record.ended_us / 1e6,

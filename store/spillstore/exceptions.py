@@ -24,6 +24,7 @@ No ``sqlite3``, SQLAlchemy or ``zstandard`` exception ever leaves the library: a
     │   ├── QuotaError                              a limit that the operator set
     │   │   ├── ArtifactTooLargeError               the ``reject`` policy met its limit
     │   │   ├── SessionQuotaError
+    │   │   ├── StoreQuotaError
     │   │   └── RateLimitError
     │   ├── DiskFullError
     │   ├── LockedError                             the database stayed locked longer than ``busy_timeout``
@@ -33,6 +34,7 @@ No ``sqlite3``, SQLAlchemy or ``zstandard`` exception ever leaves the library: a
     │   └── UnsupportedError                        this platform or this SQLite cannot hold a store
     └── DamageError                   what is stored cannot be trusted
         ├── IntegrityError                          stored bytes are not what was written
+        ├── DigestKeyError                          digests that need a key that was not given, or another one
         ├── NotASessionError                        a file that is no Spillstore session
         ├── SchemaTooNewError                       a file that a newer version wrote
         └── SchemaTooOldError                       a file that must be upgraded, opened for reading alone
@@ -175,6 +177,10 @@ class SessionQuotaError(QuotaError):
     """The session holds as much as it may."""
 
 
+class StoreQuotaError(QuotaError):
+    """All sessions of the store together hold as much as they may."""
+
+
 class RateLimitError(QuotaError):
     """Too many artifacts were created within a minute."""
 
@@ -212,6 +218,10 @@ class DamageError(SpillstoreError):
 
 class IntegrityError(DamageError):
     """Stored bytes are not what was written; nothing was returned."""
+
+
+class DigestKeyError(DamageError):
+    """The session's digests were made with a key that was not given, or with another, or without the one that was given."""
 
 
 class NotASessionError(DamageError):

@@ -8,6 +8,7 @@ import threading
 from typing import TYPE_CHECKING, Self
 
 from spillstore import _sql
+from spillstore._audit import acting, who
 from spillstore._chunker import ALL_BITS
 from spillstore._database import SESSION_KEY, read_transaction
 from spillstore._ids import ARTIFACT_ID, new_artifact_id
@@ -15,7 +16,7 @@ from spillstore._pipeline import Pipeline
 from spillstore._records import ArtifactRow, read_artifact_row
 from spillstore._trash import remove_trash
 from spillstore._verify import Verifier
-from spillstore.artifact import Artifact, event_of, info_of
+from spillstore.artifact import Artifact, info_of
 from spillstore.exceptions import (
     ArtifactNotFoundError,
     ClosedError,
@@ -23,15 +24,17 @@ from spillstore.exceptions import (
     InvalidSettingError,
     SpillstoreError,
 )
-from spillstore.info import ArtifactInfo, CheckReport, Event, Page
+from spillstore.info import ArtifactInfo, CheckReport, Event, Page, event_of
 from spillstore.settings import KIB, Settings
 from spillstore.writer import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    import contextlib
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
     from types import TracebackType
 
+    from spillstore._audit import Action
     from spillstore._engine import Engine
     from spillstore._filters import FilterFactory, Tap
     from spillstore.info import Newline, State
@@ -43,6 +46,7 @@ _BACKGROUND_BYTES = 16 * 1024 * KIB
 _PAGE = 100
 _NEWLINES = ("auto", "lf", "cr")
 _STATES = ("open", "sealed", "interrupted")
+_HIDDEN = re.compile(r"hidden:[\w-]{11}", re.ASCII)
 _CURSOR = re.compile(r"(\d{1,18})-(\d{1,18})", re.ASCII)
 
 
@@ -61,12 +65,19 @@ class Session:
     """
 
     def __init__(
-        self, engine: Engine, release: Callable[[Engine], None], trash: Path, root: Path | None = None
+        self,
+        engine: Engine,
+        release: Callable[[Engine], None],
+        trash: Path,
+        root: Path | None = None,
+        *,
+        before_create: Callable[[], None] = lambda: None,
     ) -> None:
         self._engine = engine
         self._release = release
         self._trash = trash
         self._root = root
+        self._before_create = before_create
         self._closed = False
         self._closing: list[Callable[[], object]] = []
         self._close_guard = threading.Lock()  # protects both, so that two threads release once
@@ -133,7 +144,8 @@ class Session:
 
         Raises:
             InvalidSettingError: an argument of a wrong type or value.
-            RateLimitError, DiskFullError, SessionDeletedError, LockedError, ReadOnlyError: it cannot be stored.
+            RateLimitError, StoreQuotaError, DiskFullError, SessionDeletedError, LockedError, ReadOnlyError: it cannot be
+                stored.
         """
         settings = self._engine.settings
         if limit is not None or policy is not None:
@@ -154,6 +166,9 @@ class Session:
         if not isinstance(source, str):
             raise InvalidSettingError(f"source must be a string, not {source!r}")
         self._check_open()
+        if settings.hidden_metadata:
+            source = self._hidden(source)
+            command = None if command is None else self._hidden(command)
         clock = self._engine.clock
         created = clock.time()
         # The roll policy drops whole chunks: of an artifact that may keep little, they must be small.
@@ -197,9 +212,12 @@ class Session:
                 clock=clock,
                 filters=None if filters is None else (filters("stdout"), filters("stderr")),
                 tap=tap,
+                actor=who().actor,
             )
 
-        return Writer(self._engine, self._engine.create(make_row, make_pipeline))
+        with self._engine.limits(source):
+            self._before_create()
+        return Writer(self._engine, self._engine.create(make_row, make_pipeline, source))
 
     def put(
         self,
@@ -251,22 +269,31 @@ class Session:
     # --- finding ----------------------------------------------------------------------------------------
 
     def artifact(self, artifact_id: str) -> Artifact:
-        """The artifact of that id.
+        """The artifact of that id. One that is refused is recorded, as the event ``denied``.
 
         Raises:
             ArtifactNotFoundError: this session has none of that id; an id of another session looks just the same.
         """
+        try:
+            return self._artifact(artifact_id)
+        except ArtifactNotFoundError:
+            well_formed = isinstance(artifact_id, str) and ARTIFACT_ID.fullmatch(artifact_id)
+            self._engine.audit.denied(str(artifact_id), "unknown" if well_formed else "malformed")
+            raise
+
+    def _artifact(self, artifact_id: str) -> Artifact:
         self._check_open()
         if not isinstance(artifact_id, str) or not ARTIFACT_ID.fullmatch(artifact_id):
             raise self._engine.not_found(str(artifact_id)[:100])
         with self._engine.reader() as connection:
             record = self._engine.artifact_row(connection, artifact_id)
+        self._engine.audit.about(artifact_id)
         return Artifact(self._engine, artifact_id, record)
 
     def exists(self, artifact_id: str) -> bool:
         """Whether this session holds an artifact of that id."""
         try:
-            self.artifact(artifact_id)
+            self._artifact(artifact_id)
         except ArtifactNotFoundError:
             return False
         return True
@@ -330,6 +357,8 @@ class Session:
             raise InvalidSettingError(f"state must be one of {', '.join(_STATES)}, not {state!r}")
         before_us, before_key = _place(limit, cursor)
         self._check_open()
+        if source is not None and self._engine.settings.hidden_metadata:
+            source = self._hidden(source)
         out: list[ArtifactRow] = []
         with self._engine.reader() as connection, read_transaction(connection, "listing"):
             while True:
@@ -364,6 +393,7 @@ class Session:
         kind: str | None = None,
         artifact_id: str | None = None,
         actor: str | None = None,
+        tool_call_id: str | None = None,
         since: float | None = None,
         until: float | None = None,
         limit: int = _PAGE,
@@ -375,6 +405,7 @@ class Session:
             kind: only these: ``create``, ``seal``, ``read``, ...
             artifact_id: only what happened to this artifact, which may be gone by now.
             actor: only what this one did.
+            tool_call_id: only what was done for this tool call.
             since: only from this time on, in seconds since 1970.
             until: only before this time.
             limit: the most that a page holds.
@@ -398,12 +429,78 @@ class Session:
             "kind": kind,
             "artifact_id": artifact_id,
             "actor": actor,
+            "tool_call_id": tool_call_id,
             "limit": limit + 1,
         }
+        self._engine.audit.flush()
         with self._engine.reader() as connection:
             rows = connection.execute(_sql.EVENTS_PAGE, parameters).fetchall()
         following = f"{rows[limit - 1][1]}-{rows[limit - 1][0]}" if len(rows) > limit else None
         return Page([event_of(row) for row in rows[:limit]], following)
+
+    def acting(
+        self, actor: str | None = None, tool_call_id: str | None = None, *, otherwise: str | None = None
+    ) -> contextlib.AbstractContextManager[None]:
+        r"""Say who does all that is called in a ``with`` block, for its events: a model, a user, a program.
+
+        It holds for this thread, for what ``asyncio.to_thread`` calls, and for every session.
+
+        Args:
+            actor: who; None for who it is outside: ``SPILLSTORE_ACTOR``, or ``library``.
+            tool_call_id: the tool call that it is done for; None as outside.
+            otherwise: who, where nobody has said so outside, nor ``SPILLSTORE_ACTOR``.
+
+        Example:
+            >>> import tempfile
+            >>> from spillstore import Store
+            >>> with tempfile.TemporaryDirectory() as root, Store(root, free_disk_floor=0).session("s") as session:
+            ...     artifact = session.put("one\ntwo\n")
+            ...     with session.acting("model", "call_7"):
+            ...         _ = artifact.read_lines(1, 1)
+            ...     [(event.actor, event.tool_call_id, event.detail["bytes"]) for event in artifact.events("read")]
+            [('model', 'call_7', 4)]
+        """
+        return acting(actor, tool_call_id, otherwise=otherwise)
+
+    def action(self, kind: str, tool: str | None = None) -> contextlib.AbstractContextManager[Action]:
+        """Make all that is read in a ``with`` block one event; for tools that read here and there for one answer.
+
+        Args:
+            kind: of the event: ``read``, ``search``, ``query``, ``compare``, ``list``, ``info``.
+            tool: its name.
+
+        Returns:
+            What the block may tell of itself: ``artifact_id``, ``detail`` (values that JSON can hold, no content) and
+            ``outcome``, ``ok`` or why there was no answer. An error that leaves the block is its outcome.
+        """
+        return self._engine.audit.action(kind, tool)
+
+    def note(self, kind: str, detail: Mapping[str, object], *, artifact_id: str | None = None) -> None:
+        """Take an event that is written with the next batch; ``Artifact.record`` writes at once.
+
+        Args:
+            kind: what happened, in one word.
+            detail: what there is to say of it, without content; long texts are cut.
+            artifact_id: the artifact that it happened to, if there is one.
+        """
+        self._check_open()
+        told = dict(detail)
+        if self._engine.settings.hidden_metadata and isinstance(tool := told.get("tool"), str):
+            told["tool"] = self._hidden(tool)
+        self._engine.audit.add(kind, artifact_id, told)
+
+    def count_passed(self, tool: str, size: int, calls: int = 1) -> None:
+        """Count output that was shown whole and so not stored. It is written with the next events, never by itself.
+
+        Args:
+            tool: what printed it.
+            size: its bytes.
+            calls: how many calls printed it.
+        """
+        self._check_open()
+        if self._engine.settings.hidden_metadata:
+            tool = self._hidden(tool)
+        self._engine.audit.passed(tool, size, calls)
 
     def sign(self, data: bytes) -> str:
         """Eleven characters that only who can open this session can make of ``data``: a keyed digest of 64 bits.
@@ -412,6 +509,12 @@ class Session:
         session, and gone with it.
         """
         return self._engine.sign(data)
+
+    def _hidden(self, text: str) -> str:
+        """What stands for a source or a command where these are hidden: the same for the same text of one session."""
+        if not text or _HIDDEN.fullmatch(text):
+            return text
+        return f"hidden:{self.sign(text.encode(errors='surrogatepass'))}"
 
     # --- life and death ---------------------------------------------------------------------------------
 
@@ -457,7 +560,13 @@ class Session:
                 line for (line,) in connection.execute("PRAGMA integrity_check").fetchall() if line != "ok"
             ]
             lost = connection.execute(_sql.CHUNKS_WITHOUT_ARTIFACT, key).fetchall()
+            stale = []
+            try:
+                self._engine.check_fresh(connection)
+            except IntegrityError as error:
+                stale.append(str(error))
         return [
+            *stale,
             *(f"SQLite says: {line}" for line in lines),
             *(f"chunks of an artifact that is not there (key {artifact})" for (artifact,) in lost),
         ]

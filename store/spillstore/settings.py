@@ -22,13 +22,19 @@ MIB = 1024 * KIB
 GIB = 1024 * MIB
 
 Policy = Literal["roll", "stop", "reject"]
+SessionPolicy = Literal["refuse", "evict"]
+StorePolicy = Literal["refuse", "collect"]
 Durability = Literal["normal", "full"]
 DigestName = Literal["blake3", "sha256"]
+AuditLevel = Literal["full", "writes", "off"]
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "artifact_policy": ("roll", "stop", "reject"),
+    "session_policy": ("refuse", "evict"),
+    "store_policy": ("refuse", "collect"),
     "durability": ("normal", "full"),
     "digest": ("blake3", "sha256"),
+    "audit": ("full", "writes", "off"),
 }
 _UNITS = {"": 1, "b": 1, "k": KIB, "kib": KIB, "m": MIB, "mib": MIB, "g": GIB, "gib": GIB}
 _SIZE = re.compile(r"(\d+)\s*([a-z]*)", re.IGNORECASE)
@@ -43,6 +49,11 @@ class Settings:
         artifact_policy: what happens at that limit: ``roll`` keeps the first quarter and a rolling tail and drops
             the middle, ``stop`` keeps the beginning, ``reject`` fails the write and discards the artifact.
         session_quota: bytes that one session's database may take on disk.
+        session_policy: what happens there: ``refuse`` fails what is written, ``evict`` deletes ended artifacts, those that
+            nobody has read first, the oldest first.
+        store_quota: bytes that all sessions of the store may take together when something new is begun; 0 is no limit.
+        store_policy: what happens there: ``collect`` deletes sessions that nobody holds, the oldest first, and fails what
+            is begun if that is not enough; ``refuse`` fails it at once.
         free_disk_floor: bytes that must stay free on the disk; 0 switches the floor off.
         free_disk_floor_fraction: the same as a fraction of the disk; the larger of the two counts.
         artifacts_per_minute: artifacts that may be created in one session within 60 seconds; 0 is no limit.
@@ -55,7 +66,15 @@ class Settings:
         collect_interval: the least time between two collections that a new session starts by itself.
         durability: ``normal`` survives a killed process, ``full`` also a power cut (one fsync a commit).
         digest: the digest algorithm of new sessions; see ``_digests.py`` for what was measured.
+        digest_key_file: a file that holds a key of at least 32 bytes; with it digests are keyed, so that who can change a
+            session's file, but has not the key, cannot change what is read from it. "" for none.
         cleanup_on_exit: whether ``Session.end`` deletes the session at once.
+        hidden_metadata: whether the source and the command of new artifacts are stored as short keyed digests alone.
+        audit: which events are recorded: ``full`` all; ``writes`` none of reads and previews; ``off`` none but what the
+            library needs itself (texts of previews that show what was dropped, and what ``Artifact.reading`` has shown).
+        audit_events: events that a session keeps; of more, the oldest go.
+        audit_age: age after which an event goes; 0 keeps it.
+        audit_keep: whether the events of a deleted session are kept in ``audit.db`` of the store's folder.
 
     Example:
         >>> Settings().artifact_limit == 1024**3
@@ -67,6 +86,9 @@ class Settings:
     artifact_limit: int = GIB
     artifact_policy: Policy = "roll"
     session_quota: int = 4 * GIB
+    session_policy: SessionPolicy = "refuse"
+    store_quota: int = 20 * GIB
+    store_policy: StorePolicy = "collect"
     free_disk_floor: int = GIB
     free_disk_floor_fraction: float = 0.02
     artifacts_per_minute: int = 600
@@ -79,7 +101,13 @@ class Settings:
     collect_interval: float = 3600.0
     durability: Durability = "normal"
     digest: DigestName = "blake3"
+    digest_key_file: str = ""
     cleanup_on_exit: bool = False
+    hidden_metadata: bool = False
+    audit: AuditLevel = "full"
+    audit_events: int = 100_000
+    audit_age: float = 30 * 86400.0
+    audit_keep: bool = False
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import math
 import os
 import stat
 import threading
@@ -11,7 +12,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spillstore import _locks, _sql
+from spillstore import _locks, _retention, _sql
 from spillstore._clock import SystemClock
 from spillstore._database import (
     DATABASE,
@@ -21,32 +22,48 @@ from spillstore._database import (
     translated,
     wal_allowed,
 )
+from spillstore._digests import new_algorithm
 from spillstore._engine import Engine
-from spillstore._ids import ID_FILE, NO_PROJECT, check_id, folder_name, id_of_folder, needs_id_file
-from spillstore._records import SessionRow
-from spillstore._trash import bury, remove_trash
+from spillstore._freshness import new_sum
+from spillstore._ids import (
+    ID_FILE,
+    MAX_ID_BYTES,
+    NO_PROJECT,
+    check_id,
+    folder_name,
+    id_of_folder,
+    needs_id_file,
+)
+from spillstore._keys import load_key
+from spillstore._places import check_owner, check_private, read_small
+from spillstore._records import SessionRow, read_session_row
+from spillstore._trash import bury, disk_usage, remove_trash
 from spillstore.exceptions import (
+    InvalidSettingError,
     SchemaTooOldError,
     SessionBusyError,
     SessionDeletedError,
     SessionNotFoundError,
     SpillstoreError,
     StorageError,
+    StoreQuotaError,
     UnsafeRootError,
     UsageError,
 )
-from spillstore.info import SessionInfo
+from spillstore.info import CollectReport, Event, Fate, Page, SessionInfo
 from spillstore.session import Session
 from spillstore.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from spillstore._clock import Clock
 
+MEMORY = "memory:"
 _TRASH = ".trash"
 _STAMP = ".collected"
 _NEW = ".new-"
+_TORN = 60.0  # seconds after which a folder that is being made is one that was not finished
 _ATTEMPTS = 50
 
 
@@ -73,13 +90,21 @@ class Store:
     """
 
     def __init__(
-        self, root: str | os.PathLike[str] | None = None, *, clock: Clock | None = None, **settings: object
+        self,
+        root: str | os.PathLike[str] | None = None,
+        *,
+        clock: Clock | None = None,
+        digest_key: bytes | str | os.PathLike[str] | None = None,
+        **settings: object,
     ) -> None:
         """Name a store; nothing is made on disk before the first session.
 
         Args:
-            root: the folder; None for ``SPILLSTORE_ROOT`` or the user's state folder.
+            root: the folder; None for ``SPILLSTORE_ROOT`` or the user's state folder. ``memory:`` is a private folder of
+                this process in a file system in memory, which is removed when the process ends.
             clock: where to read the time; a test brings its own.
+            digest_key: 32 random bytes or more, or the path of a file that holds them; None for what the setting
+                ``digest_key_file`` names. Sessions made with a key can be read with that key alone.
             settings: see ``Settings``; they win over the environment.
 
         Raises:
@@ -90,8 +115,15 @@ class Store:
         check_platform()
         if isinstance(root, str) and "://" in root:
             raise UsageError(f"{root!r} is a database URL; this version stores sessions in a folder")
-        self._root = Path(os.path.abspath(default_root() if root is None else root))  # noqa: PTH100  # no link is followed
+        named = default_root() if root is None else root
         self._settings = Settings.load(None, **settings)
+        self._key = load_key(digest_key, self._settings.digest_key_file)
+        if os.fspath(named) == MEMORY:
+            from spillstore import _memory  # noqa: PLC0415  # few need it
+
+            named, share = _memory.memory_root()
+            self._settings = _memory.memory_settings(self._settings, share)
+        self._root = Path(os.path.abspath(named))  # noqa: PTH100  # no link is followed
         self._clock: Clock = clock or SystemClock()
 
     def __repr__(self) -> str:
@@ -143,26 +175,41 @@ class Store:
                         "what there is"
                     )
                 self._collect_if_due()
+                self._make_room()
                 self._make(folder, session_id, project)
             try:
-                engine = _acquire(folder, self._settings, self._clock, read_only=read_only)
+                engine = _acquire(
+                    folder,
+                    self._key,
+                    lambda: self._open(folder / DATABASE, (session_id, project), read_only=read_only),
+                    read_only=read_only,
+                )
             except SessionDeletedError:
                 # Somebody set the tombstone and has not renamed the folder yet, or died in between: finish for them.
-                self._bury(folder)
+                # Or somebody else has already, and perhaps made a new one.
+                with contextlib.suppress(SessionBusyError, _VanishedError):
+                    self._bury(folder)
             except _VanishedError:
                 continue  # deleted between two of our steps
             else:
-                return Session(engine, _release, self._root / _TRASH, self._root)
+                return Session(
+                    engine, _release, self._root / _TRASH, self._root, before_create=self._make_room
+                )
         raise SessionBusyError(
             f"session {session_id!r} is being deleted and made anew all the time; try again later"
         )
 
     @staticmethod
-    def open_file(path: str | os.PathLike[str]) -> Session:
+    def open_file(
+        path: str | os.PathLike[str], *, digest_key: bytes | str | os.PathLike[str] | None = None
+    ) -> Session:
         """Read a ``session.db`` that somebody sent, wherever it lies.
+
+        The file is not trusted: it is only read if its schema is ours to the letter, so nothing in it is executed.
 
         Args:
             path: the file.
+            digest_key: as for ``Store``.
 
         Returns:
             A session opened for reading; nothing beside the file is made, and no artifact counts as alive.
@@ -175,8 +222,15 @@ class Store:
         if not file.is_file():
             raise SessionNotFoundError(f"there is no file {file}")
         immutable = not file.with_name(f"{file.name}-wal").exists()
+        settings = Settings.load()
         engine = Engine(
-            file, Settings.load(), SystemClock(), read_only=True, immutable=immutable, foreign=True
+            file,
+            settings,
+            SystemClock(),
+            read_only=True,
+            immutable=immutable,
+            foreign=True,
+            key=load_key(digest_key, settings.digest_key_file),
         )
         engine.users = 1
         return Session(engine, _release, file.parent)
@@ -191,6 +245,48 @@ class Store:
                 info = self._session_info(project_folder, folder)
                 if info is not None:
                     yield info
+
+    def deleted_events(
+        self,
+        session_id: str,
+        project: str | None = None,
+        *,
+        kind: str | None = None,
+        artifact_id: str | None = None,
+        actor: str | None = None,
+        tool_call_id: str | None = None,
+        since: float | None = None,
+        until: float | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page[Event]:
+        """What happened in sessions of that name that were deleted, where ``audit_keep`` is set; the newest first.
+
+        Args:
+            session_id: the name that they had.
+            project: theirs, or None.
+            kind: only these; the other filters are those of ``Session.events``.
+            artifact_id: only what happened to this artifact.
+            actor: only what this one did.
+            tool_call_id: only what was done for this tool call.
+            since: only from this time on, in seconds since 1970.
+            until: only before this time.
+            limit: the most that a page holds.
+            cursor: a former page's ``cursor``, for the next one.
+
+        Returns:
+            The page; an empty one where nothing was kept.
+
+        Raises:
+            InvalidSettingError: a limit or cursor that means nothing.
+            StorageError: the file cannot be read.
+        """
+        from spillstore import _kept  # noqa: PLC0415  # few ask
+
+        filters = {"kind": kind, "artifact_id": artifact_id, "actor": actor, "tool_call_id": tool_call_id}
+        return _kept.page(
+            self._root / _kept.KEPT, self._settings, session_id, project, filters, since, until, limit, cursor
+        )
 
     def check(self) -> int:
         """``Session.check`` for every session; returns how many were checked.
@@ -210,71 +306,183 @@ class Store:
 
     # --- retention --------------------------------------------------------------------------------------
 
-    def collect(self, *, older_than: float | None = None, dry_run: bool = False) -> list[SessionInfo]:
-        """Delete sessions that nobody alive holds and that were last written longer ago than retention allows.
+    def collect(
+        self,
+        *,
+        older_than: float | None = None,
+        keep_bytes: int | None = None,
+        project: str | None = None,
+        dry_run: bool = False,
+    ) -> CollectReport:
+        """Delete sessions that nobody alive holds: those that are too old, and the oldest while all take too much.
+
+        A live session is never touched, nor is a folder that is no session. What goes is gone when this returns, and off
+        the disk as soon as no reader has its file open.
 
         Args:
-            older_than: seconds; None for the ``retention`` setting.
+            older_than: seconds since a session was last written; None for the ``retention`` setting.
+            keep_bytes: what the files of these sessions may take together; None for any size.
+            project: look at this project's sessions alone; None for all.
             dry_run: only say what would go.
 
         Returns:
-            What went. A live session is never touched.
+            What went and what stays, each with why. Cost: a few system calls for each session, and what deleting takes.
 
         Raises:
+            InvalidSettingError: a number that means nothing.
             StorageError: the root cannot be read.
+
+        Example:
+            >>> import tempfile
+            >>> with tempfile.TemporaryDirectory() as root:
+            ...     store = Store(root)
+            ...     store.session("chat-42").close()
+            ...     report = store.collect(older_than=0, dry_run=True)
+            >>> [(fate.session.id, fate.why) for fate in report.deleted]
+            [('chat-42', 'age')]
         """
         age = self._settings.retention if older_than is None else older_than
-        limit = self._clock.time() - age
-        gone: list[SessionInfo] = []
-        if not self._root.is_dir():
-            return gone
-        if not dry_run:
-            self._empty_trash()
-        for info in list(self.sessions()):
-            if info.live or info.used > limit:
+        for name, value in (("older_than", age), ("keep_bytes", keep_bytes)):
+            if value is not None and (type(value) not in {int, float} or math.isnan(value)):
+                raise InvalidSettingError(f"{name} must be a number, not {value!r}")
+        now = self._clock.time()
+        leftovers, freed = self._remove_leftovers(dry_run=dry_run) if self._exists_root() else (0, 0)
+        chosen, spared = _retention.plan(self.sessions(project), used_before=now - age, keep_bytes=keep_bytes)
+        deleted: list[Fate] = []
+        for fate in chosen:
+            info = fate.session
+            takes = disk_usage(self._folder(info.id, info.project))
+            if dry_run:
+                freed += takes
+                deleted.append(fate)
                 continue
-            if not dry_run:
-                try:
-                    session = self.session(info.id, info.project, create=False)
-                except SessionNotFoundError:
-                    continue
-                try:
-                    session.delete()
-                except SessionBusyError:
-                    session.close()  # somebody took it between our two looks
-                    continue
-            gone.append(info)
+            try:
+                gone = self._discard(info, now)
+            except (_VanishedError, SessionNotFoundError):
+                continue  # somebody else has deleted it
+            except SessionBusyError as error:
+                spared.append(Fate(session=info, why="busy", detail=str(error)))
+            except SpillstoreError as error:
+                spared.append(Fate(session=info, why="unreadable", detail=str(error)))
+            else:
+                remove_trash(gone)
+                freed += takes - disk_usage(gone)
+                deleted.append(fate)
+        left = sum(fate.session.disk_size for fate in spared)
+        if project is None and not dry_run:
+            _retention.remember_size(self._root, left, self._clock)
+        return CollectReport(
+            deleted=tuple(deleted),
+            spared=tuple(spared),
+            leftovers=leftovers,
+            freed=freed,
+            left=left,
+            dry_run=dry_run,
+        )
+
+    def _discard(self, info: SessionInfo, since: float) -> Path:
+        """Delete a session that nobody holds and nobody has used since ``since``; returns where its folder lies now.
+
+        Nobody in this process opens it for writing meanwhile; in another process, either they see our claim and we theirs,
+        and it stays, or they see the tombstone and get a new session.
+
+        Raises:
+            SessionBusyError: somebody does.
+            SpillstoreError: it cannot be opened, or not be deleted.
+        """
+        folder = self._folder(info.id, info.project)
+        if not self._exists(folder):
+            raise SessionNotFoundError(f"session {info.id!r} is gone")
+        with _opening_of((str(folder), False)):
+            with _registry_guard:
+                known = [_registry.get((str(folder), read_only)) for read_only in (False, True)]
+            if any(engine is not None and engine.still_there() for engine in known):
+                raise SessionBusyError(f"session {info.id!r} is open in this process")
+            try:
+                engine = self._open(folder / DATABASE, (info.id, info.project), read_only=False)
+            except SessionDeletedError:  # whoever began to delete it has not come to its end
+                return self._finish_burying(folder)
+            try:
+                gone = engine.delete_session(self._root / _TRASH, force=False, unused_since=since)
+            except BaseException:
+                engine.shutdown()
+                raise
+            engine.abandon()
         return gone
+
+    def _make_room(self) -> None:
+        """Called before something new is begun: the store's quota, by a size that is known roughly.
+
+        Raises:
+            StoreQuotaError: the sessions take more, and none may go that would help.
+        """
+        quota = self._settings.store_quota
+        if not quota:
+            return
+        size, fresh = _retention.size_of(
+            self._root, quota, self._clock, lambda: sum(info.disk_size for info in self.sessions())
+        )
+        collecting = self._settings.store_policy == "collect"
+        if size >= quota and fresh and collecting:
+            # Somewhat less, so that the next one need not do this again.
+            size = self.collect(keep_bytes=quota // 10 * 9).left
+        if size >= quota:
+            what = "and none that is left may go" if collecting else "and SPILLSTORE_STORE_POLICY is refuse"
+            raise StoreQuotaError(
+                f"the sessions in {self._root} take {size} bytes and may take {quota}, {what}; delete some with "
+                "`spillstore gc`, or raise SPILLSTORE_STORE_QUOTA"
+            )
 
     def _collect_if_due(self) -> None:
         """Once per ``collect_interval`` and root, by the modification time of one file."""
         stamp = self._root / _STAMP
         now = self._clock.time()
         try:
-            if now - stamp.stat().st_mtime < self._settings.collect_interval:
+            if now - stamp.lstat().st_mtime < self._settings.collect_interval:
                 return
         except FileNotFoundError:
             if not self._root.is_dir():
                 return  # a new root: there is nothing to collect
         with translated(f"writing {stamp}"):
-            descriptor = os.open(stamp, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-            os.close(descriptor)
-            os.utime(stamp, (now, now))
+            flags = (
+                os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+            )  # a pipe must not block
+            descriptor = os.open(stamp, flags, 0o600)
+            try:
+                os.utime(descriptor, (now, now))
+            finally:
+                os.close(descriptor)
         with contextlib.suppress(
             SpillstoreError
         ):  # an old session that cannot be opened must not block a new one
             self.collect()
 
-    def _empty_trash(self) -> None:
-        """Unlink what a process that died had begun to delete or to make."""
-        for folder in self._folders(self._root / _TRASH):
-            remove_trash(folder)
+    def _remove_leftovers(self, *, dry_run: bool) -> tuple[int, int]:
+        """Unlink what a process that died had begun to delete or to make; returns how many folders, and their bytes."""
+        count = freed = 0
+        for folder in [*self._folders(self._root / _TRASH), *self._torn()]:
+            count += 1
+            freed += disk_usage(folder) if dry_run else remove_trash(folder)
+        return count, freed
+
+    def _torn(self) -> Iterator[Path]:
+        """Folders of sessions that were never finished, and that nobody is making now."""
         for project in self._folders(self._root):
             for name in os.listdir(project):  # noqa: PTH208
-                if name.startswith(_NEW) and not _locks.live_owners(project / name):
+                folder = project / name
+                if name.startswith(_NEW):
                     with contextlib.suppress(OSError):
-                        if time.time() - (project / name).stat().st_mtime > 60:  # noqa: PLR2004  # being made now
-                            remove_trash(project / name)
+                        status = folder.lstat()
+                        if stat.S_ISDIR(status.st_mode) and time.time() - status.st_mtime > _TORN:
+                            yield folder
+
+    def _exists_root(self) -> bool:
+        """Whether there is a root; refuses a link in its place, and in that of the trash, which would be emptied."""
+        for part in (self._root / _TRASH, self._root):
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                if not stat.S_ISDIR(part.lstat().st_mode):
+                    raise UnsafeRootError(f"{part} is no folder; a store's folders must be real ones")
+        return self._root.is_dir()
 
     # --- folders ----------------------------------------------------------------------------------------
 
@@ -283,22 +491,31 @@ class Store:
         return self._root / project_folder / folder_name(session_id)
 
     def _exists(self, folder: Path) -> bool:
-        """Whether the session is there; refuses links on the way to it."""
+        """Whether the session is there; refuses links on the way to it, and what belongs to somebody else."""
+        root: os.stat_result | None = None
         for part in (self._root, folder.parent, folder):
             try:
-                mode = part.lstat().st_mode
+                status = part.lstat()
             except FileNotFoundError:
                 return False
             except OSError as error:
                 raise StorageError(f"{part} cannot be used: {error}") from error
-            if not stat.S_ISDIR(mode):
-                what = "a symbolic link" if stat.S_ISLNK(mode) else "no folder"
+            if not stat.S_ISDIR(status.st_mode):
+                what = "a symbolic link" if stat.S_ISLNK(status.st_mode) else "no folder"
                 raise UnsafeRootError(f"{part} is {what}; a store's folders must be real ones")
-        with contextlib.suppress(FileNotFoundError):
-            if not stat.S_ISREG((folder / DATABASE).lstat().st_mode):
-                raise UnsafeRootError(f"{folder / DATABASE} is no regular file")
-            return True
-        return False
+            root = root or status
+            check_owner(part, status, root)
+        check_private(folder, status)
+        database = folder / DATABASE
+        try:
+            status = database.lstat()
+        except FileNotFoundError:
+            return False
+        if not stat.S_ISREG(status.st_mode):
+            raise UnsafeRootError(f"{database} is no regular file")
+        check_owner(database, status, root or status)
+        check_private(database, status)
+        return True
 
     def _make(self, folder: Path, session_id: str, project: str | None) -> None:
         """Make a session's folder with all that is in it, under another name, and rename it: it is there or not.
@@ -316,15 +533,18 @@ class Store:
             try:
                 if needs_id_file(folder.name):
                     _write_new(hidden / ID_FILE, session_id.encode())
+                uid = os.urandom(16).hex()
+                algorithm = new_algorithm(self._settings.digest, uid, self._key)
                 row = SessionRow(
                     session_id=session_id,
                     project_id=project,
-                    uid=os.urandom(16).hex(),
+                    uid=uid,
                     created_us=int(self._clock.time() * 1e6),
                     ended_us=None,
                     deleted_us=None,
                     next_artifact_key=0,
-                    digest_algorithm=self._settings.digest,
+                    digest_algorithm=algorithm,
+                    artifacts_sum=new_sum(algorithm),
                     digest=b"",
                 ).sealed()
                 wal = wal_allowed(self._root)
@@ -338,16 +558,50 @@ class Store:
             if self._settings.durability == "full":
                 _sync_folder(folder.parent)
 
+    def _open(self, path: Path, expected: tuple[str, str | None], *, read_only: bool) -> Engine:
+        """Open a session's file, upgraded if it is older and may be written."""
+        settings, clock, key = self._settings, self._clock, self._key
+        try:
+            try:
+                return Engine(path, settings, clock, read_only=read_only, key=key, expected=expected)
+            except SchemaTooOldError:
+                if read_only:
+                    raise
+                from spillstore import _upgrade  # noqa: PLC0415  # Alembic costs half a second
+
+                _upgrade.upgrade(path, settings)
+                return Engine(path, settings, clock, read_only=False, key=key, expected=expected)
+        except SpillstoreError:
+            if not path.exists():
+                raise _VanishedError from None
+            raise
+
     def _bury(self, folder: Path) -> None:
         """Finish a deletion that somebody has begun, if it is still that one."""
-        connection = connect(folder / DATABASE, self._settings, read_only=True)
+        remove_trash(self._finish_burying(folder))
+
+    def _finish_burying(self, folder: Path) -> Path:
+        """Rename such a folder out of sight; returns where it lies then.
+
+        Raises:
+            SessionBusyError: it is another session by now.
+            _VanishedError: it is gone.
+        """
         try:
-            row = connection.execute(_sql.SESSION_GET, {"session_key": 1}).fetchone()
+            connection = connect(folder / DATABASE, self._settings, read_only=True)
+        except StorageError:
+            if folder.exists():
+                raise
+            raise _VanishedError from None
+        try:
+            with translated("reading the session"):
+                row = connection.execute(_sql.SESSION_GET, {"session_key": 1}).fetchone()
         finally:
             connection.close()
-        record = SessionRow(*row)
-        if record.deleted_us is not None:
-            remove_trash(bury(folder, self._root / _TRASH, record.uid))
+        record = read_session_row(row, self._key)
+        if record.deleted_us is None:
+            raise SessionBusyError(f"session {record.session_id!r} was just made anew")
+        return bury(folder, self._root / _TRASH, record.uid)
 
     def _folders(self, folder: Path) -> Iterator[Path]:
         """The real sub-folders whose names are ours."""
@@ -366,14 +620,15 @@ class Store:
         if session_id is None or (project is None and project_folder.name != NO_PROJECT):
             return None
         used, size = 0.0, 0
-        try:
-            for entry in os.scandir(folder):
-                status = entry.stat(follow_symlinks=False)
+        with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
+            for entry in entries:
+                try:
+                    status = entry.stat(follow_symlinks=False)
+                except FileNotFoundError:
+                    continue  # whoever closes a session takes its journal along
                 size += status.st_size
                 if entry.name in {DATABASE, f"{DATABASE}-wal"}:
                     used = max(used, status.st_mtime)
-        except FileNotFoundError:
-            return None
         if not used:
             return None  # no session.db: a folder of somebody else
         live = bool(_locks.live_owners(folder))
@@ -383,10 +638,13 @@ class Store:
 def _read_id(folder: Path) -> str | None:
     if not needs_id_file(folder.name):
         return id_of_folder(folder.name)
+    data = read_small(folder / ID_FILE, MAX_ID_BYTES)
     try:
-        return (folder / ID_FILE).read_text(encoding="utf-8")
-    except (OSError, UnicodeError):
+        value = "" if data is None else data.decode()
+    except UnicodeError:
         return None
+    # The name holds a digest of the id, so a file that names another is not ours.
+    return value if value and folder_name(value) == folder.name else None
 
 
 def _write_new(path: Path, data: bytes, *, exist_ok: bool = False, sync: bool = False) -> None:
@@ -425,37 +683,25 @@ _registry_guard = threading.Lock()  # protects _registry and Engine.users
 _opening = tuple(threading.Lock() for _ in range(64))
 
 
-def _acquire(folder: Path, settings: Settings, clock: Clock, *, read_only: bool) -> Engine:
-    key = (str(folder), read_only)
-    with _opening[hash(key) % len(_opening)]:
+def _opening_of(key: tuple[str, bool]) -> threading.Lock:
+    return _opening[hash(key) % len(_opening)]
+
+
+def _acquire(folder: Path, key: bytes | None, opened: Callable[[], Engine], *, read_only: bool) -> Engine:
+    """The engine that this process has of the session, or the one that ``opened`` makes."""
+    name = (str(folder), read_only)
+    with _opening_of(name):
         with _registry_guard:
-            engine = _registry.get(key)
+            engine = _registry.get(name)
             if engine is not None and engine.still_there():
+                engine.check_key(key)
                 engine.users += 1
                 return engine
-        engine = _open(folder / DATABASE, settings, clock, read_only=read_only)
+        engine = opened()
         engine.users = 1
         with _registry_guard:
-            _registry[key] = engine
+            _registry[name] = engine
         return engine
-
-
-def _open(path: Path, settings: Settings, clock: Clock, *, read_only: bool) -> Engine:
-    """Open a session's file, upgraded if it is older and may be written."""
-    try:
-        try:
-            return Engine(path, settings, clock, read_only=read_only)
-        except SchemaTooOldError:
-            if read_only:
-                raise
-            from spillstore import _upgrade  # noqa: PLC0415  # Alembic costs half a second
-
-            _upgrade.upgrade(path, settings)
-            return Engine(path, settings, clock, read_only=False)
-    except SpillstoreError:
-        if not path.exists():
-            raise _VanishedError from None
-        raise
 
 
 def _release(engine: Engine) -> None:

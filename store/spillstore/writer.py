@@ -153,6 +153,8 @@ class Writer:
             f"the output has at least {size} bytes and an artifact may have {row.size_limit}; it was not kept. Print "
             "less, raise the limit, or choose the policy roll or stop"
         )
+        detail = {"limit": "artifact_limit", "tool": row.source, "size": size, "most": row.size_limit}
+        self._engine.audit.add("limit", row.artifact_id, detail, tool_call_id=row.tool_call_id)
         self._engine.discard(self._pipeline, error)
         raise error
 

@@ -132,7 +132,9 @@ def test_events_of_a_time_are_found_by_an_index(plain_store):
     """A page of events is one walk of the index of times, without sorting."""
     from spillstore import _sql
 
-    names = ("session_key", "since_us", "before_us", "before_key", "kind", "actor", "artifact_id", "limit")
+    names = (
+        "session_key", "since_us", "before_us", "before_key", "kind", "actor", "artifact_id", "tool_call_id", "limit",
+    )  # fmt: skip
     with plain_store.session("test") as session, session._engine.reader() as connection:
         plan = connection.execute(
             f"EXPLAIN QUERY PLAN {_sql.EVENTS_PAGE}", dict.fromkeys(names, 1)

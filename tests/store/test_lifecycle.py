@@ -241,7 +241,7 @@ def test_a_session_of_a_living_process_is_busy(plain_store, holder):
             session.delete()
         assert b"from the holder\n" == session.artifact(holder.artifact_id).read_lines(1, 1)
     assert [True] == [info.live for info in plain_store.sessions()]
-    assert [] == plain_store.collect(older_than=-1e9)
+    assert () == plain_store.collect(older_than=-1e9).deleted
     assert "ok" == holder.poke()
 
 
@@ -329,9 +329,9 @@ def test_old_sessions_are_collected(make_store, clock):
             session.put(b"x")
     with store.session("live"):
         clock.advance(2000)
-        assert ["old"] == [info.id for info in store.collect(dry_run=True)]
+        assert ["old"] == [fate.session.id for fate in store.collect(dry_run=True).deleted]
         assert {"old", "live"} == {info.id for info in store.sessions()}
-        assert ["old"] == [info.id for info in store.collect()]
+        assert ["old"] == [fate.session.id for fate in store.collect().deleted]
     assert ["live"] == [info.id for info in store.sessions()]
 
 

@@ -52,16 +52,16 @@ def test_full_durability_works_the_same(make_store):
 
 def test_on_a_network_file_system_there_is_no_wal(plain_store, monkeypatch):
     """There a session uses a rollback journal, says so once, and works."""
-    kind = _database._file_system(str(plain_store.root))
+    kind = _database.file_system(str(plain_store.root))
     monkeypatch.setattr(_database, "_NETWORK_FILE_SYSTEMS", frozenset({kind}))
-    _database._file_system.cache_clear()
+    _database.file_system.cache_clear()
     try:
         with pytest.warns(UserWarning, match="network file system"):
             write_and_read(plain_store)
         write_and_read(plain_store)
     finally:
         monkeypatch.undo()
-        _database._file_system.cache_clear()
+        _database.file_system.cache_clear()
     connection = sqlite3.connect(plain_store.root / "_" / "test" / "session.db")
     assert ("delete",) == connection.execute("PRAGMA journal_mode").fetchone()
     connection.close()

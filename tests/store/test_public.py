@@ -37,6 +37,9 @@ DEFAULTS = {
     "artifact_limit": GIB,
     "artifact_policy": "roll",
     "session_quota": 4 * GIB,
+    "session_policy": "refuse",
+    "store_quota": 20 * GIB,
+    "store_policy": "collect",
     "free_disk_floor": GIB,
     "free_disk_floor_fraction": 0.02,
     "artifacts_per_minute": 600,
@@ -49,7 +52,13 @@ DEFAULTS = {
     "collect_interval": 3600.0,
     "durability": "normal",
     "digest": "blake3",
+    "digest_key_file": "",
     "cleanup_on_exit": False,
+    "hidden_metadata": False,
+    "audit": "full",
+    "audit_events": 100_000,
+    "audit_age": 30 * 86400.0,
+    "audit_keep": False,
 }
 
 

@@ -104,6 +104,8 @@ def test_missing_session_is_an_error_and_is_not_made(cli, root, name):
     """Only ``run``, ``put`` and the servers make a session; the others say how to name the right one."""
     given = {
         "list": [],
+        "audit": [],
+        "stats": [],
         "clean": [],
         "export": ["@last", "out"],
         "search": ["@last", "x"],

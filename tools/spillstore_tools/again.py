@@ -60,7 +60,8 @@ def known(session: Session, artifact: Artifact, facts: Facts) -> Again | None:
     origin = artifact.origin(alike=facts.is_command)
     if origin is None:
         return None
-    return Again(_repeated(artifact, session.artifact(origin.artifact_id), origin, facts), origin.artifact_id)
+    original = session.artifact(origin.artifact_id).unrecorded()
+    return Again(_repeated(artifact, original, origin, facts), origin.artifact_id)
 
 
 def _whole(text: str, size: int, facts: Facts) -> Rendered:

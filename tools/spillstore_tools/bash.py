@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from spillstore.session import Session
 from spillstore_tools.arguments import ArgumentError, absent, named, text, whole
+from spillstore_tools.audited import MODEL
 from spillstore_tools.jobs import Job, guarded, jobs_of
 from spillstore_tools.profiles import profile as profile_named
 from spillstore_tools.runners import LocalRunner
@@ -369,16 +370,18 @@ class BashTool:
         cwd = self._jobs.cwd if self._cwd is None else os.fspath(self._cwd)
         env, runner = self._environment(), self._runner
         on_spill, on_end = self._on_spill, self._on_end
-        spill = Spill(
-            lambda: session,
-            profile,
-            source=self._source,
-            command=command,
-            tool_call_id=tool_call_id,
-            content_type="text/plain",
-            is_command=True,
-            on_spill=None if on_spill is None else lambda artifact_id: guarded(on_spill, artifact_id),
-        )
+        with session.acting(tool_call_id=tool_call_id, otherwise=MODEL):
+            spill = Spill(
+                lambda: session,
+                profile,
+                source=self._source,
+                command=command,
+                tool_call_id=tool_call_id,
+                content_type="text/plain",
+                is_command=True,
+                on_spill=None if on_spill is None else lambda artifact_id: guarded(on_spill, artifact_id),
+                on_pass=session.count_passed,
+            )
         job = Job(
             command,
             lambda: runner.start(command, cwd=cwd, env=env),
@@ -398,6 +401,7 @@ class BashTool:
         if session.root is not None:
             env["SPILLSTORE_ROOT"] = str(session.root)
             env["SPILLSTORE_SESSION"] = session.id
+            env.setdefault("SPILLSTORE_ACTOR", MODEL)
             env.pop("SPILLSTORE_PROJECT", None)
             if session.project is not None:
                 env["SPILLSTORE_PROJECT"] = session.project

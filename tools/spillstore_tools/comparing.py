@@ -28,6 +28,7 @@ from weakref import WeakKeyDictionary
 
 from spillstore.exceptions import SpillstoreError
 from spillstore_tools.arguments import ArgumentError, absent, flag, one_of, whole
+from spillstore_tools.audited import audited
 from spillstore_tools.describe import count, human_size, utc
 from spillstore_tools.differences import Differences
 from spillstore_tools.origin import ROOM as MARK_ROOM
@@ -64,6 +65,7 @@ _kept: WeakKeyDictionary[Session, OrderedDict[_Wanted, Differences]] = WeakKeyDi
 _keeping = threading.Lock()  # of ``_kept``
 
 
+@audited("compare")
 def compare_artifacts(
     session: Session,
     *,

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from spillstore.exceptions import DroppedRangeError, NotJSONError, QueryLimitError, SpillstoreError
 from spillstore.info import BadLine, json_text
 from spillstore_tools.arguments import ArgumentError, absent, flag, one_of, text, whole
+from spillstore_tools.audited import audited
 from spillstore_tools.origin import ROOM as MARK_ROOM
 from spillstore_tools.preview.clean import one_line
 from spillstore_tools.retrieval import (
@@ -53,6 +54,7 @@ _NOTHING = "$[0:0]"  # selects nothing, and needs JSON to do so
 _RIGHT = 'get_artifact(id="{}", query="$.users[?@.age > 30].name")'
 
 
+@audited("query")
 def query_artifact(
     session: Session,
     *,

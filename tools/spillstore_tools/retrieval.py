@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, cast
 
 from spillstore.exceptions import ArtifactNotFoundError, SpillstoreError
 from spillstore_tools.arguments import ArgumentError, absent, flag, moment, number, one_of, whole
+from spillstore_tools.audited import audited
 from spillstore_tools.describe import described, human_size, utc
 from spillstore_tools.origin import ROOM as MARK_ROOM
 from spillstore_tools.origin import marked
@@ -93,6 +94,7 @@ def of_session(session: Session, answer: Answer) -> Answer:
     return dataclasses.replace(answer, text=marked(session, answer.text))
 
 
+@audited("read")
 def get_artifact(
     session: Session,
     *,
@@ -198,6 +200,7 @@ def _check_partial(asked: dict[str, object], artifact: Artifact, *, partial: boo
         )
 
 
+@audited("info")
 def artifact_info(session: Session, *, id: object = None) -> Answer:  # noqa: A002  # the name that models are told
     """What is known of an artifact without reading it.
 
@@ -212,6 +215,7 @@ def artifact_info(session: Session, *, id: object = None) -> Answer:  # noqa: A0
     return of_session(session, Answer(text=text, artifact_id=artifact.id))
 
 
+@audited("list")
 def list_artifacts(
     session: Session,
     *,

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from spillstore.exceptions import SpillstoreError
 from spillstore_tools.arguments import ArgumentError, absent, flag, one_of, text, whole
+from spillstore_tools.audited import audited
 from spillstore_tools.preview.clean import Positions, clean, is_plain, one_line
 from spillstore_tools.retrieval import MAX_CHARS, STREAMS, Answer, closed, find_artifact, of_session
 
@@ -58,6 +59,7 @@ class Seen:
         return Positions(line, terminator).offset(index)
 
 
+@audited("search")
 def search_artifact(
     session: Session,
     *,

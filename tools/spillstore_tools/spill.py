@@ -14,6 +14,7 @@ this process knows; so ``stored.render`` makes the same text again.
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import dataclasses
 import threading
 import time
@@ -38,6 +39,7 @@ from spillstore_tools.stored import (
     scanned,
     terminator_in,
     terminator_of,
+    told,
 )
 
 if TYPE_CHECKING:
@@ -96,6 +98,7 @@ class Spill:
         flags: what a ``spillstore`` command needs besides to find the session.
         keep: ``all`` stores what is shown whole, too; None leaves it to the profile.
         on_spill: called with the artifact's id when there is one.
+        on_pass: called with the tool and the size of output that is not stored, at the end.
 
     Example:
         >>> import tempfile
@@ -122,9 +125,12 @@ class Spill:
         flags: str = "",
         keep: Keep | None = None,
         on_spill: Callable[[str], object] | None = None,
+        on_pass: Callable[[str, int], object] | None = None,
     ) -> None:
         self._keep = keep or profile.keep
         self._on_spill = on_spill
+        self._on_pass = on_pass
+        self._context = contextvars.copy_context()  # who acts: what happens on other threads is theirs, too
         self._open_session = session
         self._session: Session | None = None
         self._profile = profile
@@ -288,7 +294,8 @@ class Spill:
             self._scans = self._make_scans(terminator_of(b"".join(data for _, data, _ in held)))
         try:
             self._session = self._open_session()
-            self._writer = self._session.create(
+            self._writer = self._context.run(
+                self._session.create,
                 source=self._source,
                 command=self._command,
                 tool_call_id=self._tool_call_id,
@@ -480,7 +487,7 @@ class Spill:
         try:
             artifact = self._session.artifact(artifact_id)
             info = artifact.info
-            self._holes = holes_of(artifact, info)
+            self._holes = holes_of(artifact.unrecorded(), info)
         except SpillstoreError as error:
             if not empty:
                 return
@@ -506,9 +513,21 @@ class Spill:
             runtime: milliseconds that it ran; of output that is stored the artifact's own times are used.
         """
         try:
-            return self._finish(exit_code, runtime)
+            rendered = self._finish(exit_code, runtime)
         finally:
             self._announce()
+        with contextlib.suppress(SpillstoreError):  # the session was closed meanwhile, or is gone
+            self._context.run(self._record, rendered)
+        return rendered
+
+    def _record(self, rendered: Rendered) -> None:
+        """Tell the audit what was shown of how much."""
+        if self._session is not None and self.artifact_id is not None:
+            detail = told(rendered, self._profile, self._source, self.received)
+            with self._session.acting(tool_call_id=self._tool_call_id):
+                self._session.note("preview", detail, artifact_id=self.artifact_id)
+        elif self._on_pass is not None and not self._refused and self._problem is None:
+            self._on_pass(self._source, self.received)
 
     def _finish(self, exit_code: int | None, runtime: int | None) -> Rendered:
         with self._writing:
@@ -545,7 +564,7 @@ class Spill:
         ):
             return None
         try:
-            again = known(session, artifact, facts)
+            again = known(session, artifact.unrecorded(), facts)
             if again is None:
                 return None
             self._lines = self.lines()
@@ -608,8 +627,8 @@ class Spill:
         if terminator_in(info) == self._ended_by and (info.hole is None or self._profile.shows_dropped):
             return overviews
         try:
-            again = scanned(artifact, self._profile, self._source)
-            self._head = head_of(artifact)
+            again = scanned(artifact.unrecorded(), self._profile, self._source)
+            self._head = head_of(artifact.unrecorded())
         except SpillstoreError as error:
             self._problem = f"it cannot be read again: {error}"
             return overviews

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from spillstore_tools.profiles.base import Profile
 
 
+RENDERED = "rendered"  # the kind of the event
+_RANGES = 20  # that the audit names
+
+
 def terminator_of(data: bytes) -> bytes:
     """What ends a line where ``newline`` is ``auto``."""
     return b"\r" if b"\r" in data and b"\n" not in data else b"\n"
@@ -60,6 +64,13 @@ def render(
     Raises:
         SpillstoreError: it cannot be read.
     """
+    rendered = _rendered(artifact.unrecorded(), profile, flags, is_command)
+    info = artifact.info
+    artifact.record("preview", told(rendered, profile, info.source, info.size), at_once=False)
+    return rendered
+
+
+def _rendered(artifact: Artifact, profile: Profile, flags: str, is_command: bool | None) -> Rendered:  # noqa: FBT001  # of our own call
     info = artifact.info
     if info.hole is not None and profile.shows_dropped and (recorded := _recorded(artifact, profile, flags)):
         return recorded
@@ -69,17 +80,38 @@ def render(
     return profile.render(scanned(artifact, profile, info.source), facts)
 
 
+def told(rendered: Rendered, profile: Profile, source: str, received: int) -> dict[str, object]:
+    """What the audit says of a preview: how much of how much, and the first ranges that are left out; no content.
+
+    Args:
+        rendered: the preview.
+        profile: that made it.
+        source: the tool.
+        received: bytes that came.
+    """
+    return {
+        "tool": source,
+        "profile": profile.name,
+        "strategy": rendered.strategy,
+        "truncated": rendered.was_truncated,
+        "received": received,
+        "shown": len(rendered.text),
+        "omitted": len(rendered.omissions),
+        "ranges": [[each.stream, each.start, each.end] for each in rendered.omissions[:_RANGES]],
+    }
+
+
 def record(artifact: Artifact, profile: Profile, flags: str, rendered: Rendered) -> None:
     """Keep the text of a preview that shows what the artifact has dropped. It is shown even if that fails."""
     with contextlib.suppress(SpillstoreError):
         artifact.record(
-            "preview", {"profile": profile.name, "flags": flags, "rendered": dataclasses.asdict(rendered)}
+            RENDERED, {"profile": profile.name, "flags": flags, "rendered": dataclasses.asdict(rendered)}
         )
 
 
 def _recorded(artifact: Artifact, profile: Profile, flags: str) -> Rendered | None:
     """The preview that was recorded, if it is this one."""
-    for event in artifact.events("preview"):
+    for event in artifact.events(RENDERED):
         if (event.detail.get("profile"), event.detail.get("flags")) == (profile.name, flags):
             fields = dict(event.detail["rendered"])
             fields["omissions"] = tuple(Omission(**omission) for omission in fields["omissions"])

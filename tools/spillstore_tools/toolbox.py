@@ -71,7 +71,7 @@ class Toolbox:
 
         if name == "bash":
             return await self._bash.call(arguments, tool_call_id=tool_call_id)
-        return await asyncio.to_thread(self._read, name, arguments)
+        return await asyncio.to_thread(self._read, name, arguments, tool_call_id)
 
     def call_sync(
         self, name: str, arguments: Mapping[str, object] | str, *, tool_call_id: str | None = None
@@ -79,9 +79,11 @@ class Toolbox:
         """``call`` for callers that wait."""
         if name == "bash":
             return self._bash.call_sync(arguments, tool_call_id=tool_call_id)
-        return self._read(name, arguments)
+        return self._read(name, arguments, tool_call_id)
 
-    def _read(self, name: str, arguments: Mapping[str, object] | str) -> Answer:
+    def _read(
+        self, name: str, arguments: Mapping[str, object] | str, tool_call_id: str | None = None
+    ) -> Answer:
         if name not in _READING:
             tools = ", ".join(["bash", *_READING])
             return Answer(text=f"no tool is called {str(name)[:80]!r}; there are {tools}\n", is_error=True)
@@ -92,4 +94,5 @@ class Toolbox:
         known = {key: value for key, value in sent.items() if key in READING_ARGUMENTS[name]}
         if name == "get_artifact":
             known["partial"] = self._partial
-        return _READING[name](self._session, **known)
+        with self._session.acting(tool_call_id=tool_call_id):
+            return _READING[name](self._session, **known)

@@ -6,9 +6,11 @@ the limits of the profile, metadata about what was done, and the artifact that h
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import logging
+import threading
 import time
 from collections.abc import Iterable
 from typing import IO, TYPE_CHECKING, Any
@@ -153,6 +155,10 @@ class TruncationProcessor:
     ) -> None:
         self._session = session
         self._flags = flags
+        self._passed: dict[
+            str, tuple[int, int]
+        ] = {}  # calls and bytes of each tool that no session has counted yet
+        self._counting = threading.Lock()  # protects it
         self._configuration = configuration
         self._profile = profile_named(profile, configuration) if isinstance(profile, str) else profile
 
@@ -184,6 +190,7 @@ class TruncationProcessor:
         began = time.perf_counter()
         data: object = encoded(content) if isinstance(content, str) else content
         if isinstance(data, bytes) and (text := self._at_once(data, tool_name, newline)) is not None:
+            self._count(tool_name, len(data))
             return self._result(Rendered(text=text), len(data), None, tool_name)
         if isinstance(data, bytes) and (text := self._answer(data)) is not None:
             return self._result(Rendered(text=text), len(data), None, tool_name)
@@ -201,6 +208,7 @@ class TruncationProcessor:
                 content_type=content_type,
                 newline=newline,
                 flags=self._flags,
+                on_pass=self._count,
             )
             _fill(spill, pieces)
             rendered, size, artifact_id = spill.finish(), spill.received, spill.artifact_id
@@ -236,7 +244,22 @@ class TruncationProcessor:
     def _open(self) -> Session:
         if self._session is None:
             raise SpillstoreError("there is no session to store it in")
-        return self._session() if callable(self._session) else self._session
+        session = self._session() if callable(self._session) else self._session
+        with self._counting:
+            passed, self._passed = self._passed, {}
+        for tool, (calls, size) in passed.items():
+            session.count_passed(tool, size, calls)
+        return session
+
+    def _count(self, tool_name: str, size: int) -> None:
+        """Count output that is shown whole; where the session is not known yet, here until it is."""
+        if self._session is not None and not callable(self._session):
+            with contextlib.suppress(SpillstoreError):  # it is closed; nothing needs storing
+                self._session.count_passed(tool_name, size)
+            return
+        with self._counting:
+            calls, total = self._passed.get(tool_name, (0, 0))
+            self._passed[tool_name] = calls + 1, total + size
 
     def _result(
         self, rendered: Rendered, size: int, artifact_id: str | None, tool_name: str

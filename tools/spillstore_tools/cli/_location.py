@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from spillstore._audit import acting
 from spillstore_tools.preview.clean import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from click.shell_completion import CompletionItem
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 LAST = "@last"
 _CANDIDATES = 6
+_LASTING = ("mcp", "mcp-proxy")  # what goes on for as long as its artifacts are wanted
 
 _COMPLETED = 50
 
@@ -112,6 +114,12 @@ class Location:
                 "--root, or make it with `spillstore run` or `spillstore put`"
             ) from None
 
+    @contextlib.contextmanager
+    def reading(self, kind: str) -> Iterator[Session]:
+        """The session, opened for reading, and all that is read in it one event: ``read``, ``search``, ..."""
+        with self.open() as session, session.action(kind, click.get_current_context().info_name):
+            yield session
+
     def environment(self) -> dict[str, str]:
         """Our environment, and in it the variables that lead a child to the same place."""
         found = {**os.environ, "SPILLSTORE_SESSION": self.session}
@@ -120,6 +128,15 @@ class Location:
         if self.root is not None:
             found["SPILLSTORE_ROOT"] = os.path.abspath(self.root)  # noqa: PTH100  # no link is followed
         return found
+
+
+def refuse_memory(root: str | None) -> None:
+    """Raise a usage error for a store in memory, which would be gone before anybody could read it."""
+    if root == "memory:":
+        raise click.UsageError(
+            "a store in memory ends with its process, and this command's process ends at once; name a folder with --root or "
+            "SPILLSTORE_ROOT (`spillstore mcp` and `spillstore mcp-proxy` can serve one in memory)"
+        )
 
 
 def configured_root() -> str | None:
@@ -178,13 +195,17 @@ def location_options(
         *args: object, session: str, project: str | None, root: str | None, **kwargs: object
     ) -> Any:
         context = click.get_current_context()
+        if context.info_name not in _LASTING:
+            refuse_memory(root)
         flags = "".join(
             f" --{name} {shlex.quote(value)}"
             for name, value in (("session", session), ("project", project), ("root", root))
             if value is not None and context.get_parameter_source(name) is ParameterSource.COMMANDLINE
         )
         location = Location(session=session, project=project, root=root, flags=flags)
-        return function(*args, location=location, **kwargs)
+        # Who goes on serving serves others.
+        with acting(None, None, otherwise=None if context.info_name in _LASTING else "cli"):
+            return function(*args, location=location, **kwargs)
 
     return with_location
 
@@ -209,6 +230,8 @@ def find(session: Session, name: str) -> Artifact:
     if len(matches) == 1 or name in matches:
         return session.artifact(name if name in matches else matches[0])
     if not matches:
+        with contextlib.suppress(ArtifactNotFoundError):
+            session.artifact(name)  # so that the refusal is recorded
         raise ArtifactNotFoundError(
             f"session {session.id!r} holds no artifact {name!r}; `spillstore list` shows what there is"
         )

@@ -38,7 +38,7 @@ def command(artifact_id: str, stream: str, location: Location, *, skip_holes: bo
       spillstore cat art_1699234567890_a1b2c3d4e5f60718 --stream stderr > err.log
     """  # noqa: D301  # click's mark for text that is not to be wrapped
     view = cast("Stream", stream)
-    with location.open() as session:
+    with location.reading("read") as session:
         artifact = find(session, artifact_id)
         size = view_of(artifact, view)[0]
         blocks = byte_blocks(artifact, 0, size, stream=view, skip=skip_holes)

@@ -41,7 +41,7 @@ def command(ids: tuple[str, ...], stream: str, location: Location, *, exact: boo
 
     if len(ids) > 2:  # noqa: PLR2004  # the two
         raise click.UsageError("give one or two artifacts; for example spillstore diff @last")
-    with location.open() as session:
+    with location.reading("compare") as session:
         artifact = find(session, ids[-1])
         base = find(session, ids[0]) if len(ids) > 1 else _before(session, artifact)
         found = Differences(base, artifact, stream=cast("Stream", stream), exact=exact)

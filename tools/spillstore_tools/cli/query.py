@@ -64,7 +64,7 @@ def command(
       spillstore query @last '$.users[?@.age > 30].name'
       spillstore query @last '$..error' --paths --limit 20
     """  # noqa: D301  # click's mark for text that is not to be wrapped
-    with location.open() as session:
+    with location.reading("query") as session:
         artifact = find(session, artifact_id)
         view = _view(artifact, stream, cursor, start_line)
         found = _Found(

@@ -60,7 +60,7 @@ def command(
       spillstore replay @last
       spillstore replay @last --speed 10 --max-wait 2
     """  # noqa: D301  # click's mark for text that is not to be wrapped
-    with location.open() as session:
+    with location.reading("read") as session:
         artifact = find(session, artifact_id)
         size = artifact.info.size
         byte_blocks(artifact, 0, size, skip=skip_holes)  # refuses a hole before anything is printed

@@ -67,7 +67,7 @@ def command(
     """  # noqa: D301  # click's mark for text that is not to be wrapped
     from spillstore_tools.searching import Seen, grouped  # noqa: PLC0415  # with it come the previews
 
-    with location.open() as session:
+    with location.reading("search") as session:
         result = find(session, artifact_id).search(
             pattern,
             stream=cast("Stream", stream),

@@ -65,7 +65,7 @@ def command(
     view = cast("Stream", stream)
     first, last = parse_lines(lines) if lines is not None else (1, None)
     start, end = parse_bytes(byte_range) if byte_range is not None else (0, None)
-    with location.open() as session:
+    with location.reading("read") as session:
         artifact = find(session, artifact_id)
         if lines is not None:
             blocks = _lines(artifact, first, last, view, skip=skip_holes)

@@ -45,7 +45,7 @@ def command(
     if follow and as_json:
         raise click.UsageError("give --follow or --json, not both")
     view = cast("Stream", stream)
-    with location.open() as session:
+    with location.reading("read") as session:
         artifact = find(session, artifact_id)
         start = start_of_last_lines(artifact, lines, stream=view)
         end = view_of(artifact, view)[0]

@@ -1,0 +1,122 @@
+"""Making room in a session that is full: ended artifacts go, so that what comes can be stored.
+
+The order: what nobody has read, the oldest first; then what was read, that which was not looked at for longest first. So
+what somebody is reading right now goes last. An artifact that is being written is never chosen.
+
+An artifact is marked ``deleted`` in a short transaction that also records the event ``evict``; from then on nobody can read
+it. Its chunks are dropped in steps, each in a transaction of its own, and only as many as are needed now: the rest goes when
+more room is needed, or when the next writer opens the session. What is dropped is not given back to the disk, because what
+needs the room takes it at once.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from typing import TYPE_CHECKING
+
+from spillstore import _sql
+from spillstore._database import SESSION_KEY, translated, write_transaction
+from spillstore._records import read_artifact_row
+from spillstore.exceptions import IntegrityError
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from spillstore._recorder import Recorder
+    from spillstore._records import ArtifactRow
+    from spillstore.settings import Settings
+
+EVICT = "evict"  # the kind of the event
+_log = logging.getLogger("spillstore")
+_STEP_CHUNKS = 512
+_CANDIDATES = 256
+
+
+class Evictor:
+    """Makes room in one session. Whoever calls holds the engine's ``_commit``, and no transaction."""
+
+    def __init__(self, recorder: Recorder, settings: Settings) -> None:
+        self._recorder = recorder
+        self._settings = settings
+        self._row: ArtifactRow | None = None  # marked; its chunks from _next on are still there
+        self._next = 0
+        self._queue: deque[tuple[str, bool]] = deque()  # ids, and whether somebody has read them
+        self._damaged: set[str] = set()  # evidence, and nobody could say what went
+
+    def make_room(self, connection: sqlite3.Connection, new_bytes: int) -> bool:
+        """Evict until so many bytes fit into the session's quota; False if nothing is left that may go.
+
+        Cost where there is room: two look-ups. Else a look at every artifact, and what is dropped.
+
+        Raises:
+            SessionDeletedError, LockedError, StorageError: it cannot be done.
+        """
+        self._queue.clear()
+        while self.is_full(connection, new_bytes):
+            if self._row is None and not self._mark_next(connection):
+                return False
+            self._drop_some(connection)
+        return True
+
+    def is_full(self, connection: sqlite3.Connection, new_bytes: int) -> bool:
+        """Whether so many bytes do not fit."""
+        with translated("measuring the session"):
+            return self._recorder.used(connection) + new_bytes > self._settings.session_quota
+
+    def _mark_next(self, connection: sqlite3.Connection) -> bool:
+        """Choose an artifact and mark it; False if there is none."""
+        while True:
+            if not self._queue:
+                with translated("choosing what to evict"):
+                    found = connection.execute(
+                        _sql.ARTIFACTS_TO_EVICT, {"session_key": SESSION_KEY, "limit": _CANDIDATES}
+                    ).fetchall()
+                self._queue.extend((name, bool(read)) for name, read in found if name not in self._damaged)
+                if not self._queue:
+                    return False
+            artifact_id, was_read = self._queue.popleft()
+            try:
+                self._mark(connection, artifact_id, was_read=was_read)
+            except IntegrityError as error:
+                self._damaged.add(artifact_id)
+                _log.warning("artifact not evicted", extra={"artifact_id": artifact_id, "error": str(error)})
+            if self._row is not None:
+                return True
+
+    def _mark(self, connection: sqlite3.Connection, artifact_id: str, *, was_read: bool) -> None:
+        """Take it out of sight, unless another process was first."""
+        with write_transaction(connection, self._settings.busy_timeout, "evicting an artifact"):
+            self._recorder.refuse_deleted(connection)
+            found = connection.execute(
+                _sql.ARTIFACT_GET, {"session_key": SESSION_KEY, "artifact_id": artifact_id}
+            ).fetchone()
+            if found is None:
+                return
+            row = read_artifact_row(found, self._recorder.session.digest_algorithm)
+            if row.state == "deleted":
+                return
+            row = self._recorder.update(connection, row._replace(state="deleted"))
+            detail: dict[str, object] = {
+                "why": "session_quota",
+                "quota": self._settings.session_quota,
+                "kept": row.kept,
+                "stored": row.stored_size,
+                "read": was_read,
+            }
+            # Whatever is audited: who looks for it is to be told.
+            self._recorder.write_event(connection, EVICT, artifact_id, detail, row.tool_call_id)
+        self._row, self._next = row, 0
+
+    def _drop_some(self, connection: sqlite3.Connection) -> None:
+        """Drop the next chunks of what is marked; another process may have dropped them before."""
+        row = self._row
+        assert row is not None, "make_room has marked one"
+        key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
+        following = self._next + _STEP_CHUNKS
+        with write_transaction(connection, self._settings.busy_timeout, "freeing space"):
+            self._recorder.refuse_deleted(connection)
+            connection.execute(_sql.CHUNKS_DROP, {**key, "first": self._next, "last": following})
+            if following >= row.chunks:
+                self._recorder.remove(connection, row)
+        self._row, self._next = (None, 0) if following >= row.chunks else (row, following)

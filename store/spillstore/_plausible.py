@@ -1,0 +1,105 @@
+"""What a row of an artifact can hold, whoever wrote it.
+
+A right digest says that a row is as it was written, and without a key anybody can write one. So what reads rely on is
+checked besides: that a chunk's place follows from a position, that no loop runs over more chunks than there are bytes, that
+the owner's name is no path, that times are dates. It costs 8 us a row, and rows of sealed artifacts are kept.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from spillstore import _sql
+from spillstore._codec import MAX_CHUNK
+from spillstore._digests import DIGEST_SIZE
+from spillstore._ids import ARTIFACT_ID
+from spillstore._locks import is_owner_name
+
+if TYPE_CHECKING:
+    from spillstore._records import ArtifactRow, Hole
+
+WHOLE: Final = 2**62
+LATEST_US: Final = 253_402_300_799_000_000  # the end of the year 9999, the last that dates can have
+_STATES: Final = frozenset({"open", "sealed", "interrupted", "deleted"})
+_NEWLINES: Final = frozenset({"auto", "lf", "cr"})
+_POLICIES: Final = frozenset({"roll", "stop", "reject"})
+_FLAGS: Final = 0b111
+_ID_LENGTH: Final = 100
+_COLUMNS: Final = _sql.ARTIFACT_COLUMNS
+_COUNTS: Final = tuple(
+    index
+    for index, name in enumerate(_COLUMNS)
+    if name.endswith(("_size", "_lines", "_limit", "_key"))
+    or name in {"chunks", "received", "size", "kept", "chars"}
+)
+_TEXTS: Final = tuple(map(_COLUMNS.index, ("artifact_id", "source", "state", "newline", "policy", "owner")))
+_MAYBE_TEXTS: Final = tuple(
+    map(_COLUMNS.index, ("tool_call_id", "command", "content_type", "reason", "hole"))
+)
+
+
+def is_count(value: object, most: int = WHOLE) -> bool:
+    """Whether it is a whole number from 0 to ``most``."""
+    return type(value) is int and 0 <= value <= most
+
+
+def types_fit(row: ArtifactRow) -> bool:
+    """Whether every column holds what its type says; SQLite lets each hold anything."""
+    return (
+        all(is_count(row[index]) for index in _COUNTS)
+        and all(type(row[index]) is str for index in _TEXTS)
+        and all(row[index] is None or type(row[index]) is str for index in _MAYBE_TEXTS)
+        and all(
+            digest is None or (type(digest) is bytes and len(digest) == DIGEST_SIZE)
+            for digest in (row.content_digest, row.chunks_digest)
+        )
+        and is_count(row.created_us, LATEST_US)
+        and (row.ended_us is None or is_count(row.ended_us, LATEST_US))
+        and is_count(row.line_flags, _FLAGS)
+        and (row.exit_code is None or type(row.exit_code) is int)
+    )
+
+
+def values_fit(row: ArtifactRow) -> bool:
+    """Whether the values of a row whose types fit can stand beside each other, the hole aside."""
+    return (
+        len(row.artifact_id) <= _ID_LENGTH
+        and ARTIFACT_ID.fullmatch(row.artifact_id) is not None
+        and is_owner_name(row.owner)
+        and row.state in _STATES
+        and row.newline in _NEWLINES
+        and row.policy in _POLICIES
+        and 1 <= row.chunk_size <= MAX_CHUNK
+        and row.chunks == -(-row.size // row.chunk_size)
+        and row.stdout_size + row.stderr_size == row.size
+        and row.stdout_lines <= row.stdout_size
+        and row.stderr_lines <= row.stderr_size
+        and row.chars <= row.size
+    )
+
+
+def hole_fits(row: ArtifactRow, hole: Hole | None) -> bool:
+    """Whether what was dropped is whole chunks of the artifact, and what is kept the rest."""
+    if hole is None:
+        return row.kept == row.size
+    numbers = (hole.first_seq, hole.last_seq, hole.time_start, hole.time_end)
+    spans = [hole.spans[name] for name in ("combined", "stdout", "stderr")]
+    sizes = (row.size, row.stdout_size, row.stderr_size)
+    ends = (row.stdout_lines + row.stderr_lines, row.stdout_lines, row.stderr_lines)
+    if not all(map(is_count, numbers)) or not is_count(hole.flags, _FLAGS):
+        return False
+    if not all(
+        _ascend(0, span.start, span.end, size)
+        and _ascend(0, span.line_ends_before, span.line_ends_after, end)
+        for span, size, end in zip(spans, sizes, ends, strict=True)
+    ):
+        return False
+    whole, stdout, stderr = (span.end - span.start for span in spans)
+    return (spans[0].start, spans[0].end) == (
+        hole.first_seq * row.chunk_size,
+        hole.last_seq * row.chunk_size,
+    ) and whole == stdout + stderr == row.size - row.kept
+
+
+def _ascend(*numbers: object) -> bool:
+    return all(map(is_count, numbers)) and list(numbers) == sorted(numbers)  # type: ignore[type-var]  # all int by then

@@ -1,0 +1,220 @@
+"""A session that is full, under the policy ``evict``."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support import NO_FLOORS, examples
+
+from spillstore import Store
+from spillstore.exceptions import ArtifactNotFoundError, SessionQuotaError
+
+ROUNDS = int(os.environ.get("SPILLSTORE_TEST_ROUNDS", "6"))
+EVICTING = {**NO_FLOORS, "session_policy": "evict"}
+
+
+def evicted(session):
+    """The ids that were evicted, the first one first."""
+    return [event.artifact_id for event in session.events(kind="evict", limit=1000)][::-1]
+
+
+def test_what_nobody_has_read_goes_first(make_store):
+    """The oldest unread artifact makes room first; one that was read goes when all others are gone."""
+    store = make_store(session_quota=2_000_000, session_policy="evict")
+    with store.session("test") as session:
+        ids = [session.put(os.urandom(400_000)).id for _ in range(4)]
+        session.artifact(ids[0]).read_bytes(0, 10)
+        session.put(os.urandom(400_000))
+        assert ids[1:2] == evicted(session)
+        session.put(os.urandom(1_500_000))
+        assert ids[1:4] == evicted(session)[:3]
+        assert ids[0] in evicted(session)[3:]
+
+
+def test_an_evicted_artifact_says_so(make_store):
+    """Whoever asks for it is told that it was evicted and what to do; an id that never was is not."""
+    store = make_store(session_quota=1_000_000, session_policy="evict")
+    with store.session("test") as session:
+        artifact = session.put(os.urandom(700_000), tool_call_id="call_1")
+        session.put(os.urandom(700_000))
+        for ask in (lambda: session.artifact(artifact.id), lambda: artifact.read_bytes(0, 1)):
+            with pytest.raises(ArtifactNotFoundError, match=r"was evicted .* SPILLSTORE_SESSION_QUOTA"):
+                ask()
+        assert artifact.id not in [info.id for info in session.infos()]
+        (event,) = session.events(kind="evict")
+        assert "call_1" == event.tool_call_id
+        assert (700_000, 1_000_000, False) == tuple(event.detail[key] for key in ("kept", "quota", "read"))
+        with pytest.raises(ArtifactNotFoundError, match="no artifact"):
+            session.artifact("art_1_0")
+
+
+def test_it_is_told_even_where_nothing_is_audited(plain_store):
+    """With ``audit="off"`` the event is written all the same."""
+    store = Store(plain_store.root, **EVICTING, session_quota=1_000_000, audit="off")
+    with store.session("test") as session:
+        artifact = session.put(os.urandom(700_000))
+        session.put(os.urandom(700_000))
+        with pytest.raises(ArtifactNotFoundError, match="was evicted"):
+            session.artifact(artifact.id)
+
+
+def test_what_is_being_written_stays(make_store):
+    """An open artifact is never evicted: when nothing else is left, the session refuses."""
+    store = make_store(session_quota=2_000_000, session_policy="evict")
+    with store.session("test") as session:
+        ended = session.put(os.urandom(300_000))
+        with session.create() as writer:
+            writer.write(os.urandom(1_000_000))
+            writer.flush()
+            with pytest.raises(SessionQuotaError, match="nothing is left to evict"):
+                session.put(os.urandom(1_900_000))
+            assert ended.id in evicted(session)
+            assert writer.id not in evicted(session)
+            writer.write(b"goes on")
+        session.artifact(writer.id).verify()
+
+
+def test_a_damaged_artifact_is_not_evicted(plain_store, caplog):
+    """What cannot be trusted stays as it is, is named in a warning, and the next one goes instead."""
+    store = Store(plain_store.root, **EVICTING, session_quota=2_000_000)
+    with store.session("test") as session:
+        first, second = (session.put(os.urandom(600_000)).id for _ in range(2))
+        with session._engine._commit:
+            session._engine._writer.execute(
+                "UPDATE artifact SET source = 'other' WHERE artifact_id = ?", (first,)
+            )
+        session.put(os.urandom(900_000))
+        assert [second] == evicted(session)
+        assert ["artifact not evicted"] == [record.message for record in caplog.records]
+        with session._engine._commit:
+            session._engine._writer.execute("UPDATE artifact SET source = '' WHERE artifact_id = ?", (first,))
+
+
+def test_ten_times_the_quota_leaves_the_file_within_it(plain_store):
+    """30 MB through a quota of 3 MB: the file never takes more, and what it holds is whole."""
+    store = Store(plain_store.root, **EVICTING, session_quota=3_000_000)
+    file = plain_store.root / "_" / "test" / "session.db"
+    with store.session("test") as session:
+        for _ in range(60):
+            session.put(os.urandom(500_000))
+            session._engine._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            assert file.stat().st_size <= 3_000_000
+        assert 4 <= len(session.infos().items) < 6
+        session.check()
+
+
+def test_a_large_artifact_is_dropped_as_far_as_needed(plain_store):
+    """What is evicted is out of sight at once, its chunks go when they must, and the rest with the next writer."""
+    store = Store(plain_store.root, **EVICTING, session_quota=60_000_000)
+    with store.session("test") as session:
+        large = session.put(os.urandom(55_000_000))
+        session.put(os.urandom(8_000_000))
+        assert [large.id] == evicted(session)
+        counts = session._engine._writer.execute(
+            "SELECT count(*) FROM chunk GROUP BY artifact_key"
+        ).fetchall()
+        assert 2 == len(counts)
+        session.check()
+    with store.session("test") as session:
+        counts = session._engine._writer.execute(
+            "SELECT count(*) FROM chunk GROUP BY artifact_key"
+        ).fetchall()
+        assert [(-(-8_000_000 // 65536),)] == counts
+
+
+@given(
+    actions=st.lists(
+        st.one_of(
+            st.tuples(st.just("put"), st.integers(1, 6)),
+            st.tuples(st.sampled_from(["read", "search", "export"]), st.integers(0, 30)),
+        ),
+        max_size=25,
+    )
+)
+@examples(25)
+def test_the_order_is_that_of_a_plain_list(tmp_path_factory, actions):
+    """Property: whatever is put and read, each eviction takes what a list sorted by (last read, age) has first."""
+    root = tmp_path_factory.mktemp("evict")
+    noise = random.Random(7)
+    read_at: dict[str, int] = {}  # what is there, the oldest first, and when it was last read; 0 for never
+    with Store(root, **EVICTING, session_quota=1_200_000).session("test") as session:
+        seen = 0
+        for step, (action, number) in enumerate(actions, 1):
+            if action == "put":
+                artifact = session.put(noise.randbytes(number * 60_000))
+                gone = evicted(session)
+                for artifact_id in gone[seen:]:
+                    assert artifact_id == min(read_at, key=read_at.__getitem__)
+                    del read_at[artifact_id]
+                seen = len(gone)
+                read_at[artifact.id] = 0
+            elif read_at:
+                artifact_id = list(read_at)[number % len(read_at)]
+                artifact = session.artifact(artifact_id)
+                if action == "read":
+                    artifact.read_bytes(0, 1)
+                elif action == "search":
+                    artifact.search("x", limit=1)
+                else:
+                    artifact.export(root / f"export-{step}")
+                session.events(limit=1)  # so that it is written
+                read_at[artifact_id] = step
+        assert set(read_at) == {info.id for info in session.infos(limit=1000)}
+        session.check()
+
+
+WRITER = """
+import os, sys
+from spillstore import Store
+store = Store(sys.argv[1], free_disk_floor=0, artifacts_per_minute=0, session_quota=4_000_000, session_policy="evict")
+with store.session("test") as session:
+    print(flush=True)
+    for number in range(int(sys.argv[2])):
+        session.put(os.urandom(50_000 + 150_000 * (number % 7)))
+"""
+
+
+def start(root, count):
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(root), str(count)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    process.stdout.readline()
+    return process
+
+
+def test_processes_evict_beside_each_other(plain_store):
+    """Three processes fill one session at once: nobody fails, the quota holds, and what is left is sound."""
+    processes = [start(plain_store.root, 25) for _ in range(3)]
+    for process in processes:
+        _, errors = process.communicate(timeout=60)
+        assert (0, b"") == (process.returncode, errors)
+    with plain_store.session("test") as session:
+        assert 75 == len(session.infos(limit=1000)) + len(evicted(session))
+        session.check()
+
+
+@pytest.mark.fault
+@pytest.mark.parametrize("seed", range(ROUNDS))
+def test_kill_9_while_evicting_leaves_a_sound_session(tmp_path, seed):
+    """At any moment: every artifact that is listed is whole, and the next writer frees what was half dropped."""
+    process = start(tmp_path, 1_000_000)
+    time.sleep(random.Random(seed).random() * 0.7)
+    process.kill()
+    process.communicate()
+    store = Store(tmp_path, **EVICTING, session_quota=4_000_000)
+    for read_only in (True, False):
+        with store.session("test", read_only=read_only) as session:
+            session.check()
+            for info in session.infos(state="sealed"):
+                assert info.size == len(session.artifact(info.id).read_bytes(0, 10**7))
+    with store.session("test") as session:
+        key = session._engine._writer.execute("SELECT count(*) FROM artifact WHERE state = 'deleted'")
+        assert (0,) == key.fetchone()
+        session.put(b"goes on")

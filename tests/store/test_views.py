@@ -1,0 +1,107 @@
+"""The views of a session's file, and the functions that decode chunks, for whoever opens it with ``sqlite3``."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from spillstore import _schema, _sql, sqlite_functions
+
+DATA = b"".join(b"line %d\n" % number for number in range(1, 20_001))
+
+
+@pytest.fixture
+def file(plain_store):
+    """A session of two tools; one artifact was read, by two, one never; one has lost some; two have met limits."""
+    with plain_store.session("test") as session:
+        read = session.put(DATA, source="make", command="make test")
+        session.put(DATA[:-1], source="make")
+        session.put(DATA, source="cat", limit=65536, policy="roll")
+        with session.acting("model", "call_7"):
+            read.read_lines(5, 6)
+        read.tail(1)
+        session.exists("x")
+        session.note(
+            "redaction", {"tool": "make", "counts": {"password": 2, "token": 1}}, artifact_id=read.id
+        )
+        session.note("preview", {"tool": "make", "truncated": True, "received": 1000, "shown": 100})
+        session.count_passed("make", 50, calls=4)
+        ids = [info.id for info in session.infos()][::-1]
+        lines = [info.lines for info in session.infos()][::-1]
+    return plain_store.root / "_" / "test" / "session.db", ids, lines
+
+
+def rows(file, sql, *values):
+    with closing(sqlite3.connect(f"file:{file[0]}?mode=ro", uri=True)) as connection:
+        sqlite_functions.register(connection)
+        return connection.execute(sql, values).fetchall()
+
+
+def test_artifacts_have_their_lines_and_times_as_text(file):
+    """Lines are those that the library tells, times are ISO 8601 in UTC, and what has lost some says so."""
+    found = rows(file, "SELECT artifact_id, lines, dropped, created FROM v_artifacts ORDER BY created")
+    assert [(row[0], row[1], row[2]) for row in found] == list(zip(file[1], file[2], [0, 0, 1], strict=True))
+    assert all(row[3][10] == "T" and row[3].endswith("Z") for row in found)
+
+
+def test_what_was_never_read(file):
+    """The artifacts without a read that had an answer."""
+    assert rows(file, "SELECT artifact_id FROM v_never_read ORDER BY created") == [
+        (name,) for name in file[1][1:]
+    ]
+
+
+def test_what_the_model_read_of_an_artifact(file):
+    """Ranges, sizes and the tool call."""
+    sql = "SELECT tool_call_id, first_line, last_line, bytes, outcome FROM v_reads WHERE actor = 'model' AND artifact_id = ?"
+    assert rows(file, sql, file[1][0]) == [("call_7", 5, 6, 14, "ok")]
+
+
+def test_sums_for_each_tool(file):
+    """What was spilled, and what was shown."""
+    assert rows(file, "SELECT tool, artifacts, size, with_losses FROM v_spilled_per_tool ORDER BY tool") == [
+        ("cat", 1, len(DATA), 1),
+        ("make", 2, 2 * len(DATA) - 1, 0),
+    ]
+    assert rows(file, "SELECT * FROM v_calls_per_tool") == [("make", 5, 1, 1050, 150)]
+
+
+def test_secrets_limits_and_refusals(file):
+    """Counts of what was removed, limits with both numbers; ``exists`` is no refusal."""
+    assert rows(file, "SELECT tool, secret, count FROM v_redactions ORDER BY secret") == [
+        ("make", "password", 2),
+        ("make", "token", 1),
+    ]
+    assert rows(file, "SELECT limit_name, tool, size, most FROM v_limits") == [
+        ("artifact_limit", "cat", len(DATA), 65536)
+    ]
+    assert rows(file, "SELECT * FROM v_denied") == []
+
+
+def test_chunks_are_decoded(file):
+    """The chunks of an artifact in order are its bytes, and so is their text."""
+    sql = (
+        "SELECT spillstore_chunk(data), spillstore_text(data) FROM chunk JOIN artifact USING (session_key, artifact_key) "
+        "WHERE artifact_id = ? ORDER BY seq"
+    )
+    found = rows(file, sql, file[1][0])
+    assert b"".join(raw for raw, _ in found) == DATA
+    assert "".join(text for _, text in found) == DATA.decode()
+
+
+@pytest.mark.parametrize("data", ["x'00'", "x'28b52ffda0000000ff'", "zeroblob(100)"])
+def test_what_is_no_chunk_is_an_error(file, data):
+    """Bytes that are no frame, or promise gigabytes, are refused."""
+    with pytest.raises(sqlite3.OperationalError, match="user-defined function"):
+        rows(file, f"SELECT spillstore_text({data})")
+
+
+def test_every_view_can_be_read_and_none_is_read_by_us(file):
+    """All views have rows or none, without an error; no statement of the store names one."""
+    names = [statement.split()[2] for statement in _schema.VIEWS]
+    for name in names:
+        rows(file, f"SELECT * FROM {name}")
+    statements = [text for name, text in vars(_sql).items() if name.isupper() and isinstance(text, str)]
+    assert not [text for text in statements if any(name in text for name in names)]

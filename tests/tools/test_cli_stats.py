@@ -1,0 +1,66 @@
+"""``spillstore stats``: what the audit log adds up to."""
+
+from __future__ import annotations
+
+from spillstore_tools.toolbox import Toolbox
+
+TEXT = "".join(f"line {number}\n" for number in range(1, 30_001))
+
+
+def fill(store, name, project=None):
+    with store.session(name, project) as session:
+        tools = Toolbox(session)
+        tools.call_sync("bash", {"command": "echo hi"})
+        result = tools.call_sync("bash", {"command": "seq 1 40000"})
+        tools.call_sync("get_artifact", {"id": result.artifact_id, "tail": 3})
+        tools.call_sync("get_artifact", {"id": "art_1_0123456789abcdef"})
+        session.put(TEXT, source="make", limit=65536, policy="roll")
+        session.note("redaction", {"tool": "bash", "counts": {"token": 2}})
+        return result.artifact_id
+
+
+def test_sums_of_a_session(cli, store):
+    """For each tool what was called, cut, stored and read; for each kind of read how often and how long; the rest counted."""
+    fill(store, "default")
+    told = cli("stats", "--json").json
+    bash, make = told["tools"]["bash"], told["tools"]["make"]
+    assert (bash["calls"], bash["truncated"], bash["truncation_rate"]) == (2, 1, 0.5)
+    assert (bash["artifacts"], bash["reads"], bash["never_read"]) == (1, 1, 0)
+    assert bash["received"] == bash["size"] + 3
+    assert 0.9 < bash["reduction"] < 1
+    assert (make["artifacts"], make["reads"], make["never_read"]) == (1, 0, 1)
+    read = told["retrievals"]["read"]
+    assert (read["calls"], read["failed"]) == (2, 1)
+    assert 0 < read["p50_ms"] <= read["p95_ms"]
+    assert {"artifact_limit": 1} == told["limits"]
+    assert {"token": 2} == told["redactions"]
+    assert {"model": 2} == told["readers"]
+    assert (told["denied"], told["damaged"], told["created"], told["sessions"]) == (1, 0, 2, 1)
+    assert told["artifacts_per_hour"] > 0
+
+
+def test_sums_of_all_sessions(cli, store):
+    """``--all-sessions`` adds up every session of the store, whatever its project."""
+    fill(store, "one")
+    fill(store, "two", "web")
+    told = cli("stats", "--all-sessions", "--json").json
+    assert (told["sessions"], told["denied"], told["tools"]["bash"]["calls"]) == (2, 2, 4)
+
+
+def test_what_is_gone_counts_as_read(cli, store):
+    """Reads of an artifact that was deleted are told under a name of their own."""
+    name = fill(store, "default")
+    with store.session("default") as session:
+        session.artifact(name).delete()
+    assert 1 == cli("stats", "--json").json["tools"]["(deleted)"]["reads"]
+
+
+def test_tables(cli, store):
+    """People get tables, and a line with the rest; an empty session is no error."""
+    fill(store, "default")
+    text = cli("stats").text
+    assert text.splitlines()[0].split()[:3] == ["tool", "calls", "cut"]
+    assert "50%" in text
+    assert "2 artifacts created" in text
+    store.session("empty").close()
+    assert cli("stats", "--session", "empty").text.startswith("1 session, 0 artifacts created")

@@ -1,0 +1,153 @@
+"""``spillstore audit``: what happened in a session, and who did it."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spillstore_tools.arguments import ArgumentError, moment
+from spillstore_tools.cli._location import LAST, Location, find, location_options
+from spillstore_tools.cli._output import json_option, note, print_json, table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from spillstore import Page, Session
+    from spillstore.info import Event
+
+_HEADER = ("at", "kind", "actor", "call", "artifact", "detail")
+_PAGE = 1000
+_RENDERED = "rendered"  # holds a preview, and tells of nothing that happened
+
+
+def _moment(_: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
+    try:
+        return moment(str(parameter.name), text)
+    except ArgumentError as error:
+        raise click.BadParameter(str(error).removeprefix(f"{parameter.name}: ")) from None
+
+
+@click.command("audit")
+@click.option(
+    "--since",
+    metavar="TIME",
+    callback=_moment,
+    help="From then on: 30s, 5m, 2h, 7d ago, or a date and time in UTC.",
+)
+@click.option("--until", metavar="TIME", callback=_moment, help="Before then.")
+@click.option("--kind", metavar="KIND", help="Only these: create, seal, read, search, denied, limit, ...")
+@click.option("--artifact", metavar="ID", help="Only what happened to this artifact, which may be gone.")
+@click.option("--actor", metavar="NAME", help="Only what this one did: model, cli, library, ...")
+@click.option("--tool-call-id", metavar="ID", help="Only what was done for this tool call.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=100, metavar="N", help="At most so many.  [default: 100]"
+)
+@click.option(
+    "--deleted", is_flag=True, help="Of sessions of this name that were deleted, where that is kept."
+)
+@location_options
+@json_option
+def command(
+    since: float | None,
+    until: float | None,
+    kind: str | None,
+    artifact: str | None,
+    actor: str | None,
+    tool_call_id: str | None,
+    limit: int,
+    location: Location,
+    *,
+    deleted: bool,
+    as_json: bool,
+) -> None:
+    """Print what happened in a session, the newest first: what was stored, read, refused, and by whom.
+
+    What other processes have read within the last two seconds may be missing. Events of deleted sessions are kept where
+    the setting audit_keep says so.
+
+    \b
+    Example:
+      spillstore audit --since 2h --kind read --actor model
+      spillstore audit --artifact @last --json
+      spillstore audit --kind denied
+    """  # noqa: D301  # click's mark for text that is not to be wrapped
+    filters: dict[str, Any] = {
+        "kind": kind,
+        "actor": actor,
+        "tool_call_id": tool_call_id,
+        "since": since,
+        "until": until,
+    }
+    if deleted:
+        kept = location.store()
+        found = _first(
+            lambda cursor: kept.deleted_events(
+                location.session,
+                location.project,
+                artifact_id=artifact,
+                limit=_PAGE,
+                cursor=cursor,
+                **filters,
+            ),
+            limit + 1,
+        )
+    else:
+        with location.open() as session:
+            name = None if artifact is None else _named(session, artifact)
+            found = _first(
+                lambda cursor: session.events(artifact_id=name, limit=_PAGE, cursor=cursor, **filters),
+                limit + 1,
+            )
+    more, found = len(found) > limit, found[:limit]
+    if as_json:
+        print_json({"events": [dataclasses.asdict(event) for event in found], "more": more})
+        return
+    if found:
+        click.echo(table(_HEADER, map(_row, found)))
+    if more:
+        note(f"there are more: --limit {limit * 10}")
+
+
+def _named(session: Session, name: str) -> str:
+    """The id that a user means; one that is not there any more stands for itself."""
+    return find(session, name).id if name == LAST or session.matching(name, 1) else name
+
+
+def _first(page: Callable[[str | None], Page[Event]], most: int) -> list[Event]:
+    found: list[Event] = []
+    for event in _every(page):
+        if event.kind != _RENDERED:
+            found.append(event)
+        if len(found) == most:
+            break
+    return found
+
+
+def _every(page: Callable[[str | None], Page[Event]]) -> Iterator[Event]:
+    cursor = None
+    while True:
+        events = page(cursor)
+        yield from events
+        cursor = events.cursor
+        if cursor is None:
+            return
+
+
+def _row(event: Event) -> list[str]:
+    at = dt.datetime.fromtimestamp(event.at, dt.UTC)
+    told = ", ".join(f"{name} {_word(value)}" for name, value in event.detail.items() if value is not None)
+    return [
+        f"{at:%Y-%m-%d %H:%M:%S}.{at.microsecond // 1000:03}",
+        event.kind,
+        event.actor or "",
+        event.tool_call_id or "-",
+        event.artifact_id or "-",
+        told,
+    ]
+
+
+def _word(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

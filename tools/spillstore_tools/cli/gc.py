@@ -1,0 +1,135 @@
+"""``spillstore gc``: delete sessions that are too old, or the oldest while all take too much."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import click
+
+from spillstore_tools.arguments import ArgumentError, moment
+from spillstore_tools.cli._location import Location, refuse_memory
+from spillstore_tools.cli._output import json_option, note, print_json, table
+from spillstore_tools.describe import count, human_size, utc
+
+if TYPE_CHECKING:
+    from spillstore.info import CollectReport, Fate
+
+_HEADER = ("session", "project", "size", "last used", "why")
+_WORDS = {
+    "age": "too old",
+    "room": "the oldest, to make room",
+    "live": "in use",
+    "young": "young enough",
+    "busy": "taken by somebody meanwhile",
+    "unreadable": "unreadable",
+}
+
+
+def _age(_: click.Context, __: click.Parameter, text: str | None) -> float | None:
+    """Seconds, from ``7d`` or a moment."""
+    if text is None:
+        return None
+    try:
+        seconds = float(text)
+    except ValueError:
+        try:
+            seconds = max(0.0, time.time() - (moment("--older-than", text) or 0.0))
+        except ArgumentError:
+            seconds = -1.0
+    if not (math.isfinite(seconds) and seconds >= 0):
+        raise click.BadParameter(
+            f"{text!r} is no age; for example 30m, 12h, 7d, 3600 (seconds) or 2026-11-20T08:00"
+        )
+    return seconds
+
+
+def _bytes(_: click.Context, __: click.Parameter, text: str | None) -> int | None:
+    if text is None:
+        return None
+    from spillstore.exceptions import InvalidSettingError  # noqa: PLC0415  # as in all commands
+    from spillstore.settings import parse_size  # noqa: PLC0415  # likewise
+
+    try:
+        return parse_size("--keep", text)
+    except InvalidSettingError:
+        raise click.BadParameter(f"{text!r} is no size; for example 500M, 5G or 0") from None
+
+
+@click.command("gc")
+@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option(
+    "--older-than",
+    metavar="AGE",
+    callback=_age,
+    help="What was last written so long ago: 12h, 7d.  [SPILLSTORE_RETENTION; default: 7d]",
+)
+@click.option(
+    "--keep",
+    metavar="SIZE",
+    callback=_bytes,
+    help="The oldest, too, until what stays takes no more than SIZE: 500M, 5G.",
+)
+@click.option("--project", metavar="NAME", help="Only the sessions of this project.  [default: all]")
+@click.option(
+    "--root",
+    envvar="SPILLSTORE_ROOT",
+    metavar="DIR",
+    help="The store.  [SPILLSTORE_ROOT; default: in the user's state folder]",
+)
+@json_option
+def command(
+    older_than: float | None,
+    keep: int | None,
+    project: str | None,
+    root: str | None,
+    *,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Delete old sessions of the store, and what died processes have left.
+
+    A session that a living process holds is never touched.
+
+    \b
+    Example:
+      spillstore gc --dry-run
+      spillstore gc --older-than 2d --keep 5G
+    """  # noqa: D301  # click's mark for text that is not to be wrapped
+    refuse_memory(root)
+    store = Location(session="", project=None, root=root, flags="").store()
+    report = store.collect(older_than=older_than, keep_bytes=keep, project=project, dry_run=dry_run)
+    if as_json:
+        print_json(dataclasses.asdict(report))
+        return
+    for fate in report.spared:
+        if fate.why == "unreadable":
+            note(f"{_named(fate)} stays, for it cannot be opened: {fate.detail}")
+    if report.deleted:
+        click.echo(table(_HEADER, [_row(fate) for fate in report.deleted], right=("size",)))
+    click.echo(_summary(report))
+
+
+def _named(fate: Fate) -> str:
+    of = f" of project {fate.session.project!r}" if fate.session.project is not None else ""
+    return f"session {fate.session.id!r}{of}"
+
+
+def _row(fate: Fate) -> tuple[str, ...]:
+    info = fate.session
+    return info.id, info.project or "", human_size(info.disk_size), utc(info.used), _WORDS[fate.why]
+
+
+def _summary(report: CollectReport) -> str:
+    did, freed = ("Would remove", "to be freed") if report.dry_run else ("Removed", "freed")
+    more = f" and {count(report.leftovers, 'leftover')} of processes that died" if report.leftovers else ""
+    reasons = Counter(fate.why for fate in report.spared)
+    why = ": " + ", ".join(f"{number:,} {_WORDS[word]}" for word, number in sorted(reasons.items()))
+    stay = f"{count(len(report.spared), 'session')} ({human_size(report.left)}) {'stays' if len(report.spared) == 1 else 'stay'}"
+    return (
+        f"{did} {count(len(report.deleted), 'session')}{more} ({human_size(report.freed)} {freed}); "
+        f"{stay}{why if reasons else ''}"
+    )

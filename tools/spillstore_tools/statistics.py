@@ -1,0 +1,258 @@
+"""What the audit log adds up to: what was spilled and cut, of which tool, what was read of it, how long that took.
+
+It is read from the newest event to the oldest, a page at a time; held are counters, the times that reads took, and the ids
+of one session's artifacts. Events that have been rotated away are not counted, and of a session that was deleted nothing is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from array import array
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from spillstore import Session
+    from spillstore.info import Event
+
+READS = frozenset({"read", "search", "query", "compare", "export"})
+GONE = "(deleted)"  # the tool of an artifact that is not there any more
+_PAGE = 1000
+
+
+@dataclasses.dataclass(slots=True)
+class ToolStatistics:
+    """What one tool has printed.
+
+    Attributes:
+        calls: outputs that were shown, whole or in part.
+        truncated: of these, those that were not shown whole.
+        received: bytes of all of them.
+        shown: characters that were shown of them (bytes of those that were shown whole and not stored).
+        artifacts: those that are stored.
+        size: their bytes.
+        stored_size: what these take, compressed.
+        reads: reads, searches, queries, comparisons and exports of them.
+        never_read: artifacts of which there was none.
+    """
+
+    calls: int = 0
+    truncated: int = 0
+    received: int = 0
+    shown: int = 0
+    artifacts: int = 0
+    size: int = 0
+    stored_size: int = 0
+    reads: int = 0
+    never_read: int = 0
+
+    @property
+    def truncation_rate(self) -> float | None:
+        """The share of its calls that was cut; None without calls."""
+        return self.truncated / self.calls if self.calls else None
+
+    @property
+    def reduction(self) -> float | None:
+        """The share of what it printed that was not shown; None if it printed nothing."""
+        return max(0.0, 1 - self.shown / self.received) if self.received else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        return {
+            **dataclasses.asdict(self),
+            "truncation_rate": self.truncation_rate,
+            "reduction": self.reduction,
+        }
+
+
+@dataclasses.dataclass(slots=True)
+class Retrieval:
+    """Reads of one kind.
+
+    Attributes:
+        calls: how many.
+        failed: those that had no answer.
+        size: bytes that the others gave.
+        milliseconds: how long each took, where that is known.
+    """
+
+    calls: int = 0
+    failed: int = 0
+    size: int = 0
+    milliseconds: array[float] = dataclasses.field(default_factory=lambda: array("d"))
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, for JSON, with the median and the 95th percentile of the times."""
+        times = sorted(self.milliseconds)
+        return {
+            "calls": self.calls,
+            "failed": self.failed,
+            "size": self.size,
+            "p50_ms": percentile(times, 0.5),
+            "p95_ms": percentile(times, 0.95),
+        }
+
+
+def percentile(ordered: Sequence[float], share: float) -> float | None:
+    """The smallest value that at least this share of the others does not exceed; None of nothing.
+
+    Example:
+        >>> percentile([1.0, 2.0, 3.0, 4.0], 0.5), percentile([], 0.5)
+        (2.0, None)
+    """
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else None
+
+
+class Statistics:
+    r"""Sums over sessions.
+
+    Attributes:
+        tools: by the tool's name.
+        retrievals: by the kind of the event.
+        readers: how often who has read.
+        limits: how often which limit was met.
+        redactions: how many secrets of which kind were removed.
+        denied: ids that were refused.
+        damaged: reads that met damage.
+        evicted: artifacts that had to make room.
+        sessions: how many were added.
+        created: artifacts whose creation is recorded, and
+        first, last: when the first and the last of these were created; seconds since 1970.
+
+    Example:
+        >>> import tempfile
+        >>> from spillstore import Store
+        >>> with tempfile.TemporaryDirectory() as root, Store(root, free_disk_floor=0).session("s") as session:
+        ...     _ = session.put("one\ntwo\n", source="make").read_lines(1, 1)
+        ...     _ = session.put("three\n", source="make")
+        ...     statistics = Statistics()
+        ...     statistics.add(session)
+        >>> made = statistics.tools["make"]
+        >>> made.artifacts, made.reads, made.never_read, statistics.retrievals["read"].size
+        (2, 1, 1, 4)
+    """
+
+    def __init__(self) -> None:
+        self.tools: dict[str, ToolStatistics] = {}
+        self.retrievals: dict[str, Retrieval] = {}
+        self.readers: Counter[str] = Counter()
+        self.limits: Counter[str] = Counter()
+        self.redactions: Counter[str] = Counter()
+        self.denied = self.damaged = self.evicted = self.sessions = self.created = 0
+        self.first: float | None = None
+        self.last: float | None = None
+
+    def add(self, session: Session) -> None:
+        """Add a session. Cost: reading its events and the rows of its artifacts.
+
+        Raises:
+            SpillstoreError: it cannot be read.
+        """
+        self.sessions += 1
+        unread: dict[str, str] = {}
+        sources: dict[str, str] = {}
+        for info in _infos(session):
+            tool = self._tool(info.source)
+            tool.artifacts += 1
+            tool.size += info.size
+            tool.stored_size += info.stored_size
+            unread[info.id] = sources[info.id] = info.source
+        for event in _events(session):
+            self._count(event)
+            if event.kind in READS and event.artifact_id is not None:
+                self._tool(sources.get(event.artifact_id, GONE)).reads += 1
+                if event.detail.get("outcome", "ok") == "ok":
+                    unread.pop(event.artifact_id, None)
+        for source in unread.values():
+            self._tool(source).never_read += 1
+
+    def _tool(self, name: object) -> ToolStatistics:
+        return self.tools.setdefault(str(name), ToolStatistics())
+
+    def _count(self, event: Event) -> None:
+        detail = event.detail
+        match event.kind:
+            case kind if kind in READS:
+                self._count_read(event)
+            case "preview" | "passed":
+                tool = self._tool(detail.get("tool", ""))
+                tool.calls += _number(detail.get("calls", 1))
+                tool.truncated += _number(detail.get("truncated", 0))
+                tool.received += _number(detail.get("received", 0))
+                tool.shown += _number(detail.get("shown", 0))
+            case "create":
+                self.created += 1
+                self.first = event.at if self.first is None else min(self.first, event.at)
+                self.last = event.at if self.last is None else max(self.last, event.at)
+            case "limit":
+                self.limits[str(detail.get("limit"))] += 1
+            case "redaction":
+                counts = detail.get("counts")
+                for name, count in counts.items() if isinstance(counts, dict) else ():
+                    self.redactions[name] += _number(count)
+            case "denied":
+                self.denied += 1
+            case "integrity":
+                self.damaged += 1
+            case "evict":
+                self.evicted += 1
+
+    def _count_read(self, event: Event) -> None:
+        retrieval = self.retrievals.setdefault(event.kind, Retrieval())
+        retrieval.calls += 1
+        retrieval.failed += event.detail.get("outcome", "ok") != "ok"
+        retrieval.size += _number(event.detail.get("bytes", 0))
+        self.readers[event.actor or ""] += 1
+        if isinstance(took := event.detail.get("ms"), (int, float)):
+            retrieval.milliseconds.append(took)
+
+    @property
+    def artifacts_per_hour(self) -> float | None:
+        """How fast artifacts were created from the first to the last; None of fewer than two."""
+        if self.first is None or self.last is None or self.last <= self.first:
+            return None
+        return (self.created - 1) / (self.last - self.first) * 3600
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        return {
+            "sessions": self.sessions,
+            "tools": {name: tool.as_dict() for name, tool in sorted(self.tools.items())},
+            "retrievals": {name: each.as_dict() for name, each in sorted(self.retrievals.items())},
+            "readers": dict(self.readers),
+            "limits": dict(self.limits),
+            "redactions": dict(self.redactions),
+            "denied": self.denied,
+            "damaged": self.damaged,
+            "evicted": self.evicted,
+            "created": self.created,
+            "artifacts_per_hour": self.artifacts_per_hour,
+        }
+
+
+def _number(value: object) -> int:
+    """What a file says may be anything."""
+    return int(value) if isinstance(value, (int, float)) else 0
+
+
+def _infos(session: Session) -> Iterator[Any]:
+    cursor = None
+    while True:
+        page = session.infos(limit=_PAGE, cursor=cursor)
+        yield from page
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+def _events(session: Session) -> Iterator[Event]:
+    cursor = None
+    while True:
+        page = session.events(limit=_PAGE, cursor=cursor)
+        yield from page
+        cursor = page.cursor
+        if cursor is None:
+            return
