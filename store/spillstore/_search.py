@@ -297,7 +297,7 @@ class Search:
     def _cleaned(self, data: bytes) -> bytes:
         if self._cleaner is None:
             return data if self._terminator == b"\n" else data.replace(b"\n", b"\x0b").replace(b"\r", b"\n")
-        if len(data) > _CLEANED and _longest_line(data, self._terminator) > _CLEANED:
+        if _has_line_above(data, self._terminator, _CLEANED):
             self._uncleaned = True
             return data
         text = self._cleaner.text(data, self._terminator)
@@ -498,5 +498,9 @@ def _starts(data: bytes, terminator: bytes) -> list[int]:
     return starts
 
 
-def _longest_line(data: bytes, terminator: bytes) -> int:
-    return max(map(len, data.split(terminator)))
+def _has_line_above(data: bytes, terminator: bytes, size: int) -> bool:
+    """Whether a line is longer than that. Most blocks need a few looks: such a line covers a whole half of ``size``."""
+    half = size // 2
+    if all(data.find(terminator, at, at + half) >= 0 for at in range(0, len(data) - half + 1, half)):
+        return False
+    return max(map(len, data.split(terminator))) > size

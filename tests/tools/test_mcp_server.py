@@ -744,6 +744,26 @@ def test_requests_of_strangers_are_refused(root, start):
             assert post(b" " * 2_000_000, **era) == 413
 
 
+def test_a_token_keeps_others_out(root, start, monkeypatch):
+    """With a token set, who sends another or none gets 401 and nothing else; who sends it is served."""
+    monkeypatch.setenv("SPILLSTORE_MCP_TOKEN", "a long random text")
+    with serving_http(start) as (_, port):
+
+        def post(**headers):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+            with contextlib.closing(connection):
+                common = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+                connection.request("POST", "/mcp", b"{}", {**common, **headers})
+                return connection.getresponse().status
+
+        assert [401, 401, 401] == [
+            post(),
+            post(Authorization="Bearer another"),
+            post(Authorization="a long random text"),
+        ]
+        assert 400 == post(Authorization="Bearer a long random text")
+
+
 # --- structured values ------------------------------------------------------------------------------------
 
 

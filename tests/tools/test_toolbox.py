@@ -91,3 +91,30 @@ def test_a_configuration_can_switch_ranges_off(plain_store):
             "enable_partial_retrieval" in tools.call_sync("get_artifact", {"id": artifact_id, "tail": 1}).text
         )
         assert tools.call_sync("get_artifact", {"id": artifact_id}).content == "one\ntwo\n"
+
+
+def test_one_tool_for_every_kind_of_part(plain_store):
+    """``get_artifact`` brings lines, bytes, seconds and the nodes of a query; a query and a range are not both meant."""
+    with plain_store.session("chat") as session:
+        tools = Toolbox(session)
+        users = [{"name": f"n{number}", "age": number % 90} for number in range(3000)]
+        identity = session.put("log\n" + json.dumps({"users": users}), content_type="application/json").id
+
+        def get(**arguments):
+            return tools.call_sync("get_artifact", {"id": identity, **arguments})
+
+        wanted = [user["name"] for user in users if user["age"] > 85]
+        answer = get(query="$.users[?(@.age > 85)].name", start_line=2, raw="true", max_chars=600)
+        found = json.loads(f"[{','.join(answer.content.splitlines())}]")
+        while answer.cursor:
+            answer = get(query="$.users[?(@.age > 85)].name", cursor=answer.cursor, raw=True, start_line=2)
+            found += json.loads(f"[{','.join(answer.content.splitlines())}]")
+        assert wanted == found
+        assert get(start_line=1, end_line=1).content == "log\n"
+        assert get(start_byte=1, end_byte=3).content == "og"
+        assert get(start_time=0, end_time=9).content.startswith("log\n")
+        for arguments in ({"tail": 3}, {"start_byte": 1}, {"limit": 2}):
+            assert "not both" in get(query="$.users", **arguments).text
+        assert "no cursor" in get(query="$", cursor="combined:0-").text
+        assert "query is missing" in get(cursor="query:1").text
+        assert "404 not found" in tools.call_sync("get_artifact", {"id": "art_1_2", "query": "$"}).text

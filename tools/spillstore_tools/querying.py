@@ -348,7 +348,7 @@ class _Answering:
             hint = f" [... {len(written)} characters in all; max_chars={_MOST_CHARS} shows more]\n"
             return f"{label}{written[: max(0, room - len(label) - len(hint))]}{hint}"
         members = isinstance(value, dict)
-        parts = list(islice(value.items() if members else enumerate(value), _PARTS))
+        parts = list(islice(value.items() if isinstance(value, dict) else enumerate(value), _PARTS))
         path = found.path + "".join(_step(key) for key, _ in parts[:1])
         hint = "\n[too large to be shown whole; query a part of it]\n"
         if len(path) <= self._words.query:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from typing import TYPE_CHECKING
 
 import click
@@ -63,7 +64,7 @@ def command(
 
     The tools are bash, get_artifact, search_artifact and the others that read; artifacts are resources, too. Over stdio
     there is one session; over HTTP each client has its own, unless one is named. Which session it is, and where HTTP is
-    served, is printed on stderr. The server ends with its stdin, or on Ctrl-C or SIGTERM, and ends what it has started.
+    served, is printed on stderr; with SPILLSTORE_MCP_TOKEN set, clients over HTTP must send it. The server ends with its stdin, or on Ctrl-C or SIGTERM, and ends what it has started.
 
     \b
     Example:
@@ -92,6 +93,7 @@ def command(
             configuration=load_configuration(profile),
             cwd=cwd,
             listen=listen,
+            token=os.environ.get("SPILLSTORE_MCP_TOKEN") or None,
             announce=_announcer(as_json=as_json),
         )
     )

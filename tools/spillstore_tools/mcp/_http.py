@@ -1,13 +1,15 @@
 """The protocol over streamable HTTP, for this machine alone.
 
 Whoever reaches the port can run commands. So only a loopback address is listened on, requests whose ``Host`` or ``Origin``
-is not one are refused (a web page that makes its own name mean 127.0.0.1 is stopped by that), and bodies are bounded.
+is not one are refused (a web page that makes its own name mean 127.0.0.1 is stopped by that), and bodies are bounded. Other
+users of the machine are kept out by a token, where one is set.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import hmac
 import socket
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +33,13 @@ _NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 
 async def serve_http(
-    server: Server[Any], address: str, port: int, stopped: asyncio.Event, announce: Callable[[str], object]
+    server: Server[Any],
+    address: str,
+    port: int,
+    stopped: asyncio.Event,
+    announce: Callable[[str], object],
+    *,
+    token: str | None = None,
 ) -> None:
     """Serve any number of clients until ``stopped`` is set.
 
@@ -41,6 +49,7 @@ async def serve_http(
         port: 0 for one that is free.
         stopped: ends everything, calls that are being answered too.
         announce: told the URL when clients can connect.
+        token: what clients must send as ``Authorization: Bearer``; None for nothing.
 
     Raises:
         OSError: the port cannot be had.
@@ -61,7 +70,7 @@ async def serve_http(
         )
         web = _Web(
             uvicorn.Config(
-                app,
+                app if token is None else _guarded(app, token),
                 lifespan="off",  # it is ours, below: streams to clients end with it, and no connection before they do
                 log_config=None,
                 access_log=False,
@@ -79,6 +88,23 @@ async def serve_http(
                 web.should_exit = True
                 stopping.cancel()
         await serving
+
+
+def _guarded(app: Any, token: str) -> Any:
+    """The application for who has the token; others are told what is missing, and nothing else."""
+    wanted = f"Bearer {token}".encode()
+
+    async def guard(scope: Any, receive: Any, send: Any) -> None:
+        sent = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
+        if hmac.compare_digest(sent, wanted):
+            await app(scope, receive, send)
+            return
+        headers = [(b"www-authenticate", b"Bearer"), (b"content-type", b"text/plain")]
+        await send({"type": "http.response.start", "status": 401, "headers": headers})
+        words = b"send the server's token: Authorization: Bearer TOKEN (SPILLSTORE_MCP_TOKEN)\n"
+        await send({"type": "http.response.body", "body": words})
+
+    return guard
 
 
 class _Web(uvicorn.Server):

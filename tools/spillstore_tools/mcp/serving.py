@@ -39,6 +39,7 @@ class Serving:
         configuration: of it.
         cwd: where commands run; None for where we are.
         listen: address and port to serve HTTP on; None for stdin and stdout.
+        token: what clients must have to be served over HTTP, or None.
         announce: told ``session`` and its name, and ``url`` and where HTTP is served.
     """
 
@@ -50,6 +51,7 @@ class Serving:
     configuration: TruncationConfiguration | None
     cwd: str | None
     listen: tuple[str, int] | None
+    token: str | None
     announce: Callable[[str, str], object]
 
 
@@ -79,7 +81,10 @@ async def _over_http(server: Server[Any], stopped: asyncio.Event, serving: Servi
     from spillstore_tools.mcp._http import serve_http  # noqa: PLC0415  # one transport is enough
 
     assert serving.listen is not None  # or we would not have been asked
-    await serve_http(server, *serving.listen, stopped, lambda url: serving.announce("url", url))
+    address, port = serving.listen
+    await serve_http(
+        server, address, port, stopped, lambda url: serving.announce("url", url), token=serving.token
+    )
 
 
 async def _serve(
