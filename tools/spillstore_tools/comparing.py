@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from weakref import WeakKeyDictionary
 
 from spillstore.exceptions import SpillstoreError
-from spillstore_tools.arguments import ArgumentError, absent, flag, one_of, whole
+from spillstore_tools.arguments import ArgumentError, absent, flag, one_of
 from spillstore_tools.audited import audited
 from spillstore_tools.describe import count, human_size, utc
 from spillstore_tools.differences import Differences
@@ -40,6 +40,7 @@ from spillstore_tools.retrieval import (
     closed,
     find_artifact,
     of_session,
+    room_of,
 )
 
 if TYPE_CHECKING:
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from spillstore_tools.differences import Change, Section
 
 SECONDS = 5.0
-_LEAST_CHARS, _MOST_CHARS = 500, 100_000  # as for ``get_artifact``
 _LINE = 400  # characters of a line that are shown
 _KEPT = 2  # comparisons of a session
 _LISTED = 100
@@ -97,7 +97,7 @@ def compare_artifacts(
     try:
         artifact, view = find_artifact(session, id)
         older = run_before(session, artifact) if absent(base) else find_artifact(session, base)[0]
-        room = whole("max_chars", max_chars, least=_LEAST_CHARS, most=_MOST_CHARS) or MAX_CHARS
+        room = room_of(max_chars)
         if absent(cursor):
             chosen = cast("Stream", one_of("stream", stream, STREAMS, view or "combined"))
             wanted = _Wanted(older.id, artifact.id, chosen, exact=flag("exact", exact))

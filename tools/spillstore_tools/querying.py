@@ -31,12 +31,14 @@ from spillstore_tools.origin import ROOM as MARK_ROOM
 from spillstore_tools.preview.clean import one_line
 from spillstore_tools.retrieval import (
     MAX_CHARS,
+    MOST_CHARS,
     QUERY_CURSOR,
     STREAMS,
     Answer,
     closed,
     find_artifact,
     of_session,
+    room_of,
 )
 
 if TYPE_CHECKING:
@@ -47,7 +49,6 @@ if TYPE_CHECKING:
 
 SECONDS = 5.0
 _COUNTED = 1.0  # seconds after which nodes that do not fit are counted no further
-_LEAST_CHARS, _MOST_CHARS = 500, 100_000
 _PARTS = 40  # of a value that does not fit, that are named
 _SMALL = 60  # characters of a name, and of a value that is told as it is
 _NOTHING = "$[0:0]"  # selects nothing, and needs JSON to do so
@@ -99,7 +100,7 @@ def query_artifact(
         wanted = text("query", query, example=example)
         if absent(wanted) or wanted is None:
             raise ArgumentError(f"query is missing; for example {example}")  # noqa: TRY301  # here it is told
-        room = whole("max_chars", max_chars, least=_LEAST_CHARS, most=_MOST_CHARS) or MAX_CHARS
+        room = room_of(max_chars)
         first = whole("start_line", start_line, least=1, example=example) or 1
         asked = _Asked(
             wanted.strip(),
@@ -345,7 +346,7 @@ class _Answering:
         value, label = found.value, self._label(found)
         if not isinstance(value, (dict, list)):
             written = _written(value)
-            hint = f" [... {len(written)} characters in all; max_chars={_MOST_CHARS} shows more]\n"
+            hint = f" [... {len(written)} characters in all; max_chars={MOST_CHARS} shows more]\n"
             return f"{label}{written[: max(0, room - len(label) - len(hint))]}{hint}"
         members = isinstance(value, dict)
         parts = list(islice(value.items() if isinstance(value, dict) else enumerate(value), _PARTS))

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 MAX_CHARS = 8000
 QUERY_CURSOR = "query:"  # what cursors of queries begin with
-_LEAST_CHARS, _MOST_CHARS = 500, 100_000
+LEAST_CHARS, MOST_CHARS = 500, 100_000
 _PAGE_LINES = 2000  # of ``offset`` without ``limit`` (S0)
 _WINDOW = 256 * 1024  # bytes that are looked at together; of a longer line each window is cleaned alone
 _SCANNED = 16 * 1024 * 1024  # bytes that one answer looks through, where little of them can be shown
@@ -87,6 +87,15 @@ class Answer:
     last_line: int = 0
     total_size: int = 0
     total_lines: int = 0
+
+
+def room_of(max_chars: object) -> int:
+    """How many characters an answer may have: 8,000 where nothing was asked for, else from 500 to 100,000.
+
+    Raises:
+        ArgumentError: what was asked for is no number.
+    """
+    return whole("max_chars", max_chars, least=LEAST_CHARS, most=MOST_CHARS) or MAX_CHARS
 
 
 def of_session(session: Session, answer: Answer) -> Answer:
@@ -175,7 +184,7 @@ def get_artifact(
         )
     try:
         artifact, view = find_artifact(session, id)
-        room = whole("max_chars", max_chars, least=_LEAST_CHARS, most=_MOST_CHARS) or MAX_CHARS
+        room = room_of(max_chars)
         if not absent(cursor):
             wanted = _Wanted.of_cursor(cursor, artifact)
         else:
