@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from spillstore._clock import Clock
+    from spillstore.redaction import RedactionRules
 
 MEMORY = "memory:"
 _TRASH = ".trash"
@@ -93,6 +94,7 @@ class Store:
         self,
         root: str | os.PathLike[str] | None = None,
         *,
+        redaction: RedactionRules | None = None,
         clock: Clock | None = None,
         digest_key: bytes | str | os.PathLike[str] | None = None,
         **settings: object,
@@ -102,6 +104,7 @@ class Store:
         Args:
             root: the folder; None for ``SPILLSTORE_ROOT`` or the user's state folder. ``memory:`` is a private folder of
                 this process in a file system in memory, which is removed when the process ends.
+            redaction: the rules by which secrets are taken out; None for those that are built in.
             clock: where to read the time; a test brings its own.
             digest_key: 32 random bytes or more, or the path of a file that holds them; None for what the setting
                 ``digest_key_file`` names. Sessions made with a key can be read with that key alone.
@@ -125,6 +128,7 @@ class Store:
             self._settings = _memory.memory_settings(self._settings, share)
         self._root = Path(os.path.abspath(named))  # noqa: PTH100  # no link is followed
         self._clock: Clock = clock or SystemClock()
+        self._redaction = redaction
 
     def __repr__(self) -> str:
         return f"Store({str(self._root)!r})"
@@ -193,7 +197,12 @@ class Store:
                 continue  # deleted between two of our steps
             else:
                 return Session(
-                    engine, _release, self._root / _TRASH, self._root, before_create=self._make_room
+                    engine,
+                    _release,
+                    self._root / _TRASH,
+                    self._root,
+                    self._redaction,
+                    before_create=self._make_room,
                 )
         raise SessionBusyError(
             f"session {session_id!r} is being deleted and made anew all the time; try again later"
