@@ -30,7 +30,13 @@ _LONGEST = 16 * 1024 * 1024  # bytes of a line that is searched as a whole
 _OVERLAP = 1024 * 1024
 _CLEANED = 1024 * 1024  # bytes of a line that is cleaned; longer ones are searched as they are stored
 _TEXT = 2000  # bytes of a line around its match that are told
-_CURSOR = re.compile(r"(combined|stdout|stderr)@(\d{1,18})\+(\d{1,18})\+(\d{1,18})", re.ASCII)
+_CURSOR = re.compile(
+    r"(combined|stdout|stderr)@(\d{1,18})\+(\d{1,18})\+(\d{1,18})(?:~(\d{1,18})(!?))?", re.ASCII
+)
+_LOOKS = 64  # matches or lines from one look at the clock to the next
+_LONGEST_CHARACTER = 4  # bytes
+_CONTINUING = bytes(range(0x80, 0xC0))  # bytes that go on a character in UTF-8
+_NO_LINES = re.compile(r"\(\?[a-zA-Z]*-[a-zA-Z]*m[a-zA-Z]*[:)]")
 _CONTEXT_BYTES = 256 * 1024
 _SHOWN = 100  # characters of a wrong pattern
 
@@ -60,7 +66,7 @@ def compiled(pattern: str, *, ignore_case: bool, literal: bool, latin: bool) -> 
     options.max_mem = 64 * 1024 * 1024
     if latin:
         options.encoding = re2.Options.Encoding.LATIN1
-    source = re2.escape(pattern) if literal else pattern
+    source = re2.escape(pattern) if literal else _within_lines(pattern)
     try:
         return re2.compile(f"(?m){source}".encode(errors="surrogatepass"), options)
     except re2.error as error:
@@ -68,8 +74,39 @@ def compiled(pattern: str, *, ignore_case: bool, literal: bool, latin: bool) -> 
         raise PatternError(_explained(pattern, reason)) from None
 
 
+def _within_lines(pattern: str) -> str:
+    """The pattern with nothing in it that looks beyond a line: its ends are those of the text.
+
+    Raises:
+        PatternError: it has what would match line ends, or none of them.
+    """
+    out: list[str] = []
+    at = 0
+    while at < len(pattern):
+        two = pattern[at : at + 2]
+        if two == "\\Q":
+            end = pattern.find("\\E", at + 2)
+            end = len(pattern) if end < 0 else end + 2
+            out.append(pattern[at:end])
+            at = end
+            continue
+        if two == "\\C":
+            raise PatternError(f"{_short(pattern)!r}: \\C, any byte, is not supported; use . or [^a]")
+        if two == "(?" and (flags := _NO_LINES.match(pattern, at)):
+            raise PatternError(
+                f"{_short(pattern)!r}: {flags[0]} is not supported: ^ and $ are always the ends of a line"
+            )
+        out.append({"\\A": "^", "\\z": "$"}.get(two, two) if two[0] == "\\" else two[0])
+        at += 2 if two[0] == "\\" else 1
+    return "".join(out)
+
+
+def _short(pattern: str) -> str:
+    return pattern if len(pattern) <= _SHOWN else f"{pattern[:_SHOWN]}..."
+
+
 def _explained(pattern: str, reason: str) -> str:
-    shown = pattern if len(pattern) <= _SHOWN else f"{pattern[:_SHOWN]}..."
+    shown = _short(pattern)
     hint = "escape what is meant literally, or search for it literally"
     if re.search(r"\(\?<?[=!]", pattern):
         hint = "look-ahead and look-behind are not supported; match more, and look at the lines"
@@ -139,14 +176,20 @@ class Search:
         self._hole = self._hole_of()
         self._counts = _Counts()
         self._start = 0
+        self._window: _Window | None = None  # of the line that is searched in windows now, or was left inside
         if cursor is not None:
             match = _CURSOR.fullmatch(cursor)
             if match is None or match[1] != stream:
-                raise RangeError(f"{cursor!r} is no cursor of this search; take it from the page before")
+                raise RangeError(f"{cursor[:80]!r} is no cursor of this search; take it from the page before")
             self._start, self._counts = int(match[2]), _Counts(int(match[3]), int(match[4]))
+            if match[5]:
+                line = int(match[5])
+                if line > self._start:
+                    raise RangeError(f"{cursor!r} is no cursor of this search; take it from the page before")
+                self._window = _Window(line, seen=self._start, told=bool(match[6]))
+        self._looks = 0
         self._known = (-1, 0)  # where a line begins, and its number
         self._found: list[Match] = []
-        self._window: _Window | None = None  # of the line that is searched in windows now
         self._windows = False
         self._uncleaned = False
 
@@ -171,10 +214,11 @@ class Search:
             if stop is not None:
                 at, stopped = stop, True
                 break
-            at = piece.start + len(piece.data)
+            at = piece.start + len(piece.data) if self._window is None else self._window.seen
             if self._deadline is not None and time.monotonic() > self._deadline:
                 stopped = at < self._size
                 break
+        inside = self._left_inside() if stopped and self._window is not None else ""
         notes = []
         if self._windows:
             notes.append(f"lines above {_LONGEST} bytes were searched in overlapping windows")
@@ -182,7 +226,7 @@ class Search:
             notes.append(f"lines above {_CLEANED} bytes were searched as they are stored")
         if self._hole is not None:
             notes.append(f"bytes {self._hole[0]}-{self._hole[1]} were dropped and could not be searched")
-        cursor = f"{self._stream}@{at}+{self._counts.lines}+{self._counts.matches}"
+        cursor = f"{self._stream}@{at}+{self._counts.lines}+{self._counts.matches}{inside}"
         return SearchResult(
             matches=tuple(self._found),
             lines=self._counts.lines,
@@ -194,22 +238,47 @@ class Search:
             notes=tuple(notes),
         )
 
+    def _left_inside(self) -> str:
+        """The page ends inside a line: tell what is known of it, and what the cursor must say of it."""
+        window = self._window
+        assert window is not None  # the caller asked
+        if not self._invert:
+            self._counts.matches += window.matches
+            if window.first is not None and not window.told:
+                self._tell_window(window)
+        return f"~{window.start}{'!' if window.told or window.first is not None else ''}"
+
+    def _late(self) -> bool:
+        """Whether the time is over; looks at the clock now and then."""
+        if self._deadline is None:
+            return False
+        self._looks += 1
+        return self._looks % _LOOKS == 0 and time.monotonic() > self._deadline
+
     # --- what is read -----------------------------------------------------------------------------------
 
     def _pieces(self) -> Iterator[_Piece]:
         if self._hole is None:
-            yield from self._between(self._start, self._size)
+            yield from self._between(self._first(), self._size)
             return
         low, high = self._hole
-        yield from self._between(self._start, min(low, self._size))
+        yield from self._between(self._first(), min(low, self._size))
         yield from self._between(max(self._start, high), self._size)
+
+    def _first(self) -> int:
+        """Where reading begins: inside a line with the character before, which tells what ``^`` is not."""
+        if self._window is None or self._start <= self._window.start:
+            return self._start
+        low = max(self._window.start, self._start - _LONGEST_CHARACTER)
+        before = self._artifact.read_bytes(low, self._start, stream=self._stream, holes="skip")
+        return low + _character_before(before, len(before) - 1)
 
     def _between(self, start: int, end: int) -> Iterator[_Piece]:
         """Whole lines in pieces of about a megabyte; what is torn at either end counts as a line."""
         if start >= end:
             return
         held: list[bytes] = []
-        size, wanted, at, windows = 0, _BLOCK, start, False
+        size, wanted, at, windows = 0, _BLOCK, start, self._window is not None
         for block in self._artifact.chunks(start, end, stream=self._stream, holes="skip"):
             held.append(block)
             size += len(block)
@@ -227,7 +296,8 @@ class Search:
             elif len(data) >= _LONGEST:
                 yield _Piece(at, data, window=True, last=False)
                 windows = True
-                data, at = data[-_OVERLAP - 1 :], at + len(data) - _OVERLAP - 1
+                keep = _character_before(data, len(data) - _OVERLAP - 1)
+                data, at = data[keep:], at + keep
             held, size = [data], len(data)
             # A line that does not end is waited for in ever larger steps, so that it is not joined time and again.
             wanted = _LONGEST if windows else min(_LONGEST, max(_BLOCK, 2 * size))
@@ -242,57 +312,74 @@ class Search:
     # --- what is found ----------------------------------------------------------------------------------
 
     def _search(self, piece: _Piece) -> int | None:
-        """Look through a piece; where to go on, if the page is full."""
-        data = piece.data
-        text = self._cleaned(data)
-        pattern = self._pattern_for(text)
+        """Look through a piece; where to go on, if the page is full or the time over."""
+        text = self._cleaned(piece.data)
         starts: list[int] | None = None  # of lines in what is stored, where cleaning has moved them
-        position = 0
-        while position < len(text):
-            found = pattern.search(text, position)
-            hit = len(text) if found is None else found.start()
+        for low, high, pattern in self._runs(text):
+            stop, starts = self._search_run(piece, text, low, high, pattern, starts)
+            if stop is not None:
+                return stop
+        return None
+
+    def _search_run(
+        self, piece: _Piece, text: bytes, position: int, high: int, pattern: Any, starts: list[int] | None
+    ) -> tuple[int | None, list[int] | None]:
+        """Look through lines of one encoding."""
+        while position < high:
+            found = pattern.search(text, position, high)
+            hit = high if found is None else found.start()
             if self._invert:
-                line_end = text.find(b"\n", hit) + 1 or len(text)
-                first = text.rfind(b"\n", 0, hit) + 1 if found is not None else len(text)
+                line_end = text.find(b"\n", hit, high) + 1 or high
+                first = text.rfind(b"\n", 0, hit) + 1 if found is not None else high
                 for begin in _line_starts(text, position, first):
                     self._counts.lines += 1
                     self._counts.matches += 1
                     starts = self._take(piece, text, begin, begin, starts)
-                    if self._full:
-                        return self._behind(piece, text, begin, starts)
+                    if self._full or self._late():
+                        return self._behind(piece, text, begin, starts), starts
                 position = line_end
                 continue
-            if found is None or (hit == len(text) and text.endswith(b"\n")):
+            if found is None or (hit == high and text[:high].endswith(b"\n")):
                 break
             begin = text.rfind(b"\n", 0, hit) + 1
-            position = text.find(b"\n", hit) + 1 or len(text)
+            position = text.find(b"\n", hit, high) + 1 or high
+            count, left = self._matches_in(pattern, text, found, position, may_stop=text is piece.data)
+            if left is not None:
+                place = max(begin, hit - _TEXT // 4)
+                shown = text[place : min(position, place + _TEXT)].rstrip(b"\n")
+                window = _Window(piece.start + begin, seen=piece.start + left, matches=count)
+                window.first = (piece.start + hit, shown, hit - place)
+                self._window = window
+                return window.seen, starts
             self._counts.lines += 1
-            self._counts.matches += self._matches_in(pattern, text, found, position)
+            self._counts.matches += count
             starts = self._take(piece, text, begin, hit, starts)
-            if self._full:
-                return self._behind(piece, text, begin, starts)
-        return None
+            if self._full or self._late():
+                return self._behind(piece, text, begin, starts), starts
+        return None, starts
 
     @property
     def _full(self) -> bool:
         return bool(self._limit) and len(self._found) >= self._limit
 
-    def _matches_in(self, pattern: Any, text: bytes, found: Any, line_end: int) -> int:
-        """Matches of a line, from its first one on."""
+    def _matches_in(
+        self, pattern: Any, text: bytes, found: Any, line_end: int, *, may_stop: bool
+    ) -> tuple[int, int | None]:
+        """Matches of a line, from its first one on; and where the time was over, if it may stop there."""
         count = 0
-        while found is not None and found.start() < line_end:
+        ends = line_end - (text[line_end - 1 : line_end] == b"\n")
+        while found is not None:
+            start, end = found.span()
+            if start >= line_end or (count and start == end == ends < line_end):
+                break  # of the next line, or nothing in front of this one's end
             count += 1
-            position = found.end() if found.end() > found.start() else found.end() + 1
+            position = end if end > start else end + 1
             if position >= line_end:
                 break
-            found = pattern.search(text, position)
-            if (
-                found is not None
-                and found.start() == found.end() == line_end - 1
-                and text[line_end - 1 : line_end] == b"\n"
-            ):
-                break  # nothing, in front of the line's end
-        return count
+            if may_stop and self._late():
+                return count, position
+            found = pattern.search(text, position, line_end)
+        return count, None
 
     def _cleaned(self, data: bytes) -> bytes:
         if self._cleaner is None:
@@ -306,13 +393,25 @@ class Search:
         return text
 
     def _pattern_for(self, text: bytes) -> Any:
-        if text.isascii():
-            return self._patterns[0]
-        try:
-            text.decode()
-        except UnicodeDecodeError:
-            return self._patterns[1]
-        return self._patterns[0]
+        """For UTF-8, or else for single bytes."""
+        return self._patterns[not (text.isascii() or _is_utf8(text))]
+
+    def _runs(self, text: bytes) -> Iterator[tuple[int, int, Any]]:
+        """Runs of whole lines that are text in UTF-8, or are not, and the pattern for each: ``[low, high)``."""
+        if text.isascii() or _is_utf8(text):
+            yield 0, len(text), self._patterns[0]
+            return
+        low = at = 0
+        good = True
+        for line in text.split(b"\n"):
+            is_good = line.isascii() or _is_utf8(line)
+            if is_good is not good:
+                if low < at:
+                    yield low, at, self._patterns[not good]
+                low, good = at, is_good
+            at += len(line) + 1
+        if low < len(text):
+            yield low, len(text), self._patterns[not good]
 
     def _take(
         self, piece: _Piece, text: bytes, begin: int, hit: int, starts: list[int] | None
@@ -386,45 +485,66 @@ class Search:
 
     def _search_window(self, piece: _Piece) -> int | None:
         """A window of a very long line, as it is stored: every match counts once, the line once."""
-        self._windows = True
-        # What a window begins or ends with is no beginning or end of the line, so it has a byte more at either side.
-        position = 1
+        self._windows |= not piece.last
         if self._window is None:
-            self._window, position = _Window(piece.start), 0
-        window, data = self._window, piece.data
-        if self._terminator != b"\n":
-            data = data.replace(b"\n", b"\x0b")
+            self._window = _Window(piece.start, seen=piece.start)
+        window = self._window
+        if not self._scan_window(piece, window):
+            return window.seen
+        if not piece.last:
+            return None
+        self._window = None
+        matched = window.told or window.first is not None
+        if not self._invert:
+            self._counts.matches += window.matches
+        if matched is not self._invert and not window.told:
+            self._counts.matches += self._invert
+            self._tell_window(window)
+        return piece.start + len(piece.data) if self._full else None
+
+    def _scan_window(self, piece: _Piece, window: _Window) -> bool:
+        """Note the matches of a window; whether there was time for all of them.
+
+        What it begins or ends with is no beginning or end of the line, so it has a character more at either side.
+        """
+        data = piece.data if self._terminator == b"\n" else piece.data.replace(b"\n", b"\x0b")
         if piece.last:
             data = data.removesuffix(self._terminator)
             end = last_start = len(data)
         else:
+            end = _character_before(data, len(data) - 1)
             # A match that begins in the overlap may be cut off here, and is found whole in the next window.
-            end, last_start = len(data) - 1, len(data) - _OVERLAP - 1
-        pattern = self._pattern_for(data)
-        position = max(position, window.seen - piece.start)
-        while (found := pattern.search(data, position, end)) is not None and found.start() <= last_start:
-            if window.first is None:
-                low = max(0, found.start() - _TEXT // 4)
-                window.first = (piece.start + found.start(), data[low : low + _TEXT], found.start() - low)
-            window.matches += 1
-            position = found.end() + (found.end() == found.start())
-            window.seen = piece.start + position
-            if position > last_start:
+            last_start = len(data) - _OVERLAP - 1
+        pattern = self._pattern_for(data[:end])
+        position = window.seen - piece.start
+        while position <= last_start:
+            found = pattern.search(data, position, end)
+            start, stop = (end + 1, 0) if found is None else found.span()
+            if start > last_start:
                 break
+            if window.first is None:
+                low = max(0, start - _TEXT // 4)
+                window.first = (piece.start + start, data[low : low + _TEXT], start - low)
+            window.matches += 1
+            position = stop + (stop == start)
+            window.seen = piece.start + position
+            if self._late():
+                return False
         if not piece.last:
-            return None
-        self._window = None
-        if (window.first is None) is not self._invert:
-            return None
+            window.seen = max(window.seen, piece.start + last_start + 1)
+        return True
+
+    def _tell_window(self, window: _Window) -> None:
+        """Count a very long line, and keep it for the page."""
         self._counts.lines += 1
-        self._counts.matches += 1 if self._invert else window.matches
-        if self._limit:
-            byte, text, column = window.first or (window.start, piece.data[:0], 0)
-            line = self._artifact.locate(byte=window.start, stream=self._stream, holes="skip").line
-            match = _match(line, byte, text, column)
-            match = dataclasses.replace(match, clipped=True, column=byte - window.start + 1)
-            self._found.append(self._with_context(match) if self._context else match)
-        return piece.start + len(piece.data) if self._full else None
+        if not self._limit:
+            return
+        byte, text, column = window.first or (window.start, b"", 0)
+        line = self._artifact.locate(byte=window.start, stream=self._stream, holes="skip").line
+        before = self._artifact.chunks(window.start, byte, stream=self._stream, holes="skip")
+        column_in_line = sum(len(block.translate(None, _CONTINUING)) for block in before) + 1
+        match = dataclasses.replace(_match(line, byte, text, column), clipped=True, column=column_in_line)
+        self._found.append(self._with_context(match) if self._context else match)
 
     def _with_context(
         self, match: Match, before: tuple[str, ...] | None = None, after: tuple[str, ...] | None = None
@@ -457,11 +577,16 @@ class Search:
 
 @dataclasses.dataclass(slots=True)
 class _Window:
-    """What is known of a line that is searched in windows: its first match as (byte, text, place in the text)."""
+    """What is known of a line that is searched in windows, or was left inside.
+
+    ``seen`` is where to go on; ``told``, that the line was counted on a page before; ``first``, the first match as (byte,
+    text, place in the text); ``matches``, those that are not counted yet.
+    """
 
     start: int
-    seen: int = 0
+    seen: int
     matches: int = 0
+    told: bool = False
     first: tuple[int, bytes, int] | None = None
 
 
@@ -504,3 +629,17 @@ def _has_line_above(data: bytes, terminator: bytes, size: int) -> bool:
     if all(data.find(terminator, at, at + half) >= 0 for at in range(0, len(data) - half + 1, half)):
         return False
     return max(map(len, data.split(terminator))) > size
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _character_before(data: bytes, at: int) -> int:
+    """Where the character begins that a byte belongs to."""
+    low = max(0, at - _LONGEST_CHARACTER + 1)
+    return next((place for place in range(at, low - 1, -1) if data[place] not in _CONTINUING), at)

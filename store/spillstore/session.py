@@ -407,7 +407,7 @@ class Session:
                         "since_us": 0 if since is None else int(since * 1e6),
                         "before_us": before_us,
                         "before_key": before_key,
-                        "source": source,
+                        "source": _storable(source),
                         "limit": min(limit, _PAGE) + 1,
                     },
                 ).fetchall()
@@ -723,7 +723,7 @@ def _place(limit: int, cursor: str | None) -> tuple[int, int]:
         return _NEVER_US, 0
     match = _CURSOR.fullmatch(cursor) if isinstance(cursor, str) else None
     if match is None:
-        raise InvalidSettingError(f"{cursor!r} is no cursor; take it from the page before")
+        raise InvalidSettingError(f"{str(cursor)[:80]!r} is no cursor; take it from the page before")
     return int(match[1]), int(match[2])
 
 

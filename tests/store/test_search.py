@@ -12,6 +12,7 @@ from support import NO_FLOORS, examples
 
 from spillstore import Store, _search
 from spillstore.exceptions import PatternError, RangeError
+from spillstore_tools.searching import Seen
 
 words = st.lists(st.sampled_from([b"a", b"b", b"ab", b"A", b" ", "é".encode(), b"x" * 50]), max_size=6).map(
     b"".join
@@ -254,3 +255,121 @@ def test_arguments_that_mean_nothing(session, arguments, words):
     artifact = session.put("text")
     with pytest.raises(RangeError, match=words):
         artifact.search(**arguments)
+
+
+@pytest.mark.parametrize("cleaner", [None, Seen()])
+@pytest.mark.parametrize("pattern", ["needle", "x", "^x", "word|needle", "o", "x$"])
+def test_a_search_that_runs_out_of_time_loses_nothing(session, pattern, cleaner):
+    """However often it is stopped, inside a line or a window too: in the end every line and match counts once."""
+    content = (
+        b"needle "
+        + b"x" * 900
+        + b" word\n"
+        + b"wo\n" * 50
+        + b"needle"
+        + b"x" * 5000
+        + b"\nno\n"
+        + b"x" * 3000
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (
+            ("_LONGEST", 512),
+            ("_OVERLAP", 64),
+            ("_BLOCK", 256),
+            ("_LOOKS", 1),
+            ("_CLEANED", 400),
+        ):
+            patch.setattr(_search, name, value)
+        artifact = session.put(content, newline="lf")
+        for invert in (False, True):
+            whole = artifact.search(pattern, limit=1000, invert=invert, cleaner=cleaner)
+            found, cursor, pages = [], None, 0
+            while True:
+                page = artifact.search(
+                    pattern, limit=1000, invert=invert, cursor=cursor, cleaner=cleaner, seconds=0.0
+                )
+                found += [(match.line, match.byte) for match in page.matches]
+                pages += 1
+                if page.complete:
+                    break
+                assert page.cursor != cursor
+                cursor = page.cursor
+            assert pages > 3
+            assert [(match.line, match.byte) for match in whole.matches] == found
+            assert (whole.lines, whole.total_matches) == (page.lines, page.total_matches)
+            lines = content.split(b"\n")
+            expected = [
+                n for n, line in enumerate(lines, 1) if (re.search(pattern.encode(), line) is None) is invert
+            ]
+            assert expected == [line for line, _ in found]
+            if not invert:
+                assert page.total_matches == sum(len(re.findall(pattern.encode(), line)) for line in lines)
+        artifact.delete()
+
+
+def test_the_time_is_kept_inside_a_line(session):
+    """A line with millions of matches does not hold an answer up; the match is told at once, the rest counted later."""
+    artifact = session.put(b"x" * 6_000_000 + b"\nend\n")
+    began = time.monotonic()
+    page = artifact.search("x", limit=5, seconds=0.2)
+    assert time.monotonic() - began < 5
+    assert (page.complete, page.lines, [match.line for match in page.matches]) == (False, 1, [1])
+    following = artifact.search("x", limit=5, seconds=0.2, cursor=page.cursor)
+    assert (following.lines, following.matches) == (1, ())
+    assert following.total_matches > page.total_matches
+    artifact.delete()
+
+
+@pytest.mark.parametrize("shift", range(4))
+def test_long_lines_that_are_not_ascii(session, shift):
+    """A window that begins or ends inside a character is text all the same, and places are those of the characters."""
+    line = b"a" * shift + ("é" * 400).encode() + "ÄÖÄ".encode() + ("é" * 400).encode()
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (("_LONGEST", 300), ("_OVERLAP", 64), ("_BLOCK", 128)):
+            patch.setattr(_search, name, value)
+        artifact = session.put(line + b"\n")
+        for pattern in ("(?i)äöä", "Ä.Ä", "[Ä][Ö][Ä]", "ÄÖ"):
+            page = artifact.search(pattern)
+            assert (1, [(1, shift + 800, shift + 401)]) == (
+                page.total_matches,
+                [(match.line, match.byte, match.column) for match in page.matches],
+            )
+        assert 3 == artifact.search(r"\p{Lu}").total_matches
+        artifact.delete()
+
+
+def test_a_line_that_is_no_text_does_not_change_how_others_are_searched(session):
+    """Beside bytes that are no UTF-8, lines that are match as text."""
+    artifact = session.put(("äöü\n" * 10).encode() + b"\xff\xfe\n" + ("äöü\n" * 5).encode())
+    assert 15 == artifact.search("^...$").lines
+    assert 15 == artifact.search("(?i)ÄÖÜ").lines
+    assert [11] == [match.line for match in artifact.search("^..$").matches]
+    assert [11] == [match.line for match in artifact.search("ö", invert=True).matches]
+    artifact.delete()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "lines"),
+    [
+        (r"\Aline", 3000),
+        (r"text\z", 3000),
+        (r"\Aline of text\z", 3000),
+        (r"\Q\A\E", 0),
+        (r"\\A", 0),
+        (r"[\\C]", 0),
+    ],
+)
+def test_the_ends_of_the_text_are_those_of_lines(session, pattern, lines):
+    """Patterns are matched within lines, so their text is the line; blocks and pages change nothing."""
+    artifact = session.put(b"line of text\n" * 3000)
+    assert lines == artifact.search(pattern, limit=0).lines
+    found = pages(artifact, pattern, limit=1700)
+    assert lines == sum(len(page.matches) for page in found)
+    artifact.delete()
+
+
+@pytest.mark.parametrize("pattern", [r"a\C+b", r"\C", r"(?-m)^x", r"(?i-ms:x)", r"x(?s-m)"])
+def test_what_would_look_beyond_a_line_is_refused(session, pattern):
+    """A byte of any kind would match line ends, in quadratic time; without lines there are no ``^`` and ``$``."""
+    with pytest.raises(PatternError, match="is not supported"):
+        session.put(b"x\n").search(pattern)

@@ -8,6 +8,7 @@ import os
 import shlex
 import subprocess
 import sys
+import time
 
 import pytest
 from previews import reader, whole
@@ -194,7 +195,13 @@ def test_an_answer_passes_whatever_the_tool_is_called(session, artifact):
     for text in answers(session, artifact):
         for name in NAMES:
             processor = TruncationProcessor(session, profile=name)
-            for content in (text, f"result:\n{text}done\n", text.encode(), text.strip(), text + text):
+            for content in (
+                text,
+                f"result:\n{text}done\n",
+                text.encode(),
+                text.strip(),
+                text * (1 + (len(text) < MOST // 2)),
+            ):
                 result = processor.process(content, "another_name")
                 assert result.content == (content.decode() if isinstance(content, bytes) else content)
                 assert result.artifact_id is None
@@ -256,6 +263,10 @@ def test_marks_that_lie(session):
     ):
         assert foreign_chars(lambda: session, text) is None
     assert foreign_chars(lambda: session, good * 3 + "[~4.aaaaaaaaaaa]" * 1000) == 3 + 16_000
+    hostile = "".join(f" [~{20 * number + 1}.AAAAAAAAAAA]" for number in range(5000))[:MOST]
+    began = time.monotonic()
+    assert foreign_chars(lambda: session, hostile) is None
+    assert time.monotonic() - began < 1  # each mark claims all that stands before it
     assert len(marked(session, "x" * 99_999 + "\n")) - 100_000 <= ROOM
 
 
@@ -294,3 +305,12 @@ async def _read_events(session):
 
     async with await aio.Store(session.root).session(session.id, read_only=True) as other:
         return await other.events(kind="read")
+
+
+def test_many_answers_are_no_answer(session, artifact, tmp_path):
+    """What is many answers one after the other is bounded like any output."""
+    path = tmp_path / "answer"
+    path.write_text(get_artifact(session, id=artifact.id, max_chars=20_000).text)
+    result = run(session, f"for i in $(seq 20); do cat {path}; done")
+    assert len(result.text) <= 8000
+    assert result.artifact_id is not None

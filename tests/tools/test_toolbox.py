@@ -118,3 +118,30 @@ def test_one_tool_for_every_kind_of_part(plain_store):
         assert "no cursor" in get(query="$", cursor="combined:0-").text
         assert "query is missing" in get(cursor="query:1").text
         assert "404 not found" in tools.call_sync("get_artifact", {"id": "art_1_2", "query": "$"}).text
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("get_artifact", {"start_time": 10**400}),
+        ("get_artifact", {"end_time": float("inf")}),
+        ("list_artifacts", {"since": 10**400}),
+        ("list_artifacts", {"since": 1e300}),
+        ("list_artifacts", {"source": "\ud800"}),
+        ("list_artifacts", {"cursor": "x" * 100_000}),
+        ("search_artifact", {"pattern": "x", "cursor": "x" * 100_000}),
+        ("search_artifact", {"pattern": "\ud800"}),
+        ("get_artifact", "[" * 200_000),
+        ("get_artifact", {"cursor": "x" * 100_000}),
+        ("get_artifact", {"query": "$" * 100_000}),
+        ("compare_artifacts", {"cursor": "x" * 100_000}),
+    ],
+)
+def test_absurd_arguments_are_answered_in_bounds(plain_store, name, arguments):
+    """Whatever a model sends, the answer is a text within the bound and nothing is raised."""
+    with plain_store.session("chat") as session:
+        identity = session.put("one\n").id
+        if isinstance(arguments, dict) and name != "list_artifacts":
+            arguments = {"id": identity, **arguments}
+        answer = Toolbox(session).call_sync(name, arguments)
+        assert 0 < len(answer.text) <= 8000

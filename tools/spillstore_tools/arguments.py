@@ -18,6 +18,7 @@ _WHOLE = re.compile(r"[+-]?[0-9]+(?:\.0*)?", re.ASCII)
 _AGO = re.compile(r"(\d{1,9})([smhd])", re.ASCII)
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _SHOWN = 100
+_LARGEST = 1e12  # seconds, or what else may be counted in fractions: 30,000 years
 
 
 class ArgumentError(Exception):
@@ -44,7 +45,7 @@ def named(
     if isinstance(arguments, str):
         try:
             sent = json.loads(arguments or "{}")
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ArgumentError(f"the arguments are no JSON: {error}{_for(example)}") from None
     else:
         sent = arguments
@@ -123,11 +124,12 @@ def number(name: str, value: object, *, example: str = "") -> float | None:
         return None
     found: float | None = None
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        found = float(value)
+        with contextlib.suppress(OverflowError):
+            found = float(value)
     elif isinstance(value, str) and len(value) < _SHOWN:
         with contextlib.suppress(ValueError):
             found = float(value)
-    if found is None or not 0 <= found < float("inf"):
+    if found is None or not 0 <= found < _LARGEST:
         raise ArgumentError(f"{name} must be a number from 0, not {_shown(value)}{_for(example)}")
     return found
 

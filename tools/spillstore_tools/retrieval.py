@@ -210,7 +210,9 @@ def artifact_info(session: Session, *, id: object = None) -> Answer:  # noqa: A0
     try:
         artifact, _ = find_artifact(session, id)
         text = "".join(f"{name}: {one_line(value)[:500]}\n" for name, value in described(artifact.info))
-    except ArgumentError as error:
+    except (ArgumentError, SpillstoreError) as error:
+        if closed(session):
+            raise
         return Answer(text=f"artifact_info: {error}\n", is_error=True)
     return of_session(session, Answer(text=text, artifact_id=artifact.id))
 

@@ -143,13 +143,22 @@ class _Wire:
                 try:
                     return mcp_types.jsonrpc_message_adapter.validate_json(line.head, by_name=False)
                 except ValueError:
-                    return _refusal(PARSE_ERROR, "a line is no JSON-RPC message", None)
+                    return _mended(line)
         return None
 
     def _write(self, message: mcp_types.JSONRPCMessage) -> None:
         data = memoryview(message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
         while data:
             data = data[os.write(self._target, data) :]
+
+
+def _mended(line: _Line) -> mcp_types.JSONRPCMessage | _Refusal:
+    """A message that the SDK's parser refuses: half surrogates become question marks; for the rest, a refusal with its id."""
+    try:
+        text = json.dumps(json.loads(line.head), ensure_ascii=False).encode(errors="replace")
+        return mcp_types.jsonrpc_message_adapter.validate_json(text, by_name=False)
+    except (ValueError, RecursionError):
+        return _refusal(PARSE_ERROR, "a line is no JSON-RPC message, or nested too deeply", _id_in(line))
 
 
 def _refusal(code: int, text: str, request_id: int | str | None) -> _Refusal:

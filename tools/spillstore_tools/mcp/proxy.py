@@ -69,6 +69,7 @@ INSTRUCTIONS = "A tool result that is too long is shown in part; it says what is
 _SERVER_GONE = -32000
 _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 _READ = 256 * 1024
+_UNASKED = 8000  # bytes of an answer that nobody waits for, above which it is made fit as one of a call
 _ROOM = 64 * 1024 * 1024  # bytes of results that are being stored, or wait for it
 _WORKERS = 4
 _LEAVE = 5.0  # seconds for the server to end by itself once nobody asks any more
@@ -279,7 +280,7 @@ class Proxy:
                 self._answer(pending, identity, tool, params)
                 return
             with self._lock:
-                wanted = self._answering.pop(identity)
+                wanted = self._answering.pop(identity, False)
             theirs = dataclasses.replace(pending, call=call_of(name, identity, params.get("arguments")))
             if wanted and self._awaits(identity, theirs) and not self._server.send(joined(message)):
                 self._refuse()
@@ -307,7 +308,7 @@ class Proxy:
             raise
         finally:
             with self._lock:
-                wanted = self._answering.pop(identity)
+                wanted = self._answering.pop(identity, False)
         if wanted:
             self._send_result(pending, {name: dumped(each) for name, each in result.items()})
 
@@ -361,7 +362,11 @@ class Proxy:
             raise PieceError("no message")
         with self._lock:
             pending = None if identity is None else self._pending.pop(identity, None)
-        if pending is None:
+        if pending is None and "result" in message and len(line) > _UNASKED:
+            # Of a call that was cancelled, or was answered before: no larger for that.
+            unasked = Pending(bytes(message.get("id", b"null")), "tools/call", call=Call(tool="tool"))
+            self._storing.put(lambda: self._send_fit(line, message, unasked), len(line))
+        elif pending is None:
             self._client.write(line)
         elif pending.ours is not None:
             pending.ours.put(message)
