@@ -96,7 +96,7 @@ def test_the_code_map_names_every_module():
     """ARCHITECTURE.md has every module of the store, and names none that is not there."""
     page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`(\w+\.py)`", page))
-    there = {path.name for path in (ROOT / "store" / "spillstore").glob("*.py")} - {
+    there = {path.name for path in (ROOT / "store" / "spillstore").rglob("*.py")} - {
         "__init__.py",
         "_version.py",
     }
