@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from spillstore._lazy import importing
 from spillstore._version import __version__
 
 if TYPE_CHECKING:
@@ -48,29 +49,18 @@ __all__ = [
     "__version__",
 ]
 
-_HOMES = {
-    "Artifact": "artifact",
-    "ArtifactInfo": "info",
-    "HoleInfo": "info",
-    "Page": "info",
-    "Session": "session",
-    "SessionInfo": "info",
-    "Settings": "settings",
-    "SpillstoreError": "exceptions",
-    "Store": "store",
-    "Writer": "writer",
-}
-
-
-def __getattr__(name: str) -> object:
-    """Import a public name when it is first used, so that ``import spillstore`` itself costs nothing."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import importlib  # noqa: PLC0415
-
-    value = getattr(importlib.import_module(f"spillstore.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = importing(
+    __name__,
+    {
+        "artifact": ("Artifact",),
+        "exceptions": ("SpillstoreError",),
+        "info": ("ArtifactInfo", "HoleInfo", "Page", "SessionInfo"),
+        "session": ("Session",),
+        "settings": ("Settings",),
+        "store": ("Store",),
+        "writer": ("Writer",),
+    },
+)
 
 
 def __dir__() -> list[str]:

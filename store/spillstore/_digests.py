@@ -18,8 +18,6 @@ length. Chunks, of which there are many, have a fixed binary header instead (``_
 from __future__ import annotations
 
 import base64
-import hashlib
-import hmac
 from typing import TYPE_CHECKING, Final, Protocol, Self
 
 from blake3 import blake3
@@ -85,6 +83,8 @@ def new_algorithm(name: DigestName, uid: str, store_key: bytes | None) -> Algori
         master = blake3(store_key, derive_key_context="spillstore 2026-11-21 digest key").digest()
         key = blake3(uid.encode(), key=master).digest()
     else:
+        import hmac  # noqa: PLC0415  # OpenSSL takes some milliseconds, and few stores need it; so below
+
         key = hmac.digest(store_key, b"spillstore session " + uid.encode(), "sha256")
     bare = Algorithm(name + _KEYED, key)
     check = digest_bytes(bare, b"key check").hex()[:_CHECK_DIGITS]
@@ -124,6 +124,9 @@ def new_digest(algorithm: Algorithm) -> Hash:
     key = algorithm.key
     if algorithm.is_blake3:
         return blake3() if key is None else blake3(key=key)
+    import hashlib  # noqa: PLC0415
+    import hmac  # noqa: PLC0415
+
     return hashlib.sha256() if key is None else hmac.new(key, digestmod="sha256")
 
 
@@ -132,6 +135,9 @@ def digest_bytes(algorithm: Algorithm, data: bytes) -> bytes:
     key = algorithm.key
     if algorithm.is_blake3:
         return blake3(data).digest() if key is None else blake3(data, key=key).digest()
+    import hashlib  # noqa: PLC0415
+    import hmac  # noqa: PLC0415
+
     return hashlib.sha256(data).digest() if key is None else hmac.digest(key, data, "sha256")
 
 

@@ -401,8 +401,16 @@ class Engine:
         make_row: Callable[[int, str], ArtifactRow],
         make_pipeline: Callable[[ArtifactRow], Pipeline],
         source: str,
+        detail: dict[str, object],
     ) -> Pipeline:
-        """Insert an artifact's row and begin to take its bytes. Returns after the commit."""
+        """Insert an artifact's row and begin to take its bytes. Returns after the commit.
+
+        Args:
+            make_row: makes the row, of its key and our claim.
+            make_pipeline: makes what takes the bytes, of the row.
+            source: whose output it is.
+            detail: of the event, besides the source.
+        """
         with self._commit:
             connection = self._writable()
             with write_transaction(connection, self.settings.busy_timeout, "creating an artifact"):
@@ -413,7 +421,7 @@ class Engine:
                 (key,) = connection.execute(_sql.SESSION_NEXT_KEY, {"session_key": SESSION_KEY}).fetchone()
                 row = self._recorder.insert(connection, make_row(key, self.owner_name))
                 self._recorder.event(
-                    connection, "create", row.artifact_id, {"source": row.source}, row.tool_call_id
+                    connection, "create", row.artifact_id, {"source": row.source, **detail}, row.tool_call_id
                 )
         pipeline = make_pipeline(row)
         with self._guard:

@@ -9,7 +9,6 @@ file called ``id``. (One case-folded name of 255 bytes cannot hold 200 arbitrary
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from typing import Final
@@ -72,6 +71,8 @@ def folder_name(value: str) -> str:
         return "%5f"
     if len(encoded) <= _MAX_FOLDER_BYTES:
         return encoded
+    import hashlib  # noqa: PLC0415  # some milliseconds that few ids need
+
     return f"{encoded[:60]}~{hashlib.sha256(raw).hexdigest()[:40]}"
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from spillstore._records import ArtifactRow
     from spillstore.exceptions import SpillstoreError
     from spillstore.interleave import Piece
+    from spillstore.redaction import Redactor
 
 BATCH_BYTES = 2 * MIB
 
@@ -41,6 +42,7 @@ class Ending:
     exit_code: int | None = None
     newline: str = "lf"
     content_digest: bytes | None = None
+    redactions: dict[str, int] = dataclasses.field(default_factory=dict)  # how many secrets, by kind
 
 
 @dataclasses.dataclass(slots=True)
@@ -72,6 +74,7 @@ class Pipeline:
         hold_us: int,
         clock: Clock,
         filters: tuple[StreamFilter, StreamFilter] | None,
+        redactors: tuple[Redactor, Redactor] | None,
         tap: Tap | None,
         actor: str | None = None,
     ) -> None:
@@ -99,6 +102,7 @@ class Pipeline:
         self._clock = clock
         self._started = clock.monotonic()
         self._filters = filters
+        self._redactors = redactors
         self._tap = tap
         self._cap = row.size_limit if row.policy == "stop" else None
         self._taken = 0
@@ -131,13 +135,13 @@ class Pipeline:
             for stream, data, now in items:
                 self._taken += len(data)
                 passed = self._filters[stream].feed(data) if self._filters else data
+                if passed and self._redactors:
+                    passed = self._redactors[stream].feed(passed)
                 if passed:
                     self._interleaver.write(stream, passed, now)
             now = self.now()
-            if ending is not None and self._filters:
-                for stream, stream_filter in enumerate(self._filters):
-                    if rest := stream_filter.finish():
-                        self._interleaver.write(stream, rest, now)
+            if ending is not None:
+                self._end_streams(ending, now)
             if flush or ending is not None:
                 self._interleaver.flush(now)
             else:
@@ -161,6 +165,18 @@ class Pipeline:
         rows = _codec.encode(chunks, self._prefix, self._algorithm)
         raw_bytes = sum(len(data) for _, data, _ in items)
         return Batch(number, rows, last is not None and ending is None, totals, received, raw_bytes, ending)
+
+    def _end_streams(self, ending: Ending, now: int) -> None:
+        """Let through what filters and redactors hold, and tell the ending what was taken out."""
+        for stream in range(len(STREAMS)):
+            rest = self._filters[stream].finish() if self._filters else b""
+            if self._redactors:
+                redactor = self._redactors[stream]
+                rest = redactor.feed(rest) + redactor.finish()
+                for kind, count in redactor.counts.items():
+                    ending.redactions[kind] = ending.redactions.get(kind, 0) + count
+            if rest:
+                self._interleaver.write(stream, rest, now)
 
     def holding(self) -> bool:
         """Whether a partial line waits for its end or for silence."""

@@ -196,6 +196,9 @@ class Recorder:
             detail["reason"] = ending.reason
         if row.policy == "stop" and row.received > row.size_limit:
             self.limit(connection, row, "artifact_limit", row.received, row.size_limit, actor)
+        if ending.redactions:
+            redacted: dict[str, object] = {"tool": row.source, "counts": ending.redactions}
+            self.event(connection, "redaction", row.artifact_id, redacted, row.tool_call_id, actor)
         self.event(connection, kind, row.artifact_id, detail, row.tool_call_id, actor)
         return row._replace(
             state=ending.state,

@@ -16,7 +16,7 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from spillstore.info import Fate
+from spillstore import info as infos
 from spillstore.settings import MIB
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from spillstore._clock import Clock
-    from spillstore.info import SessionInfo
+    from spillstore.info import Fate, SessionInfo
 
 _FASTEST = 256 * MIB  # stored bytes a second, above what compressing on two threads was seen to give
 _AT_MOST = 60.0
@@ -48,18 +48,18 @@ def plan(
     young: list[SessionInfo] = []
     for info in sorted(sessions, key=lambda info: info.used):
         if info.live:
-            spared.append(Fate(session=info, why="live"))
+            spared.append(infos.Fate(session=info, why="live"))
         elif info.used <= used_before:
-            gone.append(Fate(session=info, why="age"))
+            gone.append(infos.Fate(session=info, why="age"))
         else:
             young.append(info)
     left = sum(fate.session.disk_size for fate in spared) + sum(info.disk_size for info in young)
     for info in young:
         if keep_bytes is not None and left > keep_bytes:
-            gone.append(Fate(session=info, why="room"))
+            gone.append(infos.Fate(session=info, why="room"))
             left -= info.disk_size
         else:
-            spared.append(Fate(session=info, why="young"))
+            spared.append(infos.Fate(session=info, why="young"))
     return gone, spared
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
-import shutil
 import stat
 from typing import TYPE_CHECKING
 
@@ -37,6 +36,8 @@ def remove_trash(gone: Path) -> int:
         Bytes that it took on the disk and does not take any more.
     """
     before = disk_usage(gone)
+    import shutil  # noqa: PLC0415  # three milliseconds that only who deletes needs
+
     shutil.rmtree(gone, ignore_errors=True)
     return before - disk_usage(gone)
 
@@ -49,6 +50,8 @@ def remove_at_exit(folder: Path) -> None:
 def _remove_doomed() -> None:
     for pid, folder in _doomed:
         if pid == os.getpid():  # not in a forked child
+            import shutil  # noqa: PLC0415  # as above
+
             shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spillstore import _codec, _sql
+from spillstore import info as infos
 from spillstore._chunker import ALL_BITS, Chunker, Totals
 from spillstore._database import SESSION_KEY
 from spillstore._digests import new_digest
 from spillstore._records import COMBINED
 from spillstore.exceptions import IntegrityError
-from spillstore.info import Verification
 
 if TYPE_CHECKING:
     from spillstore._codec import ChunkRow
     from spillstore._engine import Engine
     from spillstore._records import ArtifactRow
+    from spillstore.info import Verification
 
 _BATCH = 16  # chunks fetched in one short statement
 _TIME_COLUMNS = {_codec.ChunkRow._fields.index("time_start"), _codec.ChunkRow._fields.index("time_end")}
@@ -49,7 +50,7 @@ class Verifier:
         if self._fetch(last + 1, 2**62):
             raise IntegrityError(f"{self._record.artifact_id} holds chunks past its last one, {last}")
         self._compare_totals()
-        return Verification(chunks=self._chunks, size=self._size, content=self._content_known())
+        return infos.Verification(chunks=self._chunks, size=self._size, content=self._content_known())
 
     def _present(self) -> list[tuple[int, int]]:
         """Which chunks must be there; those of the hole must not, however many it has."""

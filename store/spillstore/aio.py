@@ -68,6 +68,8 @@ if TYPE_CHECKING:
         Stream,
         Verification,
     )
+    from spillstore.redaction import RedactionRules
+    from spillstore.session import Redact
     from spillstore.settings import Settings
 
 __all__ = ["Artifact", "Reader", "Session", "Store", "Writer"]
@@ -121,12 +123,13 @@ class Store:
         self,
         root: str | os.PathLike[str] | None = None,
         *,
+        redaction: RedactionRules | None = None,
         clock: Clock | None = None,
         digest_key: bytes | str | os.PathLike[str] | None = None,
         **settings: object,
     ) -> None:
         """Name a store; see ``spillstore.Store``."""
-        self._store = _store.Store(root, clock=clock, digest_key=digest_key, **settings)
+        self._store = _store.Store(root, redaction=redaction, clock=clock, digest_key=digest_key, **settings)
 
     @property
     def root(self) -> Path:
@@ -261,6 +264,10 @@ class Session:
                     await writer.write(piece)
             return await self.artifact(writer.id)
         return Artifact(await asyncio.to_thread(lambda: self._session.put(data, **meta)))
+
+    def redaction(self, wanted: Redact = None) -> RedactionRules | None:
+        """The rules by which secrets are taken out, or None where they are not."""
+        return self._session.redaction(wanted)
 
     async def artifact(self, artifact_id: str) -> Artifact:
         """The artifact of that id."""
@@ -411,9 +418,11 @@ class Writer:
         """Return when everything written so far is committed."""
         await asyncio.to_thread(self._writer.flush)
 
-    async def close(self, *, exit_code: int | None = None) -> None:
+    async def close(
+        self, *, exit_code: int | None = None, redactions: Mapping[str, int] | None = None
+    ) -> None:
         """Commit everything and seal the artifact."""
-        await asyncio.to_thread(lambda: self._writer.close(exit_code=exit_code))
+        await asyncio.to_thread(lambda: self._writer.close(exit_code=exit_code, redactions=redactions))
 
     async def abort(self, reason: str) -> None:
         """Commit everything and leave the artifact ``interrupted``."""

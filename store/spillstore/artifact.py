@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from spillstore import _sql
+from spillstore import info as infos
 from spillstore._ahead import ahead
 from spillstore._codec import segments_of
 from spillstore._database import SESSION_KEY, read_transaction, translated, translation
@@ -29,19 +30,6 @@ from spillstore.exceptions import (
     SpillstoreError,
     TargetExistsError,
 )
-from spillstore.info import (
-    ArtifactInfo,
-    Event,
-    Export,
-    HoleInfo,
-    Origin,
-    Position,
-    QueryResult,
-    SearchResult,
-    Segment,
-    StreamInfo,
-    event_of,
-)
 from spillstore.settings import MIB
 
 if TYPE_CHECKING:
@@ -51,10 +39,18 @@ if TYPE_CHECKING:
     from spillstore._query import Query
     from spillstore._ranges import Block
     from spillstore.info import (
+        ArtifactInfo,
         BadLine,
         Cleaner,
+        Event,
+        Export,
         Holes,
+        Origin,
+        Position,
         QueryMatch,
+        QueryResult,
+        SearchResult,
+        Segment,
         State,
         Stream,
         Verification,
@@ -107,15 +103,21 @@ def _recorded(
     return recorded
 
 
+def _within(blocks: list[Block], start: int, end: int) -> Iterator[tuple[int, bytes]]:
+    """The part of blocks that lies in ``[start, end)``, with where each begins."""
+    for block in blocks:
+        yield max(start, block.start), block.data[max(0, start - block.start) : end - block.start]
+
+
 def _given(result: object) -> dict[str, object]:
     """What an event tells of an answer: how much, and nothing of what."""
     if isinstance(result, bytes):
         return {"bytes": len(result)}
-    if isinstance(result, SearchResult):
+    if isinstance(result, infos.SearchResult):
         return {"lines": result.lines, "matches": result.total_matches, "complete": result.complete}
-    if isinstance(result, QueryResult):
+    if isinstance(result, infos.QueryResult):
         return {"nodes": len(result.matches), "complete": result.complete}
-    if isinstance(result, Export):
+    if isinstance(result, infos.Export):
         return {"bytes": result.size, "size": result.size, "dropped": result.dropped}
     return {}
 
@@ -336,7 +338,7 @@ class Artifact:
                 position = min(byte, ranges.record.view_size(view_of(stream)))
             else:
                 position = ranges.start_of_time(round(min(time or 0, _LARGEST / 1e6) * 1e6))
-            return Position(position, ranges.line_of(position))
+            return infos.Position(position, ranges.line_of(position))
 
         return self._read(stream, holes, find)
 
@@ -397,6 +399,7 @@ class Artifact:
         view_of(stream)
         return Search(
             self.unrecorded(),
+            self._batches,
             pattern,
             stream=stream,
             context=context,
@@ -540,6 +543,22 @@ class Artifact:
         return self._told(blocks, {"start": start, "end": end, "stream": stream}, "read", "bytes", len)
 
     def _chunks(self, start: int, end: int | None, stream: Stream, holes: Holes) -> Iterator[bytes]:
+        for batch in self._batches(start, end, stream, holes, list):
+            for _, data in batch:
+                yield data
+
+    def _batches(
+        self,
+        start: int,
+        end: int | None,
+        stream: Stream,
+        holes: Holes,
+        make: Callable[[Iterator[tuple[int, bytes]]], T],
+    ) -> Iterator[T]:
+        """What ``make`` makes of the bytes ``[start, end)``, a few blocks at a time, each with the place where it begins.
+
+        ``make`` runs on the workers where the next blocks can be read ahead, and has to use up what it is given.
+        """
         view = view_of(stream)
         if _whole(start, "start", "chunks(0, 65536)") < 0:
             raise RangeError(f"start is {start}, but bytes count from 0")
@@ -550,30 +569,29 @@ class Artifact:
         batch = _BLOCKS * record.chunk_size
         # Where a position tells its chunk, what comes next is known before the last batch is there.
         whole = view.stream is None or record.view_size(VIEWS["combined"]) == size
+        soon = end
         if whole and end - start > _AHEAD * batch:
             soon = start - start % batch + 2 * batch
-            yield from self._in_turn(start, soon, stream, holes)
-            start = soon
-            makers = (
-                functools.partial(self._batch, at, min(at + batch, end), stream, holes)
-                for at in range(start, end, batch)
-            )
-            for blocks in ahead(makers, self._engine.check_usable):
-                yield from blocks
-            return
-        yield from self._in_turn(start, end, stream, holes)
+        while start < soon:
+            blocks = self._blocks(start, soon, _BLOCKS, stream, holes)
+            if not blocks:
+                break
+            yield make(_within(blocks, start, soon))
+            start = blocks[-1].end
 
-    def _batch(self, start: int, end: int, stream: Stream, holes: Holes) -> list[bytes]:
-        return list(self._in_turn(start, end, stream, holes))
+        def read(low: int, high: int) -> T:
+            return make(self._in_turn(low, high, stream, holes))
 
-    def _in_turn(self, start: int, end: int, stream: Stream, holes: Holes) -> Iterator[bytes]:
-        """The bytes ``[start, end)``, a batch at a time, each when the one before has been used."""
+        makers = (functools.partial(read, at, min(at + batch, end)) for at in range(soon, end, batch))
+        yield from ahead(makers, self._engine.check_usable)
+
+    def _in_turn(self, start: int, end: int, stream: Stream, holes: Holes) -> Iterator[tuple[int, bytes]]:
+        """The bytes ``[start, end)``, each few blocks when those before have been used."""
         while start < end:
             blocks = self._blocks(start, end, _BLOCKS, stream, holes)
             if not blocks:
                 return
-            for block in blocks:
-                yield block.data[max(0, start - block.start) : end - block.start]
+            yield from _within(blocks, start, end)
             start = blocks[-1].end
 
     def open(self, *, stream: Stream = "combined", holes: Holes = "raise") -> io.BufferedReader:
@@ -652,7 +670,7 @@ class Artifact:
                     data = block.data[at : min(at + length, size - block.start)]
                     at += length
                     if data:
-                        yield Segment(STREAMS[stream], time_us / 1e6, data)
+                        yield infos.Segment(STREAMS[stream], time_us / 1e6, data)
             start = found[-1][0].end
 
     def extent(self, stream: Stream = "combined") -> tuple[int, State]:
@@ -731,7 +749,7 @@ class Artifact:
                 with contextlib.suppress(FileNotFoundError):
                     hidden.unlink()
         dropped = size - written
-        return Export(size=written, dropped=dropped)
+        return infos.Export(size=written, dropped=dropped)
 
     def delete(self) -> None:
         """Make it unreadable at once and give its space back to the disk.
@@ -780,7 +798,7 @@ class Artifact:
         with self._engine.reader() as connection:
             self._record(connection)
             rows = connection.execute(_sql.EVENTS_OF_ARTIFACT, key).fetchall()
-        return [event_of(row) for row in rows]
+        return [infos.event_of(row) for row in rows]
 
     def reading(
         self, shown: Iterable[bytes], start: int, end: int, *, stream: Stream = "combined"
@@ -825,14 +843,16 @@ class Artifact:
             key = {"session_key": SESSION_KEY, "artifact_id": self._id, "content_digest": digest}
             same = connection.execute(_sql.ARTIFACTS_ALIKE, key).fetchone() if alike else None
             if same is not None:
-                return Origin(same[0], "combined", 0, record.size)
+                return infos.Origin(same[0], "combined", 0, record.size)
             shown = {"session_key": SESSION_KEY, "shown": digest, "limit": _READS}
-            for event in map(event_of, connection.execute(_sql.EVENTS_SHOWN, shown).fetchall()):
+            for event in map(infos.event_of, connection.execute(_sql.EVENTS_SHOWN, shown).fetchall()):
                 read = event.detail
                 if event.artifact_id not in {None, self._id}:
                     with contextlib.suppress(ArtifactNotFoundError):  # deleted since
                         if self._engine.artifact_row(connection, str(event.artifact_id)).hole is None:
-                            return Origin(str(event.artifact_id), read["stream"], read["start"], read["end"])
+                            return infos.Origin(
+                                str(event.artifact_id), read["stream"], read["start"], read["end"]
+                            )
         return None
 
     # --- inside -----------------------------------------------------------------------------------------
@@ -966,12 +986,12 @@ def info_of(engine: Engine, record: ArtifactRow) -> ArtifactInfo:
     if hole is not None:
         first, last = hole.lines(COMBINED)
         span = hole.span(COMBINED)
-        hole_info = HoleInfo(start=span.start, end=span.end, first_line=first, last_line=last)
+        hole_info = infos.HoleInfo(start=span.start, end=span.end, first_line=first, last_line=last)
     stdout, stderr = (
-        StreamInfo(size=record.view_size(VIEWS[name]), lines=record.view_lines(VIEWS[name]))
+        infos.StreamInfo(size=record.view_size(VIEWS[name]), lines=record.view_lines(VIEWS[name]))
         for name in ("stdout", "stderr")
     )
-    return ArtifactInfo(
+    return infos.ArtifactInfo(
         id=record.artifact_id,
         session=engine.row.session_id,
         project=engine.row.project_id,

@@ -8,6 +8,7 @@ import threading
 from typing import TYPE_CHECKING, Self
 
 from spillstore import _sql
+from spillstore import info as infos
 from spillstore._audit import acting, who
 from spillstore._chunker import ALL_BITS
 from spillstore._database import SESSION_KEY, read_transaction
@@ -24,7 +25,6 @@ from spillstore.exceptions import (
     InvalidSettingError,
     SpillstoreError,
 )
-from spillstore.info import ArtifactInfo, CheckReport, Event, Page, event_of
 from spillstore.settings import KIB, Settings
 from spillstore.writer import Writer
 
@@ -33,12 +33,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
     from types import TracebackType
+    from typing import Literal
 
     from spillstore._audit import Action
     from spillstore._engine import Engine
     from spillstore._filters import FilterFactory, Tap
-    from spillstore.info import Newline, State
+    from spillstore.info import ArtifactInfo, CheckReport, Event, Newline, Page, State
+    from spillstore.redaction import RedactionRules
     from spillstore.settings import Policy
+
+    Redact = bool | Literal["done"] | RedactionRules | None
 
 CHUNK_SIZE = 64 * KIB
 _NEVER_US = 2**62
@@ -70,10 +74,12 @@ class Session:
         release: Callable[[Engine], None],
         trash: Path,
         root: Path | None = None,
+        rules: RedactionRules | None = None,
         *,
         before_create: Callable[[], None] = lambda: None,
     ) -> None:
         self._engine = engine
+        self._rules = rules
         self._release = release
         self._trash = trash
         self._root = root
@@ -122,6 +128,7 @@ class Session:
         newline: Newline = "lf",
         limit: int | None = None,
         policy: Policy | None = None,
+        redact: Redact = None,
         filters: FilterFactory | None = None,
         tap: Tap | None = None,
     ) -> Writer:
@@ -136,6 +143,9 @@ class Session:
                 end, for content that did not come from a process (where a lone CR draws over the line).
             limit: raw bytes that may be kept; None for the setting.
             policy: ``roll``, ``stop`` or ``reject`` at the limit; None for the setting.
+            redact: whether secrets are taken out of the output and the command before anything is stored; rules of its
+                own, or ``"done"`` by a caller that has done it; None for the store's setting and rules. Switching it
+                off is recorded.
             filters: makes what may change each stream before it is stored; see ``StreamFilter``.
             tap: sees the sequence as it is stored; called on a worker thread, one call at a time.
 
@@ -166,6 +176,9 @@ class Session:
         if not isinstance(source, str):
             raise InvalidSettingError(f"source must be a string, not {source!r}")
         self._check_open()
+        rules = self.redaction(redact)
+        if rules is not None and command is not None:
+            command = rules.redact(command)
         if settings.hidden_metadata:
             source = self._hidden(source)
             command = None if command is None else self._hidden(command)
@@ -211,13 +224,35 @@ class Session:
                 hold_us=int(settings.hold_back * 1e6),
                 clock=clock,
                 filters=None if filters is None else (filters("stdout"), filters("stderr")),
+                redactors=None if rules is None else (rules.redactor(), rules.redactor()),
                 tap=tap,
                 actor=who().actor,
             )
 
         with self._engine.limits(source):
             self._before_create()
-        return Writer(self._engine, self._engine.create(make_row, make_pipeline, source))
+        detail: dict[str, object] = {"redact": False} if rules is None and redact != "done" else {}
+        return Writer(self._engine, self._engine.create(make_row, make_pipeline, source, detail))
+
+    def redaction(self, wanted: Redact = None) -> RedactionRules | None:
+        """The rules by which secrets are taken out, or None where they are not.
+
+        Args:
+            wanted: as for ``create``.
+
+        Raises:
+            InvalidSettingError: it is none of what may be given.
+        """
+        if wanted == "done" or wanted is False:
+            return None
+        if wanted is None and not self._engine.settings.redact:
+            return None
+        from spillstore.redaction import DEFAULT, RedactionRules  # noqa: PLC0415  # not where it is switched off
+
+        rules = (self._rules or DEFAULT) if wanted is None or wanted is True else wanted
+        if isinstance(rules, RedactionRules):
+            return rules if rules.enabled else None
+        raise InvalidSettingError(f'redact must be true, false, "done" or RedactionRules, not {wanted!r}')
 
     def put(
         self,
@@ -230,6 +265,7 @@ class Session:
         newline: Newline = "auto",
         limit: int | None = None,
         policy: Policy | None = None,
+        redact: Redact = None,
     ) -> Artifact:
         """Store content that is already there: bytes, text, or an iterable of bytes such as an open file.
 
@@ -242,6 +278,7 @@ class Session:
             newline: ``auto`` here, because content that is put does not come from a process.
             limit: raw bytes that may be kept.
             policy: what happens there.
+            redact: whether secrets are taken out.
 
         Returns:
             The sealed artifact.
@@ -257,6 +294,7 @@ class Session:
             newline=newline,
             limit=limit,
             policy=policy,
+            redact=redact,
         )
         with writer:
             if isinstance(data, (bytes, bytearray, memoryview, str)):
@@ -335,7 +373,7 @@ class Session:
             InvalidSettingError: a filter, limit or cursor that means nothing.
         """
         found, following = self._page(source, state, since, limit, cursor)
-        return Page([Artifact(self._engine, record.artifact_id, record) for record in found], following)
+        return infos.Page([Artifact(self._engine, record.artifact_id, record) for record in found], following)
 
     def infos(
         self,
@@ -348,7 +386,7 @@ class Session:
     ) -> Page[ArtifactInfo]:
         """Like ``artifacts``, but what is known of each, read in one snapshot."""
         found, following = self._page(source, state, since, limit, cursor)
-        return Page([info_of(self._engine, record) for record in found], following)
+        return infos.Page([info_of(self._engine, record) for record in found], following)
 
     def _page(
         self, source: str | None, state: str | None, since: float | None, limit: int, cursor: str | None
@@ -436,7 +474,7 @@ class Session:
         with self._engine.reader() as connection:
             rows = connection.execute(_sql.EVENTS_PAGE, parameters).fetchall()
         following = f"{rows[limit - 1][1]}-{rows[limit - 1][0]}" if len(rows) > limit else None
-        return Page([event_of(row) for row in rows[:limit]], following)
+        return infos.Page([infos.event_of(row) for row in rows[:limit]], following)
 
     def acting(
         self, actor: str | None = None, tool_call_id: str | None = None, *, otherwise: str | None = None
@@ -550,7 +588,7 @@ class Session:
                 break
         if problems:
             raise IntegrityError(f"session {self.id!r}: " + "; ".join(problems))
-        return CheckReport(artifacts=artifacts, chunks=chunks, size=size)
+        return infos.CheckReport(artifacts=artifacts, chunks=chunks, size=size)
 
     def _structure_problems(self) -> list[str]:
         """What SQLite finds wrong, and chunks that belong to nobody."""

@@ -64,6 +64,7 @@ class Settings:
         busy_timeout: how long to wait for another process's transaction.
         retention: age after which a session that nobody holds is collected.
         collect_interval: the least time between two collections that a new session starts by itself.
+        redact: whether secrets are taken out before anything is stored.
         durability: ``normal`` survives a killed process, ``full`` also a power cut (one fsync a commit).
         digest: the digest algorithm of new sessions; see ``_digests.py`` for what was measured.
         digest_key_file: a file that holds a key of at least 32 bytes; with it digests are keyed, so that who can change a
@@ -99,6 +100,7 @@ class Settings:
     busy_timeout: float = 30.0
     retention: float = 7 * 86400.0
     collect_interval: float = 3600.0
+    redact: bool = True
     durability: Durability = "normal"
     digest: DigestName = "blake3"
     digest_key_file: str = ""

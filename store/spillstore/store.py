@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spillstore import _locks, _retention, _sql
+from spillstore import info as infos
 from spillstore._clock import SystemClock
 from spillstore._database import (
     DATABASE,
@@ -50,7 +51,6 @@ from spillstore.exceptions import (
     UnsafeRootError,
     UsageError,
 )
-from spillstore.info import CollectReport, Event, Fate, Page, SessionInfo
 from spillstore.session import Session
 from spillstore.settings import Settings
 
@@ -58,6 +58,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from spillstore._clock import Clock
+    from spillstore.info import CollectReport, Event, Fate, Page, SessionInfo
+    from spillstore.redaction import RedactionRules
 
 MEMORY = "memory:"
 _TRASH = ".trash"
@@ -93,6 +95,7 @@ class Store:
         self,
         root: str | os.PathLike[str] | None = None,
         *,
+        redaction: RedactionRules | None = None,
         clock: Clock | None = None,
         digest_key: bytes | str | os.PathLike[str] | None = None,
         **settings: object,
@@ -102,6 +105,7 @@ class Store:
         Args:
             root: the folder; None for ``SPILLSTORE_ROOT`` or the user's state folder. ``memory:`` is a private folder of
                 this process in a file system in memory, which is removed when the process ends.
+            redaction: the rules by which secrets are taken out; None for those that are built in.
             clock: where to read the time; a test brings its own.
             digest_key: 32 random bytes or more, or the path of a file that holds them; None for what the setting
                 ``digest_key_file`` names. Sessions made with a key can be read with that key alone.
@@ -125,6 +129,7 @@ class Store:
             self._settings = _memory.memory_settings(self._settings, share)
         self._root = Path(os.path.abspath(named))  # noqa: PTH100  # no link is followed
         self._clock: Clock = clock or SystemClock()
+        self._redaction = redaction
 
     def __repr__(self) -> str:
         return f"Store({str(self._root)!r})"
@@ -193,7 +198,12 @@ class Store:
                 continue  # deleted between two of our steps
             else:
                 return Session(
-                    engine, _release, self._root / _TRASH, self._root, before_create=self._make_room
+                    engine,
+                    _release,
+                    self._root / _TRASH,
+                    self._root,
+                    self._redaction,
+                    before_create=self._make_room,
                 )
         raise SessionBusyError(
             f"session {session_id!r} is being deleted and made anew all the time; try again later"
@@ -361,9 +371,9 @@ class Store:
             except (_VanishedError, SessionNotFoundError):
                 continue  # somebody else has deleted it
             except SessionBusyError as error:
-                spared.append(Fate(session=info, why="busy", detail=str(error)))
+                spared.append(infos.Fate(session=info, why="busy", detail=str(error)))
             except SpillstoreError as error:
-                spared.append(Fate(session=info, why="unreadable", detail=str(error)))
+                spared.append(infos.Fate(session=info, why="unreadable", detail=str(error)))
             else:
                 remove_trash(gone)
                 freed += takes - disk_usage(gone)
@@ -371,7 +381,7 @@ class Store:
         left = sum(fate.session.disk_size for fate in spared)
         if project is None and not dry_run:
             _retention.remember_size(self._root, left, self._clock)
-        return CollectReport(
+        return infos.CollectReport(
             deleted=tuple(deleted),
             spared=tuple(spared),
             leftovers=leftovers,
@@ -632,7 +642,7 @@ class Store:
         if not used:
             return None  # no session.db: a folder of somebody else
         live = bool(_locks.live_owners(folder))
-        return SessionInfo(id=session_id, project=project, live=live, used=used, disk_size=size)
+        return infos.SessionInfo(id=session_id, project=project, live=live, used=used, disk_size=size)
 
 
 def _read_id(folder: Path) -> str | None:

@@ -10,6 +10,7 @@ from spillstore.exceptions import ArtifactTooLargeError, RangeError, SpillstoreE
 from spillstore.settings import MIB
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from types import TracebackType
 
     from spillstore._engine import Engine
@@ -105,16 +106,18 @@ class Writer:
         """
         self._engine.flush(self._pipeline)
 
-    def close(self, *, exit_code: int | None = None) -> None:
+    def close(self, *, exit_code: int | None = None, redactions: Mapping[str, int] | None = None) -> None:
         """Commit everything and seal the artifact. Later calls do nothing.
 
         Args:
             exit_code: of the command whose output this was.
+            redactions: how many secrets of each kind a caller has taken out itself (``redact="done"``), to be recorded.
 
         Raises:
             StorageError: something could not be stored; the artifact is ``interrupted`` and keeps what was committed.
         """
-        self._engine.end(self._pipeline, Ending("sealed", exit_code=exit_code))
+        ending = Ending("sealed", exit_code=exit_code, redactions=dict(redactions or {}))
+        self._engine.end(self._pipeline, ending)
 
     def abort(self, reason: str) -> None:
         """Commit everything and leave the artifact ``interrupted``.

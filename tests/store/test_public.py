@@ -50,6 +50,7 @@ DEFAULTS = {
     "busy_timeout": 30.0,
     "retention": 7 * 86400.0,
     "collect_interval": 3600.0,
+    "redact": True,
     "durability": "normal",
     "digest": "blake3",
     "digest_key_file": "",

@@ -46,6 +46,9 @@ DEFAULTS = {
     "metadata.include_token_estimate": True,
     "metadata.include_strategy": True,
     "metadata.include_retrieval_instructions": True,
+    "redaction.enabled": True,
+    "redaction.patterns": {},
+    "redaction.allow": {},
 }
 
 
@@ -216,7 +219,7 @@ def test_every_key_may_differ_for_a_tool(load):
         },
         "smart_truncation": {"enabled": True, "preserve_functions": False, "prioritize_errors": False},
     }
-    assert set(own) == set(ToolOverride.__struct_fields__)
+    assert {*own, "redact"} == set(ToolOverride.__struct_fields__)
     found = load(overrides={"x": own})
     values = [
         value for group in own.values() for value in (group.values() if type(group) is dict else [group])
@@ -812,6 +815,7 @@ def test_the_public_names_are_these():
         "LineOverride",
         "LineTruncation",
         "MetadataSettings",
+        "RedactionSettings",
         "SmartOverride",
         "SmartTruncation",
         "ToolLimits",

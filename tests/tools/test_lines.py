@@ -11,7 +11,8 @@ from law import CLUSTERS, TOKENS, assert_law, lines_with_endings
 
 from spillstore_tools.preview import lines as module
 from spillstore_tools.preview.clean import clean, split_lines
-from spillstore_tools.preview.lines import BLOCK, Line, LongLine, clean_blocks, runs
+from spillstore_tools.preview.clean_stream import clean_blocks
+from spillstore_tools.preview.lines import BLOCK, Line, LongLine, runs
 from spillstore_tools.preview.parts import Gap, length_of, text_of
 from spillstore_tools.preview.strategies import clip_marker, repeat_marker
 

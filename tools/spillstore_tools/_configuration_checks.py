@@ -114,6 +114,8 @@ def _fits(kind: Any, name: str, value: Any, strategies: Collection[str]) -> bool
         return type(value) is int and kind.ge <= value < kind.lt  # type: ignore[operator]  # Count has both
     if isinstance(kind, inspect.FloatType):
         return type(value) in {int, float} and kind.gt < value < kind.lt
+    if kind.min_length:
+        return type(value) is str and bool(value)
     return type(value) is str and (value in strategies if "strategy" in name else _is_below(value))
 
 
@@ -130,6 +132,8 @@ def _wanted(kind: Any, name: str, strategies: Collection[str]) -> str:
         return f"a positive integer (at most {(kind.lt or 0) - 1})"
     if isinstance(kind, inspect.FloatType):
         return "a number above 0 and below 1"
+    if kind.min_length:
+        return "text"
     if "strategy" in name:
         return f"one of {', '.join(sorted(strategies))}"
     return "a folder below the working directory, such as .acode/artifacts: relative, and not leading out by '..'"

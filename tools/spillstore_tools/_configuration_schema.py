@@ -25,6 +25,7 @@ TOOL_STRATEGIES = {
 # The upper end keeps every sum of two limits inside SQLite's 64 bits.
 Count = Annotated[int, msgspec.Meta(ge=1, lt=2**62)]
 Ratio = Annotated[float, msgspec.Meta(gt=0, lt=1)]
+Text = Annotated[str, msgspec.Meta(min_length=1)]
 
 
 class ConfigurationError(InvalidSettingError):
@@ -110,6 +111,24 @@ class MetadataSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     include_retrieval_instructions: bool = True
 
 
+class RedactionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which secrets are taken out before anything is shown or stored, besides those that are built in.
+
+    Attributes:
+        enabled: whether any are.
+        off: kinds that stay, such as ``JWT``, separated by commas.
+        patterns: RE2 expressions by the kind that takes their place.
+        allow: RE2 expressions by a name of one's choice; a secret that one of them matches as a whole stays.
+        rules: a file in the TOML format of gitleaks, relative to the working directory and below it.
+    """
+
+    enabled: bool = True
+    off: Text | None = None
+    patterns: dict[str, Text] = msgspec.field(default_factory=dict)
+    allow: dict[str, Text] = msgspec.field(default_factory=dict)
+    rules: str | None = None
+
+
 class LineOverride(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """`LineTruncation` of one tool; None takes the global value."""
 
@@ -148,6 +167,7 @@ class ToolOverride(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         artifact_threshold: characters.
         max_artifact_size: bytes.
         head_ratio: fraction, above 0 and below 1.
+        redact: whether secrets are taken out, instead of `redaction.enabled`.
         line_truncation: merged with the global one, key by key.
         element_truncation: merged with the global one, key by key.
         smart_truncation: merged with the global one, key by key.
@@ -158,6 +178,7 @@ class ToolOverride(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     artifact_threshold: Count | None = None
     max_artifact_size: Count | None = None
     head_ratio: Ratio | None = None
+    redact: bool | None = None
     line_truncation: LineOverride = LineOverride()
     element_truncation: ElementOverride = ElementOverride()
     smart_truncation: SmartOverride = SmartOverride()
@@ -207,6 +228,7 @@ class TruncationConfiguration(msgspec.Struct, frozen=True, kw_only=True, forbid_
         smart_truncation: see ``SmartTruncation``.
         artifacts: see ``ArtifactSettings``.
         metadata: see ``MetadataSettings``.
+        redaction: see ``RedactionSettings``.
         overrides: what differs, by the tool's name; the strategies of five known tools unless told otherwise.
 
     Example:
@@ -224,6 +246,7 @@ class TruncationConfiguration(msgspec.Struct, frozen=True, kw_only=True, forbid_
     smart_truncation: SmartTruncation = SmartTruncation()
     artifacts: ArtifactSettings = ArtifactSettings()
     metadata: MetadataSettings = MetadataSettings()
+    redaction: RedactionSettings = RedactionSettings()
     overrides: dict[str, ToolOverride] = msgspec.field(default_factory=_tool_overrides)
 
     def for_tool(self, name: str | None = None) -> ToolLimits:

@@ -33,6 +33,7 @@ from spillstore_tools.arguments import ArgumentError, absent, named, text, whole
 from spillstore_tools.audited import MODEL
 from spillstore_tools.jobs import Job, guarded, jobs_of
 from spillstore_tools.profiles import profile as profile_named
+from spillstore_tools.redaction import Redaction
 from spillstore_tools.runners import LocalRunner
 from spillstore_tools.schemas import BASH_ARGUMENTS, bash_definition
 from spillstore_tools.spill import Spill
@@ -270,6 +271,7 @@ class BashTool:
         self._on_spill = on_spill
         self._on_end = on_end
         self._jobs = jobs_of(self._session)
+        self._rules = Redaction(self._session, configuration).rules(source)
 
     @property
     def session(self) -> Session:
@@ -379,6 +381,7 @@ class BashTool:
                 tool_call_id=tool_call_id,
                 content_type="text/plain",
                 is_command=True,
+                redaction=self._rules,
                 on_spill=None if on_spill is None else lambda artifact_id: guarded(on_spill, artifact_id),
                 on_pass=session.count_passed,
             )

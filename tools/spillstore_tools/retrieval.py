@@ -31,7 +31,8 @@ from spillstore_tools.origin import ROOM as MARK_ROOM
 from spillstore_tools.origin import marked
 from spillstore_tools.preview.binary import HEAD_BYTES
 from spillstore_tools.preview.clean import is_plain, one_line, split_lines
-from spillstore_tools.preview.lines import Line, settled_length
+from spillstore_tools.preview.clean_stream import settled_length
+from spillstore_tools.preview.lines import Line
 from spillstore_tools.stored import holes_of, kind_of, terminator_in
 
 if TYPE_CHECKING:

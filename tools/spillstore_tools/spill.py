@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
     from spillstore import Artifact, ArtifactInfo, Session, Writer
     from spillstore.info import Newline
+    from spillstore.redaction import RedactionRules
     from spillstore_tools.preview.parts import View
     from spillstore_tools.preview.scan import Overview, Scan
     from spillstore_tools.profiles.base import Background, Keep, Profile
@@ -97,6 +98,7 @@ class Spill:
         is_command: whether a command prints it.
         flags: what a ``spillstore`` command needs besides to find the session.
         keep: ``all`` stores what is shown whole, too; None leaves it to the profile.
+        redaction: the rules by which secrets are taken out before anything is shown or stored; None for none.
         on_spill: called with the artifact's id when there is one.
         on_pass: called with the tool and the size of output that is not stored, at the end.
 
@@ -124,9 +126,11 @@ class Spill:
         is_command: bool = False,
         flags: str = "",
         keep: Keep | None = None,
+        redaction: RedactionRules | None = None,
         on_spill: Callable[[str], object] | None = None,
         on_pass: Callable[[str, int], object] | None = None,
     ) -> None:
+        self._redactors = None if redaction is None else (redaction.redactor(), redaction.redactor())
         self._keep = keep or profile.keep
         self._on_spill = on_spill
         self._on_pass = on_pass
@@ -135,7 +139,7 @@ class Spill:
         self._session: Session | None = None
         self._profile = profile
         self._source = source
-        self._command = command
+        self._command = command if command is None or redaction is None else redaction.redact(command)
         self._tool_call_id = tool_call_id
         self._content_type = content_type
         self._newline: Newline = newline
@@ -147,6 +151,7 @@ class Spill:
         self._refused = False
         self._held: list[tuple[int, bytes, int]] | None = []
         self._sizes = [0, 0]
+        self._passed = [0, 0]  # the same after redaction
         self._head = b""  # of the sequence, and how much of that the passes have seen
         self._seen = 0
         self._inside = False  # the last of it is a line that has not ended
@@ -237,13 +242,31 @@ class Spill:
             self._sizes[number] += size
             if self._refuse_at is not None and self.received >= self._refuse_at:
                 self._refuse()
-            elif kept := self._within_limit(bytes(data), number):
-                if self._held is not None:
-                    self._hold(kept, number)
-                else:
-                    self._pass_on(kept, number)
+            else:
+                passed = bytes(data)
+                if self._redactors is not None:
+                    passed = self._redactors[number].feed(passed)
+                self._take(passed, number)
         self._announce()
         return size
+
+    def _take(self, data: bytes, number: int) -> None:
+        """Bytes that may be shown and stored."""
+        self._passed[number] += len(data)
+        if kept := self._within_limit(data, number):
+            if self._held is not None:
+                self._hold(kept, number)
+            else:
+                self._pass_on(kept, number)
+
+    @property
+    def redactions(self) -> dict[str, int]:
+        """How many secrets were taken out so far, by kind."""
+        found: dict[str, int] = {}
+        for redactor in self._redactors or ():
+            for kind, count in redactor.counts.items():
+                found[kind] = found.get(kind, 0) + count
+        return found
 
     def keep(self) -> None:
         """Store it from its first byte, however little it is and will be."""
@@ -272,9 +295,9 @@ class Spill:
     def _within_limit(self, data: bytes, number: int) -> bytes:
         """What the profile keeps of a stream."""
         limit = self._profile.stream_limit
-        if limit is None or self._sizes[number] <= limit:
+        if limit is None or self._passed[number] <= limit:
             return data
-        return data[: max(0, limit - (self._sizes[number] - len(data)))]
+        return data[: max(0, limit - (self._passed[number] - len(data)))]
 
     def _hold(self, data: bytes, number: int) -> None:
         assert self._held is not None  # the caller asked
@@ -303,6 +326,7 @@ class Spill:
                 newline=self._newline,
                 limit=self._profile.size_limit,
                 policy=self._profile.policy,
+                redact="done",
                 tap=self._see,
             )
             if (self._profile.policy or self._session.settings.artifact_policy) == "stop":
@@ -534,6 +558,8 @@ class Spill:
             if self._refused:
                 assert self._refuse_at is not None  # or nothing would have been refused
                 return refused(self.received, self._refuse_at)
+            for number, redactor in enumerate(self._redactors or ()):
+                self._take(redactor.finish(), number)
             facts = self._facts(exit_code, runtime)
             overviews = self._end(facts)
             if self._news is not None:
@@ -612,7 +638,7 @@ class Spill:
 
     def _close(self, writer: Writer, exit_code: int | None) -> None:
         try:
-            writer.close(exit_code=exit_code)
+            writer.close(exit_code=exit_code, redactions=self.redactions)
         except SpillstoreError as error:
             self._fail(error)
         else:
@@ -644,7 +670,7 @@ class Spill:
             facts,
             stored=where,
             problem=self._problem if stored else None,
-            capped=capped(dict(zip(STREAMS, self._sizes, strict=True)), limit),
+            capped=capped(dict(zip(STREAMS, self._passed, strict=True)), limit),
             created=facts.created if self._info is None else self._info.created,
             binary=kind_of(self._head, self._seen),
             head=self._head,

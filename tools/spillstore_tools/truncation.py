@@ -22,6 +22,7 @@ from spillstore_tools.origin import MOST
 from spillstore_tools.preview.clean import clean, is_plain
 from spillstore_tools.profiles import profile as profile_named
 from spillstore_tools.profiles.base import Rendered, tokens
+from spillstore_tools.redaction import Redaction
 from spillstore_tools.spill import Spill
 from spillstore_tools.stored import kind_of, render, terminator_of
 
@@ -154,6 +155,7 @@ class TruncationProcessor:
         flags: str = "",
     ) -> None:
         self._session = session
+        self._redaction = Redaction(session, configuration)
         self._flags = flags
         self._passed: dict[
             str, tuple[int, int]
@@ -189,11 +191,15 @@ class TruncationProcessor:
         """
         began = time.perf_counter()
         data: object = encoded(content) if isinstance(content, str) else content
-        if isinstance(data, bytes) and (text := self._at_once(data, tool_name, newline)) is not None:
-            self._count(tool_name, len(data))
-            return self._result(Rendered(text=text), len(data), None, tool_name)
-        if isinstance(data, bytes) and (text := self._answer(data)) is not None:
-            return self._result(Rendered(text=text), len(data), None, tool_name)
+        rules = self._redaction.rules(tool_name)
+        if isinstance(data, bytes):
+            shown = rules.redact(data) if rules is not None and len(data) <= _SHORT else data
+            if (text := self._at_once(shown, tool_name, newline)) is not None:
+                self._count(tool_name, len(data))
+            else:
+                text = self._answer(data)
+            if text is not None:
+                return self._result(Rendered(text=text), len(data), None, tool_name)
         if isinstance(data, Artifact):
             rendered, size = render(data, self._profile, flags=self._flags), data.info.size
             artifact_id: str | None = data.id
@@ -208,6 +214,7 @@ class TruncationProcessor:
                 content_type=content_type,
                 newline=newline,
                 flags=self._flags,
+                redaction=rules,
                 on_pass=self._count,
             )
             _fill(spill, pieces)

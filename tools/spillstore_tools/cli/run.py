@@ -133,13 +133,20 @@ class _Record:
 
 
 def _record(started: Started, command_line: tuple[str, ...], asked: _Asked, location: Location) -> _Record:
+    from spillstore.exceptions import InvalidSettingError  # noqa: PLC0415  # the command has been started by now
+    from spillstore.redaction import DEFAULT  # noqa: PLC0415  # likewise
     from spillstore_tools.capture import LINGER  # noqa: PLC0415  # the command has been started by now
     from spillstore_tools.jobs import Job  # noqa: PLC0415  # likewise
     from spillstore_tools.profiles import profile as profile_named  # noqa: PLC0415  # likewise
+    from spillstore_tools.redaction import Redaction  # noqa: PLC0415  # likewise
     from spillstore_tools.spill import Spill  # noqa: PLC0415  # likewise
 
     configuration, misconfigured = asked.configuration()
     command = shlex.join(command_line)
+    try:
+        rules = Redaction(None, configuration).rules(asked.source)
+    except InvalidSettingError as error:  # the command runs already
+        rules, misconfigured = DEFAULT, misconfigured or str(error)
     with contextlib.ExitStack() as stack:
 
         def session() -> Session:
@@ -155,6 +162,7 @@ def _record(started: Started, command_line: tuple[str, ...], asked: _Asked, loca
             is_command=True,
             flags=location.flags,
             keep="all",
+            redaction=rules,
         )
         job = Job(command, lambda: started, spill, linger=LINGER, heirs="leave")
         job.work()

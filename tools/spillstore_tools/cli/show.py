@@ -20,7 +20,7 @@ from spillstore_tools.cli._pager import paged, pager_option
 from spillstore_tools.cli._ranges import parse_bytes, parse_lines
 from spillstore_tools.cli._read import artifact_text, byte_blocks, line_blocks, terminator, view_of
 from spillstore_tools.describe import count
-from spillstore_tools.preview.lines import clean_blocks
+from spillstore_tools.preview.clean_stream import clean_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ import click
 from spillstore_tools.cli._location import Location, find, id_argument, location_options, stream_option
 from spillstore_tools.cli._output import json_option, print_json, write_bytes, write_text
 from spillstore_tools.cli._read import artifact_text, start_of_last_lines, terminator, view_of
-from spillstore_tools.preview.lines import clean_blocks
+from spillstore_tools.preview.clean_stream import clean_blocks
 
 if TYPE_CHECKING:
     from spillstore.info import Stream

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import re
 from typing import TYPE_CHECKING, ClassVar
 
 from spillstore_tools.preview.clean import (
-    STRING_LIMIT,
     Positions,
     clean,
     ended_by_lf,
@@ -22,6 +20,7 @@ from spillstore_tools.preview.clean import (
     unerased,
     whole_cut,
 )
+from spillstore_tools.preview.clean_stream import settled_length
 from spillstore_tools.preview.parts import Gap, Shown, marker_room
 
 if TYPE_CHECKING:
@@ -30,18 +29,7 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.parts import Marker, Part
 
 BLOCK = 64 * 1024
-_HOLD = 1024 * 1024
-_WIDEST = 4  # bytes of a character
 _REPEATED = 3  # lines that show the same from which on one stands for all
-_UNFINISHED = re.compile(
-    rb"""
-      (?P<string> (?:\x1b\] | \xc2\x9d) (?: [^\x07\x1b\r\n\xc2] | \xc2 (?![\x90\x98\x9b-\x9f]) )*+ \x1b? \Z
-                | (?:\x1b[PX^_] | \xc2[\x90\x98\x9e\x9f]) (?: [^\x1b\r\n\xc2] | \xc2 (?![\x90\x98\x9b-\x9f]) )*+ \x1b? \Z)
-    | (?:\x1b\[ | \xc2\x9b) [0-?]{0,256} [\x20-/]{0,16} \Z
-    | \x1b [\x20-/]{0,16} \Z
-    """,
-    re.VERBOSE,
-)
 
 
 class Line:
@@ -362,48 +350,8 @@ def _number(line: Line) -> int:
     return line.number
 
 
-def clean_blocks(blocks: Iterable[bytes], terminator: bytes = b"\n") -> Iterator[str]:
-    """Cleaned text of data that comes in blocks, in flat memory: of a line above a megabyte each megabyte is cleaned alone."""
-    held = b""
-    for block in blocks:
-        held += block
-        end = held.rfind(terminator) + 1
-        if not end and len(held) >= _HOLD:
-            end = settled_length(held)
-        if end:
-            yield clean(held[:end], terminator)
-            held = held[end:]
-    if held:
-        yield clean(held, terminator)
-
-
 def _ending(data: bytes) -> bytes:
     return b"\r\n" if data.endswith(b"\r\n") else data[-1:] if data.endswith(b"\n") else b""
-
-
-def settled_length(data: bytes | bytearray) -> int:
-    """How much of ``data`` can be cleaned now: what follows cannot change what its bytes mean."""
-    end = len(data)
-    if data.endswith(b"\r"):  # it may belong to the ending; what stands before it is done
-        return end - 1
-    for back in range(1, min(_WIDEST, end) + 1):
-        byte = data[end - back]
-        if byte >= 0xC0:  # noqa: PLR2004  # the first byte of a character that may be unfinished
-            wanted = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4  # noqa: PLR2004
-            end -= back if back < wanted else 0
-            break
-        if byte < 0x80:  # noqa: PLR2004  # ASCII
-            break
-    if b"\x1b" not in data and b"\xc2" not in data:
-        return end
-    found = _UNFINISHED.search(data, max(0, end - _WIDEST * (STRING_LIMIT + 1)), end)
-    if not found:
-        return end
-    if string := found["string"]:
-        text = string.decode("utf-8", "surrogateescape").removesuffix("\x1b")
-        if len(text) - len("\x1b]" if text[0] == "\x1b" else "\x9d") > STRING_LIMIT:
-            return end - string.endswith(b"\x1b")  # too long to be one
-    return found.start()
 
 
 def _cut_up(text: str, index: int) -> int:

@@ -13,7 +13,8 @@ from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
 from spillstore_tools.preview.clean import clean, clean_length
-from spillstore_tools.preview.lines import BLOCK, Line, LongLine, settled_length
+from spillstore_tools.preview.clean_stream import settled_length
+from spillstore_tools.preview.lines import BLOCK, Line, LongLine
 from spillstore_tools.preview.parts import Gap
 
 if TYPE_CHECKING:

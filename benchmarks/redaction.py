@@ -1,0 +1,118 @@
+"""What redaction costs: logs and tool output through the filter, beside storing them; 100 KB; input made to be slow."""
+
+from __future__ import annotations
+
+import functools
+import random
+from typing import TYPE_CHECKING
+
+from benchmarks.data import MIB
+from benchmarks.row import Row, absolute, compare
+from benchmarks.samples import interleaved, median
+from benchmarks.workspace import SESSION
+from spillstore import Store
+from spillstore.redaction import Redactor
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from benchmarks.workspace import Workspace
+
+_PIECE = 2 * MIB  # what a pump takes at once
+_SMALL = 100_000
+_HOSTILE = {
+    "assignments in a row": b"password=",
+    "names without values": b"password secret token key auth\n",
+    "annotations": b"password: str\n",
+    "secrets in a row": b"password=a1b2 ",
+    "beginnings of tokens": b"eyJ",
+    "beginnings of keys": b"-----BEGIN",
+    "one letter": b"a",
+}
+
+
+def measure(space: Workspace) -> list[Row]:
+    """All rows."""
+    rounds = 3 if space.quick else 10
+    rows = []
+    for kind in ("log", "tool"):
+        data = space.source(kind, 50 * MIB).path.read_bytes()
+        rows.append(_beside_storing(space, kind, data, rounds))
+        rows.append(_small(kind, data[:_SMALL], rounds * 10))
+    rows += [_hostile(name, unit, rounds) for name, unit in _HOSTILE.items()]
+    return rows
+
+
+def _filtered(data: bytes, _number: int = 0) -> bytes:
+    redactor = Redactor()
+    pieces = [redactor.feed(data[first : first + _PIECE]) for first in range(0, len(data), _PIECE)]
+    return b"".join([*pieces, redactor.finish()])
+
+
+def _stored(root: Path, data: bytes, number: int) -> None:
+    with Store(root, artifacts_per_minute=0, free_disk_floor=0).session(f"{SESSION}-{number}") as session:
+        session.put(data, source="benchmark")
+        session.end()
+
+
+def _beside_storing(space: Workspace, kind: str, data: bytes, rounds: int) -> Row:
+    """With redaction storing takes at most twice as long, so the filter alone at most as long as storing."""
+    root = space.fresh(f"redaction-{kind}")
+    wrong: set[str] = set()
+
+    def check(name: str, _number: int, answer: object) -> None:
+        if name == "filter" and answer != data:
+            wrong.add(name)
+
+    calls = {"filter": functools.partial(_filtered, data), "store": functools.partial(_stored, root, data)}
+    times = interleaved(calls, rounds, check)
+    return compare(
+        f"50 MiB of {kind} through the filter, against storing them",
+        times["filter"],
+        times["store"],
+        "store alone",
+        unit="s",
+        limit=1.0,
+        correct=not wrong,
+        speed=len(data) / median(times["filter"]) / 1e6,
+    )
+
+
+def _small(kind: str, data: bytes, rounds: int) -> Row:
+    answers: set[bytes] = set()
+    times = interleaved(
+        {kind: functools.partial(_filtered, data)}, rounds, lambda _name, _number, answer: answers.add(answer)
+    )[kind]
+    return absolute(
+        f"100 KB of {kind} through the filter",
+        median(times),
+        unit="ms",
+        limit=10.0,
+        correct=answers == {data},
+        rounds=rounds,
+    )
+
+
+def _hostile(name: str, unit: bytes, rounds: int) -> Row:
+    """A megabyte; right if the answer is the same in pieces of any size."""
+    data = unit * (MIB // len(unit))
+    answers: list[bytes] = []
+    times = interleaved(
+        {name: functools.partial(_filtered, data)},
+        rounds,
+        lambda _name, _number, answer: answers.append(answer),
+    )[name]
+    redactor = Redactor()
+    places = sorted(random.Random(1).sample(range(len(data)), 50))
+    pieces = [
+        redactor.feed(data[first:last])
+        for first, last in zip([0, *places], [*places, len(data)], strict=True)
+    ]
+    return absolute(
+        f"1 MiB of {name}",
+        median(times),
+        unit="ms",
+        limit=None,
+        correct=set(answers) == {b"".join([*pieces, redactor.finish()])},
+        rounds=rounds,
+    )

@@ -1,0 +1,30 @@
+"""Public names that are imported when they are first used, so that a package costs what is used of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+def importing(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], object]:
+    """The ``__getattr__`` of a package whose names live in its modules.
+
+    Args:
+        package: its name.
+        homes: the names by module.
+    """
+    home_of = {name: module for module, names in homes.items() for name in names}
+
+    def get(name: str) -> object:
+        if name not in home_of:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        import importlib  # noqa: PLC0415
+        import sys  # noqa: PLC0415
+
+        value = getattr(importlib.import_module(f"{package}.{home_of[name]}"), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return get

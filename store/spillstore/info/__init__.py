@@ -1,0 +1,83 @@
+"""What the store tells about what it holds: plain, frozen values, each imported when it is first used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from spillstore._lazy import importing
+
+if TYPE_CHECKING:
+    from spillstore.info.artifacts import ArtifactInfo, HoleInfo, StreamInfo
+    from spillstore.info.pages import Page
+    from spillstore.info.results import (
+        BadLine,
+        Cleaner,
+        Export,
+        Match,
+        Origin,
+        Position,
+        QueryMatch,
+        QueryResult,
+        SearchResult,
+        Segment,
+        Verification,
+        json_text,
+    )
+    from spillstore.info.sessions import CheckReport, CollectReport, Event, Fate, SessionInfo, event_of
+
+__all__ = [
+    "ArtifactInfo",
+    "BadLine",
+    "CheckReport",
+    "Cleaner",
+    "CollectReport",
+    "Event",
+    "Export",
+    "Fate",
+    "HoleInfo",
+    "Holes",
+    "Match",
+    "Newline",
+    "Origin",
+    "Page",
+    "Position",
+    "QueryMatch",
+    "QueryResult",
+    "SearchResult",
+    "Segment",
+    "SessionInfo",
+    "State",
+    "Stream",
+    "StreamInfo",
+    "Verification",
+    "event_of",
+    "json_text",
+]
+
+State = Literal["open", "sealed", "interrupted"]
+Stream = Literal["combined", "stdout", "stderr"]
+Newline = Literal["auto", "lf", "cr"]
+Holes = Literal["raise", "skip"]
+
+__getattr__ = importing(
+    __name__,
+    {
+        "artifacts": ("StreamInfo", "HoleInfo", "ArtifactInfo"),
+        "results": (
+            "Position",
+            "Segment",
+            "Origin",
+            "Cleaner",
+            "Match",
+            "SearchResult",
+            "QueryMatch",
+            "json_text",
+            "BadLine",
+            "QueryResult",
+            "Verification",
+            "Export",
+        ),
+        "sessions": ("SessionInfo", "Fate", "CollectReport", "CheckReport", "Event", "event_of"),
+        "pages": ("Page",),
+    },
+)

@@ -1,0 +1,104 @@
+"""What is known of an artifact."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from spillstore.info import Newline, State
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class StreamInfo:
+    """One view of an artifact: ``size`` in bytes (positions, the hole included) and ``lines``."""
+
+    size: int
+    lines: int
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class HoleInfo:
+    """What the ``roll`` policy has dropped, in combined coordinates.
+
+    Attributes:
+        start: first dropped byte.
+        end: the byte after the last dropped one.
+        first_line: first line of which at least a part is gone.
+        last_line: last such line.
+    """
+
+    start: int
+    end: int
+    first_line: int
+    last_line: int
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ArtifactInfo:
+    """All that is known of an artifact without reading it.
+
+    Attributes:
+        id: ``art_{unix ms}_{random}``.
+        session: the session it belongs to.
+        project: that session's project, or None.
+        source: the tool that printed it.
+        tool_call_id: the call it answers, or None.
+        command: the command or arguments, or None.
+        content_type: a media type, or None.
+        state: ``open`` while its owner lives, ``sealed``, or ``interrupted``.
+        reason: why it was interrupted, or None.
+        newline: what ends a line: ``lf``, ``cr``, or ``auto`` while undecided.
+        size: bytes of the sequence; positions count to here. The hole is included.
+        kept: bytes present.
+        received: bytes handed to ``write``, before redaction and before any limit.
+        stored_size: bytes that its compressed chunks take.
+        lines: lines of the combined view; a last line without an end counts.
+        chars: code points (bytes that do not continue a UTF-8 sequence).
+        stdout: size and lines of that stream.
+        stderr: likewise.
+        digest: ``blake3:...`` or ``sha256:...`` over every byte of the sequence; None until it has ended.
+        chunks_digest: over the digests of the chunks present; None until it has ended.
+        exit_code: of the command, or None.
+        created: seconds since 1970-01-01 UTC.
+        ended: likewise; None while open.
+        limit: raw bytes that it may keep.
+        policy: what happens there.
+        hole: what was dropped, or None.
+        chunks: chunks cut so far, and
+        chunk_size: raw bytes of each but the last.
+    """
+
+    id: str
+    session: str
+    project: str | None
+    source: str
+    tool_call_id: str | None
+    command: str | None
+    content_type: str | None
+    state: State
+    reason: str | None
+    newline: Newline
+    size: int
+    kept: int
+    received: int
+    stored_size: int
+    lines: int
+    chars: int
+    stdout: StreamInfo
+    stderr: StreamInfo
+    digest: str | None
+    chunks_digest: str | None
+    exit_code: int | None
+    created: float
+    ended: float | None
+    limit: int
+    policy: str
+    hole: HoleInfo | None
+    chunks: int
+    chunk_size: int
+
+    @property
+    def duration(self) -> float | None:
+        """Seconds from its creation to its end; None while open."""
+        return None if self.ended is None else self.ended - self.created

@@ -1,0 +1,219 @@
+"""What reading, searching and verifying give."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from spillstore.info import Stream
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Position:
+    """A place in a view.
+
+    Attributes:
+        byte: its byte, from 0.
+        line: the line that byte is in, from 1.
+    """
+
+    byte: int
+    line: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Segment:
+    """A run of bytes that entered the sequence together.
+
+    Attributes:
+        stream: ``stdout`` or ``stderr``.
+        time: seconds since the artifact began.
+        data: the bytes.
+    """
+
+    stream: Literal["stdout", "stderr"]
+    time: float
+    data: bytes
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Origin:
+    """Where bytes come from that were printed again.
+
+    Attributes:
+        artifact_id: the artifact that holds them.
+        stream: the view that the positions mean.
+        start, end: bytes ``[start, end)``.
+    """
+
+    artifact_id: str
+    stream: Stream
+    start: int
+    end: int
+
+
+class Cleaner(Protocol):
+    """What a reader sees of stored lines, for a search that shall find what is seen. Used on several threads."""
+
+    def is_clean(self, data: bytes) -> bool:
+        """Whether any lines between LFs in these bytes, the torn ones at both ends too, are their own cleaned text."""
+        ...
+
+    def text(self, lines: bytes, terminator: bytes) -> bytes:
+        """Whole lines, cleaned, in UTF-8; as many of them, each ending in LF."""
+        ...
+
+    def offset(self, line: bytes, terminator: bytes, index: int) -> int:
+        """The byte of a stored line at which character ``index`` of its cleaned text stands."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Match:
+    """A line that a search has found.
+
+    Attributes:
+        line: its number.
+        byte: where its first match begins, in the stored bytes of the view.
+        column: the same in characters of the line, from 1.
+        text: the line without its ending, or the part around the match.
+        clipped: whether it is a part.
+        before: the lines before it, if they were asked for.
+        after: those behind it.
+    """
+
+    line: int
+    byte: int
+    column: int
+    text: str
+    clipped: bool = False
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SearchResult:
+    """A page of a search.
+
+    Attributes:
+        matches: the lines of this page.
+        lines: matching lines up to here, those of the pages before included.
+        total_matches: matches in them.
+        complete: whether all was searched, so that the counts are the totals.
+        scanned: bytes of the view that were looked through.
+        size: bytes of the view.
+        cursor: for the next page; None when all was searched.
+        notes: what could not be searched as usual.
+    """
+
+    matches: tuple[Match, ...]
+    lines: int
+    total_matches: int
+    complete: bool
+    scanned: int
+    size: int
+    cursor: str | None
+    notes: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class QueryMatch:
+    """A node that a query has found.
+
+    Attributes:
+        path: its normalized path (RFC 9535), such as ``$['users'][0]``.
+        value: its value: dict, list, str, int, float, bool or None; a ``Decimal`` where no float holds a number.
+        number: from 1, in the order of the query, over all pages.
+        line: the line it is in, where each line is a document; else None.
+        byte: where the document, or the line, begins.
+        cursor: goes on behind it.
+    """
+
+    path: str
+    value: Any
+    number: int
+    line: int | None
+    byte: int
+    cursor: str
+
+
+def json_text(value: Any) -> str:
+    """The value of a node as compact JSON; what UTF-8 cannot hold is escaped.
+
+    Example:
+        >>> json_text({"a": [1, 1.5, None]})
+        '{"a":[1,1.5,null]}'
+    """
+    from spillstore._json import encode  # noqa: PLC0415  # few programs query
+
+    return encode(value).decode()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class BadLine:
+    """A line that is no JSON, where each line should be.
+
+    Attributes:
+        line: its number.
+        reason: what is wrong with it.
+    """
+
+    line: int
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class QueryResult:
+    """A page of a query.
+
+    Attributes:
+        matches: the nodes of this page.
+        before: nodes of the pages before.
+        total: of all pages; None while that is not known.
+        complete: whether all was looked through, and was JSON or a bad line.
+        cursor: for the next page; None when there is none.
+        lines: whether each line is a document of its own.
+        bad_lines: the first 20 lines that are no JSON, of those that this page has passed.
+        bad_line_count: how many it has passed.
+        problem: why it ends here, if it does so before the end of what there is: damage, or a limit.
+    """
+
+    matches: tuple[QueryMatch, ...]
+    before: int
+    total: int | None
+    complete: bool
+    cursor: str | None
+    lines: bool
+    bad_lines: tuple[BadLine, ...] = ()
+    bad_line_count: int = 0
+    problem: str | None = None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Verification:
+    """What ``Artifact.verify`` has read and found whole.
+
+    Attributes:
+        chunks: chunks whose digest, position and counters were checked.
+        size: raw bytes decoded.
+        content: whether the digest over the whole content was compared too (a rolled or unsealed artifact has none
+            that could be).
+    """
+
+    chunks: int
+    size: int
+    content: bool
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Export:
+    """What ``Artifact.export`` has written.
+
+    Attributes:
+        size: bytes in the file.
+        dropped: bytes of the hole that the file lacks.
+    """
+
+    size: int
+    dropped: int

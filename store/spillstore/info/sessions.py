@@ -1,0 +1,122 @@
+"""What is known of a session, and what happened in it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any, Literal
+
+from spillstore.exceptions import IntegrityError
+
+_LATEST_US = 253_402_300_799_000_000  # the end of the year 9999, the last that dates can have
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SessionInfo:
+    """A session as ``Store.sessions`` lists it.
+
+    Attributes:
+        id: the session's id.
+        project: its project, or None.
+        live: whether a process that lives holds it.
+        used: when it was last written, seconds since 1970-01-01 UTC.
+        disk_size: bytes of its files.
+    """
+
+    id: str
+    project: str | None
+    live: bool
+    used: float
+    disk_size: int
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Fate:
+    """What a collection made of one session.
+
+    Attributes:
+        session: the session, as it was found.
+        why: it was deleted for its ``age``, or for ``room``; or it was spared, for it was ``live``, ``young``, taken by
+            somebody while it was looked at (``busy``), or could not be opened to be deleted (``unreadable``).
+        detail: the error that spared it, or "".
+    """
+
+    session: SessionInfo
+    why: Literal["age", "room", "live", "young", "busy", "unreadable"]
+    detail: str = ""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CollectReport:
+    """What ``Store.collect`` did, or would do.
+
+    Attributes:
+        deleted: the sessions that went, the oldest first.
+        spared: those that stay.
+        leftovers: folders of processes that died while they made or deleted a session; they went, too.
+        freed: bytes on the disk that all this took.
+        left: bytes of the files of what stays.
+        dry_run: whether nothing was done.
+    """
+
+    deleted: tuple[Fate, ...]
+    spared: tuple[Fate, ...]
+    leftovers: int
+    freed: int
+    left: int
+    dry_run: bool
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CheckReport:
+    """What ``Session.check`` has looked at; it raises where something is wrong."""
+
+    artifacts: int
+    chunks: int
+    size: int
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Event:
+    """What happened in a session.
+
+    Attributes:
+        artifact_id: the artifact that it happened to, or None.
+        at: seconds since 1970-01-01 UTC.
+        kind: ``create``, ``seal``, ``export``, ... or what a tool calls it.
+        actor: who did it, or None.
+        tool_call_id: the tool call that it belongs to, or None.
+        detail: what else was recorded; JSON values.
+    """
+
+    artifact_id: str | None
+    at: float
+    kind: str
+    actor: str | None
+    tool_call_id: str | None
+    detail: dict[str, Any]
+
+
+def event_of(row: tuple[int, int, str, str | None, str | None, str | None, str | None]) -> Event:
+    """The public form of an event's row.
+
+    Raises:
+        IntegrityError: it is none; events have no digest.
+    """
+    key, at, kind, artifact_id, actor, call, detail = row
+    try:
+        parsed = json.loads(detail) if detail else {}
+    except (ValueError, TypeError, RecursionError):
+        parsed = None
+    texts = (kind, *(text or "" for text in (artifact_id, actor, call)))
+    sound = type(at) is int and 0 <= at < _LATEST_US and all(isinstance(text, str) for text in texts)
+    if not sound or not isinstance(parsed, dict):
+        raise IntegrityError(f"event {repr(key)[:30]} of the audit log is damaged")
+    return Event(
+        artifact_id=artifact_id,
+        at=at / 1e6,
+        kind=kind,
+        actor=actor,
+        tool_call_id=call,
+        detail=parsed,
+    )

@@ -1,0 +1,131 @@
+"""Secrets in addresses: a password before the host, a signature, what makes a webhook's address secret."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from spillstore.redaction.look import ALNUM
+from spillstore.redaction.values import drawn, harmless
+
+if TYPE_CHECKING:
+    from spillstore.redaction.look import Look, Rule
+
+_USER = re.compile(rb"[^\s:/@?#\"'<>`\\(){}\[\],;|\x00-\x20]{0,256}+")
+_SECRET = re.compile(rb"[^\s/\"'<>`\x00-\x20]*+")
+_SECRET_LONG = re.compile(rb"[^\s\"'<>`\x00-\x20]*+")
+_SCHEME = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*\Z")
+_SCHEME_END = frozenset(bytes([byte]) for byte in ALNUM)
+_DATABASES = tuple(
+    b"postgres mysql mariadb mongo redis amqp mssql sqlserver oracle jdbc clickhouse cockroach couchbase cassandra neo4j bolt "
+    b"ldap smtp db2 snowflake influx kafka nats mqtt valkey memcache elasticsearch pgsql psql".split()
+)
+_HOST_FIRST = re.compile(rb"\d{2,5}/|[^@]*/[^@:]*[?#]")
+_LEAST_TOKEN = 16
+_LEAST_SIGNATURE = 20
+_VARIABLE_URL = re.compile(
+    rb"\$\{?[\w.:-]*\}?|\{\{?[^{}]*\}?\}|%\w*%|%[sd]|<[^<>]*>?|[*x.]+|\[REDACTED.*|:+|\\.*|\$\(.*|\{.*"
+)
+_ANYBODY = frozenset(b"user username name login foo usr u me root admin userid user1 test john".split())
+ANYTHING = frozenset(b"pass password passwd pw pwd secret bar p passwort pass1".split())
+_ORACLE = re.compile(rb"jdbc:oracle:\w+:[\w$#]{1,64}+/")
+_SIGNATURE = re.compile(rb"[A-Za-z0-9%+/=_-]*+")
+_WEBHOOK = re.compile(
+    rb"(?:T[A-Za-z0-9_]{6,}/B[A-Za-z0-9_]{6,}/[A-Za-z0-9_]{12,}|[A-Z0-9]{8,}/[A-Z0-9]{8,}/[A-Za-z0-9]{16,}|(?P<public>\d{15,}/)[A-Za-z0-9_-]{50,}|[0-9a-f-]{36}@[0-9a-f-]{36}/IncomingWebhook/[0-9a-f]{20,}(?:/[0-9a-f-]{36})?)"
+)
+
+
+def url(look: Look, start: int, end: int) -> int:
+    """``://`` stands here: a password, or a token alone, before the host."""
+    text = look.text
+    if text[start - 1 : start] not in _SCHEME_END:
+        return end
+    colon = look.end(_USER, end)
+    following = text[colon : colon + 1]
+    if following == b"@":
+        value = text[end:colon]
+        if (
+            not look.open(end, colon + 1)
+            and len(value) >= _LEAST_TOKEN
+            and not harmless(value)
+            and drawn(value)
+        ):
+            look.add(end, colon, "TOKEN")
+        return colon
+    if following == b":":
+        return _password(look, start, text[end:colon], colon + 1)
+    look.open(end, colon)
+    return end
+
+
+def _password(look: Look, scheme_end: int, user: bytes, start: int) -> int:
+    """What stands between the colon behind a user and the last ``@`` before the host."""
+    text = look.text
+    scheme = _SCHEME.search(text, max(0, scheme_end - 24), scheme_end)
+    database = scheme is not None and scheme[0].lower().startswith(_DATABASES)
+    end = look.end(_SECRET_LONG if database else _SECRET, start)
+    if look.open(start, end):
+        return end
+    value = text[start:end]
+    stop = value.rfind(b"@")
+    if database and b"/" in value[: max(stop, 0)] and _HOST_FIRST.match(value):
+        stop = value.find(b"@")
+        if b"/" in value[:stop]:
+            return start  # a port and a path
+    value = value[: max(stop, 0)]
+    nobody = not database and user.lower() in _ANYBODY and value.lower() in ANYTHING
+    if not value or nobody or _VARIABLE_URL.fullmatch(value):
+        return start
+    look.add(start, start + len(value), "PASSWORD")
+    return start + len(value)
+
+
+def signature(look: Look, _start: int, end: int) -> int:
+    """The signature of a signed URL."""
+    text = look.text
+    stop = look.end(_SIGNATURE, end)
+    if look.open(end, stop):
+        return stop
+    if stop - end >= _LEAST_SIGNATURE and drawn(text[end:stop]):
+        look.add(end, stop, "SIGNATURE")
+    return end
+
+
+def webhook(look: Look, _start: int, end: int) -> int:
+    """The secret part of a webhook's address."""
+    text = look.text
+    stop = look.run(end)
+    if look.open(end, stop):
+        return stop
+    if match := _WEBHOOK.match(text, end):
+        look.add(match.end("public") if match["public"] is not None else end, match.end(), "WEBHOOK_URL")
+        return match.end()
+    return end
+
+
+def oracle(look: Look, start: int, _end: int) -> int:
+    """``jdbc:oracle:thin:user/password@``."""
+    match = _ORACLE.match(look.text, start)
+    if match is None:
+        return start
+    stop = _SECRET.match(look.text, match.end()).end()  # type: ignore[union-attr]  # it matches everywhere
+    if look.open(match.end(), stop):
+        return stop
+    value = look.text[match.end() : stop].partition(b"@")
+    if value[1] and not harmless(value[0]):
+        look.add(match.end(), match.end() + len(value[0]), "PASSWORD")
+    return stop
+
+
+RULES: tuple[tuple[str, Rule], ...] = (
+    ("://", url),
+    ("ignature=", signature),
+    ("&sig=", signature),
+    ("?sig=", signature),
+    ("hooks.slack.com/services/", webhook),
+    ("hooks.slack.com/workflows/", webhook),
+    ("hooks.slack.com/triggers/", webhook),
+    ("/api/webhooks/", webhook),
+    (".webhook.office.com/webhookb2/", webhook),
+    ("jdbc:oracle:", oracle),
+)

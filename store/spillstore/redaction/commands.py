@@ -1,0 +1,154 @@
+"""Secrets on command lines and in files of programs, where no name says so: ``curl -u``, ``mysql -p``, ``.pgpass``."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from spillstore.redaction.addresses import ANYTHING
+from spillstore.redaction.look import ALNUM
+from spillstore.redaction.values import harmless
+
+if TYPE_CHECKING:
+    from spillstore.redaction.look import Look, Rule
+
+_OPTIONS = 512  # bytes of a command line that belong to one command
+_LEAST = 3
+_OWN_LINE = re.compile(rb"(?:[\r\n]|^)[ \t#]*\Z")
+_OPENED = re.compile(rb"[ \t=]{0,8}+")
+_LOGIN = re.compile(
+    rb"(?=[\"']?([^\s:\"']*))(?:\"[^\":\r\n]*+:([^\"\r\n]*+)|'[^':\r\n]*+:([^'\r\n]*+)|(?:\"[^\":\r\n]*+\"|'[^':\r\n]*+'|[^\s\"':]*+)"
+    rb":(?:\"([^\"\r\n]*+)|'([^'\r\n]*+)|([^\s\"'`\x00-\x20]*+)))"
+)
+_ARGUMENT = re.compile(rb"(?<=')[^'\r\n]*+|(?<=\")[^\"\r\n]*+|(?<![\"'])[^\s\"'`\x00-\x20|;&]*+")
+_COMMANDS = {
+    b"mysql": re.compile(rb"[ \t]-p(?=[^\s-])[\"']?"),
+    b"mysqldump": re.compile(rb"[ \t]-p(?=[^\s-])[\"']?"),
+    b"mysqladmin": re.compile(rb"[ \t]-p(?=[^\s-])[\"']?"),
+    b"mariadb": re.compile(rb"[ \t]-p(?=[^\s-])[\"']?"),
+    b"sshpass": re.compile(rb"[ \t]-p[ \t]*[\"']?"),
+    b"curl": re.compile(rb"[ \t](?:-u[ \t]*|-[a-zA-Z]{1,6}u[ \t]+|--(?:proxy-)?user[ \t=]+|-U[ \t]+)"),
+    b"redis-cli": re.compile(rb"[ \t]-a[ \t]+[\"']?"),
+    b"ldapsearch": re.compile(rb"[ \t]-w[ \t]+[\"']?"),
+    b"smbclient": re.compile(rb"[ \t]-U[ \t]+[\"']?"),
+    b"docker login": re.compile(rb"[ \t]-p[ \t=]+[\"']?"),
+    b"sqlcmd": re.compile(rb"[ \t]-P[ \t]+[\"']?"),
+    b"mongosh": re.compile(rb"[ \t]-p[ \t]+[\"']?"),
+    b"mongodump": re.compile(rb"[ \t]-p[ \t]+[\"']?"),
+    b"az login": re.compile(rb"[ \t]-p[ \t]+[\"']?"),
+}
+_PGPASS = re.compile(rb"(?<=:)[^:\s]{1,64}+:[^:\s]{1,64}+:(?=[^:\s])")
+_HOST = re.compile(rb"[\w.*-]{1,200}|\[[0-9a-f:]{2,45}\]")
+_QUOTES = frozenset({b"'", b'"', b"`"})
+_DISCORD = re.compile(
+    rb"[MNO][DTjz](?:[AEIMQUYcgk][w-z0-5][MNO][DTjz]){3,4}[A-Za-z0-9_-]{2,10}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}"
+)
+_DISCORD_OPEN = re.compile(rb"[MNO][DTjz](?:$|[AEIMQUYcgk](?:$|[w-z0-5](?:$|[MNO])))")
+
+
+def command(look: Look, start: int, end: int) -> int:
+    """A program that takes a password by a short option."""
+    text = look.text
+    word = text[start:end].strip()
+    form = _COMMANDS.get(word)
+    if form is None or (start and text[start - 1] in ALNUM):
+        return end
+    if start < look.commands.get(word, 0):
+        return end
+    line = min(look.line(end), end + _OPTIONS)
+    look.commands[word] = line
+    if word == b"curl":
+        for match in form.finditer(text, end - 1, line):
+            _login(look, match.end())
+        return end
+    for match in form.finditer(text, end - 1, line):
+        begin = match.end()
+        stop = look.end(_ARGUMENT, begin)
+        if look.open(begin, stop):
+            continue
+        value = text[begin:stop]
+        if word == b"smbclient":
+            begin += value.find(b"%") + 1
+            if begin == match.end():
+                continue
+            value = text[begin:stop]
+        if len(value) >= _LEAST and not harmless(value) and value.lower() not in ANYTHING:
+            look.add(begin, begin + len(value), "PASSWORD")
+    return end
+
+
+def option(look: Look, start: int, end: int) -> int:
+    """``-u user:password`` in a line of its own, of a command in several."""
+    text = look.text
+    if not _OWN_LINE.search(text, max(0, start - 64), start):
+        return end
+    _login(look, _OPENED.match(text, end).end())  # type: ignore[union-attr]  # it matches everywhere
+    return end
+
+
+def _login(look: Look, start: int) -> None:
+    """``user:password``, any part of it in quotes."""
+    text = look.text
+    match = _LOGIN.match(text, start)
+    if match is None:
+        return
+    group = match.lastindex or 0
+    begin, stop = match.span(group)
+    if look.open(begin, match.end()):
+        return
+    user, value = match[1], match[group]
+    if (
+        len(value) >= _LEAST
+        and not harmless(value)
+        and value != user
+        and value.lower() not in ANYTHING
+        and user[:1] != b"<"
+        and not value.isdigit()
+    ):
+        look.add(begin, stop, "PASSWORD")
+
+
+def pgpass(look: Look, start: int, end: int) -> int:
+    """A line of ``.pgpass``: host, port, database, user, password."""
+    text = look.text
+    low = max(0, start - 256)
+    head = text[low:start]
+    begin = max(head.rfind(b"\n"), head.rfind(b"\r")) + 1
+    if begin == 0 and low:
+        return end
+    match = _PGPASS.match(text, end)
+    if match is None or not _HOST.fullmatch(head, begin):
+        return end
+    stop = look.line(match.end())
+    if look.open(match.end(), stop):
+        return stop
+    value = text[match.end() : stop]
+    if value and not re.search(rb"[\s/]", value) and not harmless(value):
+        look.add(match.end(), stop, "PASSWORD")
+    return end
+
+
+def discord(look: Look, _start: int, end: int) -> int:
+    """Where a Discord bot is started with its token: a number in base64, a time, a digest."""
+    text = look.text
+    begin = end + (text[end : end + 1] in _QUOTES)
+    stop = look.run(begin)
+    if stop == look.size and not look.final and _DISCORD_OPEN.match(text, begin):
+        look.open(begin, stop)
+    elif match := _DISCORD.match(text, begin):
+        look.add(begin, match.end(), "DISCORD_TOKEN")
+    return end
+
+
+RULES: tuple[tuple[str, Rule], ...] = (
+    ("-u ", option),
+    ("--user ", option),
+    (".login(", discord),
+    (".run(", discord),
+    ("Bot ", discord),
+    (":5432:", pgpass),
+    (":5433:", pgpass),
+    (":6432:", pgpass),
+    (":*:", pgpass),
+    *((f"{word.decode()} ", command) for word in _COMMANDS),
+)

@@ -1,0 +1,110 @@
+"""A text that rules look at: what they found in it, and from where on they cannot tell yet.
+
+A rule is called where one of its literals stands, and looks at that line alone, at most ``CONTEXT`` bytes back. The text
+may be unfinished: more of its last line is to come. Then a rule that reached the end of the text does not answer; it says
+where its secret begins (``open``), and from there on the text is held back. So that every answer stays true however the
+line goes on, rules keep to one form: what stands before a secret, then the secret in characters that it cannot leave, then
+at most two bytes behind it. And none takes back what another found: where several apply, all that they find goes.
+
+Ends of runs are kept, since many literals may stand in one run; that is what keeps hostile text linear.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+CONTEXT = 1024  # bytes before a secret that a rule may look at
+
+ALNUM = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+_ESCAPED = re.compile(rb"(?:\\[nrtbfv0]|%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2})\Z")
+_ESCAPE = 6  # bytes of the longest one
+_LINE = re.compile(rb"[^\r\n]*+")
+_WORD = re.compile(rb"[^\s\"'`\x00-\x20\x7f]*+")
+_LETTERS = re.compile(rb"[A-Za-z0-9]*+")
+_RUN = re.compile(rb"[A-Za-z0-9_.~+/=@-]*+")
+
+
+class Span(NamedTuple):
+    """A secret: bytes from start to end. Without a kind it goes, and nothing comes in its place."""
+
+    start: int
+    end: int
+    kind: str
+
+
+class Look:
+    """A text and what was found in it.
+
+    Args:
+        text: lines, the last one may be unfinished.
+        final: nothing follows that belongs to the last line.
+
+    Attributes:
+        spans: the secrets, in no order; they may overlap.
+        hold: from where on a secret may have begun that is not told.
+        keys: where ``PRIVATE KEY`` stands, in order.
+        commands: whose options were looked at, up to where.
+    """
+
+    def __init__(self, text: bytes, *, final: bool) -> None:
+        self.text = text
+        self.size = len(text)
+        self.final = final
+        self.spans: list[Span] = []
+        self.hold = self.size
+        self.keys: list[int] = []
+        self.commands: dict[bytes, int] = {}
+        self._ends: dict[re.Pattern[bytes], tuple[int, int]] = {}
+
+    def add(self, start: int, end: int, kind: str) -> None:
+        """A secret was found."""
+        if start < end:
+            self.spans.append(Span(start, end, kind))
+
+    def open(self, start: int, end: int) -> bool:
+        """Whether what begins at ``start`` and goes to ``end`` may go on behind the text; if so, it is held."""
+        if end < self.size or self.final:
+            return False
+        self.hold = min(self.hold, start)
+        return True
+
+    def apart(self, start: int) -> bool:
+        """Whether no letter or digit stands before a token, but for those of an escape."""
+        text = self.text
+        if start <= 0 or text[start - 1] not in ALNUM:
+            return True
+        return _ESCAPED.search(text, max(0, start - _ESCAPE), start) is not None
+
+    def end(self, of: re.Pattern[bytes], start: int) -> int:
+        """Where the longest match from ``start`` on ends; ``start`` if there is none."""
+        match = of.match(self.text, start)
+        return start if match is None else match.end()
+
+    def line(self, start: int) -> int:
+        """The end of the line."""
+        return self._kept(_LINE, start)
+
+    def word(self, start: int) -> int:
+        """The end of what has no blanks and no quotes."""
+        return self._kept(_WORD, start)
+
+    def run(self, start: int) -> int:
+        """The end of the characters that tokens are made of."""
+        return self._kept(_RUN, start)
+
+    def letters(self, start: int) -> int:
+        """The end of letters and digits."""
+        return self._kept(_LETTERS, start)
+
+    def _kept(self, of: re.Pattern[bytes], start: int) -> int:
+        first, last = self._ends.get(of, (0, -1))
+        if not first <= start <= last:
+            last = self.end(of, start)
+            self._ends[of] = (start, last)
+        return last
+
+
+Rule = Callable[[Look, int, int], int]
+"""Called with the text, where a literal stands, and where it ends; returns where to look on."""

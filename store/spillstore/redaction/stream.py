@@ -1,0 +1,135 @@
+"""One stream, its secrets replaced as it passes: the same result however it is cut into writes.
+
+Lines are looked at whole. A line that goes on is looked at again when more of it has come, and what cannot belong to a
+secret any more is let go at once: the finder says from where on it cannot tell (``finder.py``). So a prompt shows before
+its line ends, and ``password=hun`` shows up to the sign.
+
+A line of more than ``WINDOW`` bytes is looked at in steps. A step stands at a place that depends on the line alone, never
+on the writes: ``WINDOW`` bytes behind where the step before could still tell everything. It goes on from where this one
+can tell everything, and sees ``CONTEXT`` bytes before that. If that is less than half a window, a secret may be there
+that is longer than the rules can follow: it is taken out as far as the window goes, and on until what ends it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from spillstore.redaction.look import CONTEXT
+from spillstore.redaction.scan import State, scan
+
+if TYPE_CHECKING:
+    from spillstore.redaction.look import Span
+    from spillstore.redaction.rules import RedactionRules
+
+WINDOW = 64 * 1024
+_LEAST = WINDOW // 2
+_END = re.compile(rb"[\s\"'`<>\x00]")
+_LINE_END = re.compile(rb"[\r\n]")
+
+
+class Redactor:
+    """Takes the secrets out of one stream of bytes. A ``StreamFilter``.
+
+    It keeps at most ``WINDOW`` and ``CONTEXT`` bytes. Cost: 2 to 3 ns a byte of log text.
+
+    Args:
+        rules: what is taken out; None for the defaults.
+
+    Attributes:
+        counts: how many secrets were taken out so far, by kind.
+
+    >>> redactor = Redactor()
+    >>> redactor.feed(b"user=me pass"), redactor.feed(b"word=hunter2 "), redactor.finish()
+    (b'user=me pass', b'word=[REDACTED: PASSWORD] ', b'')
+    >>> redactor.counts
+    {'PASSWORD': 1}
+    """
+
+    def __init__(self, rules: RedactionRules | None = None) -> None:
+        if rules is None:
+            from spillstore.redaction.rules import DEFAULT  # noqa: PLC0415  # it imports this module
+
+            rules = DEFAULT
+        self.counts: dict[str, int] = {}
+        self._rules = rules
+        self._state = State()
+        self._rest = b""  # from the line's beginning, or from the context of the next step
+        self._base = 0  # in it: the line before that was told, and the next step stands a window behind
+        self._done = 0  # in it: everything before that was given out
+        self._within = False  # the rest begins inside a line
+        self._swallowing: re.Pattern[bytes] | None = (
+            None  # inside a secret that no rule could follow: what ends it
+        )
+
+    def feed(self, data: bytes) -> bytes:
+        """Take the next bytes; return those that no secret can hold any more, secrets replaced."""
+        if not data or not self._rules.enabled:
+            return bytes(data)
+        return self._advance(bytes(data), final=False)
+
+    def finish(self) -> bytes:
+        """The stream ended: return what was held back, secrets replaced."""
+        return self._advance(b"", final=True)
+
+    def _advance(self, data: bytes, *, final: bool) -> bytes:
+        buffer = self._rest + data if self._rest else data
+        size = len(buffer)
+        start, base = 0, self._base  # of what is looked at, and of the step
+        told = self._done  # everything before this can be told
+        out: list[bytes] = []
+        while True:
+            if self._swallowing is not None:
+                ended = self._swallowing.search(buffer, self._done)
+                start = base = told = self._done = size if ended is None else ended.start()
+                if ended is None:
+                    break
+                self._swallowing, self._within = None, True
+            reach = min(size, base + WINDOW)
+            cut = self._cut(buffer, start, base, reach)
+            if cut >= 0:
+                spans, _, self._state = scan(buffer[start:cut], self._rules, self._state, final=True)
+                self._replace(buffer, start, spans, out)
+                start = base = told = cut
+                self._within = False
+                continue
+            if start == size:
+                break
+            step = size - base >= WINDOW
+            spans, hold, _ = scan(buffer[start:reach], self._rules, self._state, final=final and not step)
+            self._replace(buffer, start, spans, out)
+            told = max(told, start + hold)
+            if not step:
+                break
+            if start + hold <= base + WINDOW - _LEAST:
+                out += (buffer[self._done : told], self._placeholder("SECRET"))
+                self._swallowing = _LINE_END if self._state.key is not None else _END
+                start = base = told = self._done = reach
+            else:
+                base = start + hold
+                start = max(start, base - CONTEXT)
+            self._within = True
+        out.append(buffer[self._done : told] if told > self._done else b"")
+        self._rest = buffer[start:]
+        self._base, self._done = base - start, max(told, self._done) - start
+        return b"".join(out)
+
+    def _cut(self, buffer: bytes, start: int, base: int, reach: int) -> int:
+        """The end of the lines that are whole, or of the line that was looked at in steps; -1 if there is none."""
+        if not self._within:
+            return max(buffer.rfind(b"\n", start, reach), buffer.rfind(b"\r", start, reach)) + 1 or -1
+        ends = [end for mark in (b"\n", b"\r") if (end := buffer.find(mark, base, reach)) >= 0]
+        return min(ends) + 1 if ends else -1
+
+    def _replace(self, buffer: bytes, start: int, spans: list[Span], out: list[bytes]) -> None:
+        """Give out everything up to the last secret, secrets replaced."""
+        for first, last, kind in spans:
+            if last + start > self._done:
+                out += (buffer[self._done : max(first + start, self._done)], self._placeholder(kind))
+                self._done = last + start
+
+    def _placeholder(self, kind: str) -> bytes:
+        if not kind:
+            return b""
+        self.counts[kind] = self.counts.get(kind, 0) + 1
+        return b"[REDACTED: %b]" % kind.encode()

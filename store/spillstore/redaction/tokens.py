@@ -1,0 +1,210 @@
+r"""Secrets that are known by their own form: what providers put in front of the keys and tokens that they give out.
+
+Each entry is a kind, the literal that begins it, and what must follow. The literal is looked for in whole blocks first, so
+an entry costs nothing where its literal does not occur. What follows is made of token characters alone, which is what lets
+a stream decide by bytes whether one may still grow: see ``look.py``. A match begins at its literal and behind no letter
+or digit, an escape such as ``\\n`` or ``%20`` aside.
+
+The forms are public: the providers' manuals, their announcements to secret scanners, and the structure of RFC 7519.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from spillstore.redaction.beginnings import beginnings
+
+if TYPE_CHECKING:
+    from spillstore.redaction.look import Look, Rule
+
+
+class Token(NamedTuple):
+    """What a token looks like behind its literal."""
+
+    kind: str
+    literal: bytes
+    skip: int  # bytes of the literal that are no part of the secret
+    rest: bytes
+
+
+# Kind, what follows, literals. %w stands for [A-Za-z0-9_-], %a for [A-Za-z0-9], %h for [0-9a-f], %b for [A-Za-z0-9+/]. What
+# stands before a bar in a literal is looked for and stays. No literal may hold the beginning of another inside.
+_TABLE = r"""
+JWT                 %w{8,4000}\.(?:%w{8,16000}\.%w{0,2000}|\.%w{8,2000}\.%w{8,8000}\.%w{8,2000})        eyJ
+AWS_ACCESS_KEY      [A-Z0-9]{16}(?!%a)                                      AKIA ASIA ABIA ACCA
+GITHUB_TOKEN        %a{36,}                                                 ghp_ gho_ ghu_ ghr_
+GITHUB_TOKEN        [A-Za-z0-9_.-]{36,}                                     ghs_
+GITHUB_TOKEN        [A-Za-z0-9_]{36,}                                       github_pat_
+GITLAB_TOKEN        [A-Za-z0-9_.-]{20,}                                     glpat- gldt- glrt- glcbt- glptt- glsoat-
+GITLAB_TOKEN        %w{20}                                                  GR1348941
+SLACK_TOKEN         (?:[a-z]\.xox)?[a-z]-[A-Za-z0-9-]{10,}                 xox
+SLACK_TOKEN         %w{10,}                                                 xapp-
+STRIPE_KEY          %a{10,}                                                 sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ rk_prod_
+STRIPE_KEY          [A-Za-z0-9+/=]{24,}                                     whsec_
+GOOGLE_API_KEY      %w{35}(?!%w)                                            AIza
+GOOGLE_OAUTH        %w{20,}                                                 ya29. GOCSPX-
+GOOGLE_OAUTH        [0-9]%w{30,}                                            1//0
+ANTHROPIC_KEY       %w{20,}                                                 sk-ant-
+OPENAI_KEY          (?:proj|svcacct|admin|None|or-v1|lf)-%w{20,}            sk-
+OPENAI_KEY          %a{20,}(?:[_-]%w*)?                                     sk-
+HUGGINGFACE_TOKEN   %a{30,}                                                 hf_
+NPM_TOKEN           %a{36,}                                                 npm_
+PYPI_TOKEN          %w{50,}                                                 pypi-AgE pypi-AgN
+RUBYGEMS_TOKEN      %h{48}                                                  rubygems_
+NUGET_KEY           [a-z0-9]{43}(?!%a)                                      oy2
+CRATES_TOKEN        %a{32}(?!%a)                                            cio
+SENDGRID_KEY        %w{16,32}\.%w{30,}                                      SG.
+SENDINBLUE_KEY      %h{64}-%a{16}                                           xkeysib-
+MAILGUN_KEY         [0-9a-zA-Z]{32}(?!%a)                                   key-
+TWILIO_KEY          [0-9a-fA-F]{31}(?!%a)                                   SK0 SK1 SK2 SK3 SK4 SK5 SK6 SK7 SK8 SK9 SKa SKb SKc SKd SKe SKf
+TELEGRAM_TOKEN      %w{33}(?!%w)                                            0:|AA 1:|AA 2:|AA 3:|AA 4:|AA 5:|AA 6:|AA 7:|AA 8:|AA 9:|AA
+DIGITALOCEAN_TOKEN  [0-9a-f]{64}                                            dop_v1_ doo_v1_ dor_v1_
+HEROKU_KEY          %w{58,}                                                 HRKU-AA
+SHOPIFY_TOKEN       [0-9a-fA-F]{32}                                         shpat_ shpca_ shppa_ shpss_
+SQUARE_TOKEN        %w{22,}                                                 sq0atp- sq0csp-
+SQUARE_TOKEN        %w{60}(?!%w)                                            EAAA
+FACEBOOK_TOKEN      %a{80,}                                                 EAAB EAAC EAAG
+DOCKER_TOKEN        %w{20,}                                                 dckr_pat_ dckr_oat_
+VAULT_TOKEN         %w{20,}                                                 hvs. hvb. hvr.
+TERRAFORM_TOKEN     %w{60,}                                                 .atlasv1.|
+DATABRICKS_TOKEN    %h{32}(?:-\d)?(?!%a)                                    dapi
+ATLASSIAN_TOKEN     [A-Za-z0-9_=.-]{100,}                                   ATATT3 ATCTT3
+ATLASSIAN_TOKEN     %a{28,}                                                 ATBB
+ATLASSIAN_TOKEN     [A-Za-z0-9+/=@_-]{40,50}                                BBDC-
+NEW_RELIC_KEY       [A-Za-z0-9]{20,}                                        NRAK-
+SENTRY_TOKEN        [A-Za-z0-9+/=_-]{40,}                                   sntrys_ sntryu_
+LINEAR_KEY          %a{32,}                                                 lin_api_
+NOTION_TOKEN        %a{40,}                                                 secret_ ntn_
+FIGMA_TOKEN         %w{36,}                                                 figd_
+AGE_KEY             [0-9A-Z]{50,}                                           AGE-SECRET-KEY-1
+GRAFANA_TOKEN       [A-Za-z0-9+/_=-]{32,}                                   glsa_ glc_
+DOPPLER_TOKEN       [a-z]{2,6}\.(?:[a-z0-9_-]{2,35}\.)?%a{40,44}            dp.
+DYNATRACE_TOKEN     %a{24}\.%a{64}                                          dt0c01.
+GROQ_KEY            %a{40,}                                                 gsk_
+XAI_KEY             %w{70,}                                                 xai-
+REPLICATE_TOKEN     %a{37,}                                                 r8_
+PERPLEXITY_KEY      %a{40,}                                                 pplx-
+PINECONE_KEY        [A-Za-z0-9_]{40,}                                       pcsk_
+LANGCHAIN_KEY       %w{32,}                                                 lsv2_pt_
+POSTMAN_KEY         %h{24}-%h{34}                                           PMAK-
+PULUMI_TOKEN        %h{40}                                                  pul-
+PLANETSCALE_TOKEN   [A-Za-z0-9_=.-]{32,}                                    pscale_tkn_ pscale_pw_
+POSTHOG_KEY         %w{32,}                                                 phx_
+TAILSCALE_KEY       (?:auth|api|client|scim|webhook)-[A-Za-z0-9-]{12,}      tskey-
+TYPEFORM_TOKEN      [A-Za-z0-9_.=-]{40,}                                    tfp_
+SONAR_TOKEN         %h{40}                                                  sqp_ squ_ sqa_
+SUPABASE_KEY        %w{30,}                                                 sbp_ sb_secret_
+VERCEL_TOKEN        %a{24,}                                                 vcp_
+NETLIFY_TOKEN       %a{36,}                                                 nfp_
+FLY_TOKEN           %w{40,}                                                 fo1_
+FLY_TOKEN           [A-Za-z0-9+/=_-]{100,}                                 fm2_
+CIRCLECI_TOKEN      [A-Za-z0-9_]{40,}                                       CCIPAT_
+ONEPASSWORD_TOKEN   [A-Za-z0-9+/=_-]{200,}                                  ops_eyJ
+ONEPASSWORD_KEY     [A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}  A3-
+ALIBABA_KEY         %a{12,24}(?!%a)                                         LTAI
+ARTIFACTORY_KEY     %a{69,}                                                 AKCp
+ARTIFACTORY_KEY     %a{56,}                                                 cmVmdGtuO
+HUBSPOT_TOKEN       (?:na|eu|ap)\d-%h{8}-%h{4}-%h{4}-%h{4}-%h{12}           pat-
+OPENSHIFT_TOKEN     %w{43}(?!%w)                                            sha256~
+SOURCEGRAPH_TOKEN   (?:local_|%h{16}_)?%h{40}                               sgp_
+DROPBOX_TOKEN       [A-Za-z0-9_=-]{130,}                                    sl.
+HARNESS_TOKEN       %w{22}\.%a{24}\.%a{20}                                  pat. sat.
+AZURE_SECRET        [a-zA-Z0-9_~.-]{31,34}                                  7|Q~ 8|Q~ 9|Q~ 6|Q~
+MAPBOX_TOKEN        eyJ%w{20,}\.%w{20,}                                     sk.
+"""
+
+_SHORT = {b"%w": b"[A-Za-z0-9_-]", b"%a": b"[A-Za-z0-9]", b"%h": b"[0-9a-f]", b"%b": b"[A-Za-z0-9+/]"}
+
+
+def _rows() -> list[Token]:
+    found = []
+    for line in _TABLE.strip().encode().splitlines():
+        kind, rest, *literals = line.split()
+        for short, long in _SHORT.items():
+            rest = rest.replace(short, long)
+        for literal in literals:
+            stays, bar, _ = literal.partition(b"|")
+            found.append(Token(kind.decode(), literal.replace(b"|", b""), len(stays) if bar else 0, rest))
+    return found
+
+
+TOKENS: tuple[Token, ...] = tuple(_rows())
+_DIGEST = re.compile(rb"sha\d{1,3}[=:-]\Z")
+_DIGEST_BACK = 7
+_LETTERS = 3  # different ones that a token has at least; the rest is a placeholder
+
+
+@functools.cache
+def _strict(rest: bytes) -> re.Pattern[bytes]:
+    """The compiled form of what follows a literal: compiled when the literal occurs for the first time."""
+    return re.compile(rest)
+
+
+@functools.cache
+def _begun(rest: bytes) -> re.Pattern[bytes]:
+    """The same for all that it may begin with."""
+    return re.compile(beginnings(rest.decode()).encode())
+
+
+def token(look: Look, start: int, of: tuple[Token, ...]) -> int:
+    """A literal stands here that these begin with. Returns where to look on."""
+    text = look.text
+    first = of[0]
+    begin = start + first.skip
+    if not first.skip and not look.apart(start):
+        return look.letters(start)  # nothing before that is apart
+    if b"sha" in text[max(0, start - _DIGEST_BACK) : start] and _DIGEST.search(
+        text, max(0, start - _DIGEST_BACK), start
+    ):
+        return start  # of a lock file
+    after = start + len(first.literal)
+    unfinished = not look.final and look.run(begin) == look.size
+    if unfinished and any(_begun(token.rest).fullmatch(text, after) for token in of):
+        look.open(begin, look.size)
+    for token in of:
+        if match := _strict(token.rest).match(text, after):
+            if not (unfinished and match.end() == look.size) and _real(text[after : match.end()], token):
+                look.add(begin, match.end(), token.kind)
+            return match.end()
+    return start
+
+
+def _real(value: bytes, token: Token) -> bool:
+    """Whether it is no placeholder. The keys that AWS prints in its manual go like any other."""
+    return len(set(value)) > _LETTERS and (b"EXAMPLE" not in value or token.kind == "AWS_ACCESS_KEY")
+
+
+def _rule(of: tuple[Token, ...]) -> Rule:
+    return lambda look, start, _end: token(look, start, of)
+
+
+def _rules() -> list[tuple[str, Rule]]:
+    by_literal: dict[bytes, list[Token]] = {}
+    for entry in TOKENS:
+        by_literal.setdefault(entry.literal, []).append(entry)
+    return [(literal.decode(), _rule(tuple(of))) for literal, of in sorted(by_literal.items())]
+
+
+RULES: tuple[tuple[str, Rule], ...] = tuple(_rules())
+
+
+@functools.cache
+def _beginnings() -> tuple[dict[bytes, int], int]:
+    """What an unfinished text may end in that begins a token: by it the bytes of the token, and the longest such."""
+    found = {
+        entry.literal[:size]: size - entry.skip
+        for entry in TOKENS
+        for size in range(entry.skip + 1, len(entry.literal))
+    }
+    return found, max(map(len, found))
+
+
+def unfinished(look: Look) -> None:
+    """Hold back what the text ends in, if a token may begin with it."""
+    found, longest = _beginnings()
+    for size in range(min(longest, look.size), 0, -1):
+        held = found.get(look.text[-size:])
+        if held is not None and (held < size or look.apart(look.size - size)):
+            look.open(look.size - held, look.size)

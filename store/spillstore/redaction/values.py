@@ -1,0 +1,196 @@
+"""Whether what stands behind a name is a secret, or a placeholder, a variable, a type, a path, a hash, prose.
+
+Nothing here looks at more than the value itself and how it is written, so the verdict on a value is final as soon as its
+last byte is known. Shannon's entropy alone tells English from random letters badly below thirty characters, so it is asked
+last, after the structure: words and small numbers between separators are no key, however many there are.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+
+_WORDS = (
+    "password passwd pwd pass passphrase passcode secret token api[-_ ]?key apikey key value credentials? string text username "
+    "user here auth login".replace(" ", "|")
+)
+_PLACEHOLDER = re.compile(
+    rf"""(?ix)
+    (?:(?:my|your|our|the|some|new|old|user|db|database|test|dummy|fake|sample|example|enter|insert|admin|client|access|a|an)[-_\ ]?)*
+        (?:{_WORDS})(?:[-_\ ]?here)?
+    | (?:your|insert|enter|replace|put|add|paste|change)[-_ \ ].* | .*[-_\ ](?:here|goes[-_]here|placeholder)
+    | change[-_]?(?:me|it|this).* | replace[-_]?me.* | .*(?:example|EXAMPLE|placeholder|dummy|redacted|REDACTED|your[-_]).*
+    | (?:todo|tbd|fixme|n/?a|nil|none|null|undefined|nan|true|false|yes|no|on|off|empty|missing|unset|default|hidden|masked|omitted|
+        unknown|invalid|wrong|incorrect|required|optional|optional\(\)|missing|expired|changed|set|not|is|are|was|to|for|and|or|the|must|
+        should|cannot|could|has|have|will|with|from|in|of|reset|prompt|ask|encrypted|plaintext|plain|generated|random|
+        str|string|bytes|int|integer|bool|boolean|float|number|object|any|void|type|char|varchar|text|self|this|None|password_hash|
+        input|stdin|env|file|keyring|vault|basic|bearer|digest|oauth2?|jwt|ldap|scram-sha-256|md5|trust|peer|bcrypt|sha\d*|
+        sensitive|never|always|auto|manual|enabled|disabled|field|credentials|xyz|yyy|foo|bar|baz|abc|blah|lorem|ipsum)
+    | (?:%(?:\([^)]*\))?[sdr][^\w]?)+ | x{{3,}}[x-]* | (?:x+-)+x+ | \W+ | (.)\1* | \.{{3}}.* | .*\.{{3}} | .*\u2026
+    """.replace("\\u2026", "\\xe2\\x80\\xa6").encode("latin-1")
+)
+_VARIABLE = re.compile(
+    rb"""(?x)
+    \$[A-Za-z_]\w*[;,)]* | \$[({].* | \{\{.* | \{[^{}]*\}.* | \{% .* | %[A-Za-z_]\w*% | %(?:\([^)]*\))?[#0-9.-]*[sdrifxq] | <[^<>]*>? | \[.*
+    | @[A-Za-z_.]+ | !\w.* | \#\{.* | :[a-z_]\w* | \?\d* | \(.* | \).* | ENC\(.* | (?:vault|op|ssm|arn|secret|keyring|env|file|awssm|kms|projects):.*
+    | (?:https?|file|s3|gs)://.* | \\[A-Za-z].* | [&*]\w+ | ~\w*
+    """
+)
+_HASH = re.compile(
+    rb"(?i)[0-9a-f]{32}(?:[0-9a-f]{8})?(?:[0-9a-f]{16})?(?:[0-9a-f]{8})?(?:[0-9a-f]{32})?(?:[0-9a-f]{32})?"
+)
+_UUID = re.compile(rb"(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_DIGEST = re.compile(rb"(?i)(?:sha(?:1|224|256|384|512)|md5|blake[23]b?)[-:].+")
+_PATH = re.compile(rb"(?:[A-Za-z]:\\|~?/|\.{1,2}/|[A-Za-z]\w*/)[\w.@+ -]*(?:[/\\][\w.@+ -]*)*")
+_PUBLIC_KEY = re.compile(rb"(?:ssh-|ecdsa-|AAAA|MFk|MFw|MIG[fe]|MII[BC]I?j|-----BEGIN (?:PUBLIC|CERT))")
+_CODE = re.compile(rb"[A-Za-z_$@][\w$]*[!?]?(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*[!?]?)*(?:[(\[{<].*|\.)?")
+_NUMBERED = re.compile(
+    rb"(?i)(?:my|new|old|raw|the|user|test|hashed|encoded|plain)?_?(?:password|passwd|pass|pwd|pw|secret|token|key|value|val|str|buf|p|s|t|k)_?\d{1,2}"
+)
+_PIECE = re.compile(rb"[^-_./:\s,+@=#]+")
+_CAMEL = re.compile(rb"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d]")
+_WORDY = re.compile(rb"(?:[A-Za-z]{1,16}\d{0,3}|\d{1,4}|[vVxX]\d+)")
+_PROSE = re.compile(
+    rb"(?i)\b(?:password|passwd|secret|token|passphrase|key|enter|your|please|the|is|are|must|invalid|required|wrong|not|forgot\w*|reset|new|"
+    rb"confirm|for|with|this|that|and|or|to|of|a|an|in|on|if|from|no|use|used|set|by)\b"
+)
+_ALPHABET = re.compile(rb"(?i)abcdefgh|stuvwxyz|01234567")
+_DOTTED = re.compile(rb"[A-Za-z_]+(?:(?:\.|->|::)[A-Za-z_]\w*)+")
+_SPOKEN = re.compile(rb"(?i)[a-z_.]*(?:password|passwd|passphrase)[a-z_.]*")  # of a password
+_NAMED = re.compile(rb"(?i)[a-z_.]*(?:secret|key|token|password)[a-z_.]*")  # of a secret
+_FILE = re.compile(rb"\.[A-Za-z]\w{0,4}$|/$")
+_NUMBER = re.compile(rb"[\d.,:+-]+")
+_INNER = re.compile(rb"(?=.{16}).*[A-Za-z]\d+[A-Za-z].*")
+_VOWELLESS = re.compile(rb"[b-df-hj-np-tv-xzB-DF-HJ-NP-TV-XZ]{3,}")
+_VERSION = re.compile(rb"\d+(?:\.\d+)+[-+]?")
+_MIXED = re.compile(rb"(?=[A-Za-z0-9]*\d)[A-Za-z0-9]{6,}")
+_CHOSEN = re.compile(rb".{10,}|.*[^A-Za-z_.].*", re.DOTALL)
+_LETTER = re.compile(rb"[A-Za-z]")
+_DIGIT = re.compile(rb"\d")
+LEAST = 8  # bytes of a key or token
+_LEAST_PASSWORD = 3
+_PHRASE = 128  # bytes of a pass phrase, at most
+_LONG = 20
+_BITS = 3.2
+_WEAK_BITS = (
+    3.5  # of hexadecimal digits, 4 at most; of letters and digits drawn at random, 3.9 in 20, 4.9 in 64
+)
+_DIGITS = 4  # of a number in a name
+_KINDS_OF_LETTERS = 6
+
+
+def entropy(value: bytes) -> float:
+    """Shannon's entropy in bits per byte."""
+    size = len(value)
+    counts = [value.count(byte) for byte in set(value)]
+    return -sum(count / size * math.log2(count / size) for count in counts)
+
+
+def drawn(value: bytes) -> bool:
+    """Whether letters and digits look drawn, not written: mixed where words are not."""
+    pieces = _PIECE.findall(value)
+    if _ALPHABET.search(value) or not pieces:
+        return False
+    if all(_WORDY.fullmatch(piece) or _humped(piece) for piece in pieces):
+        return False
+    longest = max(pieces, key=len)
+    return len(set(longest)) >= min(_KINDS_OF_LETTERS, len(longest) - 2)
+
+
+def _humped(piece: bytes) -> bool:
+    """CamelCase: few humps, each a word, and one small number at most."""
+    humps = _CAMEL.findall(piece)
+    numbers = [hump for hump in humps if hump.isdigit()]
+    if len(numbers) > 1 or (numbers and (len(numbers[0]) > _DIGITS or _INNER.fullmatch(piece))):
+        return False
+    if len(piece) >= _LONG and any(_VOWELLESS.fullmatch(hump) for hump in humps):
+        return False
+    return len(humps) * 3 <= len(piece)
+
+
+@functools.lru_cache(maxsize=4096)
+def harmless(value: bytes) -> bool:
+    """Whether a value is a placeholder, a variable or a word that no name makes secret."""
+    return (
+        not value
+        or b"[REDACTED" in value
+        or _PLACEHOLDER.fullmatch(value) is not None
+        or _VARIABLE.fullmatch(value) is not None
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def judged(value: bytes, strength: str, *, quoted: bool, literal: bool) -> bool:
+    """Whether a value behind a name of that strength is a secret.
+
+    Args:
+        value: without quotes.
+        strength: what its name promises; see ``Named``.
+        quoted: it stands in quotes.
+        literal: what is not quoted is a literal too where it stands: a shell's assignment, a URL, a line of its own.
+    """
+    if harmless(value):
+        return False
+    if strength == "password":
+        return _password(value, quoted=quoted, literal=literal)
+    if _other(value) or (not quoted and not literal and _CODE.fullmatch(value) and not _loose(value)):
+        return False
+    if strength == "weak" or _path(value):
+        return strength == "weak" and _weak(value)
+    if strength == "secret" and not (_NAMED.fullmatch(value) and _identifier(value)):
+        return drawn(value) or ((quoted or literal) and _CHOSEN.fullmatch(value) is not None)
+    return drawn(value) or (len(value) >= _LONG and not _words(value) and entropy(value) >= _BITS)
+
+
+def _other(value: bytes) -> bool:
+    """Whether it is no key or token whatever its name: prose, a digest, a public key, numbers, a template, a name with dots."""
+    return (
+        b" " in value
+        or len(value) < LEAST
+        or _DIGEST.fullmatch(value) is not None
+        or _PUBLIC_KEY.match(value) is not None
+        or _NUMBER.fullmatch(value) is not None
+        or (b"{" in value and b"}" in value)
+        or b"%s" in value
+        or _DOTTED.fullmatch(value) is not None
+    )
+
+
+def _password(value: bytes, *, quoted: bool, literal: bool) -> bool:
+    """A name promises no more by a password than that somebody has typed it."""
+    if len(value) < _LEAST_PASSWORD or _path(value) or (_SPOKEN.fullmatch(value) and _identifier(value)):
+        return False
+    if b" " in value or b"\t" in value:
+        return quoted and len(value) <= _PHRASE and not _PROSE.search(value)
+    if quoted or literal or value.isdigit():
+        return quoted or len(value) > _LEAST_PASSWORD
+    if _VERSION.fullmatch(value):
+        return False
+    return not _NUMBERED.fullmatch(value) and (not _CODE.fullmatch(value) or _loose(value))
+
+
+def _identifier(value: bytes) -> bool:
+    """Whether letters have the form of a name in a program: several words, or capitals alone."""
+    return b"_" in value or b"." in value or value.isupper() or not (value.islower() or value.istitle())
+
+
+def _loose(value: bytes) -> bool:
+    """Whether it is an identifier by its form that nobody would write: digits among the letters."""
+    return _MIXED.fullmatch(value) is not None and not _NUMBERED.fullmatch(value)
+
+
+def _words(value: bytes) -> bool:
+    return all(_WORDY.fullmatch(piece) or _humped(piece) for piece in _PIECE.findall(value))
+
+
+def _path(value: bytes) -> bool:
+    return b"/" in value and _PATH.fullmatch(value) is not None and _words(value)
+
+
+def _weak(value: bytes) -> bool:
+    if len(value) < _LONG or not _LETTER.search(value) or not _DIGIT.search(value):
+        return False
+    if any(form.fullmatch(value) for form in (_HASH, _UUID)) or _path(value) or _FILE.search(value):
+        return False
+    return drawn(value) and entropy(value) >= _WEAK_BITS

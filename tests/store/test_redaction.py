@@ -1,0 +1,527 @@
+"""What is taken out of a text, what stays, and what a configuration changes."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import re._constants as code
+import re._parser as parser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from secrets_made import Maker
+from support import examples
+
+from spillstore.exceptions import InvalidSettingError, PatternError
+from spillstore.redaction import DEFAULT, Pattern, RedactionRules, Redactor, counted, redact
+from spillstore.redaction.beginnings import UnreadableError, beginnings
+from spillstore.redaction.names import classify
+from spillstore.redaction.tokens import TOKENS
+
+AROUND = (
+    "{}",
+    "token is {} ok",
+    "x={}",
+    '"{}"',
+    "https://x.example/?k={}&y",
+    "a\\n{}\\nb",
+    "[{}]",
+    "'{}',",
+    "\x1b[1m{}\x1b[0m",
+)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_tokens_are_known_by_their_form(seed):
+    """A token of each provider's public format goes wherever it stands, but for a public part at its beginning."""
+    left = []
+    for name, secret in Maker(seed).tokens().items():
+        for around in AROUND:
+            result = redact(around.format(secret))
+            if secret[-14:] in result or secret in result or "[REDACTED: " not in result:
+                left.append((name, around))
+    assert left == []
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_values_are_known_by_their_place(seed):
+    """What stands behind a secret's name, in a header, an address or an option goes, in every notation."""
+    left = [text for secret, text in Maker(seed).within() if secret in redact(text)]
+    assert left == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("password=hunter2", "password=[REDACTED: PASSWORD]"),
+        ("postgres://me:hunter2@db/x", "postgres://me:[REDACTED: PASSWORD]@db/x"),
+        ("postgres://me:hun@ter2@db/x", "postgres://me:[REDACTED: PASSWORD]@db/x"),
+        ("mysql -pS3cret -h db", "mysql -p[REDACTED: PASSWORD] -h db"),
+        ("Authorization: Bearer abc.def-1234567", "Authorization: Bearer [REDACTED: BEARER_TOKEN]"),
+        ('{"password": "hun\\"ter2", "a": 1}', '{"password": "[REDACTED: PASSWORD]", "a": 1}'),
+        ("?password=hunter2&user=me", "?password=[REDACTED: PASSWORD]&user=me"),
+        ("password=hunter2, user=me", "password=[REDACTED: PASSWORD], user=me"),
+        ("Password=hunter2;Encrypt=yes", "Password=[REDACTED: PASSWORD];Encrypt=yes"),
+        ("Cookie: theme=dark; sid=0a1b2c3d4e5f6a7b", "Cookie: theme=dark; sid=[REDACTED: COOKIE]"),
+        ("connect(password='hunter2', port=5)", "connect(password='[REDACTED: PASSWORD]', port=5)"),
+    ],
+)
+def test_only_the_secret_goes(text, expected):
+    """Names, users, hosts and schemes around a secret stay."""
+    assert redact(text) == expected
+
+
+HARMLESS = r"""
+password: str
+password: string;
+password: Optional[str] = None
+password = None
+password=null
+password=true
+password=password
+password=self.password,
+token=self.token
+token = request.headers.get("X")
+password=os.environ["DB_PASSWORD"]
+password=process.env.DB_PASSWORD
+password = getpass.getpass()
+password=$DB_PASSWORD
+password: ${DB_PASSWORD}
+password: {{ vault.password }}
+password: "{{ vault.password }}"
+password=%(password)s
+password: <password>
+password=xxxxxxxx
+password=********
+password=changeme
+password: required
+password: ""
+password=[REDACTED: PASSWORD]
+the password is wrong
+Enter password:
+Enter your password:
+password must not be empty
+invalid token: expected 3 parts
+Unexpected token '}' at position 12
+secretName: my-secret
+secretKeyRef: { name: db, key: password }
+password_length = 12
+PASSWORD_MIN_LENGTH=8
+token_type: Bearer
+token_url = "https://example.com/oauth/token"
+tokens: 8192
+max_tokens=4096
+total_tokens: 123456
+keyword: "abc123def456ghi789jkl0"
+cache_key=0a1b2c3d4e5f60718293a4b5c6d7e8f9
+key: value
+"key": "some.translation.key2"
+primary_key=True
+public_key = "9Cnzj4p4WGeKLs1Pt8QuKUpRKfFLfRYC9AIKjbJTWit"
+ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQC7vbqajDhA me@host
+test_password_reset PASSED [ 12%]
+tests/test_token.py::test_refresh_token PASSED
+--password PASSWORD     the password of the user
+--token TOKEN  an access token
+commit 3f786850e387550fdab836ed7e6dc881de23001b
+index 3f78685..89e6c98 100644
+sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
+e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  dist.tar.gz
+"integrity": "sha512-z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg=="
+id: 123e4567-e89b-12d3-a456-426614174000
+ETag: "33a64df551425fcc55e4d42a148795d9f25f89d4"
+src="data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+-----BEGIN CERTIFICATE-----
+-----BEGIN PUBLIC KEY-----
+if line.startswith("-----BEGIN RSA PRIVATE KEY-----"):
+http://localhost:8080/path
+http://user:password@example.com
+https://example.com/@scope/package
+git@github.com:owner/repository.git
+GET /users/me?page=2&sort=key:asc
+Authorization: Bearer <token>
+Authorization: Bearer $TOKEN
+Authorization: Basic ...
+arn:aws:secretsmanager:eu-west-1:123456789012:secret:name-AbCdEf
+"AWS::ApiGateway::ApiKey": "48205d4ffd7feba3",
+nextToken: "9f4d9f69-275a-41fe-b58e-2b837bd9ba48"
+csrf_token = "Mj2qykJO5rELyHgezQ69nzUX0i3OH67V7"
+const alphabetKey = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+apiKey: string;
+var e=t.key,n=r.token;function(o){return o.password=i.password}
+def authenticate(user: str, password: str, token: str | None = None) -> Token:
+<input type="password" name="password" placeholder="Password">
+docker run -u 1000:1000 image
+python -u script.py
+curl -u username:password https://example.com
+""".strip("\n").split("\n")
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_what_is_no_secret_stays(text):
+    """Placeholders, variables, types, prose, hashes, identifiers and public keys stay as they are."""
+    assert redact(text) == text
+
+
+def test_aws_manual_key_goes():
+    """The key that AWS prints in its manual goes like any other, since nothing tells them apart but a word."""
+    key = "AKIA" + "IOSFODNN7" + "EXAMPLE"
+    assert redact(f"id = {key}") == "id = [REDACTED: AWS_ACCESS_KEY]"
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "RSA PRIVATE KEY",
+        "PRIVATE KEY",
+        "EC PRIVATE KEY",
+        "OPENSSH PRIVATE KEY",
+        "ENCRYPTED PRIVATE KEY",
+        "PGP PRIVATE KEY BLOCK",
+    ],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_private_keys_go_and_lines_stay(kind, end):
+    """Every line of a private key is emptied and none is lost, so the lines behind it keep their numbers."""
+    body, text = Maker(1).pem(kind)
+    text = f"before\n{text}after\n".replace("\n", end)
+    result = redact(text)
+    assert [line for line in body if line in result] == []
+    assert result.count(end) == text.count(end)
+    assert result.split(end)[-2] == "after"
+    assert counted(text)[1] == {"PRIVATE_KEY": 1}
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        lambda lines: "".join(f"{number:6}\t{line}\n" for number, line in enumerate(lines, 98)),
+        lambda lines: "".join(f"id_rsa:{number}:{line}\n" for number, line in enumerate(lines, 1)),
+        lambda lines: "".join(
+            f"2024-05-01T08:00:{number:02}.{number}Z {line}\n" for number, line in enumerate(lines)
+        ),
+        lambda lines: "".join(f"    {line}\n" for line in lines),
+        lambda lines: "".join(f"+{line}\n" for line in lines),
+        lambda lines: 'key = "' + "\\n".join(lines) + '\\n"\n',
+        lambda lines: "key = (\n" + "".join(f'    "{line}\\n"\n' for line in lines) + ")\n",
+        lambda lines: '{\\"private_key\\": \\"' + "\\\\n".join(lines) + '\\\\n\\"}\n',
+        lambda lines: " ".join(lines) + "\n",
+    ],
+    ids=["cat -n", "grep -n", "log", "indented", "diff", "one line", "literals", "JSON in JSON", "folded"],
+)
+def test_private_keys_in_other_clothes(wrapped):
+    """A key is found behind line numbers, times and diff signs, and in strings of programs and of JSON."""
+    body, text = Maker(2).pem()
+    text = wrapped(text.splitlines())
+    result = redact(text)
+    assert [line for line in body if line in result] == []
+    assert result.count("\n") == text.count("\n")
+
+
+def test_a_key_without_an_end_stops_at_other_text():
+    """The first line that is no part of a key is not taken, whether the end of the key was seen or not."""
+    body, text = Maker(3).pem()
+    text = "\n".join(text.splitlines()[:-1]) + "\nTraceback (most recent call last):\nab\n"
+    assert redact(text).endswith("\nTraceback (most recent call last):\nab\n")
+    assert [line for line in body if line in redact(text)] == []
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_twice_is_once(seed):
+    """A text without its secrets has none."""
+    maker = Maker(seed)
+    texts = [*maker.tokens().values(), *(text for _, text in maker.within()), maker.pem()[1], *HARMLESS]
+    once = redact("\n".join(texts))
+    assert counted(once) == (once, {})
+
+
+@given(st.binary(max_size=300))
+@examples(300)
+def test_any_bytes(data):
+    """Bytes of any kind are taken, and the line ends stay."""
+    result = redact(data)
+    assert (result.count(b"\n"), result.count(b"\r")) == (data.count(b"\n"), data.count(b"\r"))
+
+
+@given(st.text(st.characters(exclude_categories=()), max_size=60))
+@examples(200)
+def test_any_text(text):
+    """So is any str, with surrogates or without, and its type and its other letters are the same after."""
+    result = redact(f"{text}\npassword=hunter2")
+    assert result.endswith("password=[REDACTED: PASSWORD]")
+
+
+def test_binary_content():
+    """A key and a token are found between bytes that are no text."""
+    body, text = Maker(4).pem()
+    token = "ghp_" + Maker(4).of(36)
+    data = bytes(range(256)) * 4 + text.encode() + b"\0" * 300 + token.encode() + b"\0\xff"
+    result = redact(data)
+    assert token.encode() not in result
+    assert [line for line in body if line.encode() in result] == []
+
+
+def test_environment_of_a_process():
+    """Values between zero bytes, as in /proc/PID/environ, are told apart."""
+    assert redact(b"A=1\0DB_PASSWORD=hunter2\0B=2\0") == b"A=1\0DB_PASSWORD=[REDACTED: PASSWORD]\0B=2\0"
+
+
+def test_colours_hide_nothing():
+    """A secret is found though parts of it, or its name, are coloured."""
+    token = "ghp_" + Maker(5).of(36)
+    text = f"\x1b[01;31m\x1b[K{token[:4]}\x1b[m\x1b[K{token[4:]} \x1b[32mpassword\x1b[0m:\x1b[33m hunter2\x1b[0m."
+    assert (
+        redact(text)
+        == "\x1b[01;31m\x1b[K[REDACTED: GITHUB_TOKEN] \x1b[32mpassword\x1b[0m:\x1b[33m [REDACTED: PASSWORD]\x1b[0m."
+    )
+
+
+def test_counts_are_by_kind():
+    """What was taken out is counted by kind; nothing of it is kept."""
+    redactor = Redactor()
+    redactor.feed(b"password=hunter2 secret_key=abc123def456\npassword=hunter3\n")
+    assert redactor.counts == {"PASSWORD": 2, "SECRET": 1}
+    assert "hunter" not in repr(vars(redactor))
+
+
+# --- names ---
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("AWS_SECRET_ACCESS_KEY", "AWS_SECRET_KEY"),
+        ("dbPassword2", "PASSWORD"),
+        ("spring.datasource.password", "PASSWORD"),
+        ("X-Api-Key", "API_KEY"),
+        ("client_secret", "SECRET"),
+        ("authToken", "TOKEN"),
+        ("DD_API_KEY", "DATADOG_KEY"),
+        ("secretName", None),
+        ("password_hash", None),
+        ("tokenizer", None),
+        ("public_key", None),
+        ("passport", None),
+        ("keyboard", None),
+    ],
+)
+def test_names(name, kind):
+    """The last word of a name that is not about something else decides."""
+    known = classify(name.encode())
+    assert (known.kind if known else None) == kind
+
+
+# --- literals ---
+
+
+def test_no_literal_hides_another():
+    """Of two literals that overlap an automaton tells the first: no token can begin inside the literal of another."""
+    literals = [token.literal for token in TOKENS if not token.skip]
+    hidden = {
+        (first, second)
+        for first in literals
+        for second in literals
+        for at in range(1, len(first))
+        if not first[at - 1 : at].isalnum()
+        and (second.startswith(first[at:]) or first[at:].startswith(second))
+    }
+    # The first of each is the longer literal, and its rule the wider.
+    assert hidden == {(b"sb_secret_", b"secret_"), (b"ops_eyJ", b"eyJ"), (b"AGE-SECRET-KEY-1", b"1//0")}
+
+
+def test_tokens_are_made_of_run_characters():
+    """What follows a literal is made of the characters of a run alone, which is what a stream relies on."""
+    letters = {byte for token in TOKENS for byte in _letters(parser.parse(token.rest))}
+    assert letters <= set(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.~+/=@-")
+
+
+def _letters(items):
+    """The bytes that a parsed pattern names, look-ahead aside."""
+    for op, value in items:
+        if op is code.LITERAL:
+            yield value
+        elif op is code.RANGE:
+            yield from range(value[0], value[1] + 1)
+        elif op is code.CATEGORY:
+            assert value is code.CATEGORY_DIGIT
+        elif op is code.IN:
+            yield from _letters(value)
+        elif op is code.MAX_REPEAT:
+            yield from _letters(value[2])
+        elif op is code.SUBPATTERN:
+            yield from _letters(value[3])
+        elif op is code.BRANCH:
+            for branch in value[1]:
+                yield from _letters(branch)
+        else:
+            assert op is code.ASSERT_NOT
+
+
+# --- configuration ---
+
+
+def test_kinds_are_switched_off():
+    """A kind that is off stays, the others go."""
+    rules = RedactionRules(off={"PASSWORD"})
+    assert (
+        rules.redact("password=hunter2 secret_key=abc123def456")
+        == "password=hunter2 secret_key=[REDACTED: SECRET]"
+    )
+
+
+def test_off_altogether():
+    """Rules that are not enabled take nothing out."""
+    assert RedactionRules(enabled=False).redact("password=hunter2") == "password=hunter2"
+
+
+def test_allow_lists():
+    """A secret that is allowed, as it is or by a pattern for the whole of it, stays."""
+    rules = RedactionRules(allow={"hunter2"}, allow_patterns=("test-.*",))
+    text = "password=hunter2\npassword=test-12ab\npassword=hunter22\npassword=a-test-12ab\n"
+    assert rules.redact(text) == (
+        "password=hunter2\npassword=test-12ab\npassword=[REDACTED: PASSWORD]\npassword=[REDACTED: PASSWORD]\n"
+    )
+
+
+def test_own_patterns():
+    """A pattern takes out its group, within lines, beside the built-in rules."""
+    rules = RedactionRules(
+        patterns=(Pattern(name="badge", pattern=r"^badge: (\d+)$", group=1, kind="staff number"),)
+    )
+    text = "badge: 12345\r\nbadge: 12345 x\nbadge:\n 12345\npassword=hunter2\n"
+    assert rules.redact(text) == (
+        "badge: [REDACTED: STAFF_NUMBER]\r\nbadge: 12345 x\nbadge:\n 12345\npassword=[REDACTED: PASSWORD]\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        ("(?<=a)b", "no RE2 pattern"),
+        (r"(a)\1", "no RE2 pattern"),
+        ("(a", "no RE2 pattern"),
+        ("[a-z]{1001}", "no RE2 pattern"),
+        ("[a-z]{900}x" * 12, "instructions"),
+        (r"\pL+", "cannot follow"),
+    ],
+)
+def test_wrong_patterns(pattern, said):
+    """A pattern that cannot be used is refused by the name of its rule, with the reason."""
+    with pytest.raises(PatternError, match=f"rule 'mine'.*{said}"):
+        Pattern(name="mine", pattern=pattern)
+
+
+def test_wrong_groups_and_types():
+    """So are a group that is not there, and values of other types."""
+    with pytest.raises(PatternError, match="no group 2; it has 1"):
+        Pattern(name="mine", pattern="(a)", group=2)
+    with pytest.raises(InvalidSettingError, match="off is 'JWT'"):
+        RedactionRules(off="JWT")
+    with pytest.raises(InvalidSettingError, match="patterns is"):
+        RedactionRules(patterns=("a",))
+    with pytest.raises(PatternError, match="allow_patterns"):
+        RedactionRules(allow_patterns=("(",))
+
+
+def test_rules_are_values():
+    """Rules are equal when they say the same, and cannot be changed."""
+    assert RedactionRules(allow={"a"}) == RedactionRules(allow=frozenset({"a"}))
+    assert RedactionRules() == DEFAULT
+    assert hash(RedactionRules()) == hash(DEFAULT)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        DEFAULT.enabled = False
+
+
+GITLEAKS = r"""
+title = "mine"
+[allowlist]
+description = "all"
+paths = ['''\.lock$''']
+stopwords = ["sample"]
+
+[[rules]]
+id = "acme-key"
+description = "a key"
+regex = '''(?i)\bacme[_-](?:key|id)\s{0,3}[:=]\s{0,3}([a-z0-9]{16})(?:['"\s]|$)'''
+entropy = 3.0
+keywords = ["acme"]
+tags = ["x"]
+
+[[rules.allowlists]]
+condition = "AND"
+regexTarget = "line"
+regexes = ['''# public''']
+stopwords = ["0000"]
+
+[[rules]]
+id = "files-alone"
+path = '''\.p12$'''
+"""
+
+
+def test_gitleaks_files():
+    """Rules of a file in the format of gitleaks: group, keywords, entropy, allow-lists."""
+    rules = RedactionRules.from_gitleaks(GITLEAKS)
+    key = Maker(6).of(16, "abcdefgh12345678")
+    text = f"ACME_KEY = {key}\nacme-id: aaaaaaaaaaaaaaa1\nacme_key=sample{key[6:]}\nacme_key=0000{key[4:]} # public\n"
+    assert rules.redact(text) == text.replace(f" {key}\n", " [REDACTED: ACME_KEY]\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[extend]\nuseDefault = true", "the file: not supported: extend"),
+        ('[[rules]]\nid = "a"\nregex = "b"\nrequired = []', "rule 'a': not supported: required"),
+        ('[[rules]]\nid = "a"\nregex = 5', "regex is 5"),
+        ('[[rules]]\nid = "a"\nregex = "b"\nkeywords = "k"', "no list of strings"),
+        ('[[rules]]\nid = "a"\nregex = "b"\n[rules.allowlist]\nregexTarget = "file"', "regexTarget 'file'"),
+        ("= 5", "no TOML"),
+        ("rules = [1]", "a table is wanted"),
+    ],
+)
+def test_gitleaks_files_that_are_refused(text, said):
+    """What is not supported is refused by name."""
+    with pytest.raises(InvalidSettingError, match=re.escape(said)):
+        RedactionRules.from_gitleaks(text)
+
+
+# --- beginnings ---
+
+
+PATTERNS = [
+    "abc",
+    "a[bc]{2,3}d?",
+    "(?:ab|cd)+e",
+    "(?i:ab)c{2}",
+    r"\d{2}-\w*x",
+    "a(?:b(?:c|d){2}){1,2}",
+    "[^a]b|c.",
+    "a*?b",
+    "(a|ab)(c|bcd)",
+]
+
+
+@given(st.sampled_from(PATTERNS), st.text("abcdexABC12-", max_size=8), st.text("abcdexABC12-", max_size=6))
+@examples(600)
+def test_beginnings(pattern, text, more):
+    """Whatever can become a match matches the expression for its beginnings."""
+    if re.fullmatch(pattern, text + more):
+        assert re.fullmatch(beginnings(pattern), text)
+
+
+def test_flags_within_a_pattern():
+    """A flag in the middle of a pattern, as RE2 has it, is understood."""
+    begun = re.compile(beginnings(r"(p8e-(?i)[a-z]{2})x\z"))
+    assert [text for text in ("p8", "p8e-", "p8e-Ab", "p8e-ABx", "p8e-ABy") if begun.fullmatch(text)] == [
+        "p8",
+        "p8e-",
+        "p8e-Ab",
+        "p8e-ABx",
+    ]
+
+
+def test_beginnings_of_other_syntax():
+    """What cannot be read is said to be."""
+    with pytest.raises(UnreadableError):
+        beginnings(r"(a)\1")
