@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import re
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,12 +21,11 @@ from spillstore.exceptions import DroppedRangeError, PatternError, RangeError, R
 from spillstore.info import Match, SearchResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from spillstore.artifact import Artifact
     from spillstore.info import Cleaner, Stream
 
-_BLOCK = 1024 * 1024
 _LONGEST = 16 * 1024 * 1024  # bytes of a line that is searched as a whole
 _OVERLAP = 1024 * 1024
 _CLEANED = 1024 * 1024  # bytes of a line that is cleaned; longer ones are searched as they are stored
@@ -45,9 +45,20 @@ class _Piece(NamedTuple):
     """What is searched together: whole lines, or a window of a line that is too long for that."""
 
     start: int
-    data: bytes
-    window: bool
-    last: bool  # of its line
+    end: int
+    data: bytes  # nothing, if it is known that nothing in it is looked for
+    text: bytes | None = None  # of its lines, once it is known
+    window: bool = False
+    last: bool = True  # of its line
+
+
+class _Part(NamedTuple):
+    """What is read together: the end of a line, whole lines, and the beginning of one; the middle is ready to be searched."""
+
+    start: int
+    head: bytes  # all there is, where no line ends
+    middle: _Piece | None
+    tail: bytes
 
 
 @functools.lru_cache(maxsize=64)
@@ -132,6 +143,7 @@ class Search:
 
     Args:
         artifact: sealed or not.
+        batches: its bytes; as ``Artifact._batches``.
         pattern: an RE2 regular expression, matched within lines.
         stream: the view.
         context: lines before and after.
@@ -147,6 +159,7 @@ class Search:
     def __init__(
         self,
         artifact: Artifact,
+        batches: Callable[..., Iterator[list[_Part]]],
         pattern: str,
         *,
         stream: Stream,
@@ -160,6 +173,7 @@ class Search:
         seconds: float | None,
     ) -> None:
         self._artifact = artifact
+        self._batches = batches
         self._stream = stream
         self._context = context
         self._limit = limit
@@ -214,7 +228,7 @@ class Search:
             if stop is not None:
                 at, stopped = stop, True
                 break
-            at = piece.start + len(piece.data) if self._window is None else self._window.seen
+            at = piece.end if self._window is None else self._window.seen
             if self._deadline is not None and time.monotonic() > self._deadline:
                 stopped = at < self._size
                 break
@@ -277,43 +291,75 @@ class Search:
         """Whole lines in pieces of about a megabyte; what is torn at either end counts as a line."""
         if start >= end:
             return
-        held: list[bytes] = []
-        size, wanted, at, windows = 0, _BLOCK, start, self._window is not None
-        for block in self._artifact.chunks(start, end, stream=self._stream, holes="skip"):
-            held.append(block)
-            size += len(block)
-            if size < wanted:
-                continue
-            data = b"".join(held)
-            cut = data.rfind(self._terminator) + 1
-            if windows and (ending := data.find(self._terminator) + 1):
-                yield _Piece(at, data[:ending], window=True, last=True)
-                windows, data, at = False, data[ending:], at + ending
-                cut -= ending
-            if not windows and cut > 0:
-                yield _Piece(at, data[:cut], window=False, last=True)
-                data, at = data[cut:], at + cut
-            elif len(data) >= _LONGEST:
-                yield _Piece(at, data, window=True, last=False)
-                windows = True
-                keep = _character_before(data, len(data) - _OVERLAP - 1)
-                data, at = data[keep:], at + keep
-            held, size = [data], len(data)
-            # A line that does not end is waited for in ever larger steps, so that it is not joined time and again.
-            wanted = _LONGEST if windows else min(_LONGEST, max(_BLOCK, 2 * size))
-        data = b"".join(held)
-        if windows:
-            ending = data.find(self._terminator) + 1 or len(data)
-            yield _Piece(at, data[:ending], window=True, last=True)
-            data, at = data[ending:], at + ending
-        if data:
-            yield _Piece(at, data, window=False, last=True)
+        held: list[bytes] = []  # of a line that has not ended
+        size, at, windows = 0, start, self._window is not None
+        parts = self._batches(start, end, self._stream, "skip", self._parts)
+        for part in itertools.chain.from_iterable(parts):
+            if at + size != part.start:  # the artifact has rolled meanwhile
+                if held:
+                    yield _Piece(at, at + size, b"".join(held), window=windows)
+                held, size, at, windows = [], 0, part.start, False
+            held.append(part.head)
+            size += len(part.head)
+            if part.middle is not None:
+                if held:
+                    yield _Piece(at, at + size, b"".join(held), window=windows)
+                yield part.middle
+                held, size = ([part.tail], len(part.tail)) if part.tail else ([], 0)
+                at, windows = part.middle.end, False
+            elif size >= _LONGEST:
+                data = b"".join(held)
+                yield _Piece(at, at + size, data, window=True, last=False)
+                keep = _character_before(data, size - _OVERLAP - 1)
+                held, size, at, windows = [data[keep:]], size - keep, at + keep, True
+        if held:
+            yield _Piece(at, at + size, b"".join(held), window=windows)
+
+    def _parts(self, blocks: Iterable[tuple[int, bytes]]) -> list[_Part]:
+        """What was read, made ready as far as that can be done without what is around it; on any thread."""
+        parts: list[_Part] = []
+        run: list[bytes] = []
+        start = end = 0
+        for at, block in blocks:
+            if run and at != end:
+                parts.append(self._part(start, b"".join(run)))
+                run = []
+            start = start if run else at
+            run.append(block)
+            end = at + len(block)
+        if run:
+            parts.append(self._part(start, b"".join(run)))
+        return parts
+
+    def _part(self, start: int, data: bytes) -> _Part:
+        """The whole lines of what was read, and what is torn at both ends."""
+        first, last = data.find(self._terminator) + 1, data.rfind(self._terminator) + 1
+        if not first:
+            return _Part(start, data, None, b"")
+        return _Part(start, data[:first], self._ready(start, data, first, last), data[last:])
+
+    def _ready(self, start: int, data: bytes, first: int, last: int) -> _Piece:
+        """Whole lines, cleaned; nothing of them is kept if nothing of them is looked for."""
+        place = (start + first, start + last)
+        if first == last:
+            return _Piece(*place, b"", b"")
+        if self._terminator == b"\n" and self._cleaner is not None and self._cleaner.is_clean(data):
+            if not self._invert and self._patterns[0].search(data, first, last) is None:
+                return _Piece(*place, b"", b"")
+            return _Piece(*place, lines := data[first:last], lines)
+        lines = data[first:last]
+        text = self._cleaned(lines)
+        if not self._invert and not any(
+            pattern.search(text, low, high) for low, high, pattern in self._runs(text)
+        ):
+            return _Piece(*place, b"", b"")
+        return _Piece(*place, lines, text)
 
     # --- what is found ----------------------------------------------------------------------------------
 
     def _search(self, piece: _Piece) -> int | None:
         """Look through a piece; where to go on, if the page is full or the time over."""
-        text = self._cleaned(piece.data)
+        text = self._cleaned(piece.data) if piece.text is None else piece.text
         starts: list[int] | None = None  # of lines in what is stored, where cleaning has moved them
         for low, high, pattern in self._runs(text):
             stop, starts = self._search_run(piece, text, low, high, pattern, starts)
@@ -460,7 +506,7 @@ class Search:
             behind.append(text[at : end if end >= 0 else len(text)])
             at = end + 1 or len(text)
         first = len(before) == self._context or piece.start == 0
-        last = len(behind) == self._context or piece.start + len(piece.data) == self._size
+        last = len(behind) == self._context or piece.end == self._size
         return _shown(before[::-1]) if first else None, _shown(behind) if last else None
 
     def _line_of(self, piece: _Piece, start: int) -> int:
@@ -500,7 +546,7 @@ class Search:
         if matched is not self._invert and not window.told:
             self._counts.matches += self._invert
             self._tell_window(window)
-        return piece.start + len(piece.data) if self._full else None
+        return piece.end if self._full else None
 
     def _scan_window(self, piece: _Piece, window: _Window) -> bool:
         """Note the matches of a window; whether there was time for all of them.

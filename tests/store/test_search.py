@@ -51,6 +51,12 @@ def expected(data, pattern, *, ignore_case=False, invert=False):
     return found
 
 
+def read_little(patch, size):
+    """Make the chunks of new artifacts that small, and search them one by one."""
+    patch.setattr("spillstore.session.CHUNK_SIZE", size)
+    patch.setattr("spillstore.artifact._BLOCKS", 1)
+
+
 def pages(artifact, pattern, **options):
     """All pages of a search."""
     found = [artifact.search(pattern, **options)]
@@ -79,6 +85,43 @@ def test_the_lines_of_a_plain_loop(session, data, pattern, ignore_case, invert, 
     assert (counted.matches, counted.lines, counted.complete) == ((), len(wanted), True)
     assert counted.total_matches == last.total_matches
     artifact.delete()
+
+
+rough = st.lists(
+    st.sampled_from(
+        [
+            b"a",
+            b"ab ",
+            b"zz",
+            "é".encode(),
+            b"\xc3",
+            b"\xff",
+            b"\x1b[1m",
+            b"\r",
+            b"\b",
+            b"\xc2\x85",
+            b"\n",
+            b"\n\n",
+            b"x" * 70,
+        ]
+    ),
+    max_size=60,
+).map(b"".join)
+
+
+@given(rough, patterns, st.booleans(), st.sampled_from([None, Seen()]), st.sampled_from([1, 2, 7, 64]))
+@examples(300)
+def test_it_does_not_matter_how_it_is_read(session, data, pattern, invert, cleaner, size):
+    """Read in pieces of any size, on several threads, a search finds what it finds in one piece."""
+    together = session.put(data, newline="lf")
+    with pytest.MonkeyPatch.context() as patch:
+        read_little(patch, size)
+        apart = session.put(data, newline="lf")
+        for limit in (3, 1000, 0):
+            found = apart.search(pattern, limit=limit, invert=invert, cleaner=cleaner, context=1)
+            assert found == together.search(pattern, limit=limit, invert=invert, cleaner=cleaner, context=1)
+    together.delete()
+    apart.delete()
 
 
 def test_context(session):
@@ -149,7 +192,8 @@ def test_windows_are_no_lines(session, parts, pattern):
     line = b"".join(part * copies for part, copies in parts)
     found = list(re.finditer(pattern.encode(), line))
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in (("_LONGEST", 256), ("_OVERLAP", 64), ("_BLOCK", 128)):
+        read_little(patch, 128)
+        for name, value in (("_LONGEST", 256), ("_OVERLAP", 64)):
             patch.setattr(_search, name, value)
         artifact = session.put(line + b"\n!\n")
         page = artifact.search(pattern)
@@ -267,19 +311,19 @@ def test_a_search_that_runs_out_of_time_loses_nothing(session, pattern, cleaner)
         + b" word\n"
         + b"wo\n" * 50
         + b"needle"
-        + b"x" * 5000
+        + b"x" * 1500
         + b"\nno\n"
-        + b"x" * 3000
+        + b"x" * 1200
     )
     with pytest.MonkeyPatch.context() as patch:
         for name, value in (
             ("_LONGEST", 512),
             ("_OVERLAP", 64),
-            ("_BLOCK", 256),
             ("_LOOKS", 1),
             ("_CLEANED", 400),
         ):
             patch.setattr(_search, name, value)
+        read_little(patch, 256)
         artifact = session.put(content, newline="lf")
         for invert in (False, True):
             whole = artifact.search(pattern, limit=1000, invert=invert, cleaner=cleaner)
@@ -325,7 +369,8 @@ def test_long_lines_that_are_not_ascii(session, shift):
     """A window that begins or ends inside a character is text all the same, and places are those of the characters."""
     line = b"a" * shift + ("é" * 400).encode() + "ÄÖÄ".encode() + ("é" * 400).encode()
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in (("_LONGEST", 300), ("_OVERLAP", 64), ("_BLOCK", 128)):
+        read_little(patch, 128)
+        for name, value in (("_LONGEST", 300), ("_OVERLAP", 64)):
             patch.setattr(_search, name, value)
         artifact = session.put(line + b"\n")
         for pattern in ("(?i)äöä", "Ä.Ä", "[Ä][Ö][Ä]", "ÄÖ"):

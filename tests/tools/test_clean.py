@@ -11,6 +11,7 @@ from spillstore_tools.preview.clean import (
     Positions,
     clean,
     clean_length,
+    is_clean,
     joined,
     one_line,
     split_lines,
@@ -160,3 +161,21 @@ def test_cleaning_again_changes_nothing(line):
     """Cleaned text is clean, so text that was shown can be stored and shown again."""
     text = clean(line)
     assert text == clean(text.encode())
+
+
+@given(outputs | line_bytes | st.binary(max_size=60), st.sampled_from([0, 1, 65_536, 200_000]), st.booleans())
+def test_what_is_clean(data, size, behind):
+    """Bytes are clean if cleaning changes nothing, however many plain ones stand around them."""
+    data = data + b"x" * size if behind else b"x" * size + data
+    assert is_clean(data) is (clean(data).encode() == data)
+
+
+@pytest.mark.parametrize("size", [1000, 100_000])
+def test_each_control_character_is_noticed(size):
+    """Wherever one stands, alone in a small or a large text; a tab and a line end are none."""
+    text = bytearray(b"." * size)
+    for byte in (*range(32), 0x7F):
+        for place in (0, 1, size // 2, size - 1):
+            text[place] = byte
+            assert is_clean(bytes(text)) is (byte in b"\t\n")
+            text[place] = ord(".")

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from spillstore.exceptions import SpillstoreError
 from spillstore_tools.arguments import ArgumentError, absent, flag, one_of, text, whole
 from spillstore_tools.audited import audited
-from spillstore_tools.preview.clean import Positions, clean, is_plain, one_line
+from spillstore_tools.preview.clean import Positions, clean, is_clean, one_line
 from spillstore_tools.retrieval import MAX_CHARS, STREAMS, Answer, closed, find_artifact, of_session
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 SECONDS = 5.0
 _LIMIT, _MOST = 50, 1000
+_STRETCH = 64 * 1024  # bytes that are cleaned together
 _STEP = 25  # matches that are looked for at a time
 _MOST_CONTEXT = 20
 _LINE = 500  # characters of a line that are shown
@@ -47,11 +48,23 @@ _RIGHT = 'search_artifact(id="{}", pattern="error|failed", context=2)'
 class Seen:
     """What a reader sees of stored lines; see ``spillstore.info.Cleaner``."""
 
+    def is_clean(self, data: bytes) -> bool:
+        """As in ``Cleaner``."""
+        return is_clean(data)
+
     def text(self, lines: bytes, terminator: bytes) -> bytes:
         """The same object where there is nothing to clean."""
-        if terminator == b"\n" and lines.isascii() and is_plain(lines):
+        if terminator == b"\n" and is_clean(lines):
             return lines
-        cleaned = clean(lines, terminator).encode()
+        stretches: list[bytes] = []  # most of what is not clean is so in a few places
+        at = 0
+        while at < len(lines):
+            end = lines.rfind(terminator, at, at + _STRETCH) + 1 or lines.find(terminator, at + _STRETCH) + 1
+            stretch = lines[at : end or len(lines)]
+            is_done = terminator == b"\n" and is_clean(stretch)
+            stretches.append(stretch if is_done else clean(stretch, terminator).encode())
+            at = end or len(lines)
+        cleaned = b"".join(stretches)
         return lines if cleaned == lines else cleaned
 
     def offset(self, line: bytes, terminator: bytes, index: int) -> int:

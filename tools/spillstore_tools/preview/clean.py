@@ -17,8 +17,13 @@ cuts rely on: at a line's border, and at any place that ``Positions`` names insi
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 STRING_LIMIT = 64 * 1024
 _CLUSTER = 32
@@ -39,7 +44,9 @@ _CONTROLS = re.compile(r"[\x00-\x07\x0b-\x1f\x7f-\x9f]+")  # all but the backspa
 _CONTROL_BYTES = bytes([*range(8), *range(0x0B, 0x20), 0x7F])  # those of them that are ASCII
 _INVALID = re.compile("[\udc80-\udcff]")
 _SPECIAL_BYTES = bytes([*range(9), *range(0x0B, 0x20), 0x7F])
-_LARGE = 256 * 1024
+_C1 = re.compile(rb"\xc2[\x80-\x9f]")  # U+0080 to U+009F in UTF-8
+_LARGE = 64 * 1024
+_SPECIAL_STRINGS = (_SPECIAL_BYTES[1:15], _SPECIAL_BYTES[15:])  # a NUL ends the search anyway
 _CR_ENDS = bytes.maketrans(b"\r\n", b"\n\x0b")
 _REGIONAL = "".join(map(chr, range(0x1F1E6, 0x1F200)))  # two of them are a flag
 
@@ -77,10 +84,40 @@ def ended_by_lf(data: bytes, terminator: bytes) -> bytes:
 
 
 def is_plain(data: bytes) -> bool:
-    """Whether ASCII bytes hold no control character but tab and LF."""
-    if len(data) >= _LARGE:
-        return not any(map(data.__contains__, _SPECIAL_BYTES))  # 0.6 ms a MiB, where the other takes 0.85
-    return len(data.translate(None, _SPECIAL_BYTES)) == len(data)
+    """Whether bytes hold no ASCII control character but tab and LF. Cost: 0.2 ms a MiB, in which other threads run."""
+    size = len(data)
+    if size < _LARGE:
+        return len(data.translate(None, _SPECIAL_BYTES)) == size
+    until = _first_of()
+    return all(until(data, special) == size for special in _SPECIAL_STRINGS)
+
+
+@functools.cache
+def _first_of() -> Callable[[bytes, bytes], int]:
+    """C's ``strcspn``: how far it is to a NUL or the first of a few bytes.
+
+    It compares 16 bytes at once with up to 16 others, and ctypes lets go of the interpreter's lock. ``bytes.translate``
+    takes four times as long, and a regular expression longer still.
+    """
+    import ctypes  # noqa: PLC0415  # four milliseconds that only large outputs need
+
+    function = ctypes.CDLL(None).strcspn
+    function.argtypes = [ctypes.c_char_p, ctypes.c_char_p]  # a bytes object ends with a NUL
+    function.restype = ctypes.c_size_t
+    return cast("Callable[[bytes, bytes], int]", function)
+
+
+def is_clean(data: bytes) -> bool:
+    """Whether lines that LF ends are their own cleaned text."""
+    if not is_plain(data):
+        return False
+    if data.isascii():
+        return True
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return b"\xc2" not in data or _C1.search(data) is None
 
 
 def clean_length(data: bytes, terminator: bytes = b"\n") -> int:
