@@ -36,7 +36,6 @@ from spillstore._database import (
 from spillstore._digests import keyed_digest, stored_algorithm
 from spillstore._eviction import EVICT, Evictor
 from spillstore._freshness import check_sum
-from spillstore._kept import KEPT, keep
 from spillstore._pipeline import BATCH_BYTES, Batch, Ending, Pipeline
 from spillstore._plausible import is_count
 from spillstore._recorder import Recorder
@@ -909,6 +908,8 @@ class Engine:
 
     def _keep_events(self, connection: sqlite3.Connection) -> None:
         """Copy the events of a session that goes; its folder is that of a store's project."""
+        from spillstore._kept import KEPT, keep  # noqa: PLC0415  # few keep them
+
         with self.audit.taken() as entries:
             self._recorder.events(connection, entries)
             self._recorder.event(connection, "delete_session", None, {})

@@ -13,16 +13,16 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from spillstore import _sql
+from spillstore import info as infos
 from spillstore._database import SESSION_KEY, translated
 from spillstore.exceptions import InvalidSettingError
-from spillstore.info import Page, event_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from spillstore._records import SessionRow
-    from spillstore.info import Event
+    from spillstore.info import Event, Page
     from spillstore.settings import Settings
 
 KEPT = "audit.db"
@@ -125,7 +125,7 @@ def page(
             raise InvalidSettingError(f"{cursor!r} is no cursor; take it from the page before")
         before = (int(match[1]), match[2], int(match[3]))
     if not path.is_file():
-        return Page([], None)
+        return infos.Page([], None)
     parameters = {
         **filters,
         "session_id": session_id,
@@ -138,7 +138,7 @@ def page(
         rows = kept.execute(_PAGE, parameters).fetchall()
     last = rows[limit - 1] if len(rows) > limit else None
     following = None if last is None else f"{last[1]}-{last[7]}-{last[0]}"
-    return Page([event_of(row[:7]) for row in rows[:limit]], following)
+    return infos.Page([infos.event_of(row[:7]) for row in rows[:limit]], following)
 
 
 def _open(path: Path, settings: Settings) -> sqlite3.Connection:
