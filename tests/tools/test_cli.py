@@ -274,9 +274,12 @@ def test_help_imports_nothing_of_the_store():
 
 
 def test_closed_stdout(put, program):
-    """A caller that closed stdout gets no traceback."""
+    """What cannot be printed because the caller closed stdout is a failure, in one line; with nothing to print it is none."""
     put(b"text\n")
     line = f'"{sys.executable}" -m spillstore_tools.cli show @last >&-'
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (125, "spillstore: Bad file descriptor\n")
+    put(b"")
     done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 

@@ -273,6 +273,39 @@ def test_many_small_blocks_are_bounded_together(store):
     assert whole.count("000099\n") == 2 * 143
 
 
+@pytest.mark.parametrize("kind", ["resource_link", "hologram"])
+def test_many_other_blocks_are_stored_together(session, kind):
+    """Links and unknown blocks stay while they are few; many become one array, with a preview where the first stood."""
+    fitter = Fitter(TruncationProcessor(session), lambda: Names(()))
+
+    def fitted(count):
+        blocks = [{"type": kind, "uri": f"mem://{number}", "name": "n" * 80} for number in range(count)]
+        content = [{"type": "text", "text": "before"}, *blocks, {"type": "text", "text": "after"}]
+        return blocks, fitter.fit(json.dumps({"content": content}).encode(), Call(tool="t"))
+
+    assert fitted(400)[1] is None
+    blocks, done = fitted(2000)
+    result = json.loads(done)
+    before, words, after = result["content"]
+    assert (before["text"], words["type"], after["text"]) == ("before", "text", "after")
+    assert words["text"].startswith(
+        "[2000 other blocks of the result, from block 2 on, as one JSON array:]\n"
+    )
+    assert len(words["text"]) <= 8200
+    (stored,) = result["_meta"][META]
+    assert json.loads(session.artifact(stored["id"]).read_bytes(0, stored["bytes"])) == blocks
+
+
+def test_pictures_are_bounded_together(session):
+    """So many bytes of pictures stay, whatever their number; the next one is stored."""
+    fitter = Fitter(TruncationProcessor(session), lambda: Names(()))
+    data = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(BINARY // 3 - 8)).decode()
+    blocks = [{"type": "image", "data": data, "mimeType": "image/png"}] * 5
+    result = json.loads(fitter.fit(json.dumps({"content": blocks}).encode(), Call(tool="t")))
+    assert ["image"] * 3 + ["text"] * 2 == [each["type"] for each in result["content"]]
+    assert [3, 4] == [each["of"] for each in result["_meta"][META]]
+
+
 def test_pictures_above_the_bound_are_stored_decoded(store):
     """Words say what it is; the artifact has the bytes of the picture, and what stands around it stays."""
 
@@ -594,6 +627,28 @@ def test_results_of_tasks_are_stored(talk, store, begun, method):
     with store.session("named", read_only=True) as session:
         info = session.artifact(stored["id"]).info
     assert (info.source, info.size) == ("say", 48_000)
+
+
+def test_what_comes_with_a_protocol_error_is_bounded(talk, store):
+    """A message or data of megabytes is stored, and a preview of it is what the error says; its code stays."""
+    it = talk(RAW, "--session", "named")
+    error = {
+        "code": -32603,
+        "message": "line of a trace\n" * 60_000,
+        "data": {"frames": ["f"] * 50_000},
+        "other": 1,
+    }
+    line = '{"jsonrpc":"2.0","id":%ID%,"error":' + json.dumps(error) + "}"
+    found = it.answer("say", lines=[line])["error"]
+    assert (found["code"], found["other"]) == (-32603, 1)
+    assert (len(found["message"]) <= 8000, len(found["data"]) <= 8000) == (True, True)
+    with store.session("named", read_only=True) as session:
+        whole = {artifact.id: artifact.read_bytes(0, artifact.info.size) for artifact in session.artifacts()}
+    stored = {part: next(each for each in whole if each in found[part]) for part in ("message", "data")}
+    assert whole[stored["message"]].decode() == error["message"]
+    assert json.loads(whole[stored["data"]]) == error["data"]
+    short = '{"jsonrpc":"2.0","id":%ID%,"error":{"code":1,"message":"no"}}'
+    assert it.answer("say", lines=[short])["error"] == {"code": 1, "message": "no"}
 
 
 def test_requests_after_the_end_are_answered(talk):

@@ -111,9 +111,12 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _prepare_streams() -> None:
-    """Make printing safe: streams that the caller closed, and terminals that do not speak UTF-8."""
+    """Make printing safe: streams that the caller closed, and terminals that do not speak UTF-8.
+
+    A closed stream's number shall not become that of some file of ours; what is written to it fails, as it does for others.
+    """
     if sys.stdout is None:
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  # open until we exit
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
     elif hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")
 

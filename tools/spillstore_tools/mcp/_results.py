@@ -3,7 +3,8 @@
 A block of text, or a resource with text, goes through the processor alone, in order. What a profile shows whole stays
 byte for byte as it came. Once ``TOGETHER`` characters are shown, all text that follows is stored together and shown as one
 preview, so that a thousand small blocks are as bounded as a large one. Images, sounds and other base64 stay up to
-``BINARY`` bytes; beyond, the bytes are stored and words say what they are. A structured value that is too large gives way
+``BINARY`` bytes of all of them; beyond, the bytes are stored and words say what they are. Links and blocks of unknown kinds stay
+up to ``OTHERS`` bytes, and are stored together beyond. A structured value that is too large gives way
 to a short one that says where it is (``_listing`` relaxes the schema); its preview stands in the content only where no
 text is there already, for servers repeat the value as text, and clients may show a model both.
 """
@@ -36,9 +37,11 @@ if TYPE_CHECKING:
 
 TOGETHER = 32_000
 BINARY = 5 * 1024 * 1024
+OTHERS = 64 * 1024
 _OF_ANY_BLOCK = frozenset({"annotations", "_meta"})
 META = "spillstore/artifacts"
 _PIECE = 256 * 1024
+_UNTOUCHED = 4000  # bytes of an error's message or data that any profile shows
 _AT_ONCE = 4 * 1024 * 1024  # bytes; what is larger is stored piece by piece, and never there as a text
 
 
@@ -93,6 +96,25 @@ class Fitter:
         self._processor = processor
         self._names = names
 
+    def fit_error(self, error: Data, call: Call) -> bytes | None:
+        """An error as a client gets it; None if it is to stay as it is. What is said with it is stored if it is too large.
+
+        Args:
+            error: as the fronted server sent it.
+            call: what it answers.
+
+        Raises:
+            PieceError: it is none.
+        """
+        fields = members(error)
+        fitting = _Fitting(self._processor, self._names, {}, call)
+        changed = {
+            name: data
+            for name, media_type in (("message", None), ("data", "application/json"))
+            if (data := fitting.member(fields.get(name), name, media_type)) is not None
+        }
+        return joined(fields | changed) if changed else None
+
     def fit(self, result: Data, call: Call) -> bytes | None:
         """The result as a client gets it; None if it is to stay as it is.
 
@@ -122,6 +144,7 @@ class _Fitting:
         self._blocks: list[Data | None] = [*items(fields["content"])] if "content" in fields else []
         self._artifacts: list[dict[str, object]] = []
         self._shown = 0
+        self._binary = 0  # bytes of base64 that stay
         self._changed = False
         self._refused = False
 
@@ -139,6 +162,7 @@ class _Fitting:
             self._fit_text(rest[0])
         elif rest:
             self._fit_together(rest)
+        self._fit_others({part.index for part in parts})
         fields = self._fields
         if "structuredContent" in fields:
             fields = self._fit_structured(fields, has_text=any(part.key == "text" for part in parts))
@@ -178,8 +202,37 @@ class _Fitting:
             for part in parts[1:]:
                 self._blocks[part.index] = None
 
+    def _fit_others(self, known: set[int]) -> None:
+        """Links and what we know nothing of: if it is much, all of it goes as one array, and a preview stands where the first was."""
+        others = [
+            (index, block)
+            for index, block in enumerate(self._blocks)
+            if block is not None and index not in known
+        ]
+        if sum(len(block) for _, block in others) <= OTHERS:
+            return
+        place = others[0][0]
+        done = self._process(_array([block for _, block in others]), place, "application/json")
+        where = f"[{len(others)} other blocks of the result, from block {place + 1} on, as one JSON array:]\n"
+        for index, _ in others:
+            self._blocks[index] = None
+        self._blocks[place] = joined({"type": b'"text"', "text": dumped(where + self._words(done))})
+        self._changed = True
+
+    def member(self, data: Data | None, name: str, media_type: str | None) -> bytes | None:
+        """A value that a model may be shown, made fit, as a JSON string; None if it stays."""
+        if data is None or len(data) <= _UNTOUCHED:
+            return None
+        content = text_pieces(data) if _is_text(data) else _slices(data)
+        done = self._process(content, name, media_type)
+        return dumped(self._words(done)) if done.metadata.was_truncated else None
+
     def _fit_binary(self, part: _Part) -> None:
-        if len(part.data) <= BINARY or _decoded_size(part.data) <= BINARY:
+        size = len(part.data) // 4 * 3
+        if size > BINARY - self._binary:
+            size = _decoded_size(part.data)
+        if size <= BINARY - self._binary:
+            self._binary += size
             return
         try:
             done = self._process(_decoded(part.data), part.index, _media_type(part))
@@ -269,6 +322,14 @@ def _is_text(data: Data | None) -> bool:
 def _media_type(part: _Part) -> str | None:
     found = text_of((part.inner or part.block).get("mimeType"))
     return found[:200] if found is not None else None
+
+
+def _array(blocks: list[Data]) -> Iterator[bytes]:
+    """Blocks as a JSON array, one a line."""
+    for number, block in enumerate(blocks):
+        yield b",\n" if number else b"["
+        yield from _slices(block)
+    yield b"]\n"
 
 
 def _slices(data: Data) -> Iterator[bytes]:

@@ -69,7 +69,7 @@ INSTRUCTIONS = "A tool result that is too long is shown in part; it says what is
 _SERVER_GONE = -32000
 _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 _READ = 256 * 1024
-_UNASKED = 8000  # bytes of an answer that nobody waits for, above which it is made fit as one of a call
+_UNASKED = 8000  # bytes of an error, or of an answer that nobody waits for, above which it is made fit
 _ROOM = 64 * 1024 * 1024  # bytes of results that are being stored, or wait for it
 _WORKERS = 4
 _LEAVE = 5.0  # seconds for the server to end by itself once nobody asks any more
@@ -370,7 +370,9 @@ class Proxy:
             self._client.write(line)
         elif pending.ours is not None:
             pending.ours.put(message)
-        elif pending.call is not None and "result" in message:
+        elif (pending.call is not None and "result" in message) or (
+            pending.call is not None and len(line) > _UNASKED
+        ):
             self._storing.put(lambda: self._send_fit(line, message, pending), len(line))
         elif pending.method in _TOUCHED:
             self._send_touched(line, message, pending)
@@ -379,12 +381,16 @@ class Proxy:
 
     def _send_fit(self, line: bytes | bytearray, message: dict[str, Data], pending: Pending) -> None:
         assert pending.call is not None  # the caller asked
+        member = "result" if "result" in message else "error"
         try:
-            result = self._fit(message["result"], pending, pending.call)
+            if member == "error":
+                result = self._fitter.fit_error(message["error"], pending.call)
+            else:
+                result = self._fit(message["result"], pending, pending.call)
         except Exception as error:  # noqa: BLE001  # whatever it is, the call has been answered and its answer is wanted
             _note(f"a result of {shown(pending.call.tool.encode())} is passed on as it came: {error!r}")
             result = None
-        self._client.write(line if result is None else joined({**message, "result": result}))
+        self._client.write(line if result is None else joined({**message, member: result}))
 
     def _fit(self, result: Data, pending: Pending, call: Call) -> bytes | None:
         """The result made fit; None if it stays as it is. That of a task comes later, and is one of this tool then, too."""
