@@ -33,6 +33,8 @@ _TEXT = 2000  # bytes of a line around its match that are told
 _CURSOR = re.compile(
     r"(combined|stdout|stderr)@(\d{1,18})\+(\d{1,18})\+(\d{1,18})(?:~(\d{1,18})(!?))?", re.ASCII
 )
+_PLAIN = re.compile(r"[\w \t!\"#%&',/:;<=>@`~-]+", re.ASCII)  # a pattern that is just text
+_FEW = 500  # lines of a piece from which on a call for each costs more than the interpreter's lock
 _LOOKS = 64  # matches or lines from one look at the clock to the next
 _LONGEST_CHARACTER = 4  # bytes
 _CONTINUING = bytes(range(0x80, 0xC0))  # bytes that go on a character in UTF-8
@@ -50,6 +52,7 @@ class _Piece(NamedTuple):
     text: bytes | None = None  # of its lines, once it is known
     window: bool = False
     last: bool = True  # of its line
+    counts: tuple[int, int] | None = None  # matching lines and matches, where that is all that is wanted
 
 
 class _Part(NamedTuple):
@@ -183,6 +186,10 @@ class Search:
             compiled(pattern, ignore_case=ignore_case, literal=literal, latin=latin)
             for latin in (False, True)
         ]
+        is_text = pattern.isascii() and pattern.isprintable() if literal else _PLAIN.fullmatch(pattern)
+        # Where text is counted, and nothing is told of it, there is a faster way than to match it one by one.
+        counting = not (limit or invert or ignore_case)
+        self._text = pattern.encode() if counting and pattern and is_text else None
         self._deadline = None if seconds is None else time.monotonic() + seconds
         info = artifact.info
         self._terminator = b"\r" if info.newline == "cr" else b"\n"
@@ -343,6 +350,9 @@ class Search:
         place = (start + first, start + last)
         if first == last:
             return _Piece(*place, b"", b"")
+        if self._text is not None:
+            text = self._cleaned(data[first:last])
+            return _Piece(*place, b"", b"", counts=self._counted(text, self._text))
         if self._terminator == b"\n" and self._cleaner is not None and self._cleaner.is_clean(data):
             if not self._invert and self._patterns[0].search(data, first, last) is None:
                 return _Piece(*place, b"", b"")
@@ -355,11 +365,31 @@ class Search:
             return _Piece(*place, b"", b"")
         return _Piece(*place, lines, text)
 
+    def _counted(self, text: bytes, wanted: bytes) -> tuple[int, int]:
+        """Lines that hold a text, and how often they do."""
+        lines = matches = at = 0
+        while True:
+            if lines < _FEW:  # in which other threads run
+                found = self._patterns[0].search(text, at)
+                hit = -1 if found is None else found.start()
+            else:
+                hit = text.find(wanted, at)
+            if hit < 0:
+                return lines, matches
+            at = text.find(b"\n", hit) + 1 or len(text)
+            lines += 1
+            matches += text.count(wanted, hit, at)
+
     # --- what is found ----------------------------------------------------------------------------------
 
     def _search(self, piece: _Piece) -> int | None:
         """Look through a piece; where to go on, if the page is full or the time over."""
         text = self._cleaned(piece.data) if piece.text is None else piece.text
+        if self._text is not None:
+            lines, matches = piece.counts or self._counted(text, self._text)
+            self._counts.lines += lines
+            self._counts.matches += matches
+            return None
         starts: list[int] | None = None  # of lines in what is stored, where cleaning has moved them
         for low, high, pattern in self._runs(text):
             stop, starts = self._search_run(piece, text, low, high, pattern, starts)

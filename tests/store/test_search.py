@@ -120,8 +120,24 @@ def test_it_does_not_matter_how_it_is_read(session, data, pattern, invert, clean
         for limit in (3, 1000, 0):
             found = apart.search(pattern, limit=limit, invert=invert, cleaner=cleaner, context=1)
             assert found == together.search(pattern, limit=limit, invert=invert, cleaner=cleaner, context=1)
+        told = together.search(pattern, limit=1000, invert=invert, cleaner=cleaner)
+        assert (told.lines, told.total_matches) == (found.lines, found.total_matches)
     together.delete()
     apart.delete()
+
+
+@pytest.mark.parametrize("literal", [False, True])
+def test_text_is_counted_as_it_is_matched(session, literal):
+    """Few lines or thousands, once or often in each: the count is that of the matches one by one."""
+    data = b"".join(b"a%s aa aaa\n" % (b" needle" * (number % 977 == 0)) for number in range(30_000))
+    artifact = session.put(data + b"the end, aa")
+    for pattern in ("needle", "aa", "a", " ", "the end"):
+        counted = artifact.search(pattern, limit=0, literal=literal)
+        assert counted.lines == sum(
+            pattern.encode() in line for line in artifact.read_bytes(0, len(data) + 11).split(b"\n")
+        )
+        assert counted.total_matches == (data + b"the end, aa").count(pattern.encode())
+    artifact.delete()
 
 
 def test_context(session):
