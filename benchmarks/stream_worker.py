@@ -18,7 +18,7 @@ _PIECE = 256 * 1024
 
 def stream(source: str, root: str, how: str, size: int) -> dict[str, Any]:
     """Write the first ``size`` bytes of a file, as a command would, and report the cost."""
-    with Store(root, free_disk_floor=0).session(SESSION) as session, open(source, "rb") as file:
+    with Store(root, free_disk_floor=0, redact=False).session(SESSION) as session, open(source, "rb") as file:
         began = time.perf_counter()
         sink: Any = (
             session.create(source="benchmark")
