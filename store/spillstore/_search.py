@@ -11,128 +11,30 @@ only counts, has exact totals.
 from __future__ import annotations
 
 import dataclasses
-import functools
-import itertools
 import re
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from spillstore.exceptions import DroppedRangeError, PatternError, RangeError, RangeTooLargeError
+from spillstore import _pieces
+from spillstore._patterns import compiled, text_of
+from spillstore._pieces import Piece, Pieces, character_before
+from spillstore.exceptions import DroppedRangeError, RangeError, RangeTooLargeError
 from spillstore.info import Match, SearchResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from spillstore.artifact import Artifact
     from spillstore.info import Cleaner, Stream
 
-_LONGEST = 16 * 1024 * 1024  # bytes of a line that is searched as a whole
-_OVERLAP = 1024 * 1024
 _CLEANED = 1024 * 1024  # bytes of a line that is cleaned; longer ones are searched as they are stored
 _TEXT = 2000  # bytes of a line around its match that are told
 _CURSOR = re.compile(
     r"(combined|stdout|stderr)@(\d{1,18})\+(\d{1,18})\+(\d{1,18})(?:~(\d{1,18})(!?))?", re.ASCII
 )
-_PLAIN = re.compile(r"[\w \t!\"#%&',/:;<=>@`~-]+", re.ASCII)  # a pattern that is just text
 _FEW = 500  # lines of a piece from which on a call for each costs more than the interpreter's lock
 _LOOKS = 64  # matches or lines from one look at the clock to the next
-_LONGEST_CHARACTER = 4  # bytes
-_CONTINUING = bytes(range(0x80, 0xC0))  # bytes that go on a character in UTF-8
-_NO_LINES = re.compile(r"\(\?[a-zA-Z]*-[a-zA-Z]*m[a-zA-Z]*[:)]")
 _CONTEXT_BYTES = 256 * 1024
-_SHOWN = 100  # characters of a wrong pattern
-
-
-class _Piece(NamedTuple):
-    """What is searched together: whole lines, or a window of a line that is too long for that."""
-
-    start: int
-    end: int
-    data: bytes  # nothing, if it is known that nothing in it is looked for
-    text: bytes | None = None  # of its lines, once it is known
-    window: bool = False
-    last: bool = True  # of its line
-    counts: tuple[int, int] | None = None  # matching lines and matches, where that is all that is wanted
-
-
-class _Part(NamedTuple):
-    """What is read together: the end of a line, whole lines, and the beginning of one; the middle is ready to be searched."""
-
-    start: int
-    head: bytes  # all there is, where no line ends
-    middle: _Piece | None
-    tail: bytes
-
-
-@functools.lru_cache(maxsize=64)
-def compiled(pattern: str, *, ignore_case: bool, literal: bool, latin: bool) -> Any:
-    """The pattern for bytes.
-
-    Raises:
-        PatternError: it is none, or one that cannot be searched in linear time.
-    """
-    import re2  # type: ignore[import-untyped]  # noqa: PLC0415  # ten milliseconds that only a search needs
-
-    options = re2.Options()
-    options.log_errors = False
-    options.never_nl = True
-    options.case_sensitive = not ignore_case
-    options.max_mem = 64 * 1024 * 1024
-    if latin:
-        options.encoding = re2.Options.Encoding.LATIN1
-    source = re2.escape(pattern) if literal else _within_lines(pattern)
-    try:
-        return re2.compile(f"(?m){source}".encode(errors="surrogatepass"), options)
-    except re2.error as error:
-        reason = error.args[0].decode() if isinstance(error.args[0], bytes) else str(error.args[0])
-        raise PatternError(_explained(pattern, reason)) from None
-
-
-def _within_lines(pattern: str) -> str:
-    """The pattern with nothing in it that looks beyond a line: its ends are those of the text.
-
-    Raises:
-        PatternError: it has what would match line ends, or none of them.
-    """
-    out: list[str] = []
-    at = 0
-    while at < len(pattern):
-        two = pattern[at : at + 2]
-        if two == "\\Q":
-            end = pattern.find("\\E", at + 2)
-            end = len(pattern) if end < 0 else end + 2
-            out.append(pattern[at:end])
-            at = end
-            continue
-        if two == "\\C":
-            raise PatternError(f"{_short(pattern)!r}: \\C, any byte, is not supported; use . or [^a]")
-        if two == "(?" and (flags := _NO_LINES.match(pattern, at)):
-            raise PatternError(
-                f"{_short(pattern)!r}: {flags[0]} is not supported: ^ and $ are always the ends of a line"
-            )
-        out.append({"\\A": "^", "\\z": "$"}.get(two, two) if two[0] == "\\" else two[0])
-        at += 2 if two[0] == "\\" else 1
-    return "".join(out)
-
-
-def _short(pattern: str) -> str:
-    return pattern if len(pattern) <= _SHOWN else f"{pattern[:_SHOWN]}..."
-
-
-def _explained(pattern: str, reason: str) -> str:
-    shown = _short(pattern)
-    hint = "escape what is meant literally, or search for it literally"
-    if re.search(r"\(\?<?[=!]", pattern):
-        hint = "look-ahead and look-behind are not supported; match more, and look at the lines"
-    elif re.search(r"\\[1-9]|\(\?P=", pattern):
-        hint = "back-references are not supported; spell the alternatives out"
-    elif re.search(r"[*+?}]\+|\(\?>", pattern):
-        hint = "possessive and atomic groups are not supported, nor needed: no pattern backtracks here"
-    elif "\\Z" in pattern:
-        hint = r"use $ for the end of a line"
-    elif re.search(r"\{\d{4,}", pattern):
-        hint = "repeat at most 1000 times, or use * or +"
-    return f"{shown!r} is no pattern that can be searched for (RE2 syntax): {reason}; {hint}"
 
 
 @dataclasses.dataclass(slots=True)
@@ -162,7 +64,7 @@ class Search:
     def __init__(
         self,
         artifact: Artifact,
-        batches: Callable[..., Iterator[list[_Part]]],
+        batches: Callable[..., Iterator[Any]],
         pattern: str,
         *,
         stream: Stream,
@@ -176,7 +78,6 @@ class Search:
         seconds: float | None,
     ) -> None:
         self._artifact = artifact
-        self._batches = batches
         self._stream = stream
         self._context = context
         self._limit = limit
@@ -186,13 +87,13 @@ class Search:
             compiled(pattern, ignore_case=ignore_case, literal=literal, latin=latin)
             for latin in (False, True)
         ]
-        is_text = pattern.isascii() and pattern.isprintable() if literal else _PLAIN.fullmatch(pattern)
         # Where text is counted, and nothing is told of it, there is a faster way than to match it one by one.
         counting = not (limit or invert or ignore_case)
-        self._text = pattern.encode() if counting and pattern and is_text else None
+        self._text = text_of(pattern, literal=literal) if counting else None
         self._deadline = None if seconds is None else time.monotonic() + seconds
         info = artifact.info
         self._terminator = b"\r" if info.newline == "cr" else b"\n"
+        self._reading = Pieces(batches, stream, self._terminator, self._ready)
         self._size, self._state = artifact.extent(stream)
         self._hole = self._hole_of()
         self._counts = _Counts()
@@ -242,7 +143,7 @@ class Search:
         inside = self._left_inside() if stopped and self._window is not None else ""
         notes = []
         if self._windows:
-            notes.append(f"lines above {_LONGEST} bytes were searched in overlapping windows")
+            notes.append(f"lines above {_pieces.LONGEST} bytes were searched in overlapping windows")
         if self._uncleaned:
             notes.append(f"lines above {_CLEANED} bytes were searched as they are stored")
         if self._hole is not None:
@@ -278,92 +179,41 @@ class Search:
 
     # --- what is read -----------------------------------------------------------------------------------
 
-    def _pieces(self) -> Iterator[_Piece]:
+    def _pieces(self) -> Iterator[Piece]:
         if self._hole is None:
-            yield from self._between(self._first(), self._size)
+            yield from self._reading.between(self._first(), self._size, inside=self._window is not None)
             return
         low, high = self._hole
-        yield from self._between(self._first(), min(low, self._size))
-        yield from self._between(max(self._start, high), self._size)
+        yield from self._reading.between(self._first(), min(low, self._size), inside=self._window is not None)
+        yield from self._reading.between(max(self._start, high), self._size, inside=self._window is not None)
 
     def _first(self) -> int:
         """Where reading begins: inside a line with the character before, which tells what ``^`` is not."""
         if self._window is None or self._start <= self._window.start:
             return self._start
-        low = max(self._window.start, self._start - _LONGEST_CHARACTER)
+        low = max(self._window.start, self._start - _pieces.LONGEST_CHARACTER)
         before = self._artifact.read_bytes(low, self._start, stream=self._stream, holes="skip")
-        return low + _character_before(before, len(before) - 1)
+        return low + character_before(before, len(before) - 1)
 
-    def _between(self, start: int, end: int) -> Iterator[_Piece]:
-        """Whole lines in pieces of about a megabyte; what is torn at either end counts as a line."""
-        if start >= end:
-            return
-        held: list[bytes] = []  # of a line that has not ended
-        size, at, windows = 0, start, self._window is not None
-        parts = self._batches(start, end, self._stream, "skip", self._parts)
-        for part in itertools.chain.from_iterable(parts):
-            if at + size != part.start:  # the artifact has rolled meanwhile
-                if held:
-                    yield _Piece(at, at + size, b"".join(held), window=windows)
-                held, size, at, windows = [], 0, part.start, False
-            held.append(part.head)
-            size += len(part.head)
-            if part.middle is not None:
-                if held:
-                    yield _Piece(at, at + size, b"".join(held), window=windows)
-                yield part.middle
-                held, size = ([part.tail], len(part.tail)) if part.tail else ([], 0)
-                at, windows = part.middle.end, False
-            elif size >= _LONGEST:
-                data = b"".join(held)
-                yield _Piece(at, at + size, data, window=True, last=False)
-                keep = _character_before(data, size - _OVERLAP - 1)
-                held, size, at, windows = [data[keep:]], size - keep, at + keep, True
-        if held:
-            yield _Piece(at, at + size, b"".join(held), window=windows)
-
-    def _parts(self, blocks: Iterable[tuple[int, bytes]]) -> list[_Part]:
-        """What was read, made ready as far as that can be done without what is around it; on any thread."""
-        parts: list[_Part] = []
-        run: list[bytes] = []
-        start = end = 0
-        for at, block in blocks:
-            if run and at != end:
-                parts.append(self._part(start, b"".join(run)))
-                run = []
-            start = start if run else at
-            run.append(block)
-            end = at + len(block)
-        if run:
-            parts.append(self._part(start, b"".join(run)))
-        return parts
-
-    def _part(self, start: int, data: bytes) -> _Part:
-        """The whole lines of what was read, and what is torn at both ends."""
-        first, last = data.find(self._terminator) + 1, data.rfind(self._terminator) + 1
-        if not first:
-            return _Part(start, data, None, b"")
-        return _Part(start, data[:first], self._ready(start, data, first, last), data[last:])
-
-    def _ready(self, start: int, data: bytes, first: int, last: int) -> _Piece:
+    def _ready(self, start: int, data: bytes, first: int, last: int) -> Piece:
         """Whole lines, cleaned; nothing of them is kept if nothing of them is looked for."""
         place = (start + first, start + last)
         if first == last:
-            return _Piece(*place, b"", b"")
+            return Piece(*place, b"", b"")
         if self._text is not None:
             text = self._cleaned(data[first:last])
-            return _Piece(*place, b"", b"", counts=self._counted(text, self._text))
+            return Piece(*place, b"", b"", counts=self._counted(text, self._text))
         if self._terminator == b"\n" and self._cleaner is not None and self._cleaner.is_clean(data):
             if not self._invert and self._patterns[0].search(data, first, last) is None:
-                return _Piece(*place, b"", b"")
-            return _Piece(*place, lines := data[first:last], lines)
+                return Piece(*place, b"", b"")
+            return Piece(*place, lines := data[first:last], lines)
         lines = data[first:last]
         text = self._cleaned(lines)
         if not self._invert and not any(
             pattern.search(text, low, high) for low, high, pattern in self._runs(text)
         ):
-            return _Piece(*place, b"", b"")
-        return _Piece(*place, lines, text)
+            return Piece(*place, b"", b"")
+        return Piece(*place, lines, text)
 
     def _counted(self, text: bytes, wanted: bytes) -> tuple[int, int]:
         """Lines that hold a text, and how often they do."""
@@ -382,7 +232,7 @@ class Search:
 
     # --- what is found ----------------------------------------------------------------------------------
 
-    def _search(self, piece: _Piece) -> int | None:
+    def _search(self, piece: Piece) -> int | None:
         """Look through a piece; where to go on, if the page is full or the time over."""
         text = self._cleaned(piece.data) if piece.text is None else piece.text
         if self._text is not None:
@@ -398,7 +248,7 @@ class Search:
         return None
 
     def _search_run(
-        self, piece: _Piece, text: bytes, position: int, high: int, pattern: Any, starts: list[int] | None
+        self, piece: Piece, text: bytes, position: int, high: int, pattern: Any, starts: list[int] | None
     ) -> tuple[int | None, list[int] | None]:
         """Look through lines of one encoding."""
         while position < high:
@@ -490,7 +340,7 @@ class Search:
             yield low, len(text), self._patterns[not good]
 
     def _take(
-        self, piece: _Piece, text: bytes, begin: int, hit: int, starts: list[int] | None
+        self, piece: Piece, text: bytes, begin: int, hit: int, starts: list[int] | None
     ) -> list[int] | None:
         """Keep a matching line for the page; ``begin`` and ``hit`` are in the text."""
         if not self._limit:
@@ -520,7 +370,7 @@ class Search:
         return starts
 
     def _around(
-        self, piece: _Piece, text: bytes, begin: int
+        self, piece: Piece, text: bytes, begin: int
     ) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
         """The lines before and behind the one that begins there, as far as the piece tells: None where it does not."""
         before: list[bytes] = []
@@ -539,7 +389,7 @@ class Search:
         last = len(behind) == self._context or piece.end == self._size
         return _shown(before[::-1]) if first else None, _shown(behind) if last else None
 
-    def _line_of(self, piece: _Piece, start: int) -> int:
+    def _line_of(self, piece: Piece, start: int) -> int:
         """The number of the line that begins at a place in a piece; counted on from the one before, or looked up."""
         known, line = self._known
         byte = piece.start + start
@@ -550,7 +400,7 @@ class Search:
         self._known = (byte, line)
         return line
 
-    def _behind(self, piece: _Piece, text: bytes, begin: int, starts: list[int] | None) -> int:
+    def _behind(self, piece: Piece, text: bytes, begin: int, starts: list[int] | None) -> int:
         """The byte behind a line of a piece."""
         if text is piece.data:
             end = text.find(b"\n", begin) + 1 or len(text)
@@ -559,7 +409,7 @@ class Search:
         number = text.count(b"\n", 0, begin) + 1
         return piece.start + (starts[number] if number < len(starts) else len(piece.data))
 
-    def _search_window(self, piece: _Piece) -> int | None:
+    def _search_window(self, piece: Piece) -> int | None:
         """A window of a very long line, as it is stored: every match counts once, the line once."""
         self._windows |= not piece.last
         if self._window is None:
@@ -578,7 +428,7 @@ class Search:
             self._tell_window(window)
         return piece.end if self._full else None
 
-    def _scan_window(self, piece: _Piece, window: _Window) -> bool:
+    def _scan_window(self, piece: Piece, window: _Window) -> bool:
         """Note the matches of a window; whether there was time for all of them.
 
         What it begins or ends with is no beginning or end of the line, so it has a character more at either side.
@@ -588,9 +438,9 @@ class Search:
             data = data.removesuffix(self._terminator)
             end = last_start = len(data)
         else:
-            end = _character_before(data, len(data) - 1)
+            end = character_before(data, len(data) - 1)
             # A match that begins in the overlap may be cut off here, and is found whole in the next window.
-            last_start = len(data) - _OVERLAP - 1
+            last_start = len(data) - _pieces.OVERLAP - 1
         pattern = self._pattern_for(data[:end])
         position = window.seen - piece.start
         while position <= last_start:
@@ -618,7 +468,7 @@ class Search:
         byte, text, column = window.first or (window.start, b"", 0)
         line = self._artifact.locate(byte=window.start, stream=self._stream, holes="skip").line
         before = self._artifact.chunks(window.start, byte, stream=self._stream, holes="skip")
-        column_in_line = sum(len(block.translate(None, _CONTINUING)) for block in before) + 1
+        column_in_line = sum(len(block.translate(None, _pieces.CONTINUING)) for block in before) + 1
         match = dataclasses.replace(_match(line, byte, text, column), clipped=True, column=column_in_line)
         self._found.append(self._with_context(match) if self._context else match)
 
@@ -713,9 +563,3 @@ def _is_utf8(text: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _character_before(data: bytes, at: int) -> int:
-    """Where the character begins that a byte belongs to."""
-    low = max(0, at - _LONGEST_CHARACTER + 1)
-    return next((place for place in range(at, low - 1, -1) if data[place] not in _CONTINUING), at)

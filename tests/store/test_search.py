@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import NO_FLOORS, examples
 
-from spillstore import Store, _search
+from spillstore import Store, _pieces, _search
 from spillstore.exceptions import PatternError, RangeError
 from spillstore_tools.searching import Seen
 
@@ -209,8 +209,8 @@ def test_windows_are_no_lines(session, parts, pattern):
     found = list(re.finditer(pattern.encode(), line))
     with pytest.MonkeyPatch.context() as patch:
         read_little(patch, 128)
-        for name, value in (("_LONGEST", 256), ("_OVERLAP", 64)):
-            patch.setattr(_search, name, value)
+        for name, value in (("LONGEST", 256), ("OVERLAP", 64)):
+            patch.setattr(_pieces, name, value)
         artifact = session.put(line + b"\n!\n")
         page = artifact.search(pattern)
         artifact.delete()
@@ -332,13 +332,13 @@ def test_a_search_that_runs_out_of_time_loses_nothing(session, pattern, cleaner)
         + b"x" * 1200
     )
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in (
-            ("_LONGEST", 512),
-            ("_OVERLAP", 64),
-            ("_LOOKS", 1),
-            ("_CLEANED", 400),
+        for module, name, value in (
+            (_pieces, "LONGEST", 512),
+            (_pieces, "OVERLAP", 64),
+            (_search, "_LOOKS", 1),
+            (_search, "_CLEANED", 400),
         ):
-            patch.setattr(_search, name, value)
+            patch.setattr(module, name, value)
         read_little(patch, 256)
         artifact = session.put(content, newline="lf")
         for invert in (False, True):
@@ -386,8 +386,8 @@ def test_long_lines_that_are_not_ascii(session, shift):
     line = b"a" * shift + ("é" * 400).encode() + "ÄÖÄ".encode() + ("é" * 400).encode()
     with pytest.MonkeyPatch.context() as patch:
         read_little(patch, 128)
-        for name, value in (("_LONGEST", 300), ("_OVERLAP", 64)):
-            patch.setattr(_search, name, value)
+        for name, value in (("LONGEST", 300), ("OVERLAP", 64)):
+            patch.setattr(_pieces, name, value)
         artifact = session.put(line + b"\n")
         for pattern in ("(?i)äöä", "Ä.Ä", "[Ä][Ö][Ä]", "ÄÖ"):
             page = artifact.search(pattern)
