@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from spillstore._ranges import Run
     from spillstore.info import Stream
 
 LONGEST = 16 * 1024 * 1024  # bytes of a line that is searched as a whole
@@ -24,6 +25,7 @@ class Piece(NamedTuple):
 
     start: int
     end: int
+    line: int  # in which it begins
     data: bytes  # nothing, if it is known that nothing in it is looked for
     text: bytes | None = None  # of its lines, once it is known
     window: bool = False
@@ -35,9 +37,11 @@ class _Part(NamedTuple):
     """What is read together: the end of a line, whole lines, and the beginning of one; the middle is ready to be searched."""
 
     start: int
+    line: int
     head: bytes  # all there is, where no line ends
     middle: Piece | None
     tail: bytes
+    tail_line: int
 
 
 class Pieces:
@@ -47,8 +51,8 @@ class Pieces:
         batches: its bytes; as ``Artifact._batches``.
         stream: the view.
         terminator: what ends a line.
-        ready: makes a piece of whole lines: where the data begins, the data, and where in it the lines begin and end. It is
-            called on any thread.
+        ready: makes a piece of whole lines: where the data begins, the number of the first whole line, the data, and where
+            in it the lines begin and end. It is called on any thread.
     """
 
     def __init__(
@@ -56,7 +60,7 @@ class Pieces:
         batches: Callable[..., Iterator[list[_Part]]],
         stream: Stream,
         terminator: bytes,
-        ready: Callable[[int, bytes, int, int], Piece],
+        ready: Callable[[int, int, bytes, int, int], Piece],
     ) -> None:
         self._batches = batches
         self._stream = stream
@@ -74,51 +78,52 @@ class Pieces:
         if start >= end:
             return
         held: list[bytes] = []  # of a line that has not ended
-        size, at, windows = 0, start, inside
+        size, at, line, windows = 0, start, 0, inside
         parts = self._batches(start, end, self._stream, "skip", self._parts)
         for part in itertools.chain.from_iterable(parts):
             if at + size != part.start:  # the artifact has rolled meanwhile
                 if held:
-                    yield Piece(at, at + size, b"".join(held), window=windows)
+                    yield Piece(at, at + size, line, b"".join(held), window=windows)
                 held, size, at, windows = [], 0, part.start, False
+            if not held:
+                line = part.line
             held.append(part.head)
             size += len(part.head)
             if part.middle is not None:
-                if held:
-                    yield Piece(at, at + size, b"".join(held), window=windows)
+                yield Piece(at, at + size, line, b"".join(held), window=windows)
                 yield part.middle
                 held, size = ([part.tail], len(part.tail)) if part.tail else ([], 0)
-                at, windows = part.middle.end, False
+                at, line, windows = part.middle.end, part.tail_line, False
             elif size >= LONGEST:
                 data = b"".join(held)
-                yield Piece(at, at + size, data, window=True, last=False)
+                yield Piece(at, at + size, line, data, window=True, last=False)
                 keep = character_before(data, size - OVERLAP - 1)
                 held, size, at, windows = [data[keep:]], size - keep, at + keep, True
         if held:
-            yield Piece(at, at + size, b"".join(held), window=windows)
+            yield Piece(at, at + size, line, b"".join(held), window=windows)
 
-    def _parts(self, blocks: Iterable[tuple[int, bytes]]) -> list[_Part]:
+    def _parts(self, runs: Iterable[Run]) -> list[_Part]:
         """What was read, made ready as far as that can be done without what is around it; on any thread."""
         parts: list[_Part] = []
-        run: list[bytes] = []
-        start = end = 0
-        for at, block in blocks:
-            if run and at != end:
-                parts.append(self._part(start, b"".join(run)))
-                run = []
-            start = start if run else at
-            run.append(block)
-            end = at + len(block)
-        if run:
-            parts.append(self._part(start, b"".join(run)))
+        together: list[Run] = []
+        for run in runs:
+            if together and run.start != together[-1].start + len(together[-1].data):
+                parts.append(self._part(together))
+                together = []
+            together.append(run)
+        if together:
+            parts.append(self._part(together))
         return parts
 
-    def _part(self, start: int, data: bytes) -> _Part:
+    def _part(self, runs: list[Run]) -> _Part:
         """The whole lines of what was read, and what is torn at both ends."""
+        start, line = runs[0].start, runs[0].line
+        data = b"".join([run.data for run in runs])
         first, last = data.find(self._terminator) + 1, data.rfind(self._terminator) + 1
         if not first:
-            return _Part(start, data, None, b"")
-        return _Part(start, data[:first], self._ready(start, data, first, last), data[last:])
+            return _Part(start, line, data, None, b"", line)
+        middle = self._ready(start, line + 1, data, first, last)
+        return _Part(start, line, data[:first], middle, data[last:], runs[-1].line + runs[-1].line_ends)
 
 
 def character_before(data: bytes, at: int) -> int:

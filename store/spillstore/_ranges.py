@@ -12,7 +12,7 @@ hole's edge, after the hole itself was reported or skipped.
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spillstore import _codec, _sql
 from spillstore._codec import ChunkRow
@@ -21,6 +21,7 @@ from spillstore.exceptions import DroppedRangeError, IntegrityError, RangeError,
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Iterator
 
     from spillstore._digests import Algorithm
     from spillstore._records import ArtifactRow, Hole, View
@@ -34,16 +35,39 @@ _STEP = 4096
 
 @dataclasses.dataclass(slots=True)
 class Block:
-    """The bytes of a view in one chunk, and where they stand in it."""
+    """The bytes of a view in one chunk, and where they stand in it: the byte, line ends before and in them."""
 
     row: ChunkRow
     start: int
     data: bytes
+    line_ends_before: int
+    line_ends: int
 
     @property
     def end(self) -> int:
         """The position after the last byte."""
         return self.start + len(self.data)
+
+
+class Run(NamedTuple):
+    """Bytes of a view that stand in one chunk: the first one's place and line, and the line ends in them."""
+
+    start: int
+    line: int
+    line_ends: int
+    data: bytes
+
+
+def runs(blocks: list[Block], start: int, end: int, terminator: bytes) -> Iterator[Run]:
+    """The part of blocks that lies in ``[start, end)``."""
+    for block in blocks:
+        if block.start >= start and block.end <= end:
+            yield Run(block.start, block.line_ends_before + 1, block.line_ends, block.data)
+        else:
+            low = max(0, start - block.start)
+            data = block.data[low : end - block.start]
+            line = block.line_ends_before + block.data.count(terminator, 0, low) + 1
+            yield Run(block.start + low, line, data.count(terminator), data)
 
 
 class RangeReader:
@@ -373,7 +397,7 @@ class RangeReader:
         raw = _codec.decode(row)
         if self._view.stream is not None:
             raw = _codec.stream_part(row, raw, self._view.stream)
-        return Block(row, self._view_start(row), raw)
+        return Block(row, self._view_start(row), raw, *self._line_counters(row))
 
     def _view_start(self, row: ChunkRow) -> int:
         """Bytes of the view before a chunk."""

@@ -108,7 +108,7 @@ class Search:
                 line = int(match[5])
                 if line > self._start:
                     raise RangeError(f"{cursor!r} is no cursor of this search; take it from the page before")
-                self._window = _Window(line, seen=self._start, told=bool(match[6]))
+                self._window = _Window(line, 0, seen=self._start, told=bool(match[6]))
         self._looks = 0
         self._known = (-1, 0)  # where a line begins, and its number
         self._found: list[Match] = []
@@ -195,9 +195,9 @@ class Search:
         before = self._artifact.read_bytes(low, self._start, stream=self._stream, holes="skip")
         return low + character_before(before, len(before) - 1)
 
-    def _ready(self, start: int, data: bytes, first: int, last: int) -> Piece:
+    def _ready(self, start: int, line: int, data: bytes, first: int, last: int) -> Piece:
         """Whole lines, cleaned; nothing of them is kept if nothing of them is looked for."""
-        place = (start + first, start + last)
+        place = (start + first, start + last, line)
         if first == last:
             return Piece(*place, b"", b"")
         if self._text is not None:
@@ -273,7 +273,9 @@ class Search:
             if left is not None:
                 place = max(begin, hit - _TEXT // 4)
                 shown = text[place : min(position, place + _TEXT)].rstrip(b"\n")
-                window = _Window(piece.start + begin, seen=piece.start + left, matches=count)
+                window = _Window(
+                    piece.start + begin, self._line_of(piece, begin), seen=piece.start + left, matches=count
+                )
                 window.first = (piece.start + hit, shown, hit - place)
                 self._window = window
                 return window.seen, starts
@@ -390,14 +392,12 @@ class Search:
         return _shown(before[::-1]) if first else None, _shown(behind) if last else None
 
     def _line_of(self, piece: Piece, start: int) -> int:
-        """The number of the line that begins at a place in a piece; counted on from the one before, or looked up."""
+        """The number of the line that begins at a place in a piece; counted on from the one before in it."""
         known, line = self._known
-        byte = piece.start + start
-        if piece.start <= known <= byte:
-            line += piece.data.count(self._terminator, known - piece.start, start)
-        else:
-            line = self._artifact.locate(byte=byte, stream=self._stream, holes="skip").line
-        self._known = (byte, line)
+        if not piece.start <= known <= piece.start + start:
+            known, line = piece.start, piece.line
+        line += piece.data.count(self._terminator, known - piece.start, start)
+        self._known = (piece.start + start, line)
         return line
 
     def _behind(self, piece: Piece, text: bytes, begin: int, starts: list[int] | None) -> int:
@@ -413,8 +413,9 @@ class Search:
         """A window of a very long line, as it is stored: every match counts once, the line once."""
         self._windows |= not piece.last
         if self._window is None:
-            self._window = _Window(piece.start, seen=piece.start)
+            self._window = _Window(piece.start, piece.line, seen=piece.start)
         window = self._window
+        window.line = window.line or piece.line
         if not self._scan_window(piece, window):
             return window.seen
         if not piece.last:
@@ -466,10 +467,11 @@ class Search:
         if not self._limit:
             return
         byte, text, column = window.first or (window.start, b"", 0)
-        line = self._artifact.locate(byte=window.start, stream=self._stream, holes="skip").line
         before = self._artifact.chunks(window.start, byte, stream=self._stream, holes="skip")
         column_in_line = sum(len(block.translate(None, _pieces.CONTINUING)) for block in before) + 1
-        match = dataclasses.replace(_match(line, byte, text, column), clipped=True, column=column_in_line)
+        match = dataclasses.replace(
+            _match(window.line, byte, text, column), clipped=True, column=column_in_line
+        )
         self._found.append(self._with_context(match) if self._context else match)
 
     def _with_context(
@@ -510,6 +512,7 @@ class _Window:
     """
 
     start: int
+    line: int  # 0 where a cursor has not told it
     seen: int
     matches: int = 0
     told: bool = False

@@ -18,7 +18,7 @@ from spillstore._ahead import ahead
 from spillstore._codec import segments_of
 from spillstore._database import SESSION_KEY, read_transaction, translated, translation
 from spillstore._digests import new_digest
-from spillstore._ranges import RangeReader
+from spillstore._ranges import RangeReader, runs
 from spillstore._records import COMBINED, STREAMS, VIEWS, ArtifactRow, view_of
 from spillstore._verify import Verifier
 from spillstore.exceptions import (
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from spillstore._engine import Engine
     from spillstore._query import Query
-    from spillstore._ranges import Block
+    from spillstore._ranges import Block, Run
     from spillstore.info import (
         ArtifactInfo,
         BadLine,
@@ -101,12 +101,6 @@ def _recorded(
         return call
 
     return recorded
-
-
-def _within(blocks: list[Block], start: int, end: int) -> Iterator[tuple[int, bytes]]:
-    """The part of blocks that lies in ``[start, end)``, with where each begins."""
-    for block in blocks:
-        yield max(start, block.start), block.data[max(0, start - block.start) : end - block.start]
 
 
 def _given(result: object) -> dict[str, object]:
@@ -544,8 +538,8 @@ class Artifact:
 
     def _chunks(self, start: int, end: int | None, stream: Stream, holes: Holes) -> Iterator[bytes]:
         for batch in self._batches(start, end, stream, holes, list):
-            for _, data in batch:
-                yield data
+            for run in batch:
+                yield run.data
 
     def _batches(
         self,
@@ -553,9 +547,9 @@ class Artifact:
         end: int | None,
         stream: Stream,
         holes: Holes,
-        make: Callable[[Iterator[tuple[int, bytes]]], T],
+        make: Callable[[Iterator[Run]], T],
     ) -> Iterator[T]:
-        """What ``make`` makes of the bytes ``[start, end)``, a few blocks at a time, each with the place where it begins.
+        """What ``make`` makes of the bytes ``[start, end)``, a few chunks at a time.
 
         ``make`` runs on the workers where the next blocks can be read ahead, and has to use up what it is given.
         """
@@ -576,22 +570,24 @@ class Artifact:
             blocks = self._blocks(start, soon, _BLOCKS, stream, holes)
             if not blocks:
                 break
-            yield make(_within(blocks, start, soon))
+            yield make(runs(blocks, start, soon, record.terminator()))
             start = blocks[-1].end
 
         def read(low: int, high: int) -> T:
-            return make(self._in_turn(low, high, stream, holes))
+            return make(self._in_turn(low, high, stream, holes, record.terminator()))
 
         makers = (functools.partial(read, at, min(at + batch, end)) for at in range(soon, end, batch))
         yield from ahead(makers, self._engine.check_usable)
 
-    def _in_turn(self, start: int, end: int, stream: Stream, holes: Holes) -> Iterator[tuple[int, bytes]]:
+    def _in_turn(
+        self, start: int, end: int, stream: Stream, holes: Holes, terminator: bytes
+    ) -> Iterator[Run]:
         """The bytes ``[start, end)``, each few blocks when those before have been used."""
         while start < end:
             blocks = self._blocks(start, end, _BLOCKS, stream, holes)
             if not blocks:
                 return
-            yield from _within(blocks, start, end)
+            yield from runs(blocks, start, end, terminator)
             start = blocks[-1].end
 
     def open(self, *, stream: Stream = "combined", holes: Holes = "raise") -> io.BufferedReader:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 import time
 
 import pytest
@@ -287,6 +288,35 @@ def test_a_hole(plain_store):
         assert page.lines == sum(line.startswith(b"line") for line in present.split(b"\n"))
         (match,) = artifact.search("0100000$").matches
         assert (match.line, data[match.byte :]) == (100_000, b"0100000\n")
+
+
+def test_what_rolls_away_meanwhile_is_told_where_it_stood(tmp_path):
+    """Searching an artifact that drops its middle all the while never fails, and each line has its own number."""
+    ended = threading.Event()
+    store = Store(tmp_path, artifact_limit=4 * 1024 * 1024, **NO_FLOORS)
+    with store.session("rolls") as session, session.create(source="x") as writer:
+
+        def write():
+            number = 0
+            while not ended.is_set():
+                writer.write(b"".join(b"line %09d\n" % each for each in range(number, number + 5000)))
+                number += 5000
+
+        thread = threading.Thread(target=write)
+        thread.start()
+        try:
+            artifact = session.artifact(writer.id)
+            until = time.monotonic() + 3
+            found = 0
+            while time.monotonic() < until:
+                for match in artifact.search("[0-9]*77777$", limit=50, context=1).matches:
+                    assert (match.line - 1, match.byte) == (int(match.text[5:]), 15 * (match.line - 1) + 5)
+                    found += 1
+            assert found
+            assert artifact.info.hole is not None
+        finally:
+            ended.set()
+            thread.join()
 
 
 def test_a_time_limit(session):
