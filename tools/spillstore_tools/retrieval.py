@@ -19,11 +19,12 @@ would have been right; nothing raises but what is the caller's fault.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import re
 from typing import TYPE_CHECKING, cast
 
-from spillstore.exceptions import ArtifactNotFoundError, SpillstoreError
+from spillstore.exceptions import ArtifactNotFoundError, DroppedRangeError, SpillstoreError
 from spillstore_tools.arguments import ArgumentError, absent, flag, moment, number, one_of, whole
 from spillstore_tools.audited import audited
 from spillstore_tools.describe import described, human_size, utc
@@ -49,6 +50,7 @@ _PAGE_LINES = 2000  # of ``offset`` without ``limit`` (S0)
 _WINDOW = 256 * 1024  # bytes that are looked at together; of a longer line each window is cleaned alone
 _SCANNED = 16 * 1024 * 1024  # bytes that one answer looks through, where little of them can be shown
 _LISTED, _MOST_LISTED = 20, 100
+_TRIES = 20  # to read what is dropped meanwhile
 _NAMED = 5  # ids that are named where one is wrong
 _COMMAND = 60
 STREAMS = ("combined", "stdout", "stderr")
@@ -437,11 +439,10 @@ class _Wanted:
             raise ArgumentError(
                 f"line {first} is past the end: there are {lines} lines; for example {example}"
             )
-        self.start, self.first_line = self._start_of(artifact, first), first
-        self.end = None if last is None or last >= lines else self._start_of(artifact, last + 1)
-
-    def _start_of(self, artifact: Artifact, line: int) -> int:
-        return artifact.locate(line=line, stream=self.stream, holes="skip").byte
+        begin = artifact.locate(line=first, stream=self.stream, holes="skip")
+        self.start, self.first_line = begin.byte, begin.line
+        if last is not None and last < lines:
+            self.end = artifact.locate(line=last + 1, stream=self.stream, holes="skip").byte
 
 
 def _totals(artifact: Artifact, stream: Stream) -> tuple[int, int]:
@@ -462,16 +463,34 @@ class _Reader:
         self._artifact = artifact
         self._wanted = wanted
         self._room = room
-        self._info = artifact.info
-        self._size, self._lines = _totals(artifact, wanted.stream)
-        self._hole: Hole | None = holes_of(artifact, self._info).get(wanted.stream)
+        self._look()
         self._terminator = terminator_in(self._info)
         if not wanted.raw and kind_of(artifact.read_bytes(0, HEAD_BYTES, holes="skip"), self._info.size):
             wanted.raw = True
             wanted.notes.append(r"this is no text; bytes that are none are shown as \xNN")
 
+    def _look(self) -> None:
+        """What there is now."""
+        self._info = self._artifact.info
+        self._size, self._lines = _totals(self._artifact, self._wanted.stream)
+        self._hole: Hole | None = holes_of(self._artifact, self._info).get(self._wanted.stream)
+
     def answer(self) -> Answer:
-        """The answer, with room left for a mark."""
+        """The answer, with room left for a mark.
+
+        Raises:
+            DroppedRangeError: time and again the artifact dropped what was about to be read.
+        """
+        wanted = dataclasses.replace(self._wanted, notes=[*self._wanted.notes])
+        for _ in range(_TRIES):
+            with contextlib.suppress(DroppedRangeError):  # it has rolled since its row was read
+                return self._answer()
+            with contextlib.suppress(DroppedRangeError):
+                self._look()
+            self._wanted = dataclasses.replace(wanted, notes=[*wanted.notes])
+        return self._answer()
+
+    def _answer(self) -> Answer:
         wanted, hole = self._wanted, self._hole
         end = self._size if wanted.end is None else min(wanted.end, self._size)
         start = min(wanted.start, end)
@@ -493,7 +512,7 @@ class _Reader:
         wanted = self._wanted
         if wanted.first_line is None or start != wanted.start:
             wanted.start = start
-            wanted.first_line = self._artifact.locate(byte=start, stream=wanted.stream, holes="skip").line
+            wanted.first_line = self._artifact.locate(byte=start, stream=wanted.stream).line
         return wanted.first_line
 
     def _composed(
@@ -556,9 +575,7 @@ class _Reader:
         pieces: list[str] = []
         length, at, line_ends, ended = 0, start, 0, False
         while at < end and at - start < _SCANNED:
-            data = self._artifact.read_bytes(
-                at, min(end, at + _WINDOW), stream=self._wanted.stream, holes="skip"
-            )
+            data = self._artifact.read_bytes(at, min(end, at + _WINDOW), stream=self._wanted.stream)
             if at + len(data) < end:
                 data = data[: data.rfind(self._terminator) + 1 or settled_length(data) or len(data)]
             plain = self._plain(data, room - length)
