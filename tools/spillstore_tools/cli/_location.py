@@ -89,6 +89,10 @@ class Location:
 
         # What goes wrong is said by the commands, once.
         logging.getLogger("spillstore").addHandler(logging.NullHandler())
+        if "SPILLSTORE_OTEL" in os.environ:
+            from spillstore_tools.telemetry import from_environment  # noqa: PLC0415  # only where it is asked for
+
+            from_environment()
         return Store(self.root or configured_root())
 
     def open(self, *, create: bool = False, write: bool = False) -> Session:

@@ -164,7 +164,7 @@ def _record(started: Started, command_line: tuple[str, ...], asked: _Asked, loca
             keep="all",
             redaction=rules,
         )
-        job = Job(command, lambda: started, spill, linger=LINGER, heirs="leave")
+        job = Job(command, lambda: started, spill, linger=LINGER, heirs="leave", tool=asked.source)
         job.work()
         rendered = job.tell()
         assert job.outcome is not None  # it has ended, or ``tell`` had raised
