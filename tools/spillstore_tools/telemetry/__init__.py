@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 from spillstore.exceptions import SpillstoreError
 
 if TYPE_CHECKING:
+    import contextlib
     from collections.abc import Callable
 
     from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import TracerProvider
     from prometheus_client import CollectorRegistry
 
+    from spillstore_tools.statistics import Statistics
     from spillstore_tools.telemetry.collector import Collector
 
 VARIABLE = "SPILLSTORE_OTEL"
@@ -84,6 +86,35 @@ def prometheus(registry: CollectorRegistry | None = None) -> Collector:
         from spillstore_tools.telemetry.collector import Collector, default  # noqa: PLC0415  # likewise
 
     return Collector(default() if registry is None else registry)
+
+
+def served(address: str, port: int) -> contextlib.AbstractContextManager[str]:
+    """A context in which what happens is counted and served over HTTP; gives the URL.
+
+    Args:
+        address: one of this machine (``spillstore_tools.loopback`` says which are).
+        port: 0 for one that is free.
+
+    Raises:
+        ExtraMissingError: ``prometheus_client`` is not installed.
+        OSError: when it is entered, the port cannot be had.
+    """
+    with _extra("prometheus", "prometheus_client"):
+        from spillstore_tools.telemetry import serving  # noqa: PLC0415  # likewise
+
+    return serving.served(address, port)
+
+
+def exposition(statistics: Statistics) -> str:
+    """What audit logs add up to, in the text format of Prometheus: gauges named ``spillstore_recorded_...``.
+
+    Raises:
+        ExtraMissingError: ``prometheus_client`` is not installed.
+    """
+    with _extra("prometheus", "prometheus_client"):
+        from spillstore_tools.telemetry import recorded  # noqa: PLC0415  # likewise
+
+    return recorded.exposition(statistics)
 
 
 def from_environment() -> None:
