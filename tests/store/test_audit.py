@@ -329,7 +329,7 @@ def test_a_full_session_is_an_event(tmp_path):
     assert event.detail == {"limit": "session_quota", "tool": "make", "size": 200_000, "most": 100_000}
 
 
-def test_damage_is_an_event_and_a_warning(tmp_path, caplog):
+def test_damage_is_an_event_and_an_error(tmp_path, caplog):
     """What fails its digest is told in the log and in the audit, with the artifact, and without content."""
     store = Store(tmp_path / "root", **NO_FLOORS)
     with store.session("test") as session:

@@ -140,6 +140,27 @@ def test_limits_refusals_and_damage_are_logged(tmp_path, logged):
     assert (artifact.id, "ERROR") == (damage.artifact_id, damage.levelname)
 
 
+def test_secrets_are_counted_and_not_told(plain_store, logged):
+    """The log has how many were removed from the output of which tool, the audit of which kinds; neither has one of them."""
+    token = "ghp_" + "a1B2" * 9
+    with plain_store.session("chat") as session:
+        artifact = session.put(
+            f"token = {token}\nexport PASSWORD=hunter2hunter2\n", source="env", command=f"env {token}"
+        )
+        (event,) = session.events(kind="redaction")
+        recorded = repr(session.events(limit=100).items)
+    (record,) = logged("redaction")
+    assert (artifact.id, "env", 2) == (record.artifact_id, record.tool_name, record.secrets)
+    assert (artifact.id, "env", 2) == (
+        event.artifact_id,
+        event.detail["tool"],
+        sum(event.detail["counts"].values()),
+    )
+    told = recorded + repr([fields(each) for each in logged()])
+    assert token not in told
+    assert "hunter2" not in told
+
+
 def test_no_record_has_any_content(tmp_path, logged):
     """Not the output, not the command, not what is looked for or sent, not why something failed."""
     mark = f"mark{secrets.token_hex(8)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 import re
@@ -388,32 +389,50 @@ def test_only_the_api_is_imported():
     assert "[]\n" == done.stdout
 
 
-def test_a_variable_switches_it_on_for_commands(root, put):
-    """With ``SPILLSTORE_OTEL`` a command tells the providers of its process; a wrong value is refused."""
-    name = put("one\ntwo\n")
+def observed(arguments, said):
+    """A command as a process whose spans are printed on stderr, each as a line of JSON."""
     script = (
         "import sys\n"
         "from opentelemetry import trace\nfrom opentelemetry.sdk.trace import TracerProvider\n"
         "from opentelemetry.sdk.trace.export import ConsoleSpanExporter, SimpleSpanProcessor\n"
         "tracers = TracerProvider()\n"
-        "tracers.add_span_processor(SimpleSpanProcessor(ConsoleSpanExporter(out=sys.stderr)))\n"
+        "line = lambda span: span.to_json(indent=None) + '\\n'\n"
+        "tracers.add_span_processor(SimpleSpanProcessor(ConsoleSpanExporter(out=sys.stderr, formatter=line)))\n"
         "trace.set_tracer_provider(tracers)\n"
-        f"from spillstore_tools.cli import main\nmain(['cat', {name!r}])\n"
+        f"from spillstore_tools.cli import main\nmain({arguments!r})\n"
+    )
+    env = {**os.environ, "SPILLSTORE_OTEL": said}
+    return subprocess.run(
+        [sys.executable, "-c", script], env=env, capture_output=True, text=True, check=False
     )
 
-    def run(said):
-        env = {**os.environ, "SPILLSTORE_OTEL": said}
-        return subprocess.run(
-            [sys.executable, "-c", script], env=env, capture_output=True, text=True, check=False
-        )
 
-    assert '"spillstore.read"' in run("true").stderr
-    assert "" == run("false").stderr == run("").stderr
-    wrong = run("maybe")
-    assert (125, "SPILLSTORE_OTEL must be true or false, not 'maybe'") == (
+def test_a_variable_switches_it_on_for_commands(root, put):
+    """With ``SPILLSTORE_OTEL`` a command tells the providers of its process; a wrong value is refused."""
+    name = put("one\ntwo\n")
+    (span,) = observed(["cat", name], "true").stderr.splitlines()
+    assert "spillstore.read" == json.loads(span)["name"]
+    assert "" == observed(["cat", name], "false").stderr == observed(["cat", name], "").stderr
+    wrong = observed(["cat", name], "maybe")
+    assert (125, "spillstore: SPILLSTORE_OTEL must be true or false, not 'maybe'\n") == (
         wrong.returncode,
-        wrong.stderr.strip().removeprefix("spillstore: "),
+        wrong.stderr,
     )
+
+
+def test_a_command_that_is_run_is_a_span(root, store):
+    """What is stored of it is a part of it; a wrong value of the variable is told, and costs no output."""
+    done = observed(["run", "--", "seq", "20000"], "1")
+    spans = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
+    (command,) = (span for span in spans if span["name"] == "spillstore.command")
+    parents = {span["parent_id"] for span in spans if span["name"] == "spillstore.commit"}
+    assert {command["context"]["span_id"]} == parents
+    assert "run" == command["attributes"]["spillstore.tool"]
+    wrong = observed(["run", "--", "seq", "20000"], "maybe")
+    assert 0 == wrong.returncode
+    assert "SPILLSTORE_OTEL must be true or false" in wrong.stderr
+    with store.session("default", read_only=True) as session:
+        assert 2 == len(session.artifacts().items)
 
 
 def table(width, first):

@@ -118,7 +118,7 @@ def exposition(statistics: Statistics) -> str:
 
 
 def from_environment() -> None:
-    """``opentelemetry``, once a process, where ``SPILLSTORE_OTEL`` says so; for programs of ours.
+    """``opentelemetry``, once a process, where ``SPILLSTORE_OTEL`` says so; for programs of ours. Fails once at most.
 
     Raises:
         ExtraMissingError: it is not installed.
@@ -126,14 +126,13 @@ def from_environment() -> None:
     """
     global _asked  # noqa: PLW0603  # once a process
     said = os.environ.get(VARIABLE, "").strip().lower()
-    if said in _NO:
-        return
+    with _asking:
+        if _asked or said in _NO:
+            return
+        _asked = True
     if said not in _YES:
         raise SpillstoreError(f"{VARIABLE} must be true or false, not {said[:80]!r}")
-    with _asking:
-        if not _asked:
-            opentelemetry()
-            _asked = True
+    opentelemetry()
 
 
 class _extra:  # noqa: N801  # it reads as a function

@@ -7,6 +7,7 @@ names that callers choose, of which so many are told apart as ``Names`` allows.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -47,7 +48,10 @@ _SIZES = tuple(4.0**power for power in range(5, 16))  # 1 KiB to 1 GiB
 Kind = Literal["counter", "histogram", "gauge"]
 
 
-class Instrument(NamedTuple):
+@dataclasses.dataclass(
+    frozen=True, slots=True, eq=False
+)  # the same if it is the same object, which is fast to look up
+class Instrument:
     """Something that is measured.
 
     Attributes:

@@ -50,6 +50,7 @@ class Telling(Observer):
         self._tracer = trace.get_tracer(SCOPE, __version__, tracer_provider)
         meter = metrics.get_meter(SCOPE, __version__, meter_provider)
         self._stopped = False
+        self._attributes: dict[tuple[Instrument, tuple[str, ...]], dict[str, str]] = {}  # as few as the names
         self._adding: dict[Instrument, Counter] = {}
         self._recording: dict[Instrument, Histogram] = {}
         for each in INSTRUMENTS:
@@ -81,9 +82,11 @@ class Telling(Observer):
     def happened(self, happening: Happening) -> None:
         """Measure it, and make it a span if it took time."""
         for instrument, value, values in self._measuring.measure(happening):
-            attributes = {
-                f"{SCOPE}.{name}": each for name, each in zip(instrument.attributes, values, strict=True)
-            }
+            attributes = self._attributes.get((instrument, values))
+            if attributes is None:
+                names = (f"{SCOPE}.{name}" for name in instrument.attributes)
+                attributes = dict(zip(names, values, strict=True))
+                self._attributes[instrument, values] = attributes
             if instrument.kind == "counter":
                 self._adding[instrument].add(value, attributes)
             else:
