@@ -140,6 +140,7 @@ class Audit:
         self._entries: deque[Entry] = deque()  # whoever adds needs no lock
         self._guard = threading.Lock()  # protects what follows
         self._lost = 0
+        self._told_lost = 0  # recorded, and to be told to who observes
         self._passed: dict[tuple[str, str], list[int]] = {}  # tool and who: calls and bytes
 
     def tell(
@@ -321,6 +322,13 @@ class Audit:
             _flusher.want(self, PERIOD)
             raise
         if lost:
+            with self._guard:
+                self._told_lost += lost
+
+    def _tell_lost(self) -> None:
+        with self._guard:
+            lost, self._told_lost = self._told_lost, 0
+        if lost:
             self.tell("lost", {"events": lost})
 
     def drop(self) -> None:
@@ -335,14 +343,14 @@ class Audit:
 
     def close(self) -> None:
         """Write what waits, and need no thread any more."""
-        if self.pending:
-            self._flush()
+        self.flush()
         _flusher.forget(self)
 
     def flush(self) -> None:
         """Write what waits, now."""
         if self.pending:
             self._flush()
+        self._tell_lost()  # now that no lock is held
 
 
 def _tool() -> dict[str, object]:

@@ -12,7 +12,7 @@ from contextlib import closing
 import pytest
 from support import NO_FLOORS
 
-from spillstore import Store, observers
+from spillstore import Store, _audit, observers
 from spillstore.exceptions import (
     ArtifactNotFoundError,
     IntegrityError,
@@ -248,3 +248,58 @@ def test_a_forked_child_can_be_observed(tmp_path, seen):
             os._exit(0 if mine.kinds == seen.kinds == ["create", "seal"] else 1)
     assert 0 == os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     assert [] == seen.kinds
+
+
+def test_a_log_filter_that_fails_harms_nobody(tmp_path, capsys):
+    """What a filter of the caller's raises is printed, as ``logging`` does with handlers, and the write goes on."""
+
+    def fail(record):
+        raise ValueError("a filter")
+
+    log = logging.getLogger("spillstore")
+    log.addFilter(fail)
+    try:
+        with Store(tmp_path, **NO_FLOORS).session("s") as session:
+            writer = session.create()
+            writer.write(b"one\n")
+            writer.abort("why")
+            assert b"one\n" == session.artifact(writer.id).read_bytes(0, 10)
+    finally:
+        log.removeFilter(fail)
+    assert "a filter" in capsys.readouterr().err
+
+
+def test_work_ends_once(seen):
+    """A second end tells nothing."""
+    work = observers.begin("output", {})
+    work.end({"outcome": "whole"})
+    work.end({"outcome": "failed"})
+    assert ["whole"] == [happening.detail["outcome"] for happening in seen.happenings]
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_events_that_are_lost_are_told(tmp_path, monkeypatch, read_only):
+    """Once they are recorded as lost, by whom no lock is held, so that an observer may look at the session."""
+    monkeypatch.setattr(_audit, "MOST", 5)
+    lost = []
+
+    class Looks(Observer):
+        def happened(self, happening):
+            if happening.kind == "lost":
+                lost.append(
+                    (happening.detail["events"], session.events(kind="lost").items[0].detail["events"])
+                )
+
+    store = Store(tmp_path, **NO_FLOORS)
+    with store.session("s") as writer:
+        name = writer.put(b"one\n").id
+    stop = observe(Looks())
+    try:
+        with store.session("s", read_only=read_only) as session:
+            artifact = session.artifact(name)
+            for _ in range(20):
+                artifact.read_bytes(0, 1)
+            session.events()
+    finally:
+        stop()
+    assert [(15, 15)] == lost

@@ -239,29 +239,28 @@ class Job:
     def work(self) -> None:
         """Start it, and return when all is over."""
         self._worker = threading.get_ident()
-        assert self._spill is not None  # it is kept until the end has been told
+        spill = self._spill
+        assert spill is not None  # it is kept until the end has been told
         try:
             outcome = self._read_all()
             with self.steady:
                 if self._dropped:
-                    self._spill.keep()
-                rendered = self._spill.finish(
-                    exit_code=outcome.exit_code, runtime=round(outcome.duration * 1000)
-                )
+                    spill.keep()
+                rendered = spill.finish(exit_code=outcome.exit_code, runtime=round(outcome.duration * 1000))
                 with self._changed:
                     self.outcome, self.rendered = outcome, rendered
         except BaseException as error:  # noqa: BLE001  # it is raised where the result is wanted
             with self.steady:
                 try:
-                    self._spill.abort(str(error) or type(error).__name__)
+                    spill.abort(str(error) or type(error).__name__)
                 finally:
                     with self._changed:
                         self._error = error
         finally:
-            self._observed.end(
-                self._told(), session=self._spill.session_id, artifact_id=self._spill.artifact_id
-            )
-            self._settle()  # first: a hook that blocks holds up nobody's result
+            try:
+                self._observed.end(self._told(), session=spill.session_id, artifact_id=spill.artifact_id)
+            finally:
+                self._settle()  # first: a hook that blocks holds up nobody's result
             if self._on_end is not None:
                 guarded(self._on_end, self)
             self.finished.set()

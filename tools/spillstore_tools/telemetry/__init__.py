@@ -69,6 +69,7 @@ def prometheus(registry: CollectorRegistry | None = None) -> Collector:
 
     Raises:
         ExtraMissingError: ``prometheus_client`` is not installed.
+        ValueError: the registry has one already.
 
     Example:
         >>> import tempfile
