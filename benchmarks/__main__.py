@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from benchmarks import (
+    audit,
     bash,
     concurrency,
     ingest,
@@ -34,6 +35,7 @@ _ALL = {
     "previews": previews.measure,
     "bash": bash.measure,
     "retrieval": retrieval.measure,
+    "audit": audit.measure,
 }
 _RESULTS = Path(__file__).parent / "results"
 

@@ -1,7 +1,9 @@
 """Reads that are recorded, against reads that are not: the same content in two sessions, in turn, in the page cache.
 
 What a read adds to its own time is in the median; what writing the batches takes, on a thread beside, is in the mean, so
-both are compared. Answers are compared with the content.
+both are compared. Then reads that somebody observes, against reads that nobody does: an observer that does nothing,
+OpenTelemetry's API without an SDK, Prometheus; twenty at a time, since observers are the whole process's. Answers are
+compared with the content.
 """
 
 from __future__ import annotations
@@ -10,21 +12,27 @@ import random
 import statistics
 from typing import TYPE_CHECKING
 
+from prometheus_client import CollectorRegistry
+
 from benchmarks.row import Row, compare
 from benchmarks.samples import interleaved
 from benchmarks.workspace import SESSION
 from spillstore import Store
+from spillstore.observers import Observer, observe
+from spillstore_tools import telemetry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchmarks.workspace import Workspace
+    from spillstore import Artifact
 
 _SIZE = 64 * 1024
 _LINES = 100
 _TOTAL = 200_000
 _WARM_UP = 100
 _LIMIT = 1.1
+_AT_ONCE = 20
 
 
 def measure(space: Workspace) -> list[Row]:
@@ -55,7 +63,7 @@ def measure(space: Workspace) -> list[Row]:
                 for level, artifact in artifacts.items()
             }
             rows += _rows(kind, variants, rounds, content, places, lines, starts)
-        return rows
+        return rows + _observed(artifacts["full"], rounds // 10, content, places)
     finally:
         for session in sessions.values():
             session.close()
@@ -95,4 +103,52 @@ def _rows(
             correct=not wrong,
             mean_ratio=round(mean, 3),
         )
+    ]
+
+
+def _observed(artifact: Artifact, rounds: int, content: bytes, places: list[int]) -> list[Row]:
+    wrong: set[str] = set()
+
+    def read(begin: Callable[[], Callable[[], object]], number: int) -> list[bytes]:
+        end = begin()
+        found = [
+            artifact.read_bytes(place, place + _SIZE)
+            for place in (places[(number * _AT_ONCE + each) % len(places)] for each in range(_AT_ONCE))
+        ]
+        end()
+        return found
+
+    def check(name: str, number: int, answers: object) -> None:
+        for each, answer in enumerate(answers):
+            place = places[(number * _AT_ONCE + each) % len(places)]
+            if answer != content[place : place + _SIZE]:
+                wrong.add(name)
+
+    def prometheus() -> Callable[[], object]:
+        return telemetry.prometheus(CollectorRegistry()).close
+
+    variants: dict[str, Callable[[], Callable[[], object]]] = {
+        "nobody": lambda: lambda: None,
+        "an observer that does nothing": lambda: observe(Observer()),
+        "OpenTelemetry without an SDK": telemetry.opentelemetry,
+        "Prometheus": prometheus,
+    }
+    calls = {name: (lambda n, begin=begin: read(begin, n)) for name, begin in variants.items()}
+    interleaved(calls, 5, check)
+    times = {
+        name: [value / _AT_ONCE for value in values]
+        for name, values in interleaved(calls, rounds, check).items()
+    }
+    return [
+        compare(
+            f"64 KiB, {name}",
+            times[name],
+            times["nobody"],
+            "nobody observes",
+            unit="us",
+            limit=_LIMIT if name.startswith("an observer") else None,
+            correct=not wrong,
+        )
+        for name in variants
+        if name != "nobody"
     ]

@@ -7,6 +7,8 @@ is killed loses the events of its last two seconds, at most those in the buffer,
 of the transaction that writes. While the file cannot be written 10,000 events are kept; of more, the oldest are
 dropped, and how many is an event itself.
 
+Whoever observes is told of all of it at once, whatever is recorded: see ``observers``.
+
 Who reads is said by ``acting`` for all that is called in it. A tool that reads here and there for one answer says so with
 ``Audit.action``, and all of it is one event.
 """
@@ -22,6 +24,9 @@ import time
 from collections import deque
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from spillstore import observers
+from spillstore.observers import Happening
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -115,7 +120,17 @@ def _default_actor() -> str:
 class Audit:
     """The events of one engine that are not written yet. Safe from any thread."""
 
-    def __init__(self, settings: Settings, clock: Clock, flush: Callable[[], None], *, foreign: bool) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock,
+        flush: Callable[[], None],
+        say: Callable[[Happening], None],
+        *,
+        foreign: bool,
+    ) -> None:
+        self.session: str | None = None  # its id, once it is known
+        self._say = say
         self.writes = settings.audit != "off" and not foreign
         self.reads = settings.audit == "full" and not foreign
         self._foreign = foreign
@@ -125,7 +140,20 @@ class Audit:
         self._entries: deque[Entry] = deque()  # whoever adds needs no lock
         self._guard = threading.Lock()  # protects what follows
         self._lost = 0
+        self._told_lost = 0  # recorded, and to be told to who observes
         self._passed: dict[tuple[str, str], list[int]] = {}  # tool and who: calls and bytes
+
+    def tell(
+        self,
+        kind: str,
+        detail: Mapping[str, object],
+        *,
+        artifact_id: str | None = None,
+        seconds: float | None = None,
+    ) -> None:
+        """Tell who observes of something that is no event here, or is recorded by who calls."""
+        if observers.wanted(kind):
+            self._say(Happening(kind, detail, self.session, artifact_id, seconds))
 
     def wants(self, kind: str) -> bool:
         """Whether events of that kind are recorded."""
@@ -144,8 +172,11 @@ class Audit:
         *,
         tool_call_id: str | None = None,
         needed: bool = False,
+        seconds: float | None = None,
     ) -> None:
         """Take an event; ``needed`` whatever the setting says."""
+        if observers.wanted(kind):
+            self._say(Happening(kind, detail, self.session, artifact_id, seconds))
         if not (self.wants(kind) or (needed and not self._foreign)):
             return
         said = _who.get()
@@ -180,11 +211,13 @@ class Audit:
             if error is not None:
                 action.failed = type(error).__name__
             return
-        if self.wants(kind):
+        if self.wants(kind) or observers.wanted(kind):
+            seconds = None
             if began is not None:
-                detail["ms"] = round((time.perf_counter() - began) * 1000, 3)
+                seconds = time.perf_counter() - began
+                detail["ms"] = round(seconds * 1000, 3)
             detail["outcome"] = OK if error is None else type(error).__name__
-            self.add(kind, artifact_id, detail)
+            self.add(kind, artifact_id, detail, seconds=seconds)
             if kind == "export":
                 self.flush()
 
@@ -208,9 +241,10 @@ class Audit:
             raise
         finally:
             _action.reset(token)
-            action.detail["ms"] = round((time.perf_counter() - began) * 1000, 3)
+            seconds = time.perf_counter() - began
+            action.detail["ms"] = round(seconds * 1000, 3)
             action.detail["outcome"] = action.outcome
-            self.add(action.kind, action.artifact_id, action.detail, needed=action.at_once)
+            self.add(action.kind, action.artifact_id, action.detail, needed=action.at_once, seconds=seconds)
             if action.at_once:
                 self._flush()
 
@@ -287,6 +321,15 @@ class Audit:
                     counted[1] += size
             _flusher.want(self, PERIOD)
             raise
+        if lost:
+            with self._guard:
+                self._told_lost += lost
+
+    def _tell_lost(self) -> None:
+        with self._guard:
+            lost, self._told_lost = self._told_lost, 0
+        if lost:
+            self.tell("lost", {"events": lost})
 
     def drop(self) -> None:
         """Forget all, and take nothing more: there is nowhere to write it."""
@@ -300,14 +343,14 @@ class Audit:
 
     def close(self) -> None:
         """Write what waits, and need no thread any more."""
-        if self.pending:
-            self._flush()
+        self.flush()
         _flusher.forget(self)
 
     def flush(self) -> None:
         """Write what waits, now."""
         if self.pending:
             self._flush()
+        self._tell_lost()  # now that no lock is held
 
 
 def _tool() -> dict[str, object]:

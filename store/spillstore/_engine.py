@@ -20,7 +20,7 @@ import logging
 import os
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore import _locks, _sql, _workers
 from spillstore._audit import Audit
@@ -65,6 +65,7 @@ from spillstore.exceptions import (
     StorageError,
     StoreQuotaError,
 )
+from spillstore.observers import Happening, TellingLock, wanted
 
 if TYPE_CHECKING:
     import sqlite3
@@ -75,7 +76,6 @@ if TYPE_CHECKING:
     from spillstore.settings import Settings
 
 _log = logging.getLogger("spillstore")
-_log.addHandler(logging.NullHandler())  # a library is silent unless its user configures logging
 _IDLE_READERS = 4
 _READER_PATIENCE = 2.0  # seconds that who only reads waits for the write lock, to record what it has read
 _PURGE_CHUNKS = 512
@@ -131,10 +131,10 @@ class Engine:
         self._foreign = foreign
         self._key = key
         self._expected = expected
-        self.audit = Audit(settings, clock, self._flush_events, foreign=foreign)
+        self._make_locks()
+        self.audit = Audit(settings, clock, self._flush_events, self._commit.tell, foreign=foreign)
         self._flushing = threading.Lock()  # one writes the events of a reader at a time
         self._owner: _locks.Owner | None = None
-        self._make_locks()
         self._pipelines: list[Pipeline] = []
         self._queued = 0
         self._ready_bytes = 0
@@ -159,6 +159,7 @@ class Engine:
                 self._writer = self._connect(read_only=False)
                 self._check_schema(self._writer)
                 self._take_over(self._writer)
+            self.audit.session = self.row.session_id
             self._inode = path.stat().st_ino
         except BaseException:
             self._close_files()
@@ -166,7 +167,7 @@ class Engine:
         _engines.add(self)
 
     def _make_locks(self) -> None:
-        self._commit = threading.Lock()
+        self._commit = TellingLock()
         self._checkpointing = threading.Lock()  # taken under _commit or alone
         self._guard = threading.Lock()
         self._changed = threading.Condition(self._guard)  # room in the queue, a batch ready, a pipeline ended
@@ -176,7 +177,7 @@ class Engine:
         """In a forked child: refuse everything. The locks are new, since their holders may not exist here."""
         self._make_locks()
         self._flushing = threading.Lock()
-        self.audit = Audit(self.settings, self.clock, self._flush_events, foreign=True)
+        self.audit = Audit(self.settings, self.clock, self._flush_events, self._commit.tell, foreign=True)
         self._gone = _forked()
 
     # --- opening and closing ----------------------------------------------------------------------------
@@ -220,6 +221,7 @@ class Engine:
             self.row = self._session_row(connection)
             if self.row.deleted_us is not None:
                 raise SessionDeletedError("the session was deleted")
+            self.audit.session = self.row.session_id
             self.check_fresh(connection)
             self._recorder = Recorder(self.row, self.folder, self.settings, self.clock, self.audit)
             self._evictor = Evictor(self._recorder, self.settings)
@@ -227,6 +229,7 @@ class Engine:
             for record in unfinished:
                 if record.state == "open" and not _locks.alive(self.folder, record.owner):
                     self._recorder.interrupt(connection, record, "its process ended")
+        self._recorder.tell_recorded()
         _locks.remove_dead(self.folder)
         for record in unfinished:
             if record.state == "deleted":
@@ -412,7 +415,7 @@ class Engine:
         """
         with self._commit:
             connection = self._writable()
-            with write_transaction(connection, self.settings.busy_timeout, "creating an artifact"):
+            with self._recording(connection, "creating an artifact"):
                 self._recorder.refuse_deleted(connection)
                 with self.limits(source):
                     self._recorder.refuse_full_disk()
@@ -589,10 +592,7 @@ class Engine:
             self._ready_bytes -= sum(batch.raw_bytes for batch in pipeline.ready.values())
             pipeline.ready.clear()
             self._changed.notify_all()
-        _log.warning(
-            "artifact could not be stored",
-            extra={"artifact_id": pipeline.row.artifact_id, "error": str(error)},
-        )
+        self.audit.tell("failure", {"error": type(error).__name__}, artifact_id=pipeline.row.artifact_id)
 
     # --- committing -------------------------------------------------------------------------------------
 
@@ -712,10 +712,8 @@ class Engine:
         Raises:
             _FilledError: there is no room for so many bytes of pages any more.
         """
-        with (
-            self.audit.taken() as entries,
-            write_transaction(connection, self.settings.busy_timeout, "storing"),
-        ):
+        began = time.perf_counter()
+        with self.audit.taken() as entries, self._recording(connection, "storing"):
             if pages is not None and self._evictor.is_full(connection, pages):
                 raise _FilledError
             self._recorder.refuse_deleted(connection)
@@ -729,6 +727,31 @@ class Engine:
             pipeline.next_commit += len(batches)
             if failure is not None:
                 self._fail(pipeline, failure)
+        self._tell_commit(work, began)
+
+    def _tell_commit(self, work: list[tuple[Pipeline, list[Batch]]], began: float) -> None:
+        """Tell of a transaction, in the context of the first artifact's writer: the committer has none of its own."""
+        if not wanted("commit"):
+            return
+        batches = [batch for _, batches in work for batch in batches]
+        detail: dict[str, object] = {
+            "artifacts": len(work),
+            "bytes": sum(batch.raw_bytes for batch in batches),
+            "stored_size": sum(batch.stored_bytes for batch in batches),
+        }
+        seconds = time.perf_counter() - began
+        self._commit.tell(Happening("commit", detail, self.row.session_id, None, seconds), work[0][0].context)
+
+    @contextlib.contextmanager
+    def _recording(
+        self, connection: sqlite3.Connection, doing: str, *, patient: bool = True
+    ) -> Iterator[None]:
+        """A transaction; what is recorded in it is told when it has been committed."""
+        with (
+            self._recorder.telling(),
+            write_transaction(connection, self.settings.busy_timeout, doing, patient=patient),
+        ):
+            yield
 
     def _record_failure(self, pipeline: Pipeline, error: SpillstoreError) -> None:
         """Best effort: what cannot be recorded now is derived once this process is gone. The caller holds ``_commit``."""
@@ -736,9 +759,7 @@ class Engine:
             return
         with contextlib.suppress(SpillstoreError):
             connection = self._writable()
-            with write_transaction(
-                connection, self.settings.busy_timeout, "recording a failure", patient=False
-            ):
+            with self._recording(connection, "recording a failure", patient=False):
                 self._recorder.refuse_deleted(connection)
                 row = self._recorder.interrupt(connection, pipeline.row, str(error), pipeline.actor)
             pipeline.row = row
@@ -749,7 +770,7 @@ class Engine:
         """Record that the session has ended."""
         with self._commit:
             connection = self._writable()
-            with write_transaction(connection, self.settings.busy_timeout, "ending the session"):
+            with self._recording(connection, "ending the session"):
                 self._recorder.refuse_deleted(connection)
                 self._update_session(connection, ended_us=self._recorder.now_us())
                 self._recorder.event(connection, "end", None, {})
@@ -758,7 +779,10 @@ class Engine:
         """Write an event. Where only reading was asked for, it is tried on a connection of its own, and no more."""
 
         def write(connection: sqlite3.Connection, recorder: Recorder) -> None:
-            with write_transaction(connection, self.settings.busy_timeout, "recording an event"):
+            with (
+                recorder.telling(),
+                write_transaction(connection, self.settings.busy_timeout, "recording an event"),
+            ):
                 recorder.refuse_deleted(connection)
                 recorder.write_event(connection, kind, artifact_id, detail)
 
@@ -780,7 +804,7 @@ class Engine:
         except Exception as error:  # noqa: BLE001  # it runs on threads that must go on
             if isinstance(error, (ClosedError, ForkError, ReadOnlyError, SessionDeletedError)):
                 self.audit.drop()
-            _log.debug("events not recorded", extra={"session": self.row.session_id, "error": str(error)})
+            _log.debug("events not recorded", extra=self._failure(error))
 
     def _write_events(self, connection: sqlite3.Connection, recorder: Recorder | None = None) -> None:
         recorder = recorder or self._recorder
@@ -789,7 +813,10 @@ class Engine:
             if self.read_only
             else self.settings.busy_timeout
         )
-        with self.audit.taken() as entries, write_transaction(connection, timeout, "recording events"):
+        with (
+            self.audit.taken() as entries,
+            write_transaction(connection, timeout, "recording events"),
+        ):
             recorder.refuse_deleted(connection)
             recorder.events(connection, entries)
 
@@ -804,10 +831,13 @@ class Engine:
                     raise SessionDeletedError("the session was deleted and made anew by somebody else")
                 write(connection, recorder)
         except LockedError as error:
-            _log.debug("events not recorded yet", extra={"session": self.row.session_id, "error": str(error)})
+            _log.debug("events not recorded yet", extra=self._failure(error))
         except SpillstoreError as error:  # a file, a folder or a disk that cannot be written
             self.audit.drop()
-            _log.debug("events not recorded", extra={"session": self.row.session_id, "error": str(error)})
+            _log.debug("events not recorded", extra=self._failure(error))
+
+    def _failure(self, error: Exception) -> dict[str, object]:
+        return {"session": self.row.session_id, "error": type(error).__name__}
 
     def sign(self, data: bytes) -> str:
         """See ``Session.sign``."""
@@ -818,7 +848,7 @@ class Engine:
         """Make an artifact unreadable at once, then free its space in small steps."""
         with self._commit:
             connection = self._writable()
-            with write_transaction(connection, self.settings.busy_timeout, "deleting an artifact"):
+            with self._recording(connection, "deleting an artifact"):
                 self._recorder.refuse_deleted(connection)
                 row = self.artifact_row(connection, artifact_id)
                 if row.state == "open" and why == "deleted":
@@ -869,7 +899,7 @@ class Engine:
             connection = self._writable()
             with self._guard:
                 writing = len(self._pipelines)
-            with write_transaction(connection, self.settings.busy_timeout, "deleting the session"):
+            with self._recording(connection, "deleting the session"):
                 self._recorder.refuse_deleted(connection)
                 others = _locks.live_owners(self.folder, but=self.owner_name)
                 if (others or writing) and not force:
@@ -890,6 +920,7 @@ class Engine:
                 if self.settings.audit_keep:
                     self._keep_events(connection)
             gone = bury(self.folder, trash, self.row.uid)
+            self.audit.tell("delete_session", {})
             if self._owner is not None:
                 self._owner.moved(gone)
             self._gone = SessionDeletedError(f"session {self.row.session_id!r} was deleted")
@@ -912,7 +943,8 @@ class Engine:
 
         with self.audit.taken() as entries:
             self._recorder.events(connection, entries)
-            self._recorder.event(connection, "delete_session", None, {})
+            if self.audit.wants("delete_session"):
+                self._recorder.record(connection, "delete_session", None, {})
         keep(connection, self.row, self.folder.parent.parent / KEPT, self.settings, self._recorder.now_us())
 
     def abandon(self) -> None:
@@ -929,6 +961,27 @@ class Engine:
 
 _engines: set[Engine] = set()
 _inherited: list[object] = []  # a child never touches the parent's connections, not even to close them
+
+
+class Held(NamedTuple):
+    """What this process holds.
+
+    Attributes:
+        sessions: that are open.
+        artifacts: that are being written.
+        queued: bytes that were written and are not compressed yet.
+    """
+
+    sessions: int
+    artifacts: int
+    queued: int
+
+
+def held() -> Held:
+    """What this process holds now. Cost: a look at each session that is open."""
+    engines = list(_engines)
+    artifacts = sum(len(engine._pipelines) for engine in engines)  # noqa: SLF001  # one module
+    return Held(len(engines), artifacts, sum(engine._queued for engine in engines))  # noqa: SLF001  # likewise
 
 
 def drain() -> None:

@@ -11,7 +11,6 @@ needs the room takes it at once.
 
 from __future__ import annotations
 
-import logging
 from collections import deque
 from typing import TYPE_CHECKING
 
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from spillstore.settings import Settings
 
 EVICT = "evict"  # the kind of the event
-_log = logging.getLogger("spillstore")
 _STEP_CHUNKS = 512
 _CANDIDATES = 256
 
@@ -80,13 +78,17 @@ class Evictor:
                 self._mark(connection, artifact_id, was_read=was_read)
             except IntegrityError as error:
                 self._damaged.add(artifact_id)
-                _log.warning("artifact not evicted", extra={"artifact_id": artifact_id, "error": str(error)})
+                self._recorder.tell("unevictable", artifact_id, {"error": type(error).__name__})
             if self._row is not None:
                 return True
 
     def _mark(self, connection: sqlite3.Connection, artifact_id: str, *, was_read: bool) -> None:
         """Take it out of sight, unless another process was first."""
-        with write_transaction(connection, self._settings.busy_timeout, "evicting an artifact"):
+        busy_timeout = self._settings.busy_timeout
+        with (
+            self._recorder.telling(),
+            write_transaction(connection, busy_timeout, "evicting an artifact"),
+        ):
             self._recorder.refuse_deleted(connection)
             found = connection.execute(
                 _sql.ARTIFACT_GET, {"session_key": SESSION_KEY, "artifact_id": artifact_id}

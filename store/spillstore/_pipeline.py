@@ -8,6 +8,7 @@ outside that lock, so that two threads can work on one artifact. Batches are com
 
 from __future__ import annotations
 
+import contextvars
 import dataclasses
 import threading
 from collections import deque
@@ -78,7 +79,8 @@ class Pipeline:
         tap: Tap | None,
         actor: str | None = None,
     ) -> None:
-        self.actor = actor  # who has begun it; never changes
+        self.actor = actor  # who has begun it, and in what context; neither changes
+        self.context = contextvars.copy_context()
         self.inbox: deque[tuple[int, bytes, int]] = deque()
         self.inbox_bytes = 0
         self.scheduled = 0  # pumps that workers have been asked for and not begun

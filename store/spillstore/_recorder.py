@@ -1,17 +1,18 @@
 """What is written inside a transaction: batches, the end of an artifact, its hole, events, limits.
 
 Nothing here takes a lock, begins or ends a transaction, or knows of threads; the engine does. Each method works on the
-write connection, inside a transaction that the caller holds.
+write connection, inside a transaction that the caller holds. Who observes is told of an event when that is committed.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from typing import TYPE_CHECKING
 
 from spillstore import _codec, _sql
-from spillstore._audit import ROTATED_AT_ONCE, ROTATED_EVERY, detail_text, who
+from spillstore._audit import RENDERED, ROTATED_AT_ONCE, ROTATED_EVERY, detail_text, who
 from spillstore._chunker import ALL_BITS, Chunker
 from spillstore._database import SESSION_KEY, translated
 from spillstore._digests import new_digest
@@ -28,7 +29,7 @@ from spillstore.exceptions import (
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from spillstore._audit import Audit, Entry
@@ -54,6 +55,27 @@ class Recorder:
         self._clock = clock
         self._audit = audit
         self._written = ROTATED_EVERY  # events since the oldest were looked at
+        self._told: list[tuple[str, str | None, Mapping[str, object]]] = []  # of the transaction that goes on
+
+    @contextlib.contextmanager
+    def telling(self) -> Iterator[None]:
+        """Around a transaction: what is recorded in it is told when it has been committed."""
+        try:
+            yield
+        except BaseException:
+            self._told.clear()
+            raise
+        self.tell_recorded()
+
+    def tell_recorded(self) -> None:
+        """Tell what was recorded and is committed now."""
+        told, self._told = self._told, []
+        for kind, artifact_id, detail in told:
+            self.tell(kind, artifact_id, detail)
+
+    def tell(self, kind: str, artifact_id: str | None, detail: Mapping[str, object]) -> None:
+        """Tell who observes of something that no event records."""
+        self._audit.tell(kind, detail, artifact_id=artifact_id)
 
     def now_us(self) -> int:
         """Microseconds since 1970-01-01 UTC."""
@@ -101,7 +123,15 @@ class Recorder:
         row = self.update(
             connection, row._replace(state="interrupted", reason=reason, ended_us=self.now_us())
         )
-        self.event(connection, "interrupt", row.artifact_id, {"reason": reason}, row.tool_call_id, actor)
+        self.event(
+            connection,
+            "interrupt",
+            row.artifact_id,
+            {"reason": reason},
+            row.tool_call_id,
+            actor,
+            told=_sizes(row),
+        )
         return row
 
     def store(
@@ -198,8 +228,11 @@ class Recorder:
             self.limit(connection, row, "artifact_limit", row.received, row.size_limit, actor)
         if ending.redactions:
             redacted: dict[str, object] = {"tool": row.source, "counts": ending.redactions}
-            self.event(connection, "redaction", row.artifact_id, redacted, row.tool_call_id, actor)
-        self.event(connection, kind, row.artifact_id, detail, row.tool_call_id, actor)
+            secrets = {"secrets": sum(ending.redactions.values())}
+            self.event(
+                connection, "redaction", row.artifact_id, redacted, row.tool_call_id, actor, told=secrets
+            )
+        self.event(connection, kind, row.artifact_id, detail, row.tool_call_id, actor, told=_sizes(row))
         return row._replace(
             state=ending.state,
             reason=ending.reason,
@@ -300,10 +333,23 @@ class Recorder:
         detail: dict[str, object],
         tool_call_id: str | None = None,
         actor: str | None = None,
+        *,
+        told: Mapping[str, object] | None = None,
     ) -> None:
-        """Write an event at once; who does it is told by the context, unless it is said."""
+        """Write an event at once; who does it is told by the context, unless it is said.
+
+        Args:
+            connection: inside the transaction.
+            kind: of the event.
+            artifact_id: that it happened to.
+            detail: what is recorded.
+            tool_call_id: that it belongs to.
+            actor: who did it.
+            told: what else is told who observes.
+        """
+        self._told.append((kind, artifact_id, detail if told is None else {**detail, **told}))
         if self._audit.wants(kind):
-            self.write_event(connection, kind, artifact_id, detail, tool_call_id, actor)
+            self.record(connection, kind, artifact_id, detail, tool_call_id, actor)
 
     def write_event(
         self,
@@ -315,6 +361,20 @@ class Recorder:
         actor: str | None = None,
     ) -> None:
         """``event``, whatever the setting says."""
+        if kind != RENDERED:
+            self._told.append((kind, artifact_id, detail))
+        self.record(connection, kind, artifact_id, detail, tool_call_id, actor)
+
+    def record(
+        self,
+        connection: sqlite3.Connection,
+        kind: str,
+        artifact_id: str | None,
+        detail: Mapping[str, object],
+        tool_call_id: str | None = None,
+        actor: str | None = None,
+    ) -> None:
+        """``write_event``, and nobody is told."""
         acting, call = who()
         connection.execute(
             _sql.EVENT_INSERT,
@@ -427,6 +487,16 @@ class Recorder:
                 f"{free} bytes are free on the disk and {floor} must stay free; delete sessions with `spillstore clean`, "
                 "or lower SPILLSTORE_FREE_DISK_FLOOR"
             )
+
+
+def _sizes(row: ArtifactRow) -> dict[str, object]:
+    """What is told of an artifact that ends, whatever its event says."""
+    return {
+        "tool": row.source,
+        "size": row.size,
+        "received": row.received,
+        "stored_size": row.stored_size,
+    }
 
 
 def _shown(kind: str, detail: Mapping[str, object]) -> bytes | None:

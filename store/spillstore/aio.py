@@ -338,6 +338,30 @@ class Session:
             )
         )
 
+    async def new_events(
+        self,
+        cursor: str | None = None,
+        *,
+        kind: str | None = None,
+        artifact_id: str | None = None,
+        actor: str | None = None,
+        tool_call_id: str | None = None,
+        since: float | None = None,
+        limit: int = 100,
+    ) -> Page[Event]:
+        """What was recorded after a former call; arguments as for ``spillstore.Session.new_events``."""
+        return await asyncio.to_thread(
+            lambda: self._session.new_events(
+                cursor,
+                kind=kind,
+                artifact_id=artifact_id,
+                actor=actor,
+                tool_call_id=tool_call_id,
+                since=since,
+                limit=limit,
+            )
+        )
+
     def acting(
         self, actor: str | None = None, tool_call_id: str | None = None, *, otherwise: str | None = None
     ) -> contextlib.AbstractContextManager[None]:

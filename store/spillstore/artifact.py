@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import io
-import logging
 import os
 import sqlite3
 import time
@@ -64,7 +63,6 @@ READ = "read"  # the kind of the event
 _READS = 200  # that have shown the same, of which one may be of an artifact that is still there
 T = TypeVar("T")
 P = ParamSpec("P")
-_log = logging.getLogger("spillstore")
 
 
 def _recorded(
@@ -880,8 +878,7 @@ class Artifact:
             self._engine.audit.read(kind, self._id, detail, None, failure)
 
     def _damaged(self, error: IntegrityError) -> None:
-        """Tell of damage, in the log and in the audit."""
-        _log.warning("stored data is damaged", extra={"artifact_id": self._id, "error": str(error)})
+        """Tell of damage, in the audit and so in the log."""
         self._engine.audit.damaged(self._id, error)
 
     def _record(self, connection: sqlite3.Connection) -> ArtifactRow:

@@ -23,6 +23,7 @@ from spillstore.exceptions import (
     ClosedError,
     IntegrityError,
     InvalidSettingError,
+    SessionDeletedError,
     SpillstoreError,
 )
 from spillstore.settings import KIB, Settings
@@ -475,6 +476,80 @@ class Session:
             rows = connection.execute(_sql.EVENTS_PAGE, parameters).fetchall()
         following = f"{rows[limit - 1][1]}-{rows[limit - 1][0]}" if len(rows) > limit else None
         return infos.Page([infos.event_of(row) for row in rows[:limit]], following)
+
+    def new_events(
+        self,
+        cursor: str | None = None,
+        *,
+        kind: str | None = None,
+        artifact_id: str | None = None,
+        actor: str | None = None,
+        tool_call_id: str | None = None,
+        since: float | None = None,
+        limit: int = _PAGE,
+    ) -> Page[Event]:
+        r"""What was recorded after a former call, in the order in which it reached the file: for who follows.
+
+        That order is not quite that of time: a process writes what it has read up to two seconds later.
+
+        Args:
+            cursor: the ``cursor`` of the page before; None to begin.
+            kind: only these, and so on, as for ``events``.
+            artifact_id: likewise.
+            actor: likewise.
+            tool_call_id: likewise.
+            since: where it begins, in seconds since 1970; None for now. Not looked at with a cursor.
+            limit: the most that a page holds.
+
+        Returns:
+            The page; its ``cursor`` is never None. Fewer than ``limit`` events are all that there are for now. Cost: a look
+            at each event that was recorded since.
+
+        Raises:
+            InvalidSettingError: a limit or cursor that means nothing.
+            SessionDeletedError: it is gone.
+
+        Example:
+            >>> import tempfile
+            >>> from spillstore import Store
+            >>> with tempfile.TemporaryDirectory() as root, Store(root, free_disk_floor=0).session("s") as session:
+            ...     cursor = session.new_events().cursor
+            ...     _ = session.put("one\n")
+            ...     page = session.new_events(cursor)
+            ...     [event.kind for event in page], session.new_events(page.cursor).items
+            (['create', 'seal'], [])
+        """
+        at_us, after = _place(limit, cursor)
+        if cursor is None:
+            at_us, after = 0, 0
+        self._check_open()
+        if not self._engine.still_there():
+            raise SessionDeletedError(f"session {self.id!r} was deleted")
+        self._engine.audit.flush()
+        wanted = {"kind": kind, "artifact_id": artifact_id, "actor": actor, "tool_call_id": tool_call_id}
+        wanted = {name: value for name, value in wanted.items() if value is not None}
+        from_us = 0 if since is None else int(since * 1e6)
+        found: list[Event] = []
+        with self._engine.reader() as connection:
+            (newest,) = connection.execute(_sql.EVENT_NEWEST, {"session_key": SESSION_KEY}).fetchone()
+            if cursor is None and since is None:
+                return infos.Page([], f"{int(self._engine.clock.time() * 1e6)}-{newest}")
+            if newest < after:  # all of them were rotated away, and the keys have begun anew
+                after, from_us = 0, at_us
+            while True:
+                key = {"session_key": SESSION_KEY, "after": after, "limit": _PAGE}
+                rows = connection.execute(_sql.EVENTS_AFTER, key).fetchall()
+                for row in rows:
+                    event = infos.event_of(row)
+                    after, at_us = row[0], max(at_us, row[1])
+                    if row[1] >= from_us and all(
+                        getattr(event, name) == value for name, value in wanted.items()
+                    ):
+                        found.append(event)
+                    if len(found) == limit:
+                        break
+                if len(rows) < _PAGE or len(found) == limit:
+                    return infos.Page(found, f"{at_us}-{after}")
 
     def acting(
         self, actor: str | None = None, tool_call_id: str | None = None, *, otherwise: str | None = None

@@ -25,6 +25,7 @@ from spillstore.exceptions import (
     InvalidSettingError,
     RangeError,
     RateLimitError,
+    SessionDeletedError,
     SessionQuotaError,
 )
 
@@ -328,7 +329,7 @@ def test_a_full_session_is_an_event(tmp_path):
     assert event.detail == {"limit": "session_quota", "tool": "make", "size": 200_000, "most": 100_000}
 
 
-def test_damage_is_an_event_and_a_warning(tmp_path, caplog):
+def test_damage_is_an_event_and_an_error(tmp_path, caplog):
     """What fails its digest is told in the log and in the audit, with the artifact, and without content."""
     store = Store(tmp_path / "root", **NO_FLOORS)
     with store.session("test") as session:
@@ -428,3 +429,74 @@ def test_any_detail_is_json_that_sqlite_can_read(detail):
     with closing(sqlite3.connect(":memory:")) as connection:
         assert (1,) == connection.execute("SELECT json_valid(?)", (text,)).fetchone()
     assert len(json.loads(text)) == len(detail)
+
+
+def test_new_events_come_in_the_order_of_the_file(plain_store):
+    """An event that was written late is not missed, though it is older than what was seen before."""
+    with plain_store.session("test") as session:
+        cursor = session.new_events().cursor
+        artifact = session.put(DATA)
+        page = session.new_events(cursor, limit=1)
+        assert ["create"] == [event.kind for event in page]
+        page = session.new_events(page.cursor)
+        assert ["seal"] == [event.kind for event in page]
+        with (
+            closing(sqlite3.connect(plain_store.root / "_" / "test" / "session.db")) as connection,
+            connection,
+        ):
+            connection.execute("UPDATE event SET at_us = at_us + 60000000")
+        artifact.read_lines(1, 1)
+        artifact.read_lines(2, 2)
+        page = session.new_events(page.cursor, kind="read", artifact_id=artifact.id)
+        assert [1, 2] == [event.detail["first"] for event in page]
+        assert [] == session.new_events(page.cursor).items
+        assert [] == session.new_events(cursor, actor="nobody").items
+
+
+@pytest.mark.parametrize(("limit", "since"), [(1, 0.0), (7, 0.0), (100, 0.0), (1000, 0.0)])
+def test_pages_of_new_events_are_all_of_them(plain_store, limit, since):
+    """However small the pages, all events come once."""
+    with plain_store.session("test") as session:
+        artifact = session.put(DATA)
+        for number in range(1, 300):
+            artifact.read_lines(number, number)
+        expected = session.events(limit=1000).items[::-1]
+        found, cursor = [], None
+        while len(page := session.new_events(cursor, since=since, limit=limit)):
+            found += page.items
+            cursor = page.cursor
+    assert expected == found
+
+
+def test_new_events_are_found_when_all_old_ones_have_gone(plain_store):
+    """Keys begin anew once every event was rotated away; what is recorded then is new."""
+    with plain_store.session("test") as session:
+        artifact = session.put(DATA)
+        cursor = session.new_events().cursor
+        with (
+            closing(sqlite3.connect(plain_store.root / "_" / "test" / "session.db")) as connection,
+            connection,
+        ):
+            connection.execute("DELETE FROM event")
+        artifact.read_lines(1, 1)
+        page = session.new_events(cursor)
+        assert ["read"] == [event.kind for event in page]
+        assert [] == session.new_events(page.cursor).items
+
+
+@pytest.mark.parametrize("arguments", [{"cursor": "x"}, {"cursor": 5}, {"limit": 0}, {"limit": True}])
+def test_a_cursor_of_new_events_that_means_nothing_is_refused(plain_store, arguments):
+    """It is named, and so is a limit."""
+    with plain_store.session("test") as session, pytest.raises(InvalidSettingError):
+        session.new_events(**arguments)
+
+
+def test_new_events_of_a_session_that_is_gone_are_an_error(plain_store):
+    """Who follows a session that somebody deletes is told."""
+    plain_store.session("test").close()
+    with plain_store.session("test", read_only=True) as reader:
+        cursor = reader.new_events().cursor
+        with plain_store.session("test") as session:
+            session.delete(force=True)
+        with pytest.raises(SessionDeletedError, match="deleted"):
+            reader.new_events(cursor)

@@ -14,7 +14,16 @@ from spillstore import Store
 from spillstore_tools.cli import group
 
 COMMANDS = group.list_commands(click.Context(group))
-HEAVY = {"sqlalchemy", "alembic", "mcp", "rich", "hypothesis", "asyncio"}
+HEAVY = {
+    "sqlalchemy",
+    "alembic",
+    "mcp",
+    "rich",
+    "hypothesis",
+    "asyncio",
+    "opentelemetry",
+    "prometheus_client",
+}
 STORE = {"spillstore.store", "sqlite3", "zstandard", "blake3", "platformdirs"}
 PREVIEWS = {"spillstore_tools.profiles", "spillstore_tools.spill", "spillstore_tools.stored"}
 PREVIEWS |= {

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import signal
+import subprocess
+import threading
+
 import pytest
 
 from spillstore import Store
@@ -84,3 +89,79 @@ def test_a_deleted_session_keeps_its_events_where_that_is_set(cli, root):
     events = cli("audit", "--deleted", "--json").json["events"]
     assert ["delete_session", "seal", "create"] == [event["kind"] for event in events]
     assert [] == cli("audit", "--deleted", "--session", "other", "--json").json["events"]
+
+
+def lines_of(process):
+    """A function that brings the next line of a process, or fails after a while."""
+
+    def next_line():
+        found = []
+        reader = threading.Thread(target=lambda: found.append(process.stdout.readline()), daemon=True)
+        reader.start()
+        reader.join(20)
+        assert found, "nothing came"
+        return found[0].decode()
+
+    return next_line
+
+
+def test_new_events_come_as_they_are_recorded(store, put, start):
+    """``--follow`` prints those from a time on, then each new one, as lines of JSON, and ends with Ctrl-C."""
+    put(TEXT)
+    process = start("audit", "--follow", "--since", "1h", "--json")
+    line = lines_of(process)
+    assert ["create", "seal"] == [json.loads(line())["kind"] for _ in range(2)]
+    name = put("other\n", source="make")
+    assert [("create", name), ("seal", name)] == [
+        (event["kind"], event["artifact_id"]) for event in (json.loads(line()) for _ in range(2))
+    ]
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert (130, b"", b"") == (process.returncode, out, err.strip())
+
+
+def test_followed_events_are_filtered_and_made_fit_for_a_terminal(store, start, put):
+    """Without a time only what is new is told, of the kind that was asked for, a line each, escape sequences cleaned."""
+    put(TEXT)
+    process = start("audit", "--follow", "--kind", "custom")
+    line = lines_of(process)
+    with store.session("default") as session:
+        artifact = session.put(TEXT)
+        told = []
+        reader = threading.Thread(target=lambda: told.append(line()))
+        reader.start()
+        while reader.is_alive():
+            artifact.record("custom", {"what": "a\x1b[31mb\nc"})
+            reader.join(0.2)
+    assert "custom" in told[0]
+    assert "\x1b" not in told[0]
+    assert artifact.id in told[0]
+
+
+def test_follow_ends_with_who_reads_it(start, put):
+    """Also if nothing more is ever recorded."""
+    put(TEXT)
+    process = start("audit", "--follow", "--since", "1h")
+    assert "create" in lines_of(process)()
+    process.stdout.close()
+    assert -signal.SIGPIPE == process.wait(timeout=20)
+
+
+def test_follow_ends_with_the_session(start, put, store):
+    """A session that is deleted is said to be gone."""
+    put(TEXT)
+    process = start("audit", "--follow", "--since", "1h", stderr=subprocess.PIPE)
+    assert "create" in lines_of(process)()
+    with store.session("default") as session:
+        session.delete(force=True)
+    assert 125 == process.wait(timeout=20)
+    assert b"was deleted" in process.stderr.read()
+
+
+@pytest.mark.parametrize("options", [("--until", "1h"), ("--limit", "5"), ("--deleted",)])
+def test_what_has_an_end_cannot_be_followed(cli, put, options):
+    """Options that say where to stop are refused by name."""
+    put(TEXT)
+    answer = cli("audit", "--follow", *options)
+    assert 2 == answer.code
+    assert f"--follow or {options[0]}" in answer.err

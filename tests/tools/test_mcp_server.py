@@ -24,8 +24,9 @@ from support import examples
 
 from spillstore.exceptions import SessionBusyError
 from spillstore_tools.bash import BashResult, StreamCount
+from spillstore_tools.loopback import loopback
 from spillstore_tools.mcp import _stdio
-from spillstore_tools.mcp._shared import loopback, result_of, tools_of
+from spillstore_tools.mcp._shared import result_of, tools_of
 from spillstore_tools.mcp.outputs import output_schema, structured
 from spillstore_tools.mcp.resources import MAX_BINARY, MAX_CHARS
 from spillstore_tools.preview.parts import Omission

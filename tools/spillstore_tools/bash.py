@@ -28,10 +28,12 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any, Literal
 
+from spillstore.observers import begin
 from spillstore.session import Session
 from spillstore_tools.arguments import ArgumentError, absent, named, text, whole
 from spillstore_tools.audited import MODEL
 from spillstore_tools.jobs import Job, guarded, jobs_of
+from spillstore_tools.observed import COMMAND, tool_of
 from spillstore_tools.profiles import profile as profile_named
 from spillstore_tools.redaction import Redaction
 from spillstore_tools.runners import LocalRunner
@@ -372,8 +374,11 @@ class BashTool:
         cwd = self._jobs.cwd if self._cwd is None else os.fspath(self._cwd)
         env, runner = self._environment(), self._runner
         on_spill, on_end = self._on_spill, self._on_end
+        tool = tool_of(self._source, session)
+        work = begin(COMMAND, {"tool": tool})
         with session.acting(tool_call_id=tool_call_id, otherwise=MODEL):
-            spill = Spill(
+            spill = work.run(
+                Spill,
                 lambda: session,
                 profile,
                 source=self._source,
@@ -384,6 +389,7 @@ class BashTool:
                 redaction=self._rules,
                 on_spill=None if on_spill is None else lambda artifact_id: guarded(on_spill, artifact_id),
                 on_pass=session.count_passed,
+                told_as=tool,
             )
         job = Job(
             command,
@@ -392,6 +398,8 @@ class BashTool:
             on_output=self._on_output,
             on_end=None if on_end is None else lambda job: on_end(_result(job, job.tell())),
             cannot_start=profile.cannot_start,
+            tool=tool,
+            observed=work,
         )
         self._jobs.add(job)
         job.run()

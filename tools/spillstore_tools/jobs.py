@@ -19,8 +19,10 @@ import weakref
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from spillstore.exceptions import ClosedError
+from spillstore.observers import begin
 from spillstore_tools import _watchdog
 from spillstore_tools.capture import TERM_GRACE, LeftRunningError, Outcome, Process, end_together
+from spillstore_tools.observed import COMMAND, FAILED
 from spillstore_tools.profiles.base import Background
 from spillstore_tools.runners import NOT_EXECUTABLE, StartError
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from spillstore import Session
+    from spillstore.observers import Work
     from spillstore_tools.capture import OutputStream
     from spillstore_tools.preview.parts import View
     from spillstore_tools.profiles.base import Rendered
@@ -48,7 +51,8 @@ def guarded(function: Callable[..., object], *arguments: object) -> bool:
     except KeyboardInterrupt:  # the user's, and not the hook's
         raise
     except BaseException:  # noqa: BLE001  # whatever it is, SystemExit too, it is the caller's, and told in the log
-        _log.exception("%r failed and is not called again for this command", function)
+        name = getattr(function, "__qualname__", type(function).__qualname__)
+        _log.exception("a hook failed and is not called again for this command", extra={"hook": name})
         return False
     return True
 
@@ -88,6 +92,8 @@ class Job:
         cannot_start: the exit code that stands for a command that could not be started; None for a shell's.
         linger: seconds that processes which it leaves behind may hold up its result by printing.
         heirs: what happens then to what they print: it is ``read``, or they are left to themselves (``leave``).
+        tool: as what it is told to who observes.
+        observed: the work that it is for them; None to begin it here.
     """
 
     def __init__(
@@ -101,6 +107,8 @@ class Job:
         cannot_start: int | None = None,
         linger: float = 1.0,
         heirs: Literal["read", "leave"] = "read",
+        tool: str = "bash",
+        observed: Work | None = None,
     ) -> None:
         self.command = command
         self.began = time.time()
@@ -115,6 +123,8 @@ class Job:
         self._on_end = on_end
         self._cannot_start = cannot_start
         self._linger = linger
+        self._tool = tool
+        self._observed = observed or begin(COMMAND, {"tool": tool})
         self._heirs = heirs
         self._process: Process | None = None
         self._error: BaseException | None = None
@@ -148,7 +158,7 @@ class Job:
     def run(self) -> None:
         """Start it on a thread of its own."""
         try:
-            threading.Thread(target=self.work, name="spillstore-job", daemon=True).start()
+            threading.Thread(target=self._work_observed, name="spillstore-job", daemon=True).start()
         except RuntimeError as error:  # no more threads are to be had
             failure = StartError(f"cannot look after a command: {error}", NOT_EXECUTABLE)
 
@@ -157,6 +167,9 @@ class Job:
 
             self._start = fail
             self.work()
+
+    def _work_observed(self) -> None:
+        self._observed.run(self.work)
 
     # --- waiting ----------------------------------------------------------------------------------------
 
@@ -226,29 +239,46 @@ class Job:
     def work(self) -> None:
         """Start it, and return when all is over."""
         self._worker = threading.get_ident()
-        assert self._spill is not None  # it is kept until the end has been told
+        spill = self._spill
+        assert spill is not None  # it is kept until the end has been told
         try:
             outcome = self._read_all()
             with self.steady:
                 if self._dropped:
-                    self._spill.keep()
-                rendered = self._spill.finish(
-                    exit_code=outcome.exit_code, runtime=round(outcome.duration * 1000)
-                )
+                    spill.keep()
+                rendered = spill.finish(exit_code=outcome.exit_code, runtime=round(outcome.duration * 1000))
                 with self._changed:
                     self.outcome, self.rendered = outcome, rendered
         except BaseException as error:  # noqa: BLE001  # it is raised where the result is wanted
             with self.steady:
                 try:
-                    self._spill.abort(str(error) or type(error).__name__)
+                    spill.abort(str(error) or type(error).__name__)
                 finally:
                     with self._changed:
                         self._error = error
         finally:
-            self._settle()  # first: a hook that blocks holds up nobody's result
+            try:
+                self._observed.end(self._told(), session=spill.session_id, artifact_id=spill.artifact_id)
+            finally:
+                self._settle()  # first: a hook that blocks holds up nobody's result
             if self._on_end is not None:
                 guarded(self._on_end, self)
             self.finished.set()
+
+    def _told(self) -> dict[str, object]:
+        """What is told of it who observes."""
+        code = self._exit_code
+        if self.failed:
+            outcome = "not_started"
+        elif self._error is not None or self.outcome is None:
+            outcome = FAILED
+        elif self._unwanted:
+            outcome = "ended"
+        elif self.outcome.signal is not None:
+            outcome = "signal"
+        else:
+            outcome = "error" if code else "ok"
+        return {"tool": self._tool, "outcome": outcome, "exit_code": code}
 
     def _read_all(self) -> Outcome:
         try:
@@ -365,7 +395,10 @@ def _end_for_good(processes: list[Process]) -> None:
     left = end_together(processes)
     for process in processes:
         if process in left or process.held():
-            _log.warning("of %r something could not be ended; what that prints from now on is lost", process)
+            _log.warning(
+                "something of a command could not be ended; what that prints from now on is lost",
+                extra={"pid": process.pid},
+            )
             process.give_up()
 
 

@@ -23,8 +23,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from spillstore.exceptions import SpillstoreError
 from spillstore.interleave import Interleaver
+from spillstore.observers import begin, wanted
 from spillstore_tools._serial import Serial
 from spillstore_tools.again import known
+from spillstore_tools.observed import FAILED, OUTPUT, output_detail, tool_of
 from spillstore_tools.preview.binary import HEAD_BYTES
 from spillstore_tools.preview.scan import Place
 from spillstore_tools.profiles.base import Facts, Rendered, refused
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
 
     from spillstore import Artifact, ArtifactInfo, Session, Writer
     from spillstore.info import Newline
+    from spillstore.observers import Work
     from spillstore.redaction import RedactionRules
     from spillstore_tools.preview.parts import View
     from spillstore_tools.preview.scan import Overview, Scan
@@ -101,6 +104,8 @@ class Spill:
         redaction: the rules by which secrets are taken out before anything is shown or stored; None for none.
         on_spill: called with the artifact's id when there is one.
         on_pass: called with the tool and the size of output that is not stored, at the end.
+        told_as: what who observes is told of the tool; None for ``source``.
+        work: of which it is a part, whose end tells who observes; None to tell them in ``finish``.
 
     Example:
         >>> import tempfile
@@ -129,7 +134,11 @@ class Spill:
         redaction: RedactionRules | None = None,
         on_spill: Callable[[str], object] | None = None,
         on_pass: Callable[[str, int], object] | None = None,
+        told_as: str | None = None,
+        work: Work | None = None,
     ) -> None:
+        self._told_as = source if told_as is None else told_as
+        self._work = work
         self._redactors = None if redaction is None else (redaction.redactor(), redaction.redactor())
         self._keep = keep or profile.keep
         self._on_spill = on_spill
@@ -161,6 +170,7 @@ class Spill:
             None  # bytes that the store will still take, where it stops at a limit
         )
         self._problem: str | None = None
+        self._redactions_recorded = False
         self._to_announce: str | None = None  # an artifact that the caller has not been told of
         self._writing = (
             threading.Lock()
@@ -211,6 +221,11 @@ class Spill:
     def artifact_id(self) -> str | None:
         """Where all of it is: an artifact of its own, or one that held the same before."""
         return self._original if self.artifact is None else self.artifact.id
+
+    @property
+    def session_id(self) -> str | None:
+        """The session, if it was opened."""
+        return None if self._session is None else self._session.id
 
     def lines(self) -> dict[View, int]:
         """Lines of each view, as of the last look or the end; nothing where nobody knows, because storing failed."""
@@ -267,6 +282,11 @@ class Spill:
             for kind, count in redactor.counts.items():
                 found[kind] = found.get(kind, 0) + count
         return found
+
+    @property
+    def unrecorded_redactions(self) -> dict[str, int]:
+        """The same, where no event tells of them because nothing was stored."""
+        return {} if self._redactions_recorded else self.redactions
 
     def keep(self) -> None:
         """Store it from its first byte, however little it is and will be."""
@@ -536,6 +556,27 @@ class Spill:
             exit_code: of the command; the text takes the signal that ended it from this, too.
             runtime: milliseconds that it ran; of output that is stored the artifact's own times are used.
         """
+        if self._work is not None:
+            return self._finish_recorded(exit_code, runtime)
+        work = self._context.copy().run(begin, OUTPUT, {"tool": self._told_as})
+        detail: dict[str, object] = {"tool": tool_of(self._told_as, self._session), "outcome": FAILED}
+        try:
+            rendered = self._finish_recorded(exit_code, runtime)
+            if wanted(OUTPUT):
+                detail = output_detail(
+                    rendered,
+                    tool=tool_of(self._told_as, self._session),
+                    profile=self._profile.name,
+                    received=self.received,
+                    artifact_id=self.artifact_id,
+                    problem=self._problem is not None,
+                    redactions=self.unrecorded_redactions,
+                )
+        finally:
+            work.end(detail, session=self.session_id, artifact_id=self.artifact_id)
+        return rendered
+
+    def _finish_recorded(self, exit_code: int | None, runtime: int | None) -> Rendered:
         try:
             rendered = self._finish(exit_code, runtime)
         finally:
@@ -639,6 +680,7 @@ class Spill:
     def _close(self, writer: Writer, exit_code: int | None) -> None:
         try:
             writer.close(exit_code=exit_code, redactions=self.redactions)
+            self._redactions_recorded = True
         except SpillstoreError as error:
             self._fail(error)
         else:

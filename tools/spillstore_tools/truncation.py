@@ -9,15 +9,15 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-import logging
 import threading
-import time
 from collections.abc import Iterable
 from typing import IO, TYPE_CHECKING, Any
 
 from spillstore import Artifact
 from spillstore.exceptions import SpillstoreError
+from spillstore.observers import begin, wanted
 from spillstore_tools.again import passes
+from spillstore_tools.observed import FAILED, OUTPUT, omitted_chars, output_detail, shown_chars, tool_of
 from spillstore_tools.origin import MOST
 from spillstore_tools.preview.clean import clean, is_plain
 from spillstore_tools.profiles import profile as profile_named
@@ -27,10 +27,11 @@ from spillstore_tools.spill import Spill
 from spillstore_tools.stored import kind_of, render, terminator_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from spillstore import Session
     from spillstore.info import Newline
+    from spillstore.observers import Work
     from spillstore_tools.configuration import MetadataSettings, TruncationConfiguration
     from spillstore_tools.preview.parts import Omission
     from spillstore_tools.profiles.base import Profile
@@ -40,8 +41,6 @@ _READ = 256 * 1024
 _SHORT = 64 * 1024  # bytes that are held in memory by every profile anyhow
 _PDF = b"%PDF-"  # the one kind of binary content that may be plain text throughout
 _TERMINATORS = {"lf": b"\n", "cr": b"\r"}
-_log = logging.getLogger("spillstore.truncation")
-_log.addHandler(logging.NullHandler())
 
 
 class ContentError(SpillstoreError):
@@ -161,6 +160,7 @@ class TruncationProcessor:
             str, tuple[int, int]
         ] = {}  # calls and bytes of each tool that no session has counted yet
         self._counting = threading.Lock()  # protects it
+        self._known = None if callable(session) else session  # the session, as soon as it is known
         self._configuration = configuration
         self._profile = profile_named(profile, configuration) if isinstance(profile, str) else profile
 
@@ -189,20 +189,44 @@ class TruncationProcessor:
 
         Cost: linear in the content, in flat memory.
         """
-        began = time.perf_counter()
+        tool = tool_of(tool_name, self._known)
+        work = begin(OUTPUT, {"tool": tool})
+        try:
+            return work.run(
+                self._processed, content, tool_name, command, tool_call_id, content_type, newline, work
+            )
+        except BaseException:
+            work.end({"tool": tool, "outcome": FAILED}, session=self._session_id)
+            raise
+
+    def _processed(
+        self,
+        content: object,
+        tool_name: str,
+        command: str | None,
+        tool_call_id: str | None,
+        content_type: str | None,
+        newline: Newline,
+        work: Work,
+    ) -> TruncationResult:
         data: object = encoded(content) if isinstance(content, str) else content
         rules = self._redaction.rules(tool_name)
         if isinstance(data, bytes):
-            shown = rules.redact(data) if rules is not None and len(data) <= _SHORT else data
+            shown, redactions = data, dict[str, int]()
+            if rules is not None and len(data) <= _SHORT:
+                shown, redactions = rules.counted(data)
             if (text := self._at_once(shown, tool_name, newline)) is not None:
                 self._count(tool_name, len(data))
             else:
                 text = self._answer(data)
             if text is not None:
-                return self._result(Rendered(text=text), len(data), None, tool_name)
+                rendered = Rendered(text=text)
+                self._tell(work, rendered, tool_name, len(data), redactions=redactions)
+                return self._result(rendered, len(data), None, tool_name)
         if isinstance(data, Artifact):
             rendered, size = render(data, self._profile, flags=self._flags), data.info.size
             artifact_id: str | None = data.id
+            self._tell(work, rendered, tool_name, size, artifact_id)
         else:
             pieces, content_type = _pieces(data, content_type)
             spill = Spill(
@@ -216,12 +240,48 @@ class TruncationProcessor:
                 flags=self._flags,
                 redaction=rules,
                 on_pass=self._count,
+                work=work,
             )
             _fill(spill, pieces)
             rendered, size, artifact_id = spill.finish(), spill.received, spill.artifact_id
-        result = self._result(rendered, size, artifact_id, tool_name)
-        _log_event(result, time.perf_counter() - began)
-        return result
+            self._tell(
+                work,
+                rendered,
+                tool_name,
+                size,
+                artifact_id,
+                problem=self._session is not None and spill.problem is not None,
+                redactions=spill.unrecorded_redactions,
+            )
+        return self._result(rendered, size, artifact_id, tool_name)
+
+    @property
+    def _session_id(self) -> str | None:
+        return None if self._known is None else self._known.id
+
+    def _tell(
+        self,
+        work: Work,
+        rendered: Rendered,
+        tool_name: str,
+        size: int,
+        artifact_id: str | None = None,
+        *,
+        problem: bool = False,
+        redactions: Mapping[str, int] | None = None,
+    ) -> None:
+        """Tell who observes."""
+        if wanted(OUTPUT):
+            detail = output_detail(
+                rendered,
+                tool=tool_of(tool_name, self._known),
+                profile=self._profile.name,
+                received=size,
+                artifact_id=artifact_id,
+                problem=problem,
+                redactions=redactions,
+            )
+            work.end(detail, session=self._session_id, artifact_id=artifact_id)
 
     def _at_once(self, data: bytes, source: str, newline: Newline) -> str | None:
         """The text, if it is short and the profile shows such text as it is; ``Spill`` would give the same."""
@@ -251,7 +311,7 @@ class TruncationProcessor:
     def _open(self) -> Session:
         if self._session is None:
             raise SpillstoreError("there is no session to store it in")
-        session = self._session() if callable(self._session) else self._session
+        session = self._known = self._session() if callable(self._session) else self._session
         with self._counting:
             passed, self._passed = self._passed, {}
         for tool, (calls, size) in passed.items():
@@ -271,9 +331,9 @@ class TruncationProcessor:
     def _result(
         self, rendered: Rendered, size: int, artifact_id: str | None, tool_name: str
     ) -> TruncationResult:
-        omitted = _omitted(rendered)
+        omitted = omitted_chars(rendered)
         metadata = TruncationMetadata(
-            original_size=size if omitted is None else _shown(rendered) + omitted,
+            original_size=size if omitted is None else shown_chars(rendered) + omitted,
             original_bytes=size,
             truncated_size=len(rendered.text),
             strategy_used=rendered.strategy,
@@ -301,19 +361,6 @@ def _reference(rendered: Rendered, identity: str) -> str:
     ours = "".join(rendered.text[at : at + length] for at, length in rendered.notes)
     begin = f"[Artifact: {identity}]"
     return next((line for line in ours.split("\n") if line.startswith(begin)), begin)
-
-
-def _shown(rendered: Rendered) -> int:
-    """Code points of the output that are shown: neither markers nor words of our own."""
-    texts = rendered.fields.values() if rendered.fields else (rendered.text,)
-    ours = [length for _, length in rendered.notes] + [each.length for each in rendered.omissions]
-    return sum(map(len, texts)) - sum(ours)
-
-
-def _omitted(rendered: Rendered) -> int | None:
-    """Code points that are missing, or None where nobody counted them."""
-    counted = [each.chars for each in rendered.omissions if each.chars is not None]
-    return None if rendered.refused or len(counted) < len(rendered.omissions) else sum(counted)
 
 
 def encoded(text: str) -> bytes:
@@ -381,20 +428,3 @@ def _json(content: object) -> bytes:
         raise ContentError(f"content cannot be shown as JSON: {why}") from None
     except (TypeError, RecursionError) as error:
         raise ContentError(f"content cannot be shown as JSON: {error}") from None
-
-
-def _log_event(result: TruncationResult, seconds: float) -> None:
-    if not result.metadata.was_truncated or not _log.isEnabledFor(logging.INFO):
-        return
-    data = result.metadata
-    _log.info(
-        "truncated",
-        extra={
-            "tool_name": data.tool_name,
-            "strategy": data.strategy_used,
-            "original_size": data.original_size,
-            "truncated_size": data.truncated_size,
-            "artifact_id": data.artifact_id,
-            "seconds": round(seconds, 6),
-        },
-    )

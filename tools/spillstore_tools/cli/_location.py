@@ -89,6 +89,7 @@ class Location:
 
         # What goes wrong is said by the commands, once.
         logging.getLogger("spillstore").addHandler(logging.NullHandler())
+        observe()
         return Store(self.root or configured_root())
 
     def open(self, *, create: bool = False, write: bool = False) -> Session:
@@ -128,6 +129,18 @@ class Location:
         if self.root is not None:
             found["SPILLSTORE_ROOT"] = os.path.abspath(self.root)  # noqa: PTH100  # no link is followed
         return found
+
+
+def observe() -> None:
+    """Tell OpenTelemetry what happens, where ``SPILLSTORE_OTEL`` says so.
+
+    Raises:
+        SpillstoreError: it says neither yes nor no, or the package is not installed.
+    """
+    if "SPILLSTORE_OTEL" in os.environ:
+        from spillstore_tools.telemetry import from_environment  # noqa: PLC0415  # only where it is asked for
+
+        from_environment()
 
 
 def refuse_memory(root: str | None) -> None:

@@ -11,7 +11,7 @@ import click
 from spillstore_tools.preview.clean import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 
@@ -85,6 +85,18 @@ def print_json(value: object) -> None:
 def note(message: str) -> None:
     """Something worth knowing that is not the result."""
     click.echo(f"spillstore: {one_line(message)}", err=True)
+
+
+def announcer(*, as_json: bool) -> Callable[[str, str], None]:
+    """Says, on stderr, what a person, or a program that has started us, may want to know."""
+
+    def announce(what: str, value: str) -> None:
+        if as_json:
+            click.echo(json.dumps({what: value}), err=True)
+        else:
+            note(f"{what} {value}")
+
+    return announce
 
 
 def write_bytes(blocks: Iterable[bytes], *, flush: bool = False) -> int:

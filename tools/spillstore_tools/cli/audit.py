@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
-from typing import TYPE_CHECKING, Any
+import errno
+import json
+import os
+import select
+import signal
+import sys
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
+from click.core import ParameterSource
 
 from spillstore_tools.arguments import ArgumentError, moment
 from spillstore_tools.cli._location import LAST, Location, find, location_options
 from spillstore_tools.cli._output import json_option, note, print_json, table
+from spillstore_tools.preview.clean import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,7 +27,9 @@ if TYPE_CHECKING:
     from spillstore.info import Event
 
 _HEADER = ("at", "kind", "actor", "call", "artifact", "detail")
+_WIDTHS = (23, 9, 7, 12, 34, 0)  # of what is printed before anybody knows how wide it will be
 _PAGE = 1000
+_POLL = 0.5  # seconds
 _RENDERED = "rendered"  # holds a preview, and tells of nothing that happened
 
 
@@ -48,6 +58,7 @@ def _moment(_: click.Context, parameter: click.Parameter, text: str | None) -> f
 @click.option(
     "--deleted", is_flag=True, help="Of sessions of this name that were deleted, where that is kept."
 )
+@click.option("-f", "--follow", is_flag=True, help="Go on with what is recorded from now on, or since TIME.")
 @location_options
 @json_option
 def command(
@@ -61,19 +72,29 @@ def command(
     location: Location,
     *,
     deleted: bool,
+    follow: bool,
     as_json: bool,
 ) -> None:
     """Print what happened in a session, the newest first: what was stored, read, refused, and by whom.
 
     What other processes have read within the last two seconds may be missing. Events of deleted sessions are kept where
-    the setting audit_keep says so.
+    the setting audit_keep says so. With --follow they come as they are recorded, until Ctrl-C, with --json one a line.
 
     \b
     Example:
       spillstore audit --since 2h --kind read --actor model
       spillstore audit --artifact @last --json
       spillstore audit --kind denied
+      spillstore audit --follow --since 1h --json
     """  # noqa: D301  # click's mark for text that is not to be wrapped
+    if follow:
+        _refuse_with_follow(until=until, deleted=deleted)
+        _follow(
+            location,
+            artifact,
+            {"kind": kind, "actor": actor, "tool_call_id": tool_call_id, "since": since},
+            as_json=as_json,
+        )
     filters: dict[str, Any] = {
         "kind": kind,
         "actor": actor,
@@ -109,6 +130,43 @@ def command(
         click.echo(table(_HEADER, map(_row, found)))
     if more:
         note(f"there are more: --limit {limit * 10}")
+
+
+def _refuse_with_follow(*, until: float | None, deleted: bool) -> None:
+    given = click.get_current_context().get_parameter_source("limit") is ParameterSource.COMMANDLINE
+    for name, is_given in (("--until", until is not None), ("--deleted", deleted), ("--limit", given)):
+        if is_given:
+            raise click.UsageError(f"give --follow or {name}, not both")
+
+
+def _follow(location: Location, artifact: str | None, filters: dict[str, Any], *, as_json: bool) -> NoReturn:
+    """Print events as they come, until a signal or the end of who reads."""
+    with location.open() as session:
+        name = None if artifact is None else _named(session, artifact)
+        cursor = None
+        while True:
+            page = session.new_events(cursor, artifact_id=name, limit=_PAGE, **filters)
+            for event in page:
+                if event.kind != _RENDERED:
+                    click.echo(json.dumps(dataclasses.asdict(event)) if as_json else _line(event))
+            cursor = page.cursor
+            if len(page.items) < _PAGE:
+                _wait()
+
+
+def _wait() -> None:
+    """Until the next look; who reads us may be gone for hours before there is something to write."""
+    sys.stdout.flush()
+    poll = select.poll()
+    poll.register(sys.stdout.fileno(), 0)
+    if any(found & (select.POLLERR | select.POLLHUP) for _, found in poll.poll(_POLL * 1000)):
+        os.kill(os.getpid(), signal.SIGPIPE)  # as if we had written
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))  # where that is ignored
+
+
+def _line(event: Event) -> str:
+    cells = [one_line(cell) for cell in _row(event)]
+    return "  ".join(map(str.ljust, cells, _WIDTHS)).rstrip()
 
 
 def _named(session: Session, name: str) -> str:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from typing import TYPE_CHECKING
 
 import click
 
 from spillstore_tools.cli._location import Location, location_options
-from spillstore_tools.cli._output import json_option, note
+from spillstore_tools.cli._metrics import metrics_option, served_metrics
+from spillstore_tools.cli._output import announcer, json_option
 from spillstore_tools.cli._profile import load_configuration, profile_option
+from spillstore_tools.loopback import loopback
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 _EXTRA = frozenset({"mcp", "mcp_types"})
 
@@ -46,6 +47,7 @@ _EXTRA = frozenset({"mcp", "mcp_types"})
     help="Where commands run.  [default: here]",
 )
 @click.option("--read-only", is_flag=True, help="No commands, nothing is written; the session must be there.")
+@metrics_option
 @profile_option
 @location_options(session="", told="a new one")
 @json_option
@@ -57,6 +59,7 @@ def command(
     profile: str,
     location: Location,
     *,
+    metrics: tuple[str, int] | None,
     read_only: bool,
     as_json: bool,
 ) -> None:
@@ -71,45 +74,34 @@ def command(
       spillstore mcp
       spillstore mcp --session chat-42 --cwd ~/project
       spillstore mcp --session chat-42 --read-only --transport http --port 8765
+      spillstore mcp --metrics 127.0.0.1:9464
     """  # noqa: D301  # click's mark for text that is not to be wrapped
     if read_only and not location.session:
         raise click.UsageError("--read-only needs a session that is there: name it with --session")
     with extra_needed():
-        from spillstore_tools.mcp._shared import loopback  # noqa: PLC0415  # only where it is installed
-        from spillstore_tools.mcp.serving import Serving, serve  # noqa: PLC0415  # likewise
+        from spillstore_tools.mcp.serving import Serving, serve  # noqa: PLC0415  # only where it is installed
     listen = None
     if transport == "http":
         try:
             listen = (loopback(host), port)
         except ValueError as error:
             raise click.ClickException(str(error)) from None
-    code = serve(
-        Serving(
-            store=location.store(),
-            session=location.session or None,
-            project=location.project,
-            read_only=read_only,
-            profile=profile,
-            configuration=load_configuration(profile),
-            cwd=cwd,
-            listen=listen,
-            token=os.environ.get("SPILLSTORE_MCP_TOKEN") or None,
-            announce=_announcer(as_json=as_json),
-        )
+    announce = announcer(as_json=as_json)
+    serving = Serving(
+        store=location.store(),
+        session=location.session or None,
+        project=location.project,
+        read_only=read_only,
+        profile=profile,
+        configuration=load_configuration(profile),
+        cwd=cwd,
+        listen=listen,
+        token=os.environ.get("SPILLSTORE_MCP_TOKEN") or None,
+        announce=announce,
     )
+    with served_metrics(metrics, announce):
+        code = serve(serving)
     click.get_current_context().exit(code)
-
-
-def _announcer(*, as_json: bool) -> Callable[[str, str], None]:
-    """Says what a person, or a program that has started us, may want to know."""
-
-    def announce(what: str, value: str) -> None:
-        if as_json:
-            click.echo(json.dumps({what: value}), err=True)
-        else:
-            note(f"{what} {value}")
-
-    return announce
 
 
 @contextlib.contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import secrets
 import shlex
 import sys
@@ -12,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spillstore_tools.cli._location import Location, location_options
-from spillstore_tools.cli._output import json_option, note
+from spillstore_tools.cli._location import Location, location_options, observe
+from spillstore_tools.cli._metrics import metrics_option, served_metrics
+from spillstore_tools.cli._output import announcer, json_option, note
 from spillstore_tools.cli._profile import load_configuration, profile_option
 
 if TYPE_CHECKING:
@@ -22,10 +22,18 @@ if TYPE_CHECKING:
 
 @click.command("mcp-proxy", context_settings={"allow_interspersed_args": False})
 @click.argument("command_line", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
+@metrics_option
 @profile_option
 @location_options(session="", told="a new one")
 @json_option
-def command(command_line: tuple[str, ...], profile: str, location: Location, *, as_json: bool) -> None:
+def command(
+    command_line: tuple[str, ...],
+    profile: str,
+    location: Location,
+    *,
+    metrics: tuple[str, int] | None,
+    as_json: bool,
+) -> None:
     """Put an MCP server behind one that stores its oversized tool results.
 
     COMMAND starts the server, which speaks the protocol on stdin and stdout, and so does this. All that it offers passes
@@ -38,6 +46,7 @@ def command(command_line: tuple[str, ...], profile: str, location: Location, *, 
     Example:
       spillstore mcp-proxy -- mcp-server-git --repository .
       spillstore mcp-proxy --session chat-42 --profile omni -- npx some-mcp-server
+      spillstore mcp-proxy --metrics 127.0.0.1:9464 -- mcp-server-git --repository .
     """  # noqa: D301  # click's mark for text that is not to be wrapped
     from spillstore_tools.mcp._lazy import LazySession  # noqa: PLC0415  # not for --help
     from spillstore_tools.mcp.proxy import Proxy  # noqa: PLC0415  # likewise
@@ -52,25 +61,26 @@ def command(command_line: tuple[str, ...], profile: str, location: Location, *, 
 
     def session() -> Session:
         found = location.open(create=True, write=True)
-        if as_json:
-            click.echo(json.dumps({"session": found.id}), err=True)
-        else:
-            note(f"session {found.id}")
+        announce("session", found.id)
         return found
 
-    try:
-        proxy = Proxy(
-            command_line,
-            LazySession(session, configuration),
-            profile=profile,
-            configuration=configuration,
-            flags=location.flags,
-            streams=(sys.stdin.fileno(), sys.stdout.fileno()),
-        )
-    except StartError as error:
-        note(str(error))
-        context.exit(error.exit_code)
-    context.exit(proxy.run())
+    announce = announcer(as_json=as_json)
+    observe()  # the session, and with it the store, is opened when it is needed
+    with served_metrics(metrics, announce):
+        try:
+            proxy = Proxy(
+                command_line,
+                LazySession(session, configuration),
+                profile=profile,
+                configuration=configuration,
+                flags=location.flags,
+                streams=(sys.stdin.fileno(), sys.stdout.fileno()),
+            )
+        except StartError as error:
+            note(str(error))
+            context.exit(error.exit_code)
+        code = proxy.run()
+    context.exit(code)
 
 
 def _own_session(location: Location) -> Location:

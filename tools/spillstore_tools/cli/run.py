@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from spillstore_tools.cli._location import Location, location_options
+from spillstore_tools.cli._location import Location, location_options, observe
 from spillstore_tools.cli._output import json_option, note, print_json, write_text
 from spillstore_tools.cli._profile import load_configuration, profile_option
 from spillstore_tools.cli._signals import SignalRelay
@@ -133,10 +133,15 @@ class _Record:
 
 
 def _record(started: Started, command_line: tuple[str, ...], asked: _Asked, location: Location) -> _Record:
-    from spillstore.exceptions import InvalidSettingError  # noqa: PLC0415  # the command has been started by now
+    from spillstore.exceptions import (  # noqa: PLC0415  # the command has been started by now
+        InvalidSettingError,
+        SpillstoreError,
+    )
+    from spillstore.observers import begin  # noqa: PLC0415  # likewise
     from spillstore.redaction import DEFAULT  # noqa: PLC0415  # likewise
-    from spillstore_tools.capture import LINGER  # noqa: PLC0415  # the command has been started by now
+    from spillstore_tools.capture import LINGER  # noqa: PLC0415  # likewise
     from spillstore_tools.jobs import Job  # noqa: PLC0415  # likewise
+    from spillstore_tools.observed import COMMAND  # noqa: PLC0415  # likewise
     from spillstore_tools.profiles import profile as profile_named  # noqa: PLC0415  # likewise
     from spillstore_tools.redaction import Redaction  # noqa: PLC0415  # likewise
     from spillstore_tools.spill import Spill  # noqa: PLC0415  # likewise
@@ -147,12 +152,18 @@ def _record(started: Started, command_line: tuple[str, ...], asked: _Asked, loca
         rules = Redaction(None, configuration).rules(asked.source)
     except InvalidSettingError as error:  # the command runs already
         rules, misconfigured = DEFAULT, misconfigured or str(error)
+    try:
+        observe()
+    except SpillstoreError as error:  # likewise
+        misconfigured = misconfigured or str(error)
+    work = begin(COMMAND, {"tool": asked.source})
     with contextlib.ExitStack() as stack:
 
         def session() -> Session:
             return stack.enter_context(location.open(create=True, write=True))
 
-        spill = Spill(
+        spill = work.run(
+            Spill,
             session,
             profile_named(asked.profile, configuration),
             source=asked.source,
@@ -164,7 +175,15 @@ def _record(started: Started, command_line: tuple[str, ...], asked: _Asked, loca
             keep="all",
             redaction=rules,
         )
-        job = Job(command, lambda: started, spill, linger=LINGER, heirs="leave")
+        job = Job(
+            command,
+            lambda: started,
+            spill,
+            linger=LINGER,
+            heirs="leave",
+            tool=asked.source,
+            observed=work,
+        )
         job.work()
         rendered = job.tell()
         assert job.outcome is not None  # it has ended, or ``tell`` had raised

@@ -24,9 +24,12 @@ _READS = ("kind", "calls", "failed", "bytes", "p50 ms", "p95 ms")
 
 @click.command("stats")
 @click.option("--all-sessions", is_flag=True, help="Of all sessions of the store, whatever their project.")
+@click.option(
+    "--prometheus", is_flag=True, help="Print the text format of Prometheus, for its textfile collector."
+)
 @location_options
 @json_option
-def command(location: Location, *, all_sessions: bool, as_json: bool) -> None:
+def command(location: Location, *, all_sessions: bool, prometheus: bool, as_json: bool) -> None:
     """Print what a session's audit log adds up to: for each tool, for each kind of read, limits, secrets removed.
 
     Under "cut" is the share of calls that was not shown whole, under "less" the share of bytes that was not shown.
@@ -35,7 +38,10 @@ def command(location: Location, *, all_sessions: bool, as_json: bool) -> None:
     Example:
       spillstore stats
       spillstore stats --all-sessions --json
+      spillstore stats --all-sessions --prometheus
     """  # noqa: D301  # click's mark for text that is not to be wrapped
+    if prometheus and as_json:
+        raise click.UsageError("give --prometheus or --json, not both")
     from spillstore_tools.statistics import Statistics  # noqa: PLC0415  # not for --help
 
     statistics = Statistics()
@@ -46,6 +52,11 @@ def command(location: Location, *, all_sessions: bool, as_json: bool) -> None:
             statistics.add(session)
     if as_json:
         print_json(statistics.as_dict())
+        return
+    if prometheus:
+        from spillstore_tools.telemetry import exposition  # noqa: PLC0415  # only where it is asked for
+
+        click.echo(exposition(statistics), nl=False)
         return
     click.echo("\n\n".join(filter(None, _tables(statistics))))
 

@@ -1,9 +1,7 @@
-"""What servers of the protocol share: our tools in its words, our answers in its words, and where servers may listen."""
+"""What servers of the protocol share: our tools and our answers in its words."""
 
 from __future__ import annotations
 
-import ipaddress
-import socket
 from typing import TYPE_CHECKING
 
 import mcp_types
@@ -38,30 +36,3 @@ def result_of(answer: BashResult | Answer) -> mcp_types.CallToolResult:
 def text_of(text: str) -> str:
     """Text that JSON in UTF-8 can carry: half surrogates (of bytes in file names, say) become question marks."""
     return text if text.isascii() else text.encode(errors="replace").decode()
-
-
-def loopback(host: str) -> str:
-    """The address of a host that only this machine can reach.
-
-    Args:
-        host: an address or a name.
-
-    Raises:
-        ValueError: others can reach it, or there is no such host.
-
-    Example:
-        >>> loopback("127.0.0.1"), loopback("::1")
-        ('127.0.0.1', '::1')
-        >>> loopback("0.0.0.0")
-        Traceback (most recent call last):
-        ValueError: '0.0.0.0' can be reached from other machines; listen on 127.0.0.1, ::1 or localhost
-    """
-    try:
-        address = str(socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0][4][0])
-    except (OSError, UnicodeError) as error:
-        raise ValueError(f"no host {host!r}: {error}") from None
-    if not ipaddress.ip_address(address.partition("%")[0]).is_loopback:
-        raise ValueError(
-            f"{host!r} can be reached from other machines; listen on 127.0.0.1, ::1 or localhost"
-        )
-    return address

@@ -1,0 +1,305 @@
+"""Who observes: what is told, when, on which thread, and that nobody suffers from it."""
+
+from __future__ import annotations
+
+import contextvars
+import logging
+import os
+import sqlite3
+import threading
+from contextlib import closing
+
+import pytest
+from support import NO_FLOORS
+
+from spillstore import Store, _audit, observers
+from spillstore.exceptions import (
+    ArtifactNotFoundError,
+    IntegrityError,
+    RangeError,
+    RateLimitError,
+    SessionQuotaError,
+)
+from spillstore.observers import Observer, observe
+
+
+class Seen(Observer):
+    """Keeps what it is told."""
+
+    def __init__(self):
+        self.happenings = []
+
+    def happened(self, happening):
+        self.happenings.append(happening)
+
+    @property
+    def kinds(self):
+        return [happening.kind for happening in self.happenings if happening.kind != "commit"]
+
+    def of(self, kind):
+        return [happening for happening in self.happenings if happening.kind == kind]
+
+
+@pytest.fixture
+def seen():
+    observer = Seen()
+    stop = observe(observer)
+    yield observer
+    stop()
+
+
+@pytest.mark.parametrize("audit", ["full", "writes", "off"])
+def test_what_happens_is_told_whatever_is_recorded(tmp_path, seen, audit):
+    """The kinds are those of events, in order, with the session, the artifact and how long a read took."""
+    with Store(tmp_path, **NO_FLOORS, audit=audit).session("chat") as session:
+        artifact = session.put(b"one\ntwo\n", source="make")
+        artifact.read_lines(1, 1)
+        artifact.search("two")
+        with pytest.raises(RangeError):
+            artifact.read_lines(0, 1)
+        with pytest.raises(ArtifactNotFoundError):
+            session.artifact("art_9")
+        artifact.delete()
+    assert ["create", "seal", "read", "search", "read", "denied", "delete"] == seen.kinds
+    assert {"chat"} == {happening.session for happening in seen.happenings}
+    first, second = seen.of("read")
+    assert (artifact.id, "ok", 4) == (first.artifact_id, first.detail["outcome"], first.detail["bytes"])
+    assert 0 < first.seconds < 1
+    assert "RangeError" == second.detail["outcome"]
+    (seal,) = seen.of("seal")
+    assert ("make", 8) == (seal.detail["tool"], seal.detail["size"])
+    (commit,) = seen.of("commit")
+    assert (1, 8) == (commit.detail["artifacts"], commit.detail["bytes"])
+    assert 0 < commit.seconds < 5
+
+
+def test_limits_redactions_and_evictions_are_told(tmp_path, seen):
+    """Each with what its event says, and not a second time when events are written."""
+    with Store(tmp_path / "rate", free_disk_floor=0, artifacts_per_minute=1).session("s") as session:
+        session.put(b"token = " + b"ghp_" + b"a1B2" * 9 + b"\n", source="cat")
+        with pytest.raises(RateLimitError):
+            session.put(b"x")
+    assert [1] == [sum(happening.detail["counts"].values()) for happening in seen.of("redaction")]
+    assert ["artifacts_per_minute"] == [happening.detail["limit"] for happening in seen.of("limit")]
+    full = {**NO_FLOORS, "session_quota": 2_000_000}
+    with Store(tmp_path / "evict", **full, session_policy="evict").session("s") as session:
+        for _ in range(3):
+            session.put(os.urandom(900_000))
+        assert len(session.events(kind="evict").items) == len(seen.of("evict")) > 0
+    with Store(tmp_path / "full", **full).session("s") as session:
+        with pytest.raises(SessionQuotaError):
+            session.put(os.urandom(3_000_000))
+        assert len(session.events(kind="limit").items) == len(seen.of("limit")) - 1
+    assert seen.of("failure")
+
+
+def test_damage_is_told(tmp_path, seen):
+    """A chunk that fails its digest is one happening."""
+    store = Store(tmp_path, **NO_FLOORS)
+    with store.session("s") as session:
+        artifact = session.put(b"one\n")
+        with closing(sqlite3.connect(tmp_path / "_" / "s" / "session.db")) as connection, connection:
+            connection.execute("UPDATE chunk SET digest = zeroblob(32)")
+        with pytest.raises(IntegrityError):
+            artifact.tail(1)
+    assert [artifact.id] == [happening.artifact_id for happening in seen.of("integrity")]
+
+
+def test_what_is_rolled_back_is_not_told(tmp_path, seen):
+    """An event of a transaction that fails never happened."""
+    with Store(tmp_path, **NO_FLOORS).session("s") as session:
+        artifact = session.put(b"one\n")
+        engine = session._engine
+        with engine._commit:
+            engine._writer.execute(
+                "CREATE TRIGGER never BEFORE INSERT ON event BEGIN SELECT RAISE(ABORT, 'no'); END"
+            )
+        with pytest.raises(Exception, match="no"):
+            artifact.delete()
+        assert "delete" not in seen.kinds
+        with engine._commit:
+            engine._writer.execute("DROP TRIGGER never")
+        artifact.delete()
+    assert ["create", "seal", "delete"] == seen.kinds
+
+
+def test_an_observer_may_use_the_store(tmp_path):
+    """It is called when no lock is held, so whatever it is told of it can look at."""
+    found = []
+
+    class Reads(Observer):
+        def happened(self, happening):
+            if happening.kind in {"seal", "limit", "interrupt"}:
+                found.append((happening.kind, session.events(kind="create").items[0].artifact_id))
+                session.infos()
+
+    with Store(tmp_path, **{**NO_FLOORS, "artifacts_per_minute": 2}).session("s") as session:
+        stop = observe(Reads())
+        try:
+            first = session.put(b"one\n")
+            writer = session.create()
+            writer.abort("why")
+            with pytest.raises(RateLimitError):
+                session.create()
+        finally:
+            stop()
+    assert [("seal", first.id), ("interrupt", writer.id), ("limit", writer.id)] == found
+
+
+def test_an_observer_that_fails_is_told_of_once(tmp_path, caplog):
+    """Nothing of it reaches the caller, others are told as ever, and the log says it once."""
+
+    class Fails(Observer):
+        def happened(self, happening):
+            raise ValueError("mine")
+
+        def began(self, kind, detail):
+            raise ValueError("mine")
+
+    seen = Seen()
+    stops = [observe(Fails()), observe(seen)]
+    try:
+        with Store(tmp_path, **NO_FLOORS).session("s") as session:
+            session.put(b"one\n").read_bytes(0, 1)
+        work = observers.begin("output", {})
+        work.end({"outcome": "whole"})
+    finally:
+        for stop in stops:
+            stop()
+    assert ["create", "seal", "read", "output"] == seen.kinds
+    (record,) = [each for each in caplog.records if each.levelno >= logging.ERROR]
+    assert "observer failed" in record.message
+    assert record.observer.endswith("Fails")
+
+
+def test_who_stops_is_told_nothing_more(tmp_path, seen):
+    """Stopping twice does no harm, and one observer among equals goes."""
+    other = Seen()
+    stop = observe(other)
+    with Store(tmp_path, **NO_FLOORS).session("s") as session:
+        session.put(b"one\n")
+        stop()
+        stop()
+        session.put(b"two\n")
+    assert (["create", "seal"], ["create", "seal"] * 2) == (other.kinds, seen.kinds)
+
+
+def test_a_commit_is_told_in_the_context_of_the_writer(tmp_path):
+    """Whoever commits, a thread of the store's own included, what the writer's context holds is seen."""
+    where = contextvars.ContextVar("where", default="nowhere")
+    found = []
+
+    class Looks(Observer):
+        def happened(self, happening):
+            if happening.kind == "commit":
+                found.append((where.get(), threading.current_thread().name))
+
+    stop = observe(Looks())
+    try:
+        with Store(tmp_path, **NO_FLOORS, commit_interval=0.01).session("s") as session:
+            token = where.set("here")
+            writer = session.create()
+            where.reset(token)
+            writer.write(b"one\n")
+            while not session.artifact(writer.id).info.size:
+                pass
+            writer.close()
+    finally:
+        stop()
+    assert {"here"} == {context for context, _ in found}
+    assert "spillstore-committer" in {name for _, name in found}
+
+
+def test_work_has_a_context_of_its_own():
+    """What an observer leaves at its beginning holds in all that is run in it, on any thread, and nowhere else."""
+    inside = contextvars.ContextVar("inside", default=None)
+    ended = []
+
+    class Marks(Observer):
+        def began(self, kind, detail):
+            inside.set((kind, detail["tool"]))
+            return ended.append
+
+    stop = observe(Marks())
+    try:
+        work = observers.begin("command", {"tool": "bash"})
+        assert inside.get() is None
+        found = []
+        thread = threading.Thread(target=work.run, args=(lambda: found.append(inside.get()),))
+        thread.start()
+        thread.join()
+        assert ("command", "bash") == found[0] == work.run(inside.get)
+        work.end({"tool": "bash", "outcome": "ok"}, artifact_id="art")
+    finally:
+        stop()
+    assert ["art"] == [happening.artifact_id for happening in ended]
+    assert ended[0].seconds >= 0
+
+
+def test_a_forked_child_can_be_observed(tmp_path, seen):
+    """Observers go on in a child, also if another thread was just adding one."""
+    with observers._changing:
+        child = os.fork()
+        if child == 0:
+            mine = Seen()
+            observe(mine)
+            with Store(tmp_path / "child", **NO_FLOORS).session("s") as session:
+                session.put(b"one\n")
+            os._exit(0 if mine.kinds == seen.kinds == ["create", "seal"] else 1)
+    assert 0 == os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert [] == seen.kinds
+
+
+def test_a_log_filter_that_fails_harms_nobody(tmp_path, capsys):
+    """What a filter of the caller's raises is printed, as ``logging`` does with handlers, and the write goes on."""
+
+    def fail(record):
+        raise ValueError("a filter")
+
+    log = logging.getLogger("spillstore")
+    log.addFilter(fail)
+    try:
+        with Store(tmp_path, **NO_FLOORS).session("s") as session:
+            writer = session.create()
+            writer.write(b"one\n")
+            writer.abort("why")
+            assert b"one\n" == session.artifact(writer.id).read_bytes(0, 10)
+    finally:
+        log.removeFilter(fail)
+    assert "a filter" in capsys.readouterr().err
+
+
+def test_work_ends_once(seen):
+    """A second end tells nothing."""
+    work = observers.begin("output", {})
+    work.end({"outcome": "whole"})
+    work.end({"outcome": "failed"})
+    assert ["whole"] == [happening.detail["outcome"] for happening in seen.happenings]
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_events_that_are_lost_are_told(tmp_path, monkeypatch, read_only):
+    """Once they are recorded as lost, by whom no lock is held, so that an observer may look at the session."""
+    monkeypatch.setattr(_audit, "MOST", 5)
+    lost = []
+
+    class Looks(Observer):
+        def happened(self, happening):
+            if happening.kind == "lost":
+                lost.append(
+                    (happening.detail["events"], session.events(kind="lost").items[0].detail["events"])
+                )
+
+    store = Store(tmp_path, **NO_FLOORS)
+    with store.session("s") as writer:
+        name = writer.put(b"one\n").id
+    stop = observe(Looks())
+    try:
+        with store.session("s", read_only=read_only) as session:
+            artifact = session.artifact(name)
+            for _ in range(20):
+                artifact.read_bytes(0, 1)
+            session.events()
+    finally:
+        stop()
+    assert [(15, 15)] == lost
