@@ -83,10 +83,10 @@ OUTPUTS: dict[str, Line] = {  # by outcome
 }
 
 
-def wanted(kind: str) -> bool:
-    """Whether a line of that kind may be wanted."""
+def wanted(kind: str, outcome: str = "lost") -> bool:
+    """Whether a line of that kind is wanted; of an output, with that outcome."""
     if kind == "output":
-        return _truncation.isEnabledFor(logging.DEBUG) or _truncation.isEnabledFor(logging.WARNING)
+        return _truncation.isEnabledFor(OUTPUTS[outcome].level)
     line = LINES.get(kind)
     return line is not None and _log.isEnabledFor(line.level)
 

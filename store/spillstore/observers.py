@@ -108,9 +108,9 @@ def observe(observer: Observer) -> Callable[[], None]:
     return stop
 
 
-def wanted(kind: str) -> bool:
-    """Whether anybody wants to know of that kind."""
-    return bool(_observers) or _logs.wanted(kind)
+def wanted(kind: str, outcome: str = "lost") -> bool:
+    """Whether anybody wants to know of that kind; of an output, with that outcome (``lost`` is what most want to know)."""
+    return bool(_observers) or _logs.wanted(kind, outcome)
 
 
 def tell(happening: Happening) -> None:

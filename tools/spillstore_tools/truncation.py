@@ -221,7 +221,8 @@ class TruncationProcessor:
                 text = self._answer(data)
             if text is not None:
                 rendered = Rendered(text=text)
-                self._tell(work, rendered, tool_name, len(data), redactions=redactions)
+                if wanted(OUTPUT, "whole"):  # most output is, and most programs do not want to know
+                    self._tell(work, rendered, tool_name, len(data), redactions=redactions)
                 return self._result(rendered, len(data), None, tool_name)
         if isinstance(data, Artifact):
             rendered, size = render(data, self._profile, flags=self._flags), data.info.size
