@@ -384,6 +384,7 @@ class BashTool:
                 redaction=self._rules,
                 on_spill=None if on_spill is None else lambda artifact_id: guarded(on_spill, artifact_id),
                 on_pass=session.count_passed,
+                on_redaction=lambda tool, counts: session.note("redaction", {"tool": tool, "counts": counts}),
             )
         job = Job(
             command,

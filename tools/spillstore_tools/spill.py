@@ -98,9 +98,11 @@ class Spill:
         is_command: whether a command prints it.
         flags: what a ``spillstore`` command needs besides to find the session.
         keep: ``all`` stores what is shown whole, too; None leaves it to the profile.
-        redaction: the rules by which secrets are taken out before anything is shown or stored; None for none.
+        redaction: the rules by which secrets are taken out before anything is shown or stored; None for none, which the
+            event ``create`` says.
         on_spill: called with the artifact's id when there is one.
         on_pass: called with the tool and the size of output that is not stored, at the end.
+        on_redaction: called then with the tool and how many secrets of each kind were taken out of it, if any were.
 
     Example:
         >>> import tempfile
@@ -129,7 +131,16 @@ class Spill:
         redaction: RedactionRules | None = None,
         on_spill: Callable[[str], object] | None = None,
         on_pass: Callable[[str, int], object] | None = None,
+        on_redaction: Callable[[str, dict[str, int]], object] | None = None,
     ) -> None:
+        self._on_redaction = on_redaction
+        self._redacted: dict[str, int] = {}  # of what is no output
+        if redaction is not None:
+            source = source if source.isidentifier() else redaction.redact(source)
+            if command is not None:
+                command, self._redacted = redaction.counted(command)
+            if content_type is not None:
+                content_type = redaction.redact(content_type)
         self._redactors = None if redaction is None else (redaction.redactor(), redaction.redactor())
         self._keep = keep or profile.keep
         self._on_spill = on_spill
@@ -139,7 +150,7 @@ class Spill:
         self._session: Session | None = None
         self._profile = profile
         self._source = source
-        self._command = command if command is None or redaction is None else redaction.redact(command)
+        self._command = command
         self._tool_call_id = tool_call_id
         self._content_type = content_type
         self._newline: Newline = newline
@@ -262,7 +273,7 @@ class Spill:
     @property
     def redactions(self) -> dict[str, int]:
         """How many secrets were taken out so far, by kind."""
-        found: dict[str, int] = {}
+        found = dict(self._redacted)
         for redactor in self._redactors or ():
             for kind, count in redactor.counts.items():
                 found[kind] = found.get(kind, 0) + count
@@ -326,7 +337,7 @@ class Spill:
                 newline=self._newline,
                 limit=self._profile.size_limit,
                 policy=self._profile.policy,
-                redact="done",
+                redact=False if self._redactors is None else "done",
                 tap=self._see,
             )
             if (self._profile.policy or self._session.settings.artifact_policy) == "stop":
@@ -550,8 +561,11 @@ class Spill:
             detail = told(rendered, self._profile, self._source, self.received)
             with self._session.acting(tool_call_id=self._tool_call_id):
                 self._session.note("preview", detail, artifact_id=self.artifact_id)
-        elif self._on_pass is not None and not self._refused and self._problem is None:
-            self._on_pass(self._source, self.received)
+        elif not self._refused and self._problem is None:
+            if self._on_pass is not None:
+                self._on_pass(self._source, self.received)
+            if self._on_redaction is not None and self._session is None and (found := self.redactions):
+                self._on_redaction(self._source, found)
 
     def _finish(self, exit_code: int | None, runtime: int | None) -> Rendered:
         with self._writing:

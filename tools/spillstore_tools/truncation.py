@@ -117,6 +117,7 @@ class TruncationResult:
         artifact_reference: ``[Artifact: id] ...``, or None.
         omissions: what is missing, exactly, and where in ``content`` its markers stand.
         is_error: whether the tool call failed by the rules of the profile.
+        redactions: how many secrets of each kind were taken out of what came, before anything else.
     """
 
     content: str
@@ -125,6 +126,7 @@ class TruncationResult:
     artifact_reference: str | None = None
     omissions: tuple[Omission, ...] = ()
     is_error: bool = False
+    redactions: dict[str, int] = dataclasses.field(default_factory=dict)
 
 
 class TruncationProcessor:
@@ -160,7 +162,8 @@ class TruncationProcessor:
         self._passed: dict[
             str, tuple[int, int]
         ] = {}  # calls and bytes of each tool that no session has counted yet
-        self._counting = threading.Lock()  # protects it
+        self._redacted: dict[str, dict[str, int]] = {}  # and the secrets that no session was told of
+        self._counting = threading.Lock()  # protects both
         self._configuration = configuration
         self._profile = profile_named(profile, configuration) if isinstance(profile, str) else profile
 
@@ -193,16 +196,21 @@ class TruncationProcessor:
         data: object = encoded(content) if isinstance(content, str) else content
         rules = self._redaction.rules(tool_name)
         if isinstance(data, bytes):
-            shown = rules.redact(data) if rules is not None and len(data) <= _SHORT else data
+            redactions: dict[str, int] = {}
+            shown = data
+            if rules is not None and len(data) <= _SHORT:
+                shown, redactions = rules.counted(data)
             if (text := self._at_once(shown, tool_name, newline)) is not None:
                 self._count(tool_name, len(data))
+                self._tell(tool_name, redactions)
             else:
-                text = self._answer(data)
+                text, redactions = self._answer(data), {}
             if text is not None:
-                return self._result(Rendered(text=text), len(data), None, tool_name)
+                return self._result(Rendered(text=text), len(data), None, tool_name, redactions)
         if isinstance(data, Artifact):
             rendered, size = render(data, self._profile, flags=self._flags), data.info.size
             artifact_id: str | None = data.id
+            redactions = {}
         else:
             pieces, content_type = _pieces(data, content_type)
             spill = Spill(
@@ -216,12 +224,28 @@ class TruncationProcessor:
                 flags=self._flags,
                 redaction=rules,
                 on_pass=self._count,
+                on_redaction=self._tell,
             )
             _fill(spill, pieces)
             rendered, size, artifact_id = spill.finish(), spill.received, spill.artifact_id
-        result = self._result(rendered, size, artifact_id, tool_name)
+            redactions = spill.redactions
+        result = self._result(rendered, size, artifact_id, tool_name, redactions)
         _log_event(result, time.perf_counter() - began)
         return result
+
+    def redacted(self, text: str, tool_name: str) -> str:
+        """A text that is shown as it is, without the secrets that are taken out of that tool's results."""
+        rules = self._redaction.rules(tool_name)
+        return text if rules is None else rules.redact(text)
+
+    def redacted_value(self, value: object, tool_name: str) -> object:
+        """The same for a value that JSON can hold."""
+        rules = self._redaction.rules(tool_name)
+        if rules is None:
+            return value
+        from spillstore.redaction.structures import without_secrets  # noqa: PLC0415  # likewise
+
+        return without_secrets(value, rules, {}, numbers=True)
 
     def _at_once(self, data: bytes, source: str, newline: Newline) -> str | None:
         """The text, if it is short and the profile shows such text as it is; ``Spill`` would give the same."""
@@ -254,8 +278,11 @@ class TruncationProcessor:
         session = self._session() if callable(self._session) else self._session
         with self._counting:
             passed, self._passed = self._passed, {}
+            redacted, self._redacted = self._redacted, {}
         for tool, (calls, size) in passed.items():
             session.count_passed(tool, size, calls)
+        for tool, counts in redacted.items():
+            session.note("redaction", {"tool": tool, "counts": counts})
         return session
 
     def _count(self, tool_name: str, size: int) -> None:
@@ -268,8 +295,26 @@ class TruncationProcessor:
             calls, total = self._passed.get(tool_name, (0, 0))
             self._passed[tool_name] = calls + 1, total + size
 
+    def _tell(self, tool_name: str, redactions: dict[str, int]) -> None:
+        """Tell the audit which secrets were taken out of what is shown whole; as with ``_count``, as soon as it is known."""
+        if not redactions:
+            return
+        if self._session is not None and not callable(self._session):
+            with contextlib.suppress(SpillstoreError):  # it is closed; nothing needs storing
+                self._session.note("redaction", {"tool": tool_name, "counts": redactions})
+            return
+        with self._counting:
+            known = self._redacted.setdefault(tool_name, {})
+            for kind, count in redactions.items():
+                known[kind] = known.get(kind, 0) + count
+
     def _result(
-        self, rendered: Rendered, size: int, artifact_id: str | None, tool_name: str
+        self,
+        rendered: Rendered,
+        size: int,
+        artifact_id: str | None,
+        tool_name: str,
+        redactions: dict[str, int],
     ) -> TruncationResult:
         omitted = _omitted(rendered)
         metadata = TruncationMetadata(
@@ -293,6 +338,7 @@ class TruncationProcessor:
             artifact_reference=reference,
             omissions=rendered.omissions,
             is_error=rendered.is_error,
+            redactions=redactions,
         )
 
 

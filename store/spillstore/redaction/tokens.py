@@ -11,7 +11,6 @@ The forms are public: the providers' manuals, their announcements to secret scan
 from __future__ import annotations
 
 import functools
-import os.path
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -271,7 +270,9 @@ def _rules() -> list[tuple[str, Rule]]:
         families.setdefault(entry.literal[:_FAMILY], []).append(entry)
     found = []
     for family in families.values():
-        literal = os.path.commonprefix([entry.literal for entry in family])
+        literal = family[0].literal
+        while not all(entry.literal.startswith(literal) for entry in family):
+            literal = literal[:-1]
         family.sort(key=lambda entry: -len(entry.literal))
         found.append((literal.decode(), _rule(tuple(family))))
     return sorted(found, key=lambda entry: entry[0])
