@@ -199,6 +199,11 @@ class Spill:
         return {view: self._profile.scan(view, terminator, self._source) for view in self._profile.views}
 
     @property
+    def command(self) -> str | None:
+        """What was run or asked for, without secrets."""
+        return self._command
+
+    @property
     def received(self) -> int:
         """Bytes that came."""
         return sum(self._sizes)

@@ -41,9 +41,7 @@ _TYPE = (
 _TYPED = re.compile(_TYPE + rb"[ \t]{0,8}+=[ \t]{0,64}+(?=[fbruFBRUN@$]{0,2}[\"'`])")
 _VALUE = rb"\\{0,8}[\"']?[Vv]alue\\{0,8}[\"']?[ \t]{0,64}+[:=][ \t]{0,64}+"
 _OTHER = rb"(?:,?[ \t]{0,8}\\{0,8}[\"']?[a-z]\w{0,15}\\{0,8}[\"']?[ \t]{0,8}[:=][ \t]{0,8}(?:\\{0,8}[\"'][\w./-]{0,32}\\{0,8}[\"']|\w{1,8})){0,2}"
-_PAIR = re.compile(
-    rb"\\{0,8}[\"']" + _OTHER + rb"[ \t]{0,64}+,?[ \t]{0,64}+" + _VALUE + rb"(?=\\{0,8}[\"'])"
-)
+_PAIR = re.compile(rb"\\{0,8}[\"']" + _OTHER + rb"[ \t]{0,64}+,?[ \t]{0,64}+" + _VALUE + rb"(?=\\{0,8}[\"'])")
 _NESTED = re.compile(
     rb"\\{0,8}[\"'][ \t]{0,8}:[ \t]{0,8}\{[ \t]{0,8}(?:\\{0,8}[\"'](?:sensitive|type)\\{0,8}[\"']:[ \t]{0,8}[\w\"\\]{1,16},[ \t]{0,8}){0,2}"
     + _VALUE
@@ -95,7 +93,9 @@ _LINE_ENDS = frozenset(b"\r\n")
 _QUALIFIER = rb"api|access|secret|private|auth|encryption|signing|master|account|shared|license|client|app|service|unseal|recovery"
 _QUALIFIED = re.compile(rb"(?i)\b(?:" + _QUALIFIER + rb")[ \t]\Z")
 _LOGIN = re.compile(rb"\blogin[ \t]+\S*[^\s,;][ \t]+\Z")
-_ANNOUNCED = re.compile(rb"(?i)\b(?:generated|temporary|initial|new|default|your|one-time|admin|root)\b[^\r\n:=]{0,40}\Z")
+_ANNOUNCED = re.compile(
+    rb"(?i)\b(?:generated|temporary|initial|new|default|your|one-time|admin|root)\b[^\r\n:=]{0,40}\Z"
+)
 _SQL = re.compile(rb"(?i)\b(?:create|alter|grant|user|role)\b")
 
 QUOTE = re.compile(rb"[fbruFBRUN@$]{0,2}(\\{0,8})([\"'`])")
@@ -103,7 +103,9 @@ _INSIDE = {quote: re.compile(rb"(?:[^%b\\\r\n]|\\[^\r\n])*+" % quote) for quote 
 _CONTENT = re.compile(rb"[^<\r\n]*+")
 _NEXT = rb"(?:[\w.%$\[\]-]{1,64}+[=:])"
 _CUT = re.compile(
-    rb"[&;,|](?:\s*+" + _NEXT + rb"|[;&,|)\]}>.]*+$)|</|\\+[\"nrt]|[&|;]{2}|&(?:quot|apos|#39|#34|#x27|#x22|lt|gt);"
+    rb"[&;,|](?:\s*+"
+    + _NEXT
+    + rb"|[;&,|)\]}>.]*+$)|</|\\+[\"nrt]|[&|;]{2}|&(?:quot|apos|#39|#34|#x27|#x22|lt|gt);"
     rb"|\xe2\x80[\x98-\x9f]|\xc2[\xab\xbb]"
 )
 _TRAILING = b")]}>,;.:"
@@ -144,7 +146,12 @@ def named(look: Look, start: int, end: int) -> int:
     if known.strength == "weak" and _QUALIFIED.search(text, max(0, begin - 16), begin):
         known = Named("API_KEY", "token")
     left = text[begin - 1 : begin]
-    if text[stop] in b" \t" and not dashed and left not in _TAGGED and _AFTER_BLANKS.match(text, stop) is None:
+    if (
+        text[stop] in b" \t"
+        and not dashed
+        and left not in _TAGGED
+        and _AFTER_BLANKS.match(text, stop) is None
+    ):
         _told(look, known, begin, stop)
         return stop
     done = _signed(look, known, begin, stop)

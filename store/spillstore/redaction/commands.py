@@ -70,7 +70,9 @@ _COMMANDS = {
     b"wandb login": re.compile(rb"[ \t]+(?=\w)"),
     b"codecov": re.compile(rb"[ \t]-t[ \t]+[\"']?"),
     b"doctl": re.compile(rb"[ \t]-t[ \t]+[\"']?"),
-    b"ConvertTo-SecureString": re.compile(rb"[ \t]+(?:-String[ \t]+|-AsPlainText[ \t]+|-Force[ \t]+){0,3}[\"']"),
+    b"ConvertTo-SecureString": re.compile(
+        rb"[ \t]+(?:-String[ \t]+|-AsPlainText[ \t]+|-Force[ \t]+){0,3}[\"']"
+    ),
     b"az login": re.compile(rb"[ \t]-p[ \t]+[\"']?"),
 }
 _GIVEN = {b"authtoken", b"snyk auth", b"wandb login", b"codecov", b"doctl"}  # tokens, to programs

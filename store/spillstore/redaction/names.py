@@ -25,7 +25,9 @@ _NEUTRAL = frozenset(
     b"prod production dev develop development stage staging test testing live local qa uat value val string str text plain raw "
     b"base64 b64 encoded env var default current primary secondary backup main data clear cleartext plaintext it x raw".split()
 )
-_PASSWORD = frozenset(b"password passwd passwort passphrase passcode pwd pw psw pass passw kennwort contrasena senha".split())
+_PASSWORD = frozenset(
+    b"password passwd passwort passphrase passcode pwd pw psw pass passw kennwort contrasena senha".split()
+)
 _KEYED = frozenset(
     b"api access secret private signing sign encryption encrypt encode encoding decryption master account auth service app application consumer "
     b"subscription storage shared webhook session cipher aes hmac rsa ssh deploy deployment admin integration ingest write "
@@ -59,7 +61,9 @@ _ABOUT = frozenset(
     b"list dir folder location bits bit cache column table schema range mode signature".split()
 )
 _SECRET_ENDS = frozenset({b"secret"})
-_RUNS = frozenset(b"debug first second third last pre post opt filter band low high multi single test print after before run bypass to".split())
+_RUNS = frozenset(
+    b"debug first second third last pre post opt filter band low high multi single test print after before run bypass to".split()
+)
 _WIRELESS = frozenset(b"wifi wlan wpa wireless security".split())
 _SESSION = frozenset(b"session sess phpsess jsession asp".split())
 _SESSIONS = frozenset(b"sessid sessionid phpsessid jsessionid".split())
@@ -174,7 +178,11 @@ def _strength(parts: list[bytes]) -> str | None:  # noqa: PLR0911  # one for eac
     last = parts[-1]
     before = parts[-2] if len(parts) > 1 else b""
     if last in _PASSWORD:
-        return None if before in _PUBLIC - {b"primary", b"host"} or (last == b"pass" and before in _RUNS) else "password"
+        return (
+            None
+            if before in _PUBLIC - {b"primary", b"host"} or (last == b"pass" and before in _RUNS)
+            else "password"
+        )
     if last == b"psk":
         return "password" if before in _WIRELESS else None
     if last == b"phrase" and before == b"pass":
@@ -197,7 +205,12 @@ def _strength(parts: list[bytes]) -> str | None:  # noqa: PLR0911  # one for eac
         return "token"
     if last in _SESSIONS or (last in {b"id", b"sid"} and before in _SESSION):
         return "weak"
-    if last != b"id" and last not in _ABOUT and not _PUBLIC.intersection(parts) and _STRONG.intersection(parts):
+    if (
+        last != b"id"
+        and last not in _ABOUT
+        and not _PUBLIC.intersection(parts)
+        and _STRONG.intersection(parts)
+    ):
         return "weak"
     return None
 

@@ -42,10 +42,14 @@ _ENDING = re.compile(
 _INDENT = re.compile(rb"[ \t]*(?:-[ \t]+)?")
 _KEY = re.compile(rb"[ \t]*(?:-[ \t]+)?[\[\"']{0,2}[\w.-]*")
 _WORD = re.compile(rb"[A-Za-z0-9+/=_.~!@#%^*-]+")
-_LABEL = re.compile(rb"(?:^|[\s{,\"'-])(?:name|Name|NAME|key|Key|field|variable|header)[\"']?[ \t]*[:=][ \t]*[\"']?[\w.-]*\Z")
+_LABEL = re.compile(
+    rb"(?:^|[\s{,\"'-])(?:name|Name|NAME|key|Key|field|variable|header)[\"']?[ \t]*[:=][ \t]*[\"']?[\w.-]*\Z"
+)
 _PLIST = re.compile(rb"<key>[\w.-]*\Z")
 _PART = re.compile(rb"(?i)form-data;.*\bname=\"?[\w.-]*\Z")
-_VALUE = re.compile(rb"[ \t]*(?:-[ \t]+)?\\?[\"']?(?:string_?)?[Vv]alue\\?[\"']?[ \t]*(?:=>|[:=])[ \t]*(?:!!str[ \t]+)?(?=\S)")
+_VALUE = re.compile(
+    rb"[ \t]*(?:-[ \t]+)?\\?[\"']?(?:string_?)?[Vv]alue\\?[\"']?[ \t]*(?:=>|[:=])[ \t]*(?:!!str[ \t]+)?(?=\S)"
+)
 _PASSED = re.compile(
     rb"(?i)[ \t]*(?:-[ \t]+)?[\"']?(?:type|sensitive|kind|description|enabled|disabled|format|required|source|origin|scope|comment)[\"']?[ \t]*[:=].*"
 )

@@ -21,7 +21,9 @@ _LONG = re.compile(rb"[A-Za-z0-9+/]{24,}")
 _HEADER = re.compile(
     rb"[^A-Za-z0-9]*(?:[\w.:/+-]+[ \t|]+){0,6}(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|MessageID|Subject|X-[\w-]+):"
 )
-_BODY = re.compile(rb"=?[A-Za-z0-9+/]+={0,3}(?=(?:\\+[nr])*\\*[\"'`]?(?:\\+[nr])*[ \t,;+.)\\]*$|(?:\\+[nr])*\\*[\"'],.*$)")
+_BODY = re.compile(
+    rb"=?[A-Za-z0-9+/]+={0,3}(?=(?:\\+[nr])*\\*[\"'`]?(?:\\+[nr])*[ \t,;+.)\\]*$|(?:\\+[nr])*\\*[\"'],.*$)"
+)
 _DECOR = re.compile(rb"[ \t\"'`+|>#*/.,(-]*")
 _NUMBERS = re.compile(rb"[ \t\d]+")
 _COUNTED = re.compile(rb"[-:]0[-:]")  # grep tells what matched from what stands around it

@@ -108,7 +108,11 @@ def _humped(piece: bytes) -> bool:
     """CamelCase: few humps, each a word, and one small number at most."""
     humps = _CAMEL.findall(piece)
     numbers = [hump for hump in humps if hump.isdigit()]
-    if len(numbers) == 1 and len(humps) > _FEW_HUMPS and (len(piece) - len(numbers[0])) >= 4 * (len(humps) - 1):
+    if (
+        len(numbers) == 1
+        and len(humps) > _FEW_HUMPS
+        and (len(piece) - len(numbers[0])) >= 4 * (len(humps) - 1)
+    ):
         return not any(_VOWELLESS.fullmatch(hump) and hump.islower() for hump in humps)
     if len(numbers) > 1 or (numbers and (len(numbers[0]) > _DIGITS or _INNER.fullmatch(piece))):
         return False
@@ -168,7 +172,12 @@ def _other(value: bytes) -> bool:
 
 def _password(value: bytes, *, quoted: bool, literal: bool) -> bool:
     """A name promises no more by a password than that somebody has typed it."""
-    if len(value) < _LEAST_PASSWORD or not _text(value) or _path(value) or (_SPOKEN.fullmatch(value) and _identifier(value)):
+    if (
+        len(value) < _LEAST_PASSWORD
+        or not _text(value)
+        or _path(value)
+        or (_SPOKEN.fullmatch(value) and _identifier(value))
+    ):
         return False
     if _NUMBER.fullmatch(value) and not (quoted or literal) and not value.isdigit():
         return False

@@ -109,7 +109,6 @@ class Fitter:
             return None  # another kind of result: more input is wanted, or a task has begun
         return _Fitting(self._processor, self._names, fields, call).result()
 
-
     def clean(self, error: Data, call: Call) -> bytes | None:
         """What a server says of a call that failed, without secrets; None if it holds none."""
         said = bytes(error)
@@ -199,7 +198,9 @@ class _Fitting:
                 self._blocks[part.index] = None
         elif done.redactions:
             for part in parts:
-                self._replace(part, self._processor.redacted("".join(text_pieces(part.data)), self._call.tool))
+                self._replace(
+                    part, self._processor.redacted("".join(text_pieces(part.data)), self._call.tool)
+                )
 
     def _fit_binary(self, part: _Part) -> None:
         if len(part.data) <= BINARY or _decoded_size(part.data) <= BINARY:
@@ -225,7 +226,10 @@ class _Fitting:
             if not done.redactions:
                 return fields
             self._changed = True
-            return {**fields, "structuredContent": _clean_json(self._processor, bytes(value), self._call.tool)}
+            return {
+                **fields,
+                "structuredContent": _clean_json(self._processor, bytes(value), self._call.tool),
+            }
         self._changed = True
         if not has_text:
             self._blocks.append(joined({"type": b'"text"', "text": dumped(self._words(done))}))
