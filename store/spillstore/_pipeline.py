@@ -22,6 +22,8 @@ from spillstore.interleave import Interleaver
 from spillstore.settings import MIB
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from spillstore._clock import Clock
     from spillstore._codec import ChunkRow
     from spillstore._digests import Algorithm
@@ -76,6 +78,7 @@ class Pipeline:
         clock: Clock,
         filters: tuple[StreamFilter, StreamFilter] | None,
         redactors: tuple[Redactor, Redactor] | None,
+        redacted: Mapping[str, int],
         tap: Tap | None,
         actor: str | None = None,
     ) -> None:
@@ -105,6 +108,7 @@ class Pipeline:
         self._started = clock.monotonic()
         self._filters = filters
         self._redactors = redactors
+        self._redacted = redacted  # of what is no output: secrets that were taken out already, by kind
         self._tap = tap
         self._cap = row.size_limit if row.policy == "stop" else None
         self._taken = 0
@@ -170,6 +174,8 @@ class Pipeline:
 
     def _end_streams(self, ending: Ending, now: int) -> None:
         """Let through what filters and redactors hold, and tell the ending what was taken out."""
+        for kind, count in self._redacted.items():
+            ending.redactions[kind] = ending.redactions.get(kind, 0) + count
         for stream in range(len(STREAMS)):
             rest = self._filters[stream].finish() if self._filters else b""
             if self._redactors:

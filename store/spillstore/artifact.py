@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from spillstore import _sql
 from spillstore import info as infos
 from spillstore._ahead import ahead
+from spillstore._audit import RENDERED
 from spillstore._codec import segments_of
 from spillstore._database import SESSION_KEY, read_transaction, translated, translation
 from spillstore._digests import new_digest
@@ -764,16 +765,23 @@ class Artifact:
 
         Args:
             kind: what happened, in one word.
-            detail: what there is to say of it; values that JSON can hold.
+            detail: what there is to say of it; values that JSON can hold. Secrets are taken out by the built-in rules.
             at_once: write it now, whatever ``audit`` says; else with the next batch, its texts cut to 200 characters.
 
         Raises:
             StorageError: it cannot be written.
         """
+        told: object = dict(detail)
+        if self._engine.settings.redact and kind != RENDERED:  # which comes out of what is stored
+            from spillstore.redaction import DEFAULT  # noqa: PLC0415  # not where it is switched off
+            from spillstore.redaction.structures import without_secrets  # noqa: PLC0415  # likewise
+
+            told = without_secrets(told, DEFAULT, {})
+        assert isinstance(told, dict)  # as it was
         if at_once:
-            self._engine.record(kind, self._id, dict(detail))
+            self._engine.record(kind, self._id, told)
         else:
-            self._engine.audit.add(kind, self._id, dict(detail))
+            self._engine.audit.add(kind, self._id, told)
 
     def events(self, kind: str | None = None, *, limit: int = 100) -> list[Event]:
         """What happened to it, newest first. Cost: the events of this artifact.

@@ -49,10 +49,20 @@ CHUNK_SIZE = 64 * KIB
 _NEVER_US = 2**62
 _BACKGROUND_BYTES = 16 * 1024 * KIB
 _PAGE = 100
+_SHORT = 20  # letters and digits that are no secret without a name
 _NEWLINES = ("auto", "lf", "cr")
 _STATES = ("open", "sealed", "interrupted")
 _HIDDEN = re.compile(r"hidden:[\w-]{11}", re.ASCII)
 _CURSOR = re.compile(r"(\d{1,18})-(\d{1,18})", re.ASCII)
+
+
+def _without_secrets(text: str, rules: RedactionRules, counts: dict[str, int]) -> str:
+    if text.isalnum() and len(text) < _SHORT:
+        return text
+    clean, found = rules.counted(text)
+    for kind, count in found.items():
+        counts[kind] = counts.get(kind, 0) + count
+    return clean
 
 
 class Session:
@@ -144,8 +154,8 @@ class Session:
                 end, for content that did not come from a process (where a lone CR draws over the line).
             limit: raw bytes that may be kept; None for the setting.
             policy: ``roll``, ``stop`` or ``reject`` at the limit; None for the setting.
-            redact: whether secrets are taken out of the output and the command before anything is stored; rules of its
-                own, or ``"done"`` by a caller that has done it; None for the store's setting and rules. Switching it
+            redact: whether secrets are taken out of the output, the command, the source and the media type before anything
+                is stored; rules of its own, or ``"done"`` by a caller that has done it; None for the store's setting and rules. Switching it
                 off is recorded.
             filters: makes what may change each stream before it is stored; see ``StreamFilter``.
             tap: sees the sequence as it is stored; called on a worker thread, one call at a time.
@@ -178,8 +188,11 @@ class Session:
             raise InvalidSettingError(f"source must be a string, not {source!r}")
         self._check_open()
         rules = self.redaction(redact)
-        if rules is not None and command is not None:
-            command = rules.redact(command)
+        redacted: dict[str, int] = {}
+        if rules is not None:
+            source = _without_secrets(source, rules, redacted)
+            command = None if command is None else _without_secrets(command, rules, redacted)
+            content_type = None if content_type is None else _without_secrets(content_type, rules, redacted)
         if settings.hidden_metadata:
             source = self._hidden(source)
             command = None if command is None else self._hidden(command)
@@ -226,6 +239,7 @@ class Session:
                 clock=clock,
                 filters=None if filters is None else (filters("stdout"), filters("stderr")),
                 redactors=None if rules is None else (rules.redactor(), rules.redactor()),
+                redacted=redacted,
                 tap=tap,
                 actor=who().actor,
             )
@@ -233,7 +247,7 @@ class Session:
         with self._engine.limits(source):
             self._before_create()
         detail: dict[str, object] = {"redact": False} if rules is None and redact != "done" else {}
-        return Writer(self._engine, self._engine.create(make_row, make_pipeline, source, detail))
+        return Writer(self._engine, self._engine.create(make_row, make_pipeline, source, detail), rules)
 
     def redaction(self, wanted: Redact = None) -> RedactionRules | None:
         """The rules by which secrets are taken out, or None where they are not.
@@ -593,14 +607,26 @@ class Session:
 
         Args:
             kind: what happened, in one word.
-            detail: what there is to say of it, without content; long texts are cut.
+            detail: what there is to say of it, without content; long texts are cut, and secrets taken out where the store
+                takes them out.
             artifact_id: the artifact that it happened to, if there is one.
         """
         self._check_open()
-        told = dict(detail)
+        told = self._told(detail)
         if self._engine.settings.hidden_metadata and isinstance(tool := told.get("tool"), str):
             told["tool"] = self._hidden(tool)
         self._engine.audit.add(kind, artifact_id, told)
+
+    def _told(self, detail: Mapping[str, object]) -> dict[str, object]:
+        """What an event may say: no secret."""
+        rules = self.redaction()
+        if rules is None:
+            return dict(detail)
+        from spillstore.redaction.structures import without_secrets  # noqa: PLC0415  # not where it is switched off
+
+        told = without_secrets(dict(detail), rules, {})
+        assert isinstance(told, dict)  # as it was
+        return told
 
     def count_passed(self, tool: str, size: int, calls: int = 1) -> None:
         """Count output that was shown whole and so not stored. It is written with the next events, never by itself.

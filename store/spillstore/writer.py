@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from spillstore._engine import Engine
     from spillstore._pipeline import Pipeline
+    from spillstore.redaction import RedactionRules
 
 _PIECE = MIB  # a larger write enters the queue in pieces, so that the queue's bound holds
 
@@ -37,7 +38,8 @@ class Writer:
         b'err\n'
     """
 
-    def __init__(self, engine: Engine, pipeline: Pipeline) -> None:
+    def __init__(self, engine: Engine, pipeline: Pipeline, rules: RedactionRules | None = None) -> None:
+        self._rules = rules
         self._engine = engine
         self._pipeline = pipeline
         self._exit_code: int | None = None
@@ -125,7 +127,8 @@ class Writer:
         Args:
             reason: what its ``info`` will say.
         """
-        self._engine.end(self._pipeline, Ending("interrupted", reason))
+        told = reason if self._rules is None else self._rules.redact(reason)
+        self._engine.end(self._pipeline, Ending("interrupted", told))
 
     def __enter__(self) -> Self:
         return self

@@ -169,7 +169,7 @@ def test_memory_is_bounded():
         redactor.feed(piece)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 12 * WINDOW
+    assert peak < 24 * WINDOW
 
 
 HOSTILE = {

@@ -78,7 +78,7 @@ class BashResult:
         is_error: whether the call counts as failed, by the rules of the profile.
         state: the command has ``ended``, is ``running`` in the background, or has ended but left processes ``open``
             that may still print; ``refused`` if the call asked for nothing that there is.
-        command: its text.
+        command: its text, without secrets.
         pid: of its process.
         exit_code: its own, 128 + n if signal n ended it, 127 or 126 if it could not be started; None while it runs.
         signal: the name of that signal.
@@ -390,9 +390,10 @@ class BashTool:
                 on_spill=None if on_spill is None else lambda artifact_id: guarded(on_spill, artifact_id),
                 on_pass=session.count_passed,
                 told_as=tool,
+                on_redaction=lambda tool, counts: session.note("redaction", {"tool": tool, "counts": counts}),
             )
         job = Job(
-            command,
+            spill.command or "",
             lambda: runner.start(command, cwd=cwd, env=env),
             spill,
             on_output=self._on_output,

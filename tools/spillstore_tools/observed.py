@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from spillstore import Session
     from spillstore_tools.profiles.base import Rendered
 
@@ -29,7 +27,6 @@ def output_detail(
     received: int,
     artifact_id: str | None,
     problem: bool = False,
-    redactions: Mapping[str, int] | None = None,
 ) -> dict[str, object]:
     """What is told of an output.
 
@@ -40,7 +37,6 @@ def output_detail(
         received: bytes that came.
         artifact_id: where all of it is, or None.
         problem: whether it was to be stored and could not be.
-        redactions: secrets taken out of what is not stored, by kind; of what is, an event tells.
     """
     omitted = omitted_chars(rendered)
     if rendered.refused:
@@ -60,7 +56,6 @@ def output_detail(
         "received": received,
         "original_size": received if omitted is None else shown_chars(rendered) + omitted,
         "shown": len(rendered.text),
-        "redactions": redactions or {},
     }
 
 

@@ -101,11 +101,13 @@ class Spill:
         is_command: whether a command prints it.
         flags: what a ``spillstore`` command needs besides to find the session.
         keep: ``all`` stores what is shown whole, too; None leaves it to the profile.
-        redaction: the rules by which secrets are taken out before anything is shown or stored; None for none.
+        redaction: the rules by which secrets are taken out before anything is shown or stored; None for none, which the
+            event ``create`` says.
         on_spill: called with the artifact's id when there is one.
         on_pass: called with the tool and the size of output that is not stored, at the end.
         told_as: what who observes is told of the tool; None for ``source``.
         work: of which it is a part, whose end tells who observes; None to tell them in ``finish``.
+        on_redaction: called then with the tool and how many secrets of each kind were taken out of it, if any were.
 
     Example:
         >>> import tempfile
@@ -136,9 +138,18 @@ class Spill:
         on_pass: Callable[[str, int], object] | None = None,
         told_as: str | None = None,
         work: Work | None = None,
+        on_redaction: Callable[[str, dict[str, int]], object] | None = None,
     ) -> None:
         self._told_as = source if told_as is None else told_as
         self._work = work
+        self._on_redaction = on_redaction
+        self._redacted: dict[str, int] = {}  # of what is no output
+        if redaction is not None:
+            source = source if source.isidentifier() else redaction.redact(source)
+            if command is not None:
+                command, self._redacted = redaction.counted(command)
+            if content_type is not None:
+                content_type = redaction.redact(content_type)
         self._redactors = None if redaction is None else (redaction.redactor(), redaction.redactor())
         self._keep = keep or profile.keep
         self._on_spill = on_spill
@@ -148,7 +159,7 @@ class Spill:
         self._session: Session | None = None
         self._profile = profile
         self._source = source
-        self._command = command if command is None or redaction is None else redaction.redact(command)
+        self._command = command
         self._tool_call_id = tool_call_id
         self._content_type = content_type
         self._newline: Newline = newline
@@ -170,7 +181,6 @@ class Spill:
             None  # bytes that the store will still take, where it stops at a limit
         )
         self._problem: str | None = None
-        self._redactions_recorded = False
         self._to_announce: str | None = None  # an artifact that the caller has not been told of
         self._writing = (
             threading.Lock()
@@ -196,6 +206,11 @@ class Spill:
         self._head, self._seen = b"", 0
         self._ended_by = terminator
         return {view: self._profile.scan(view, terminator, self._source) for view in self._profile.views}
+
+    @property
+    def command(self) -> str | None:
+        """What was run or asked for, without secrets."""
+        return self._command
 
     @property
     def received(self) -> int:
@@ -277,16 +292,11 @@ class Spill:
     @property
     def redactions(self) -> dict[str, int]:
         """How many secrets were taken out so far, by kind."""
-        found: dict[str, int] = {}
+        found = dict(self._redacted)
         for redactor in self._redactors or ():
             for kind, count in redactor.counts.items():
                 found[kind] = found.get(kind, 0) + count
         return found
-
-    @property
-    def unrecorded_redactions(self) -> dict[str, int]:
-        """The same, where no event tells of them because nothing was stored."""
-        return {} if self._redactions_recorded else self.redactions
 
     def keep(self) -> None:
         """Store it from its first byte, however little it is and will be."""
@@ -346,7 +356,7 @@ class Spill:
                 newline=self._newline,
                 limit=self._profile.size_limit,
                 policy=self._profile.policy,
-                redact="done",
+                redact=False if self._redactors is None else "done",
                 tap=self._see,
             )
             if (self._profile.policy or self._session.settings.artifact_policy) == "stop":
@@ -570,7 +580,6 @@ class Spill:
                     received=self.received,
                     artifact_id=self.artifact_id,
                     problem=self._problem is not None,
-                    redactions=self.unrecorded_redactions,
                 )
         finally:
             work.end(detail, session=self.session_id, artifact_id=self.artifact_id)
@@ -591,8 +600,11 @@ class Spill:
             detail = told(rendered, self._profile, self._source, self.received)
             with self._session.acting(tool_call_id=self._tool_call_id):
                 self._session.note("preview", detail, artifact_id=self.artifact_id)
-        elif self._on_pass is not None and not self._refused and self._problem is None:
-            self._on_pass(self._source, self.received)
+        elif not self._refused and self._problem is None:
+            if self._on_pass is not None:
+                self._on_pass(self._source, self.received)
+            if self._on_redaction is not None and self._session is None and (found := self.redactions):
+                self._on_redaction(self._source, found)
 
     def _finish(self, exit_code: int | None, runtime: int | None) -> Rendered:
         with self._writing:
@@ -680,7 +692,6 @@ class Spill:
     def _close(self, writer: Writer, exit_code: int | None) -> None:
         try:
             writer.close(exit_code=exit_code, redactions=self.redactions)
-            self._redactions_recorded = True
         except SpillstoreError as error:
             self._fail(error)
         else:

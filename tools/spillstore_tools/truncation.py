@@ -27,7 +27,7 @@ from spillstore_tools.spill import Spill
 from spillstore_tools.stored import kind_of, render, terminator_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from spillstore import Session
     from spillstore.info import Newline
@@ -116,6 +116,7 @@ class TruncationResult:
         artifact_reference: ``[Artifact: id] ...``, or None.
         omissions: what is missing, exactly, and where in ``content`` its markers stand.
         is_error: whether the tool call failed by the rules of the profile.
+        redactions: how many secrets of each kind were taken out of what came, before anything else.
     """
 
     content: str
@@ -124,6 +125,7 @@ class TruncationResult:
     artifact_reference: str | None = None
     omissions: tuple[Omission, ...] = ()
     is_error: bool = False
+    redactions: dict[str, int] = dataclasses.field(default_factory=dict)
 
 
 class TruncationProcessor:
@@ -159,7 +161,8 @@ class TruncationProcessor:
         self._passed: dict[
             str, tuple[int, int]
         ] = {}  # calls and bytes of each tool that no session has counted yet
-        self._counting = threading.Lock()  # protects it
+        self._redacted: dict[str, dict[str, int]] = {}  # and the secrets that no session was told of
+        self._counting = threading.Lock()  # protects both
         self._known = None if callable(session) else session  # the session, as soon as it is known
         self._configuration = configuration
         self._profile = profile_named(profile, configuration) if isinstance(profile, str) else profile
@@ -217,13 +220,15 @@ class TruncationProcessor:
                 shown, redactions = rules.counted(data)
             if (text := self._at_once(shown, tool_name, newline)) is not None:
                 self._count(tool_name, len(data))
+                self._note(tool_name, redactions)
             else:
-                text = self._answer(data)
+                text, redactions = self._answer(data), {}
             if text is not None:
                 rendered = Rendered(text=text)
                 if wanted(OUTPUT, "whole"):  # most output is, and most programs do not want to know
-                    self._tell(work, rendered, tool_name, len(data), redactions=redactions)
-                return self._result(rendered, len(data), None, tool_name)
+                    self._tell(work, rendered, tool_name, len(data))
+                return self._result(rendered, len(data), None, tool_name, redactions)
+        redactions = {}
         if isinstance(data, Artifact):
             rendered, size = render(data, self._profile, flags=self._flags), data.info.size
             artifact_id: str | None = data.id
@@ -242,19 +247,14 @@ class TruncationProcessor:
                 redaction=rules,
                 on_pass=self._count,
                 work=work,
+                on_redaction=self._note,
             )
             _fill(spill, pieces)
             rendered, size, artifact_id = spill.finish(), spill.received, spill.artifact_id
-            self._tell(
-                work,
-                rendered,
-                tool_name,
-                size,
-                artifact_id,
-                problem=self._session is not None and spill.problem is not None,
-                redactions=spill.unrecorded_redactions,
-            )
-        return self._result(rendered, size, artifact_id, tool_name)
+            redactions = spill.redactions
+            problem = self._session is not None and spill.problem is not None
+            self._tell(work, rendered, tool_name, size, artifact_id, problem=problem)
+        return self._result(rendered, size, artifact_id, tool_name, redactions)
 
     @property
     def _session_id(self) -> str | None:
@@ -269,7 +269,6 @@ class TruncationProcessor:
         artifact_id: str | None = None,
         *,
         problem: bool = False,
-        redactions: Mapping[str, int] | None = None,
     ) -> None:
         """Tell who observes."""
         if wanted(OUTPUT):
@@ -280,9 +279,22 @@ class TruncationProcessor:
                 received=size,
                 artifact_id=artifact_id,
                 problem=problem,
-                redactions=redactions,
             )
             work.end(detail, session=self._session_id, artifact_id=artifact_id)
+
+    def redacted(self, text: str, tool_name: str) -> str:
+        """A text that is shown as it is, without the secrets that are taken out of that tool's results."""
+        rules = self._redaction.rules(tool_name)
+        return text if rules is None else rules.redact(text)
+
+    def redacted_value(self, value: object, tool_name: str) -> object:
+        """The same for a value that JSON can hold."""
+        rules = self._redaction.rules(tool_name)
+        if rules is None:
+            return value
+        from spillstore.redaction.structures import without_secrets  # noqa: PLC0415  # likewise
+
+        return without_secrets(value, rules, {}, numbers=True)
 
     def _at_once(self, data: bytes, source: str, newline: Newline) -> str | None:
         """The text, if it is short and the profile shows such text as it is; ``Spill`` would give the same."""
@@ -315,8 +327,11 @@ class TruncationProcessor:
         session = self._known = self._session() if callable(self._session) else self._session
         with self._counting:
             passed, self._passed = self._passed, {}
+            redacted, self._redacted = self._redacted, {}
         for tool, (calls, size) in passed.items():
             session.count_passed(tool, size, calls)
+        for tool, counts in redacted.items():
+            session.note("redaction", {"tool": tool, "counts": counts})
         return session
 
     def _count(self, tool_name: str, size: int) -> None:
@@ -329,8 +344,26 @@ class TruncationProcessor:
             calls, total = self._passed.get(tool_name, (0, 0))
             self._passed[tool_name] = calls + 1, total + size
 
+    def _note(self, tool_name: str, redactions: dict[str, int]) -> None:
+        """Tell the audit which secrets were taken out of what is shown whole; as with ``_count``, as soon as it is known."""
+        if not redactions:
+            return
+        if self._session is not None and not callable(self._session):
+            with contextlib.suppress(SpillstoreError):  # it is closed; nothing needs storing
+                self._session.note("redaction", {"tool": tool_name, "counts": redactions})
+            return
+        with self._counting:
+            known = self._redacted.setdefault(tool_name, {})
+            for kind, count in redactions.items():
+                known[kind] = known.get(kind, 0) + count
+
     def _result(
-        self, rendered: Rendered, size: int, artifact_id: str | None, tool_name: str
+        self,
+        rendered: Rendered,
+        size: int,
+        artifact_id: str | None,
+        tool_name: str,
+        redactions: dict[str, int],
     ) -> TruncationResult:
         omitted = omitted_chars(rendered)
         metadata = TruncationMetadata(
@@ -354,6 +387,7 @@ class TruncationProcessor:
             artifact_reference=reference,
             omissions=rendered.omissions,
             is_error=rendered.is_error,
+            redactions=redactions,
         )
 
 

@@ -24,14 +24,15 @@ _HOST_FIRST = re.compile(rb"\d{2,5}/|[^@]*/[^@:]*[?#]")
 _LEAST_TOKEN = 16
 _LEAST_SIGNATURE = 20
 _VARIABLE_URL = re.compile(
-    rb"\$\{?[\w.:-]*\}?|\{\{?[^{}]*\}?\}|%\w*%|%[sd]|<[^<>]*>?|[*x.]+|\[REDACTED.*|:+|\\.*|\$\(.*|\{.*"
+    rb"\$\{?[\w.:-]*\}?|\{\{?[^{}]*\}?\}|%\w*%|%[sd]|<[^<>]*>?|[*x.]+|\[REDACTED.*|(?i:redacted|hidden|secret|x-oauth-basic|x|masked|\*+)|:+|\\.*|\$\(.*|\{.*"
 )
 _ANYBODY = frozenset(b"user username name login foo usr u me root admin userid user1 test john".split())
 ANYTHING = frozenset(b"pass password passwd pw pwd secret bar p passwort pass1".split())
+_NOBODY = frozenset(b"user username name login usr u me uid".split())
 _ORACLE = re.compile(rb"jdbc:oracle:\w+:[\w$#]{1,64}+/")
 _SIGNATURE = re.compile(rb"[A-Za-z0-9%+/=_-]*+")
 _WEBHOOK = re.compile(
-    rb"(?:T[A-Za-z0-9_]{6,}/B[A-Za-z0-9_]{6,}/[A-Za-z0-9_]{12,}|[A-Z0-9]{8,}/[A-Z0-9]{8,}/[A-Za-z0-9]{16,}|(?P<public>\d{15,}/)[A-Za-z0-9_-]{50,}|[0-9a-f-]{36}@[0-9a-f-]{36}/IncomingWebhook/[0-9a-f]{20,}(?:/[0-9a-f-]{36})?)"
+    rb"(?:T[A-Za-z0-9_]{6,}/B[A-Za-z0-9_]{6,}/[A-Za-z0-9_]{12,}|[A-Z0-9]{8,}/[A-Z0-9]{8,}/[A-Za-z0-9]{16,}|(?P<plain>)[a-z0-9]{26}(?![\w.-])|(?P<with>\w{1,64}/(?:json/)?with/key/)[A-Za-z0-9_-]{16,}|(?P<public>\d{15,}/)[A-Za-z0-9_-]{50,}|(?P<catch>\d{4,}/)[A-Za-z0-9]{6,}|[0-9a-f-]{36}@[0-9a-f-]{36}/IncomingWebhook/[0-9a-f]{20,}(?:/[0-9a-f-]{36})?)"
 )
 
 
@@ -53,27 +54,31 @@ def url(look: Look, start: int, end: int) -> int:
             look.add(end, colon, "TOKEN")
         return colon
     if following == b":":
-        return _password(look, start, text[end:colon], colon + 1)
+        return _password(look, start, end, colon)
     look.open(end, colon)
     return end
 
 
-def _password(look: Look, scheme_end: int, user: bytes, start: int) -> int:
-    """What stands between the colon behind a user and the last ``@`` before the host."""
+def _password(look: Look, scheme_end: int, begin: int, colon: int) -> int:
+    """What stands between the colon behind a user and the last ``@`` before the host. A user that looks drawn is a token."""
     text = look.text
+    user, start = text[begin:colon], colon + 1
+    token = len(user) >= _LEAST_TOKEN and drawn(user) and not harmless(user)
     scheme = _SCHEME.search(text, max(0, scheme_end - 24), scheme_end)
     database = scheme is not None and scheme[0].lower().startswith(_DATABASES)
     end = look.end(_SECRET_LONG if database else _SECRET, start)
-    if look.open(start, end):
+    if look.open(begin if token else start, end):
         return end
     value = text[start:end]
     stop = value.rfind(b"@")
+    if token and stop >= 0:
+        look.add(begin, colon, "TOKEN")
     if database and b"/" in value[: max(stop, 0)] and _HOST_FIRST.match(value):
         stop = value.find(b"@")
         if b"/" in value[:stop]:
             return start  # a port and a path
     value = value[: max(stop, 0)]
-    nobody = not database and user.lower() in _ANYBODY and value.lower() in ANYTHING
+    nobody = user.lower() in (_NOBODY if database else _ANYBODY) and value.lower() in ANYTHING
     if not value or nobody or _VARIABLE_URL.fullmatch(value):
         return start
     look.add(start, start + len(value), "PASSWORD")
@@ -98,7 +103,8 @@ def webhook(look: Look, _start: int, end: int) -> int:
     if look.open(end, stop):
         return stop
     if match := _WEBHOOK.match(text, end):
-        look.add(match.end("public") if match["public"] is not None else end, match.end(), "WEBHOOK_URL")
+        begin = max(end, *(match.end(name) for name in ("public", "catch", "with", "plain")))
+        look.add(begin, match.end(), "WEBHOOK_URL")
         return match.end()
     return end
 
@@ -117,6 +123,28 @@ def oracle(look: Look, start: int, _end: int) -> int:
     return stop
 
 
+_NEO4J = re.compile(rb"[\"']?[ \t]*[=:][ \t]*[\"']?\w+/")
+
+
+def neo4j(look: Look, _start: int, end: int) -> int:
+    """``NEO4J_AUTH=user/password``."""
+    match = _NEO4J.match(look.text, end)
+    if match is None:
+        return end
+    stop = look.word(match.end())
+    if not look.open(match.end(), stop) and not harmless(look.text[match.end() : stop]):
+        look.add(match.end(), stop, "PASSWORD")
+    return stop
+
+
+def joined(look: Look, _start: int, end: int) -> int:
+    """The second half of a token by which a node joins a k3s cluster."""
+    stop = look.run(end)
+    if not look.open(end, stop) and stop - end >= _LEAST_TOKEN and drawn(look.text[end:stop]):
+        look.add(end, stop, "TOKEN")
+    return stop
+
+
 RULES: tuple[tuple[str, Rule], ...] = (
     ("://", url),
     ("ignature=", signature),
@@ -127,5 +155,10 @@ RULES: tuple[tuple[str, Rule], ...] = (
     ("hooks.slack.com/triggers/", webhook),
     ("/api/webhooks/", webhook),
     (".webhook.office.com/webhookb2/", webhook),
+    ("hooks.zapier.com/hooks/catch/", webhook),
+    ("/hooks/", webhook),
+    ("NEO4J_AUTH", neo4j),
+    ("::server:", joined),
+    ("maker.ifttt.com/trigger/", webhook),
     ("jdbc:oracle:", oracle),
 )

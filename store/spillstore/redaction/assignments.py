@@ -2,6 +2,7 @@
 
 What may stand between a name and its value are several forms, each a rule of its own. Whether an unquoted word is a
 literal or a variable of a program depends on where it stands: in a shell's assignment, a URL or a line of its own it is one.
+Where the value is in another line than the name, ``nextlines.py`` looks for it.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from spillstore.redaction import nextlines
 from spillstore.redaction.look import ALNUM, Look, Rule
 from spillstore.redaction.names import Named, classify
-from spillstore.redaction.values import LEAST, drawn, judged
+from spillstore.redaction.values import LEAST, drawn, judged, mixed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,74 +22,159 @@ _NAME = bytes(sorted(ALNUM)) + b"_.-"
 _NAME_BACK = 96
 _NAME_ON = re.compile(rb"[\w.-]{0,96}+")
 
-_CLOSER = rb"(?:\\{0,8}[\"'`]){0,3}+\]{0,2}+[ \t]{0,64}+"
-ASSIGN = re.compile(_CLOSER + rb"(?:=>|:=|\?=|\+=|=(?!=)|:(?![:=/])|->)[ \t]{0,64}+(?:>[-+]?[ \t]+)?+")
+_QUOTED = rb"(?:\\{0,8}[\"'`]|&(?:quot|apos|#39|#34|#x27|#x22);)"
+_CLOSER = rb"(?:" + _QUOTED + rb"){0,3}+(?:\]|%5[Dd]){0,2}+[ \t]{0,64}+"
+_SIGN = rb"(?:=>|:=|\?=|\+=|=(?!=)|:(?![:=/])|->|<-)"
+ASSIGN = re.compile(
+    _CLOSER + _SIGN + rb"[ \t]{0,64}+(?:>[-+]?[ \t]+)?+(?:!!(?:str|binary)[ \t]+|&\w+[ \t]+(?=[\"']))?+"
+    rb"(?:&(?:quot|apos|#39|#34|#x27|#x22);)?+"
+)
+_WRAPPED = re.compile(
+    rb"(?:Some|Ok|Just|String::from|SecretStr|SecretString|Secret|PASSWORD|CONVERT_TO|(?:sql\.)?Raw|string|str|bytes|b|u)\([ \t]*(?=[\"'])"
+    rb"|string\(\d+\)[ \t]+(?=\")"
+)
 _COMPARE = re.compile(_CLOSER + rb"[=!]==?[ \t]{0,64}+(?=\\{0,8}[\"'])")
-_TYPE = rb"(?:\[\])?[ \t]{0,8}+:?[ \t]{0,8}+[A-Za-z_][\w.\[\]<>|?*]{0,64}+[ \t]{0,8}+=[ \t]{0,64}+"
-_TYPED = re.compile(_TYPE + rb"(?=[fbruFBRU@$]{0,2}[\"'`])")
+_TYPE = (
+    rb"(?:[ \t]{0,8}+:[ \t]{0,8}+(?:&(?:'\w+[ \t]+)?)?[A-Za-z_][\w.\[\]<>|?* ]{0,64}?"
+    rb"|(?:\[\])?[ \t]{1,8}+(?:[Aa]s[ \t]+)?(?:\[\])?(?:[Ss]tring|STRING|str|char|byte|bytes|text|var|TEXT|std::string)(?:\[\d*\])?)"
+)
+_TYPED = re.compile(_TYPE + rb"[ \t]{0,8}+=[ \t]{0,64}+(?=[fbruFBRUN@$]{0,2}[\"'`])")
 _VALUE = rb"\\{0,8}[\"']?[Vv]alue\\{0,8}[\"']?[ \t]{0,64}+[:=][ \t]{0,64}+"
-_PAIR = re.compile(rb"\\{0,8}[\"'][ \t]{0,64}+,?[ \t]{0,64}+" + _VALUE + rb"(?=\\{0,8}[\"'])")
+_OTHER = rb"(?:,?[ \t]{0,8}\\{0,8}[\"']?[a-z]\w{0,15}\\{0,8}[\"']?[ \t]{0,8}[:=][ \t]{0,8}(?:\\{0,8}[\"'][\w./-]{0,32}\\{0,8}[\"']|\w{1,8})){0,2}"
+_PAIR = re.compile(rb"\\{0,8}[\"']" + _OTHER + rb"[ \t]{0,64}+,?[ \t]{0,64}+" + _VALUE + rb"(?=\\{0,8}[\"'])")
+_NESTED = re.compile(
+    rb"\\{0,8}[\"'][ \t]{0,8}:[ \t]{0,8}\{[ \t]{0,8}(?:\\{0,8}[\"'](?:sensitive|type)\\{0,8}[\"']:[ \t]{0,8}[\w\"\\]{1,16},[ \t]{0,8}){0,2}"
+    + _VALUE
+    + rb"(?=\\{0,8}[\"'])"
+)
 _LISTED = re.compile(rb"\\{0,8}[\"'][ \t]{0,64}+,[ \t]{0,64}+(?=\\{0,8}[\"'])")
-_OPTION = re.compile(rb"[ \t]{1,16}+(?=[^\s=:-])")
+_TUPLE = re.compile(rb",[ \t]{0,8}+(?=[\"'])")
+_OPTION = re.compile(rb"[ \t]{1,16}+(?=[^\s=:])")
 _DEFINED = re.compile(rb"[ \t]{1,64}+(?=[\"'])")
+_NUMBERED = re.compile(rb"[ \t]\d[ \t](?=[^\s\"'])")
+_COUNTED = re.compile(rb"[ \t]\d{1,2}:[ \t]+(?=\S)")  # Unseal Key 1: ...
+_COLUMN = re.compile(rb"(?:[ \t]{2,64}+|\t)(?=[^\s=:|<>\"'#-])")
+_SPOKEN = re.compile(
+    rb"(?:[ \t]+(?:[\w.-]+@[\w.-]+|(?:is|was|has|been|for|of|to|set|generated|created|reset|the|new|user|account|admin|root|elastic)\b)){0,8}+"
+    rb"(?:[ \t]*[:=][ \t]+|[ \t]+(?=[\"'`]))(?=\S)"
+)
 _ELEMENT = re.compile(rb"(?:[ \t][^<>\r\n]{0,256}+)?+>(?=[^<\s])")
-_CALL = re.compile(rb"\([ \t]{0,16}+(?=[\"'])")
+_ATTRIBUTE = re.compile(rb"[\"'](?:[ \t][^<>\r\n]{0,128}+)?+>(?=[^<\s])")
+_CALL = re.compile(rb"\([ \t]{0,16}+N?(?=[\"'])")
 
-_CLOSERS = frozenset(b"\\\"'`]")
+_FOLLOWING = frozenset(b" \t\\\"'`]=:<>?+-(%&!,")
+_AFTER_BLANKS = re.compile(
+    rb"[ \t]++(?:[=:<>?+!&\\\"'`-]|\d{1,2}[ \t:]|[Aa]s[ \t]|[Ss]tring|STRING|str\b|char|byte|text|TEXT|var\b|std::|\[|[Ii][Dd]\b"
+    rb"|is\b|was\b|has\b|for\b|of\b|set\b|generated|the\b|elastic)|[ \t]{2}|\t"
+)
+_CLOSERS = frozenset(b"\\\"'`]&%")
 _DASH = 45
 _PARENTHESIS = 40
+_COMMA = 44
 _PREFIXED = re.compile(rb"<(?:\w{1,30}:)?\Z")
+_ATTRIBUTED = re.compile(rb"\b(?:name|key|id)=[\"'][\w.-]{0,96}\Z")
 _RESOURCE = re.compile(rb"[\w:*]:\Z")  # arn:...:secret:name, AWS::ApiGateway::ApiKey
+_ENVIRONMENT = re.compile(rb"(?i)(?:\$\{?env|<\w{1,30}):\Z")
 _MACRO = re.compile(rb"#[ \t]*define[ \t]+\Z")
-_SETTER = re.compile(rb"\b(?:setx|setenv)[ \t]+\Z")
+_SETTER = re.compile(
+    rb"(?:\b(?:setx|setenv|(?:configure|config|env|secrets?)[ \t]+(?:set|add|put)|config:set|set[ \t]+-[gUx]{1,3})|(?:^|[\r\n])[ \t]*ENV)[ \t]+\Z"
+)
+_SENT = re.compile(rb"(?:[>:]|write\(\d+, \")[ \t]*\Z")
+_OPTION_BEFORE = frozenset(b" \t\r\n\"'`[({,=|;\0")
+_DEFINES = frozenset({b"-D", b"-P"})  # of Java, of Gradle
+_TAGGED = frozenset({b"<", b":"})
 _DIRECTIVES = frozenset({b"password", b"requirepass", b"masterauth"})  # of .netrc, of Redis
 _CALLED = re.compile(rb"(?i)pass(?:word|wd|phrase)\Z")
+_SETS = re.compile(rb"(?:\.|[Ss]et_?|[Ww]ith_?)[Pp]ass(?:word|wd|phrase)\Z")
 _SMALL = frozenset(b"abcdefghijklmnopqrstuvwxyz")
 _LARGE = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-_NOTHING_FOLLOWS = frozenset(b"\r\n,;){}")
-_QUALIFIER = (
-    rb"api|access|secret|private|auth|encryption|signing|master|account|shared|license|client|app|service"
-)
+_NOTHING_FOLLOWS = frozenset(b",;){}")
+_LINE_ENDS = frozenset(b"\r\n")
+_QUALIFIER = rb"api|access|secret|private|auth|encryption|signing|master|account|shared|license|client|app|service|unseal|recovery"
 _QUALIFIED = re.compile(rb"(?i)\b(?:" + _QUALIFIER + rb")[ \t]\Z")
 _LOGIN = re.compile(rb"\blogin[ \t]+\S*[^\s,;][ \t]+\Z")
+_ANNOUNCED = re.compile(
+    rb"(?i)\b(?:generated|temporary|initial|new|default|your|one-time|admin|root)\b[^\r\n:=]{0,40}\Z"
+)
+_SQL = re.compile(rb"(?i)\b(?:create|alter|grant|user|role)\b")
 
-QUOTE = re.compile(rb"[fbruFBRU@$]{0,2}(\\{0,8})([\"'`])")
+QUOTE = re.compile(rb"[fbruFBRUN@$]{0,2}(\\{0,8})([\"'`])")
 _INSIDE = {quote: re.compile(rb"(?:[^%b\\\r\n]|\\[^\r\n])*+" % quote) for quote in (b'"', b"'", b"`")}
 _CONTENT = re.compile(rb"[^<\r\n]*+")
 _NEXT = rb"(?:[\w.%$\[\]-]{1,64}+[=:])"
-_CUT = re.compile(rb"[&;,|](?:\s*+" + _NEXT + rb"|[;&,|)\]}>.]*+$)|</|\\+[\"nrt]|[&|;]{2}")
+_CUT = re.compile(
+    rb"[&;,|](?:\s*+"
+    + _NEXT
+    + rb"|[;&,|)\]}>.]*+$)|</|\\+[\"nrt]|[&|;]{2}|&(?:quot|apos|#39|#34|#x27|#x22|lt|gt);"
+    rb"|\xe2\x80[\x98-\x9f]|\xc2[\xab\xbb]"
+)
 _TRAILING = b")]}>,;.:"
-_COMMAND = rb"export[ \t]+|set[ \t]+|setx[ \t]+|ENV[ \t]+|ARG[ \t]+|declare[ \t]+-x[ \t]+|(?:-e|--env|--build-arg)[ \t=]+"
+_COMMAND = (
+    rb"export[ \t]+|set[ \t]+|setx[ \t]+|ENV[ \t]+|ARG[ \t]+|declare[ \t]+-x[ \t]+|Environment=|"
+    rb"(?:-e|-o|-v|--?var|--env|--build-arg|--set|--set-string|--from-literal|--extra-vars)[ \t=]+"
+)
 _BEFORE_LINE = re.compile(rb"(?:^|[\r\n])[ \t]*(?:[-+>#*|][ \t]+)*(?:" + _COMMAND + rb")?[\"']?\Z")
+_OPTION_WORD = re.compile(rb"(?:^|[\s\"'])(?:-[\w-]*[=\w]?|(?:" + _COMMAND + rb"))[\"']?[\w.,=-]{0,64}\Z")
 _EXPRESSION = re.compile(rb"[A-Za-z_]\w*[.\[|][\w.\[\]|]*")
+_METAVARIABLE = re.compile(rb"[A-Z]+(?:[-_.][A-Z]+)*")
 _BACK = 64  # bytes before a name that say what line it stands in
 _LONG = 256  # bytes of a refused value that are looked at again, for names in it
 _LEAST_LISTED = 6
 _LEAST_WORD = 5
+_LEAST_SPOKEN = 6
+_BAR = frozenset({b"pass", b"pwd", b"passwd"})  # words of their own as well
 
 
 def named(look: Look, start: int, end: int) -> int:
     """A word that the names of secrets are made of stands here."""
     text = look.text
-    before = text[max(0, start - _NAME_BACK) : start]
-    begin = start - (len(before) - len(before.rstrip(_NAME)))
     stop = look.end(_NAME_ON, end)
-    if stop == look.size or text[stop] in _NOTHING_FOLLOWS:
+    if stop == look.size or text[stop] not in _FOLLOWING:
+        if text[stop : stop + 1] in _ENDS and b"ame:" in text[max(0, start - _BACK) : start]:
+            _labelled(look, start, stop)
         return stop
-    name = text[begin:stop]
-    known = classify(name.strip(b"-."))
-    if known is None or (
-        text[begin - 1 : begin] == b":" and _RESOURCE.search(text, max(0, begin - 2), begin)
-    ):
+    begin = _begin(text, start)
+    dashed = text[begin] == _DASH and (begin == 0 or text[begin - 1] in _OPTION_BEFORE)
+    known = classify(text[begin:stop].strip(b"-."))
+    if known is None and text[begin : begin + 2] in _DEFINES:
+        known = classify(text[begin + 2 : stop])
+    if known is None:
         return stop
-    if known.strength == "weak" and _QUALIFIED.search(text, max(0, begin - 12), begin):
+    if text[begin - 1 : begin] == b":" and _RESOURCE.search(text, max(0, begin - 2), begin):
+        if not _ENVIRONMENT.search(text, max(0, begin - 32), begin):
+            return stop
+    if known.strength == "weak" and _QUALIFIED.search(text, max(0, begin - 16), begin):
         known = Named("API_KEY", "token")
+    left = text[begin - 1 : begin]
+    if (
+        text[stop] in b" \t"
+        and not dashed
+        and left not in _TAGGED
+        and _AFTER_BLANKS.match(text, stop) is None
+    ):
+        _told(look, known, begin, stop)
+        return stop
     done = _signed(look, known, begin, stop)
     if done == stop:
-        _spaced(look, known, begin, stop)
+        _spaced(look, known, begin, stop, dashed=dashed)
     if text[stop] in b" \t:[" and (match := _TYPED.match(text, stop)):
         done = max(done, _quoted(look, known, begin, match.end()))
+    nextlines.begin(look, known, begin, stop)
     return done
+
+
+def _begin(text: bytes, start: int) -> int:
+    """Where the name begins that holds what stands at ``start``."""
+    before = text[max(0, start - _NAME_BACK) : start]
+    return start - (len(before) - len(before.rstrip(_NAME)))
+
+
+def _labelled(look: Look, start: int, stop: int) -> None:
+    """``name: DB_PASSWORD``, whose value stands in the next line."""
+    begin = _begin(look.text, start)
+    known = classify(look.text[begin:stop].strip(b"-."))
+    if known is not None:
+        nextlines.begin(look, known, begin, stop)
 
 
 def word(look: Look, start: int, end: int) -> int:
@@ -95,10 +182,38 @@ def word(look: Look, start: int, end: int) -> int:
     text = look.text
     if end == look.size or text[end] in _NOTHING_FOLLOWS:
         return end
+    if text[end] in _LINE_ENDS:
+        return named(look, start, end)
     letters = _SMALL if text[end - 1] in _SMALL else _LARGE
     if text[end] in letters and (text[end] not in b"sS" or text[end + 1 : end + 2].isalpha()):
         return end
     return named(look, start, end)
+
+
+def marked(look: Look, start: int, end: int) -> int:
+    """The same for a word of two letters, found with the sign behind it."""
+    return named(look, start, end - 1)
+
+
+def foreign(look: Look, start: int, end: int) -> int:
+    """A password in a language other than English, behind a sign."""
+    match = ASSIGN.match(look.text, end)
+    return end if match is None else _any(look, Named("PASSWORD", "password"), start, match.end())
+
+
+def _told(look: Look, known: Named, begin: int, stop: int) -> None:
+    """``PASS word`` of FTP, ``ENV NAME word``, ``config set NAME word``: a value behind a blank where a command says so."""
+    text = look.text
+    back = max(0, begin - 32)
+    match = _OPTION.match(text, stop)
+    if match is None:
+        return
+    if _SETTER.search(text, back, begin) or (
+        known.strength == "password" and text[begin:stop] == b"PASS" and _SENT.search(text, back, begin)
+    ):
+        _bare(look, known, begin, match.end(), option=True)
+    elif known.strength == "password" and _netrc(look, begin, match.end()):
+        _option(look, known, begin, match.end())
 
 
 def _signed(look: Look, known: Named, begin: int, stop: int) -> int:
@@ -107,57 +222,95 @@ def _signed(look: Look, known: Named, begin: int, stop: int) -> int:
     done = stop
     if match := ASSIGN.match(text, stop):
         done = _any(look, known, begin, match.end())
+        if wrapped := _WRAPPED.match(text, match.end()):
+            done = max(done, _quoted(look, known, begin, wrapped.end()))
     if text[stop] in _CLOSERS:
         for form, value in _FORMS:
             if match := form.match(text, stop):
                 done = max(done, value(look, known, begin, match.end()))
+        if (match := _LISTED.match(text, stop)) and text[match.end() + 1 : match.end() + 2] != b"-":
+            strict = text[begin] != _DASH and b"define" not in text[max(0, begin - 16) : begin]
+            done = max(done, _quoted(look, known, begin, match.end(), strict=strict))
     elif match := _COMPARE.match(text, stop):
         done = max(done, _quoted(look, known, begin, match.end()))
+    elif text[stop] == _COMMA and text[begin - 1 : begin] in {b"{", b":"}:
+        if match := _TUPLE.match(text, stop):
+            done = max(done, _quoted(look, known, begin, match.end(), strict=True))
     return done
 
 
-def _spaced(look: Look, known: Named, begin: int, stop: int) -> None:
+def _spaced(look: Look, known: Named, begin: int, stop: int, *, dashed: bool) -> None:  # noqa: C901, PLR0912  # one for each form
     """Forms without a sign between name and value."""
     text = look.text
     following = text[stop]
+    back = max(0, begin - 32)
     if following in b" \t" and (match := _OPTION.match(text, stop)):
-        back = max(0, begin - 32)
+        value = match.end()
         if (
-            text[begin] == _DASH
-            or (known.strength == "password" and _netrc(look, begin, match.end()))
+            dashed
             or _SETTER.search(text, back, begin)
+            or (known.strength == "password" and _netrc(look, begin, value))
         ):
-            _option(look, known, begin, match.end())
-        elif text[match.end()] in b"\"'" and (
+            _option(look, known, begin, value)
+        elif text[value] in b"\"'" and (
             _CALLED.search(text, begin, stop) or _MACRO.search(text, back, begin)
         ):
+            _quoted(look, known, begin, value)
+        elif text[value] in b"\"'" and known.strength == "secret":
+            _quoted(look, known, begin, value, strict=True)
+        elif text[value : value + 2] in {b"ID", b"Id", b"id"} and known.strength == "secret":
+            if match := ASSIGN.match(text, value + 2):
+                _any(look, Named("SECRET", "token"), begin, match.end())
+        elif known.strength in {"password", "secret"} and (numbered := _NUMBERED.match(text, stop)):
+            _option(look, known, begin, numbered.end())
+        elif known.strength == "token" and (numbered := _COUNTED.match(text, stop)):
+            _any(look, known, begin, numbered.end())
+        elif column := _COLUMN.match(text, stop):
+            _column(look, known, begin, column.end())
+        if _CALLED.search(text, begin, stop) and (spoken := _SPOKEN.match(text, stop)):
+            _spoken(look, begin, spoken.end())
+    elif following == _PARENTHESIS and (match := _CALL.match(text, stop)):
+        if _SETS.search(text, max(0, begin - 1), stop):
             _quoted(look, known, begin, match.end())
-    elif (
-        following == _PARENTHESIS and _CALLED.search(text, begin, stop) and (match := _CALL.match(text, stop))
-    ):
-        _drawn(look, known, begin, match.end())
-    if (
-        following in b"> \t"
-        and b"<" in text[max(0, begin - 32) : begin]
-        and _PREFIXED.search(text, max(0, begin - 32), begin)
-        and (match := _ELEMENT.match(text, stop))
-    ):
-        _element(look, known, match.end())
+        elif _CALLED.search(text, begin, stop):
+            _quoted(look, known, begin, match.end(), strict=text[begin : begin + 8] != b"PASSWORD")
+    if following in b"> \t" and b"<" in text[back:begin] and _PREFIXED.search(text, back, begin):
+        if match := _ELEMENT.match(text, stop):
+            _element(look, known, match.end())
+    elif following in b"\"'" and (match := _ATTRIBUTE.match(text, stop)):
+        if _ATTRIBUTED.search(text, max(0, begin - 128), begin):
+            _element(look, known, match.end())
 
 
-def identified(look: Look, _start: int, end: int) -> int:
-    """``IDENTIFIED BY`` of SQL."""
-    match = _DEFINED.match(look.text, end)
-    return end if match is None else _quoted(look, Named("PASSWORD", "password"), end, match.end())
+def identified(look: Look, start: int, end: int) -> int:
+    """``IDENTIFIED BY`` of SQL, and ``IDENTIFIED WITH plugin BY``."""
+    text = look.text
+    match = _DEFINED.match(text, end)
+    if match is None:
+        return end
+    strict = text[start] in _SMALL and _SQL.search(text, max(0, start - 128), start) is None
+    return _quoted(look, Named("PASSWORD", "password"), start, match.end(), strict=strict)
+
+
+_WITH = re.compile(rb"[ \t]+[\w\"'@]{1,64}[ \t]+(?:BY|AS|by|as)[ \t]+(?=[\"'])")
+
+
+def identified_with(look: Look, start: int, end: int) -> int:
+    """``IDENTIFIED WITH plugin BY`` of SQL."""
+    match = _WITH.match(look.text, end)
+    return end if match is None else _quoted(look, Named("PASSWORD", "password"), start, match.end())
 
 
 def _netrc(look: Look, begin: int, value: int) -> bool:
     """Whether this is ``password`` of a ``.netrc``, in one line with its login or in one of its own."""
     text = look.text
+    name = text[begin:value].strip()
+    if name not in _DIRECTIVES:
+        return False
     before = text[max(0, begin - 256) : begin]
     if b"login" in before and _LOGIN.search(before):
         return True
-    if text[begin:value].strip() not in _DIRECTIVES or not _BEFORE_LINE.search(before[-_BACK:]):
+    if not _BEFORE_LINE.search(before[-_BACK:]):
         return False
     line = look.line(value)
     if look.open(value, line):
@@ -178,6 +331,37 @@ def _element(look: Look, known: Named, start: int) -> None:
         look.add(start, end, known.kind)
 
 
+def _column(look: Look, known: Named, begin: int, start: int) -> None:
+    """The second of two columns, the last word of its line: in what ``vault`` and ``kubectl describe`` print."""
+    text = look.text
+    if not _BEFORE_LINE.search(text, max(0, begin - _BACK), begin):
+        return
+    end = look.word(start)
+    if look.open(start, min(look.size, end + 1)):
+        return
+    value = text[start:end]
+    if text[end : end + 1] not in _ENDS or value.endswith((b".", b",", b":")):
+        return
+    good = mixed(value) if known.strength == "password" else drawn(value)
+    if good and judged(value, known.strength, quoted=False, literal=True):
+        look.add(start, end, known.kind)
+
+
+def _spoken(look: Look, begin: int, start: int) -> None:
+    """``The password for me@host is set to: word``: the last word of the line, or a quoted one."""
+    text = look.text
+    if QUOTE.match(text, start):
+        _quoted(look, Named("PASSWORD", "password"), begin, start, told=True)
+        return
+    end = look.word(start)
+    if look.open(start, min(look.size, end + 1)):
+        return
+    value = text[start:end].rstrip(b".")
+    if text[end : end + 1] in _ENDS and len(value) >= _LEAST_SPOKEN and mixed(value):
+        if judged(value, "password", quoted=False, literal=True):
+            look.add(start, start + len(value), "PASSWORD")
+
+
 def _any(look: Look, known: Named, begin: int, start: int) -> int:
     """A value in quotes or without. Returns where to look on."""
     if QUOTE.match(look.text, start):
@@ -187,10 +371,17 @@ def _any(look: Look, known: Named, begin: int, start: int) -> int:
 
 def _option(look: Look, known: Named, begin: int, start: int) -> None:
     """The value of an option behind a blank: no word of letters, since help texts are full of those."""
-    if QUOTE.match(look.text, start):
+    text = look.text
+    if QUOTE.match(text, start):
         _quoted(look, known, begin, start)
-    elif not look.text[start : look.word(start)].isalpha() or look.word(start) == look.size:
-        _bare(look, known, begin, start, option=True)
+        return
+    end = look.word(start)
+    value = text[start:end].rstrip(b".,;:)]")
+    if text[start] == _DASH or value.isalpha() or _METAVARIABLE.fullmatch(value):
+        if end == look.size:
+            look.open(start, end)
+        return
+    _bare(look, known, begin, start, option=True)
 
 
 def _drawn(look: Look, known: Named, begin: int, start: int) -> int:
@@ -198,7 +389,9 @@ def _drawn(look: Look, known: Named, begin: int, start: int) -> int:
     return _quoted(look, known, begin, start, strict=True)
 
 
-def _quoted(look: Look, known: Named, _begin: int, start: int, *, strict: bool = False) -> int:
+def _quoted(
+    look: Look, known: Named, _begin: int, start: int, *, strict: bool = False, told: bool = False
+) -> int:
     text = look.text
     match = QUOTE.match(text, start)
     if match is None:
@@ -218,7 +411,9 @@ def _quoted(look: Look, known: Named, _begin: int, start: int, *, strict: bool =
     value = text[inside:end]
     if text[end : end + 1] in {b"", b"\r", b"\n"}:  # no quote at its end: not all of the line is the value
         value = value.split(b" ", 1)[0].rstrip(b"\\,;)}]")
-    if strict and not (drawn(value) and len(value) >= _LEAST_LISTED):
+    if strict and not (drawn(value) and len(value) >= _LEAST_LISTED and b" " not in value):
+        return inside
+    if told and not (mixed(value) and len(value) >= _LEAST_SPOKEN and b" " not in value):
         return inside
     if judged(value, known.strength, quoted=True, literal=False):
         look.add(inside, inside + len(value), known.kind)
@@ -241,13 +436,31 @@ def _bare(look: Look, known: Named, begin: int, start: int, *, option: bool = Fa
     if known.strength != "password" and len(value) < LEAST:
         return start
     literal = option or _literal(look, begin, start, stop)
+    if known.strength == "password" and not option and _of_its_own(text, begin, start, value):
+        return start
     if judged(value, known.strength, quoted=False, literal=literal):
         look.add(start, stop, known.kind)
         return stop
     return start if len(value) <= _LONG else stop
 
 
-def _literal(look: Look, begin: int, start: int, stop: int) -> bool:
+def _of_its_own(text: bytes, begin: int, start: int, value: bytes) -> bool:
+    """Whether ``pass``, ``pwd`` or ``passwd`` before a colon is another thing: a test's result, a file, a package.
+
+    A metavariable behind ``=`` is one of a manual.
+    """
+    name, sign = text[begin:start].rstrip(), text[start - 1 : start]
+    if name.endswith(b":"):
+        plain = name.rstrip(b":\"'` \t")
+        if plain.isupper() and plain.lower() in _BAR:
+            return True
+        if text[begin - 1 : begin] in {b"/", b"\\"}:
+            return text[begin - 2 : begin - 1] not in _BLANKS  # else an option of Windows
+        return plain.lower().rpartition(b"-")[2] in _BAR and not (mixed(value) and b"/" not in value)
+    return sign == b"=" and text[begin] == _DASH and value.isalpha() and value.isupper()
+
+
+def _literal(look: Look, begin: int, start: int, stop: int) -> bool:  # noqa: PLR0911  # one for each place
     """Whether an unquoted word is a literal where it stands, not a variable of a program."""
     text = look.text
     value = text[start:stop]
@@ -257,12 +470,22 @@ def _literal(look: Look, begin: int, start: int, stop: int) -> bool:
     left, right = before[-1:], text[stop : stop + 1]
     name = text[begin:start]
     tight = name.endswith(b"=")
-    if tight and (left in _JOINTS or right in _JOINTS or name.startswith(b"--")):
+    if tight and (left in _JOINTS or right in _JOINTS or name.startswith(b"-")):
         return not value.startswith((b"this.", b"self."))
     own = _BEFORE_LINE.search(before) is not None
     if tight and name.rstrip(b"=\"'").isupper() and (own or left in _BLANKS):
         return True
-    if not own or right not in _ENDS:
+    if tight and _OPTION_WORD.search(before):
+        return True
+    if name.endswith(b":") and name[:1].isupper() and left in _STRUCT and right in _STRUCT_NEXT:
+        return True  # a struct that Go has printed
+    if name.endswith(b";"):
+        return True  # an entity of HTML
+    if right not in _ENDS:
+        return False
+    if len(value) >= LEAST and _ANNOUNCED.search(before):
+        return True
+    if not own:
         return False
     if name.rstrip().endswith(b":"):
         short = value.isalpha() and (not value.islower() or len(value) < _LEAST_WORD)
@@ -271,8 +494,10 @@ def _literal(look: Look, begin: int, start: int, stop: int) -> bool:
 
 
 _JOINTS = frozenset({b"?", b"&", b";"})
-_BLANKS = frozenset({b" ", b"\t", b"\0", b'"', b"'", b""})
+_BLANKS = frozenset({b" ", b"\t", b"\0", b'"', b"'", b"", b"="})
 _ENDS = frozenset({b"", b"\r", b"\n"})
+_STRUCT = frozenset({b"{", b" "})
+_STRUCT_NEXT = frozenset({b"}", b" "})
 
 
 def _balanced(value: bytes) -> bool:
@@ -284,15 +509,24 @@ def _balanced(value: bytes) -> bool:
 _FORMS: tuple[tuple[re.Pattern[bytes], Callable[[Look, Named, int, int], int]], ...] = (
     (_COMPARE, _quoted),
     (_PAIR, _quoted),
-    (_LISTED, _drawn),
+    (_NESTED, _quoted),
 )
 
 # Words that another may begin with stand apart; see `word`.
-_WORDS = "pass Pass PASS pwd Pwd PWD ecret ECRET oken OKEN key Key KEY"
-_PARTS = "passw Passw PASSW passphr Passphr PASSPHR passco Passco PASSCO redential REDENTIAL creds CREDS essionid essionId SESSID ession_id _pw _PW kennwort"
+_WORDS = "pass Pass PASS pwd Pwd PWD psk ecret ECRET oken OKEN key Key KEY"
+_PARTS = (
+    "passw Passw PASSW passphr Passphr PASSPHR passco Passco PASSCO redential REDENTIAL creds CREDS essionid essionId SESSID "
+    "SESSIONID ession_id _pw _PW kennwort contrasena sonar.login _SALT CLI_AUTH"
+)
+_MARKED = ("pw=", "pw:", 'pw"', "pw'", "PW=", "PW:", 'PW"')
+_FOREIGN = "密码 密碼 口令 пароль Пароль contraseña Contraseña senha Senha passe wachtwoord Wachtwoord hasło Hasło 비밀번호 パスワード"
 RULES: tuple[tuple[str, Rule], ...] = (
     *((literal, word) for literal in _WORDS.split()),
     *((literal, named) for literal in _PARTS.split()),
+    *((literal, marked) for literal in _MARKED),
     ("dentified by", identified),
     ("DENTIFIED BY", identified),
+    ("dentified with", identified_with),
+    ("DENTIFIED WITH", identified_with),
+    *((literal, foreign) for literal in _FOREIGN.split()),
 )

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from spillstore.redaction.addresses import ANYTHING
 from spillstore.redaction.look import ALNUM
-from spillstore.redaction.values import harmless
+from spillstore.redaction.values import drawn, harmless
 
 if TYPE_CHECKING:
     from spillstore.redaction.look import Look, Rule
 
 _OPTIONS = 512  # bytes of a command line that belong to one command
 _LEAST = 3
+_LEAST_TOKEN = 16
 _OWN_LINE = re.compile(rb"(?:[\r\n]|^)[ \t#]*\Z")
 _OPENED = re.compile(rb"[ \t=]{0,8}+")
 _LOGIN = re.compile(
@@ -28,6 +29,7 @@ _COMMANDS = {
     b"mariadb": re.compile(rb"[ \t]-p(?=[^\s-])[\"']?"),
     b"sshpass": re.compile(rb"[ \t]-p[ \t]*[\"']?"),
     b"curl": re.compile(rb"[ \t](?:-u[ \t]*|-[a-zA-Z]{1,6}u[ \t]+|--(?:proxy-)?user[ \t=]+|-U[ \t]+)"),
+    b"etcdctl": re.compile(rb"[ \t]--user[ \t=]+"),
     b"redis-cli": re.compile(rb"[ \t]-a[ \t]+[\"']?"),
     b"ldapsearch": re.compile(rb"[ \t]-w[ \t]+[\"']?"),
     b"smbclient": re.compile(rb"[ \t]-U[ \t]+[\"']?"),
@@ -35,8 +37,46 @@ _COMMANDS = {
     b"sqlcmd": re.compile(rb"[ \t]-P[ \t]+[\"']?"),
     b"mongosh": re.compile(rb"[ \t]-p[ \t]+[\"']?"),
     b"mongodump": re.compile(rb"[ \t]-p[ \t]+[\"']?"),
+    b"mongo": re.compile(rb"[ \t]-p[ \t]+[\"']?"),
+    b"mongorestore": re.compile(rb"[ \t]-p[ \t]+[\"']?"),
+    b"mongoexport": re.compile(rb"[ \t]-p[ \t]+[\"']?"),
+    b"az sql": re.compile(rb"[ \t]-p[ \t]+[\"']?"),
+    b"beeline": re.compile(rb"[ \t]-p[ \t]+[\"']?"),
+    b"cqlsh": re.compile(rb"[ \t]-p[ \t]+[\"']?"),
+    b"cypher-shell": re.compile(rb"[ \t]-p[ \t]+[\"']?"),
+    b"evil-winrm": re.compile(rb"[ \t]-p[ \t]+[\"']?"),
+    b"psexec": re.compile(rb"[ \t]-p[ \t]+[\"']?"),
+    b"rdesktop": re.compile(rb"[ \t]-p[ \t]+[\"']?"),
+    b"xfreerdp": re.compile(rb"[ \t]/p:[\"']?"),
+    b"schtasks": re.compile(rb"[ \t]/rp[ \t]+[\"']?"),
+    b"useradd": re.compile(rb"[ \t]-p[ \t]+[\"']?"),
+    b"ldapmodify": re.compile(rb"[ \t]-w[ \t]+[\"']?"),
+    b"ldapadd": re.compile(rb"[ \t]-w[ \t]+[\"']?"),
+    b"ldapwhoami": re.compile(rb"[ \t]-w[ \t]+[\"']?"),
+    b"7z a": re.compile(rb"[ \t]-p(?=[^\s-])[\"']?"),
+    b"7z x": re.compile(rb"[ \t]-p(?=[^\s-])[\"']?"),
+    b"bcp": re.compile(rb"[ \t]-P[ \t]+[\"']?"),
+    b"http": re.compile(rb"[ \t](?:-a|--auth)[ \t=]+"),
+    b"https": re.compile(rb"[ \t](?:-a|--auth)[ \t=]+"),
+    b"zip": re.compile(rb"[ \t]-P[ \t]+[\"']?"),
+    b"unzip": re.compile(rb"[ \t]-P[ \t]+[\"']?"),
+    b"openssl": re.compile(rb"[ \t]-k[ \t]+[\"']?|[ \t]-pass(?:in|out)?[ \t]+[\"']?pass:"),
+    b"htpasswd": re.compile(rb"[ \t]-\w*b\w*[ \t]+\S+[ \t]+\S+[ \t]+[\"']?"),
+    b"rabbitmqctl": re.compile(rb"[ \t](?:add_user|change_password|authenticate_user)[ \t]+\S+[ \t]+[\"']?"),
+    b"sqlplus": re.compile(rb"[ \t](?:-\w+[ \t]+){0,3}[\"']?[\w$#]+/(?!@)"),
+    b"alias set": re.compile(rb"[ \t]\w[\w-]*[ \t]+https?://\S+[ \t]+\S+[ \t]+[\"']?"),
+    b"authtoken": re.compile(rb"[ \t]+(?=\w)"),
+    b"snyk auth": re.compile(rb"[ \t]+(?=\w)"),
+    b"wandb login": re.compile(rb"[ \t]+(?=\w)"),
+    b"codecov": re.compile(rb"[ \t]-t[ \t]+[\"']?"),
+    b"doctl": re.compile(rb"[ \t]-t[ \t]+[\"']?"),
+    b"ConvertTo-SecureString": re.compile(
+        rb"[ \t]+(?:-String[ \t]+|-AsPlainText[ \t]+|-Force[ \t]+){0,3}[\"']"
+    ),
     b"az login": re.compile(rb"[ \t]-p[ \t]+[\"']?"),
 }
+_GIVEN = {b"authtoken", b"snyk auth", b"wandb login", b"codecov", b"doctl"}  # tokens, to programs
+_LOGINS = {b"curl", b"etcdctl", b"http", b"https"}
 _PGPASS = re.compile(rb"(?<=:)[^:\s]{1,64}+:[^:\s]{1,64}+:(?=[^:\s])")
 _HOST = re.compile(rb"[\w.*-]{1,200}|\[[0-9a-f:]{2,45}\]")
 _QUOTES = frozenset({b"'", b'"', b"`"})
@@ -57,7 +97,7 @@ def command(look: Look, start: int, end: int) -> int:
         return end
     line = min(look.line(end), end + _OPTIONS)
     look.commands[word] = line
-    if word == b"curl":
+    if word in _LOGINS:
         for match in form.finditer(text, end - 1, line):
             _login(look, match.end())
         return end
@@ -72,6 +112,12 @@ def command(look: Look, start: int, end: int) -> int:
             if begin == match.end():
                 continue
             value = text[begin:stop]
+        if word == b"sqlplus":
+            value = value.partition(b"@")[0]
+        if word in _GIVEN:
+            if len(value) >= _LEAST_TOKEN and drawn(value):
+                look.add(begin, stop, "TOKEN")
+            continue
         if len(value) >= _LEAST and not harmless(value) and value.lower() not in ANYTHING:
             look.add(begin, begin + len(value), "PASSWORD")
     return end
@@ -123,6 +169,8 @@ def pgpass(look: Look, start: int, end: int) -> int:
     if look.open(match.end(), stop):
         return stop
     value = text[match.end() : stop]
+    if match[0].replace(b":", b"").isdigit():  # of /etc/shadow
+        return end
     if value and not re.search(rb"[\s/]", value) and not harmless(value):
         look.add(match.end(), stop, "PASSWORD")
     return end

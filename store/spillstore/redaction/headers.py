@@ -8,17 +8,18 @@ import re
 from typing import TYPE_CHECKING
 
 from spillstore.redaction.assignments import ASSIGN, QUOTE
-from spillstore.redaction.values import drawn, harmless
+from spillstore.redaction.values import drawn, harmless, judged
 
 if TYPE_CHECKING:
     from spillstore.redaction.look import Look, Rule
 
 _AUTHORIZATION = re.compile(
-    rb"(?:\\{0,8}[\"'`])?+\]?+[ \t]{0,16}+(?:=>|[:=,])[ \t]{0,16}+[fbruFBRU@$]{0,2}(?:\\{0,8}[\"'`])?+[ \t]{0,4}+"
+    rb"(?:\\{0,8}[\"'`])?+\]?+[ \t]{0,16}+(?:=>|[:=,])[ \t]{0,16}+(?:[fbruFBRU@$]{0,2}\\{0,8}[\"'`])?+[ \t]{0,4}+"
 )
 _AUTH_SCHEME = re.compile(
     rb"(?i)(?:bearer|basic|token|api-token|apikey|api-key|bot|digest|negotiate|ntlm|sso-key|key|aws4-hmac-sha256|genie-?key|splunk|hawk|oauth|jwt|pat)(?:[ \t]+|%20|\+|=)"
 )
+_OTHER_SCHEME = re.compile(rb"[A-Za-z][A-Za-z0-9-]{1,30}[ \t](?=[^\s-])")
 _CREDENTIALS = re.compile(rb"[^\s\"'`<>,;\\\x00-\x20(){}\[\]|&]*+")
 # Behind a scheme: no word alone, unless it is long.
 _CREDENTIAL = re.compile(rb"(?=.*[0-9+/=-]).{6,}|.{12,}", re.DOTALL)
@@ -62,7 +63,8 @@ def bearer(look: Look, start: int, end: int) -> int:
 def _credentials(look: Look, begin: int) -> int:
     text = look.text
     scheme = _AUTH_SCHEME.match(text, begin)
-    start = scheme.end() if scheme else begin
+    other = None if scheme else _OTHER_SCHEME.match(text, begin)
+    start = (scheme or other).end() if scheme or other else begin  # type: ignore[union-attr]  # one of them is there
     stop = look.end(_CREDENTIALS, start)
     if look.open(start, stop):
         return stop
@@ -144,7 +146,29 @@ def _user_and_password(value: bytes) -> bool:
     )
 
 
+_PAIR = re.compile(rb"[ \t]{0,16}+[\"'][^\"'\r\n]{0,128}[\"'][ \t]{0,16}+,[ \t]{0,16}+(?:Some\()?(?=[\"'])")
+
+
+def pair(look: Look, _start: int, end: int) -> int:
+    """A user and a password, both in quotes: what programs give to functions for basic authorisation."""
+    match = _PAIR.match(look.text, end)
+    if match is None:
+        return end
+    begin = match.end() + 1
+    stop = look.text.find(look.text[match.end() : begin], begin, look.line(begin))
+    if look.open(begin, look.size if stop < 0 else stop + 1):
+        return end
+    value = look.text[begin:stop]
+    if stop > 0 and judged(value, "password", quoted=True, literal=True):
+        look.add(begin, stop, "PASSWORD")
+    return end
+
+
 RULES: tuple[tuple[str, Rule], ...] = (
+    ("auth=(", pair),
+    ("BasicAuth(", pair),
+    ("basic_auth(", pair),
+    ("DigestAuth(", pair),
     ("uthorization", authorization),
     ("UTHORIZATION", authorization),
     ("earer ", bearer),

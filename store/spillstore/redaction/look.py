@@ -13,8 +13,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
+from spillstore.redaction.spans import Span
+
+if TYPE_CHECKING:
+    from spillstore.redaction.nextlines import Expected
+
+_TAIL = 64 * 1024 + 2048  # bytes of a line that a stream looks at
 CONTEXT = 1024  # bytes before a secret that a rule may look at
 
 ALNUM = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
@@ -23,15 +29,8 @@ _ESCAPE = 6  # bytes of the longest one
 _LINE = re.compile(rb"[^\r\n]*+")
 _WORD = re.compile(rb"[^\s\"'`\x00-\x20\x7f]*+")
 _LETTERS = re.compile(rb"[A-Za-z0-9]*+")
+_RUN_LETTERS = bytes(sorted(ALNUM)) + b"_.~+/=@-"
 _RUN = re.compile(rb"[A-Za-z0-9_.~+/=@-]*+")
-
-
-class Span(NamedTuple):
-    """A secret: bytes from start to end. Without a kind it goes, and nothing comes in its place."""
-
-    start: int
-    end: int
-    kind: str
 
 
 class Look:
@@ -44,7 +43,9 @@ class Look:
     Attributes:
         spans: the secrets, in no order; they may overlap.
         hold: from where on a secret may have begun that is not told.
+        tail: from where on all are letters of tokens.
         keys: where ``PRIVATE KEY`` stands, in order.
+        expected: values that names promise in the lines from a place on, in order.
         commands: whose options were looked at, up to where.
     """
 
@@ -54,7 +55,9 @@ class Look:
         self.final = final
         self.spans: list[Span] = []
         self.hold = self.size
+        self.tail = self.size - len(text[-_TAIL:]) + len(text[-_TAIL:].rstrip(_RUN_LETTERS))
         self.keys: list[int] = []
+        self.expected: list[tuple[int, Expected]] = []
         self.commands: dict[bytes, int] = {}
         self._ends: dict[re.Pattern[bytes], tuple[int, int]] = {}
 
@@ -92,6 +95,8 @@ class Look:
 
     def run(self, start: int) -> int:
         """The end of the characters that tokens are made of."""
+        if start >= self.tail:
+            return self.size
         return self._kept(_RUN, start)
 
     def letters(self, start: int) -> int:

@@ -16,7 +16,7 @@ from typing import Any
 
 from spillstore.exceptions import PatternError
 from spillstore.redaction.beginnings import UnreadableError, beginnings
-from spillstore.redaction.look import Span
+from spillstore.redaction.spans import Span
 from spillstore.redaction.values import entropy
 
 MOST_INSTRUCTIONS = 10_000

@@ -21,9 +21,14 @@ _LONG = re.compile(rb"[A-Za-z0-9+/]{24,}")
 _HEADER = re.compile(
     rb"[^A-Za-z0-9]*(?:[\w.:/+-]+[ \t|]+){0,6}(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|MessageID|Subject|X-[\w-]+):"
 )
-_BODY = re.compile(rb"=?[A-Za-z0-9+/]+={0,3}(?=(?:\\+[nr])*\\*[\"'`]?(?:\\+[nr])*[ \t,;+.)\\]*$)")
+_BODY = re.compile(
+    rb"=?[A-Za-z0-9+/]+={0,3}(?=(?:\\+[nr])*\\*[\"'`]?(?:\\+[nr])*[ \t,;+.)\\]*$|(?:\\+[nr])*\\*[\"'],.*$)"
+)
 _DECOR = re.compile(rb"[ \t\"'`+|>#*/.,(-]*")
 _NUMBERS = re.compile(rb"[ \t\d]+")
+_COUNTED = re.compile(rb"[-:]0[-:]")  # grep tells what matched from what stands around it
+_GREPPED = re.compile(rb"[^\s:]{0,160}?[-:]\d+[-:](?=[A-Za-z0-9+/=]{4})")
+_LOGGED = re.compile(rb"[ \t]*\{\"\w{1,16}\":[ ]?\"")  # a line of a container, in JSON
 _LEAST = 32
 _PREFIX = 200  # bytes of a line before its part of a key
 _BLANKS = 2  # lines in a key without content, at most
@@ -45,7 +50,7 @@ class Open(NamedTuple):
 
 def shape(prefix: bytes) -> bytes:
     """A line's beginning without what counts: numbers and widths."""
-    return _NUMBERS.sub(b"0", prefix[:_PREFIX])
+    return _COUNTED.sub(b":0:", _NUMBERS.sub(b"0", prefix[:_PREFIX]))
 
 
 def begin(text: bytes, start: int) -> re.Match[bytes] | None:
@@ -77,6 +82,11 @@ def inline(text: bytes, start: int) -> tuple[int, int, int, bool]:
     if not _LONG.search(text, first, last):
         return start, start, stop, closed
     return first, last, stop, closed
+
+
+def logged(prefix: bytes) -> bool:
+    """Whether a marker behind that prefix is the beginning of a line that was put into JSON."""
+    return _LOGGED.fullmatch(prefix) is not None
 
 
 def judge(line: bytes, key: Open) -> tuple[tuple[int, int] | None, Open | None]:
@@ -112,4 +122,7 @@ def _prefixes(content: bytes, key: Open) -> list[int]:
         quotes = blank + 1
         if key.shape and shape(content[:quotes]) == key.shape:
             found.append(quotes)
+    for form in (_GREPPED, _LOGGED):
+        if key.shape and (match := form.match(content)) and shape(match[0]) == key.shape:
+            found.append(match.end())
     return found

@@ -13,7 +13,7 @@ from spillstore.redaction.patterns import Pattern, compiled
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from spillstore.redaction.look import Span
+    from spillstore.redaction.spans import Span
     from spillstore.redaction.stream import Redactor
 
 Text = TypeVar("Text", bytes, str)

@@ -10,9 +10,9 @@ import bisect
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from spillstore.redaction import pem
+from spillstore.redaction import nextlines, pem
 from spillstore.redaction.finder import find
-from spillstore.redaction.look import Span
+from spillstore.redaction.spans import Span
 
 if TYPE_CHECKING:
     from spillstore.redaction.rules import RedactionRules
@@ -26,6 +26,7 @@ class State(NamedTuple):
     """What a line must know of those before it."""
 
     key: pem.Open | None = None
+    expected: nextlines.Expected | None = None
 
 
 def scan(text: bytes, rules: RedactionRules, state: State, *, final: bool) -> tuple[list[Span], int, State]:
@@ -59,8 +60,9 @@ def scan(text: bytes, rules: RedactionRules, state: State, *, final: bool) -> tu
             start + shifts[bisect.bisect_right(places, start)],
             end + shifts[bisect.bisect_left(places, end)],
             kind,
+            first,
         )
-        for start, end, kind in spans
+        for start, end, kind, first in spans
     ]
     # What is held begins behind the colours before it, unless nothing is.
     return (
@@ -74,8 +76,10 @@ def _scan(text: bytes, rules: RedactionRules, state: State, *, final: bool) -> t
     spans: list[Span] = []
     hold = len(text)
     place = 0
+    promised = [] if state.expected is None else [(0, state.expected)]
     if state.key is not None:
         place, state, hold = _armoured(text, 0, state, spans, final=final)
+        promised = []
     if place < len(text) and hold == len(text):
         found = find(text, final=final)
         hold = found.hold
@@ -84,11 +88,17 @@ def _scan(text: bytes, rules: RedactionRules, state: State, *, final: bool) -> t
             if at >= place:
                 place, state, held = _key(text, at, spans, final=final)
                 hold = min(hold, held)
+        promised += [(at, fresh) for at, fresh in found.expected if at >= place]
         if rules.patterns:
             more, held = rules.find(text, final=final)
             spans += more
             hold = min(hold, held)
-    return _merged(rules.allowed(text, spans), hold), hold, state
+    expected = None
+    for number, (at, fresh) in enumerate(promised, 1):  # what a later line promises takes the place of it
+        until = promised[number][0] if number < len(promised) else len(text)
+        expected, held = nextlines.follow(text[:until], at, fresh, spans, final=final or until < len(text))
+        hold = min(hold, held) if until == len(text) else hold
+    return _merged(rules.allowed(text, spans), hold), hold, State(state.key, expected)
 
 
 def _key(text: bytes, at: int, spans: list[Span], *, final: bool) -> tuple[int, State, int]:
@@ -107,7 +117,8 @@ def _key(text: bytes, at: int, spans: list[Span], *, final: bool) -> tuple[int, 
         return stop, State(), size
     line = max(text.rfind(b"\n", 0, marker.start()), text.rfind(b"\r", 0, marker.start())) + 1
     state = State(pem.Open(pem.shape(text[line : marker.start()]), lines=int(first < last)))
-    if text[stop : stop + 1] not in {b"\r", b"\n", b""} and not first < last:
+    spoken = text[stop : stop + 1] not in {b"\r", b"\n", b""} and not first < last
+    if spoken and not pem.logged(text[line : marker.start()]):
         return stop, State(), size  # it is spoken of
     ended = _LINE_END.search(text, stop)
     if ended is None:
@@ -129,7 +140,7 @@ def _armoured(
         found, key = pem.judge(text[place:end], state.key)
         if found is not None:
             _drop(place, end, spans)
-            spans.append(Span(place + found[0], place + found[1], "PRIVATE_KEY" if first else ""))
+            spans.append(Span(place + found[0], place + found[1], "PRIVATE_KEY", first))
         state = State(key)
         if found is None and key is None:
             break
@@ -151,7 +162,7 @@ def _merged(spans: list[Span], hold: int) -> list[Span]:
             continue
         if merged and span.start < merged[-1].end:
             if span.end > merged[-1].end:
-                merged[-1] = Span(merged[-1].start, span.end, merged[-1].kind or span.kind)
+                merged[-1] = merged[-1]._replace(end=span.end)
             continue
         merged.append(span)
     return merged

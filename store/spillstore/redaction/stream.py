@@ -19,8 +19,8 @@ from spillstore.redaction.look import CONTEXT
 from spillstore.redaction.scan import State, scan
 
 if TYPE_CHECKING:
-    from spillstore.redaction.look import Span
     from spillstore.redaction.rules import RedactionRules
+    from spillstore.redaction.spans import Span
 
 WINDOW = 64 * 1024
 _LEAST = WINDOW // 2
@@ -109,6 +109,7 @@ class Redactor:
                 base = start + hold
                 start = max(start, base - CONTEXT)
             self._within = True
+            self._state = self._state._replace(expected=None)
         out.append(buffer[self._done : told] if told > self._done else b"")
         self._rest = buffer[start:]
         self._base, self._done = base - start, max(told, self._done) - start
@@ -123,13 +124,13 @@ class Redactor:
 
     def _replace(self, buffer: bytes, start: int, spans: list[Span], out: list[bytes]) -> None:
         """Give out everything up to the last secret, secrets replaced."""
-        for first, last, kind in spans:
+        for first, last, kind, begins in spans:
             if last + start > self._done:
-                out += (buffer[self._done : max(first + start, self._done)], self._placeholder(kind))
+                out.append(buffer[self._done : max(first + start, self._done)])
+                if begins:
+                    out.append(self._placeholder(kind))
                 self._done = last + start
 
     def _placeholder(self, kind: str) -> bytes:
-        if not kind:
-            return b""
         self.counts[kind] = self.counts.get(kind, 0) + 1
         return b"[REDACTED: %b]" % kind.encode()

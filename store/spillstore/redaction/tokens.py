@@ -37,11 +37,11 @@ AWS_ACCESS_KEY      [A-Z0-9]{16}(?!%a)                                      AKIA
 GITHUB_TOKEN        %a{36,}                                                 ghp_ gho_ ghu_ ghr_
 GITHUB_TOKEN        [A-Za-z0-9_.-]{36,}                                     ghs_
 GITHUB_TOKEN        [A-Za-z0-9_]{36,}                                       github_pat_
-GITLAB_TOKEN        [A-Za-z0-9_.-]{20,}                                     glpat- gldt- glrt- glcbt- glptt- glsoat-
+GITLAB_TOKEN        [A-Za-z0-9_.-]{20,}                                     glpat- gldt- glrt- glcbt- glptt- glsoat- glffct- glimt- glft- glagent- gloas-
 GITLAB_TOKEN        %w{20}                                                  GR1348941
 SLACK_TOKEN         (?:[a-z]\.xox)?[a-z]-[A-Za-z0-9-]{10,}                 xox
 SLACK_TOKEN         %w{10,}                                                 xapp-
-STRIPE_KEY          %a{10,}                                                 sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ rk_prod_
+STRIPE_KEY          %a{10,}                                                 sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ rk_prod_ sk_org_live_ sk_org_test_
 STRIPE_KEY          [A-Za-z0-9+/=]{24,}                                     whsec_
 GOOGLE_API_KEY      %w{35}(?!%w)                                            AIza
 GOOGLE_OAUTH        %w{20,}                                                 ya29. GOCSPX-
@@ -56,16 +56,16 @@ RUBYGEMS_TOKEN      %h{48}                                                  ruby
 NUGET_KEY           [a-z0-9]{43}(?!%a)                                      oy2
 CRATES_TOKEN        %a{32}(?!%a)                                            cio
 SENDGRID_KEY        %w{16,32}\.%w{30,}                                      SG.
-SENDINBLUE_KEY      %h{64}-%a{16}                                           xkeysib-
+SENDINBLUE_KEY      %h{64}-%a{16}                                           xkeysib- xsmtpsib-
 MAILGUN_KEY         [0-9a-zA-Z]{32}(?!%a)                                   key-
 TWILIO_KEY          [0-9a-fA-F]{31}(?!%a)                                   SK0 SK1 SK2 SK3 SK4 SK5 SK6 SK7 SK8 SK9 SKa SKb SKc SKd SKe SKf
 TELEGRAM_TOKEN      %w{33}(?!%w)                                            0:|AA 1:|AA 2:|AA 3:|AA 4:|AA 5:|AA 6:|AA 7:|AA 8:|AA 9:|AA
 DIGITALOCEAN_TOKEN  [0-9a-f]{64}                                            dop_v1_ doo_v1_ dor_v1_
 HEROKU_KEY          %w{58,}                                                 HRKU-AA
-SHOPIFY_TOKEN       [0-9a-fA-F]{32}                                         shpat_ shpca_ shppa_ shpss_
+SHOPIFY_TOKEN       [0-9a-fA-F]{32}                                         shpat_ shpca_ shppa_ shpss_ shptka_
 SQUARE_TOKEN        %w{22,}                                                 sq0atp- sq0csp-
 SQUARE_TOKEN        %w{60}(?!%w)                                            EAAA
-FACEBOOK_TOKEN      %a{80,}                                                 EAAB EAAC EAAG
+FACEBOOK_TOKEN      %a{80,}                                                 EAAB EAAC EAAD EAAG EAAI EAAM EAAO
 DOCKER_TOKEN        %w{20,}                                                 dckr_pat_ dckr_oat_
 VAULT_TOKEN         %w{20,}                                                 hvs. hvb. hvr.
 TERRAFORM_TOKEN     %w{60,}                                                 .atlasv1.|
@@ -81,26 +81,26 @@ FIGMA_TOKEN         %w{36,}                                                 figd
 AGE_KEY             [0-9A-Z]{50,}                                           AGE-SECRET-KEY-1
 GRAFANA_TOKEN       [A-Za-z0-9+/_=-]{32,}                                   glsa_ glc_
 DOPPLER_TOKEN       [a-z]{2,6}\.(?:[a-z0-9_-]{2,35}\.)?%a{40,44}            dp.
-DYNATRACE_TOKEN     %a{24}\.%a{64}                                          dt0c01.
+DYNATRACE_TOKEN     %a{24}\.%a{64}                                          dt0c01. dt0s01.
 GROQ_KEY            %a{40,}                                                 gsk_
 XAI_KEY             %w{70,}                                                 xai-
 REPLICATE_TOKEN     %a{37,}                                                 r8_
 PERPLEXITY_KEY      %a{40,}                                                 pplx-
 PINECONE_KEY        [A-Za-z0-9_]{40,}                                       pcsk_
-LANGCHAIN_KEY       %w{32,}                                                 lsv2_pt_
+LANGCHAIN_KEY       %w{32,}                                                 lsv2_pt_ lsv2_sk_
 POSTMAN_KEY         %h{24}-%h{34}                                           PMAK-
 PULUMI_TOKEN        %h{40}                                                  pul-
-PLANETSCALE_TOKEN   [A-Za-z0-9_=.-]{32,}                                    pscale_tkn_ pscale_pw_
+PLANETSCALE_TOKEN   [A-Za-z0-9_=.-]{32,}                                    pscale_tkn_ pscale_pw_ pscale_oauth_
 POSTHOG_KEY         %w{32,}                                                 phx_
 TAILSCALE_KEY       (?:auth|api|client|scim|webhook)-[A-Za-z0-9-]{12,}      tskey-
 TYPEFORM_TOKEN      [A-Za-z0-9_.=-]{40,}                                    tfp_
 SONAR_TOKEN         %h{40}                                                  sqp_ squ_ sqa_
 SUPABASE_KEY        %w{30,}                                                 sbp_ sb_secret_
-VERCEL_TOKEN        %a{24,}                                                 vcp_
-NETLIFY_TOKEN       %a{36,}                                                 nfp_
+VERCEL_TOKEN        %a{24,}                                                 vcp_ vci_ vca_ vcr_ vck_
+NETLIFY_TOKEN       %a{36,}                                                 nfp_ nfo_ nfb_ nfc_ nfu_
 FLY_TOKEN           %w{40,}                                                 fo1_
-FLY_TOKEN           [A-Za-z0-9+/=_-]{100,}                                 fm2_
-CIRCLECI_TOKEN      [A-Za-z0-9_]{40,}                                       CCIPAT_
+FLY_TOKEN           [A-Za-z0-9+/=_-]{100,}                                 fm2_ fm1a_ fm1r_
+CIRCLECI_TOKEN      [A-Za-z0-9_]{40,}                                       CCIPAT_ CCIPRJ_
 ONEPASSWORD_TOKEN   [A-Za-z0-9+/=_-]{200,}                                  ops_eyJ
 ONEPASSWORD_KEY     [A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}  A3-
 ALIBABA_KEY         %a{12,24}(?!%a)                                         LTAI
@@ -112,6 +112,74 @@ SOURCEGRAPH_TOKEN   (?:local_|%h{16}_)?%h{40}                               sgp_
 DROPBOX_TOKEN       [A-Za-z0-9_=-]{130,}                                    sl.
 HARNESS_TOKEN       %w{22}\.%a{24}\.%a{20}                                  pat. sat.
 AZURE_SECRET        [a-zA-Z0-9_~.-]{31,34}                                  7|Q~ 8|Q~ 9|Q~ 6|Q~
+JWT                 [A-Za-z0-9+/=_-]{100,}                                  ZXlK
+AWS_BEDROCK_KEY     [A-Za-z0-9+/=]{100,}                                    ABSK
+ADOBE_SECRET        [A-Za-z0-9]{32}(?!%a)                                   p8e-
+CLICKHOUSE_KEY      %a{38}(?!%a)                                            4b1d
+CLOJARS_TOKEN       %a{60}                                                  CLOJARS_
+CLOUDFLARE_KEY      %h{24}-%h{146}                                          v1.0-
+DEFINED_KEY         [A-Za-z0-9=_-]{26}-[A-Za-z0-9=_-]{52}                   dnkey-
+DUFFEL_TOKEN        [A-Za-z0-9=_-]{40,}                                     duffel_live_ duffel_test_
+EASYPOST_KEY        %a{54}(?!%a)                                            EZAK EZTK
+FLUTTERWAVE_KEY     [0-9a-h]{12,64}(?:-X)?                                  FLWSECK- FLWSECK_TEST-
+FRAMEIO_TOKEN       [A-Za-z0-9=_-]{60,}                                     fio-u-
+HUGGINGFACE_TOKEN   %a{34}                                                  api_org_
+INFRACOST_KEY       %a{32}(?!%a)                                            ico-
+INTRA42_SECRET      %h{64}                                                  s-s4t2ud- s-s4t2af-
+NEW_RELIC_KEY       [A-Za-z0-9-]{32}                                        NRII-
+NEW_RELIC_KEY       %h{19}(?!%a)                                            NRJS-
+OCTOPUS_KEY         [A-Z0-9]{25,26}(?!%a)                                   API-
+PREFECT_KEY         %a{36}(?!%a)                                            pnu_ pnb_
+README_KEY          [a-z0-9]{70}                                            rdme_
+SCALINGO_TOKEN      %w{48}                                                  tk-us-
+SETTLEMINT_TOKEN    %a{16}                                                  sm_aat_ sm_pat_ sm_sat_
+SHIPPO_TOKEN        [0-9a-fA-F]{40}                                         shippo_live_ shippo_test_
+YANDEX_TOKEN        %w{20,400}={0,2}\.%w{86}={0,2}                          t1.
+YANDEX_TOKEN        %w{50,64}(?!%w)                                            y0_
+YANDEX_KEY          %w{35,38}(?!%w)                                         AQVN
+NVIDIA_KEY          %w{60,}                                                 nvapi-
+TAVILY_KEY          (?:dev-|prod-)?%a{20,}                                  tvly-
+FIRECRAWL_KEY       %h{32}(?!%w)                                            fc-
+JINA_KEY            %w{40,}                                                 jina_
+ELEVENLABS_KEY      %h{48}(?!%w)                                            =|sk_ :|sk_ "|sk_ '|sk_
+CHECKOUT_KEY        [a-z0-9=]{25,}                                          sk_sbox_
+CEREBRAS_KEY        [a-z0-9]{40,}                                           csk-
+E2B_KEY             %h{40}(?!%w)                                            e2b_
+APIFY_TOKEN         %a{36}                                                  apify_api_
+BUILDKITE_TOKEN     %h{40}                                                  bkua_ bkct_
+CONTENTFUL_TOKEN    %w{43}                                                  CFPAT-
+LINEAR_KEY          %h{64}                                                  lin_oauth_
+TENCENT_KEY         %a{32}(?!%a)                                            AKID
+RAZORPAY_KEY        %a{14,}                                                 rzp_live_ rzp_test_
+SAMSARA_TOKEN       %a{30}                                                  samsara_api_
+WAKATIME_KEY        %h{8}-%h{4}-%h{4}-%h{4}-%h{12}                          waka_
+ZUPLO_KEY           %a{32}_%h{8}                                            zpka_
+MAILERSEND_TOKEN    %h{64}                                                  mlsn.
+MERGIFY_KEY         %w{36,}                                                 mka_
+PADDLE_KEY          [a-z0-9]{20,}_%a{20,}_%a{3}                             pdl_live_apikey_ pdl_sdbx_apikey_
+RESEND_KEY          %a{8}_%a{24}(?!%w)                                      =|re_ :|re_ "|re_ '|re_
+ROOTLY_TOKEN        %h{64}                                                  rootly_
+VALTOWN_TOKEN       %a{24,}                                                 vtwn_
+MIDTRANS_KEY        %w{20,}                                                 Mid-server-
+POSTMAN_KEY         [A-Z0-9]{26}                                            PMAT-
+SEGMENT_TOKEN       %a{64}                                                  sgp_
+DISCORD_TOKEN       %w{84}                                                  mfa.
+PLAID_TOKEN         %h{8}-%h{4}-%h{4}-%h{4}-%h{12}                          access-production- access-development- access-sandbox-
+FIREBASE_KEY        %w{120,}                                                :|APA91b
+AWS_ACCESS_KEY      [A-Z0-9]{17}(?!%a)                                      A3T
+UNKEY_KEY           %a{20,}                                                 unkey_
+POLAR_TOKEN         %w{40,}                                                 polar_pat_ polar_oat_
+TRIGGER_KEY         %a{20,}                                                 tr_prod_ tr_dev_
+NEON_KEY            %a{60,}                                                 napi_
+RENDER_KEY          %a{28,32}(?!%w)                                         rnd_
+STYTCH_SECRET       [A-Za-z0-9=_-]{30,}                                     secret-live- secret-test-
+STATSIG_KEY         %a{43}(?!%w)                                            secret-
+HELICONE_KEY        [a-z0-9-]{20,}                                          sk-helicone-
+TOGETHER_KEY        %w{40,}                                                 tgp_v1_
+RUNPOD_KEY          %a{40,}                                                 rpa_
+SWARM_TOKEN         [a-z0-9]{49,50}-[a-z0-9]{25}                            SWMTKN-1-
+UBIDOTS_TOKEN       %a{30}(?!%a)                                            BBFF-
+CAL_KEY             %h{32}                                                  cal_live_
 MAPBOX_TOKEN        eyJ%w{20,}\.%w{20,}                                     sk.
 """
 
@@ -133,6 +201,7 @@ def _rows() -> list[Token]:
 TOKENS: tuple[Token, ...] = tuple(_rows())
 _DIGEST = re.compile(rb"sha\d{1,3}[=:-]\Z")
 _DIGEST_BACK = 7
+_FAMILY = 4
 _LETTERS = 3  # different ones that a token has at least; the rest is a placeholder
 
 
@@ -149,31 +218,45 @@ def _begun(rest: bytes) -> re.Pattern[bytes]:
 
 
 def token(look: Look, start: int, of: tuple[Token, ...]) -> int:
-    """A literal stands here that these begin with. Returns where to look on."""
+    """The literal that all of these begin with stands here. Returns where to look on."""
     text = look.text
-    first = of[0]
-    begin = start + first.skip
-    if not first.skip and not look.apart(start):
+    if not of[0].skip and not look.apart(start):
         return look.letters(start)  # nothing before that is apart
-    if b"sha" in text[max(0, start - _DIGEST_BACK) : start] and _DIGEST.search(
-        text, max(0, start - _DIGEST_BACK), start
-    ):
-        return start  # of a lock file
-    after = start + len(first.literal)
-    unfinished = not look.final and look.run(begin) == look.size
-    if unfinished and any(_begun(token.rest).fullmatch(text, after) for token in of):
-        look.open(begin, look.size)
-    for token in of:
-        if match := _strict(token.rest).match(text, after):
-            if not (unfinished and match.end() == look.size) and _real(text[after : match.end()], token):
-                look.add(begin, match.end(), token.kind)
-            return match.end()
+    for entry in of:
+        if not text.startswith(entry.literal, start):
+            continue
+        after = start + len(entry.literal)
+        match = _strict(entry.rest).match(text, after)
+        if look.final or start + entry.skip < look.tail:
+            if match is None:
+                continue
+        elif _begun(entry.rest).fullmatch(text, after):
+            look.open(start + entry.skip, look.size)
+        if match is None or (match.end() == look.size and not look.final):
+            continue
+        if _digest(text, start):
+            return start
+        if _real(text[after : match.end()], entry):
+            look.add(start + entry.skip, match.end(), entry.kind)
+        return match.end()
     return start
+
+
+def _digest(text: bytes, start: int) -> bool:
+    """Whether this is one of a lock file: ``sha512-`` stands before it."""
+    low = max(0, start - _DIGEST_BACK)
+    return b"sha" in text[low:start] and _DIGEST.search(text, low, start) is not None
 
 
 def _real(value: bytes, token: Token) -> bool:
     """Whether it is no placeholder. The keys that AWS prints in its manual go like any other."""
-    return len(set(value)) > _LETTERS and (b"EXAMPLE" not in value or token.kind == "AWS_ACCESS_KEY")
+    letters = value.replace(b"_", b"").replace(b"-", b"")
+    one_case = letters.isalpha() and (letters.islower() or letters.isupper())
+    return (
+        len(set(value)) > _LETTERS
+        and not one_case
+        and (b"EXAMPLE" not in value or token.kind == "AWS_ACCESS_KEY")
+    )
 
 
 def _rule(of: tuple[Token, ...]) -> Rule:
@@ -181,10 +264,18 @@ def _rule(of: tuple[Token, ...]) -> Rule:
 
 
 def _rules() -> list[tuple[str, Rule]]:
-    by_literal: dict[bytes, list[Token]] = {}
+    """One rule for all literals that begin with the same four bytes: an automaton is the faster the fewer it looks for."""
+    families: dict[bytes, list[Token]] = {}
     for entry in TOKENS:
-        by_literal.setdefault(entry.literal, []).append(entry)
-    return [(literal.decode(), _rule(tuple(of))) for literal, of in sorted(by_literal.items())]
+        families.setdefault(entry.literal[:_FAMILY], []).append(entry)
+    found = []
+    for family in families.values():
+        literal = family[0].literal
+        while not all(entry.literal.startswith(literal) for entry in family):
+            literal = literal[:-1]
+        family.sort(key=lambda entry: -len(entry.literal))
+        found.append((literal.decode(), _rule(tuple(family))))
+    return sorted(found, key=lambda entry: entry[0])
 
 
 RULES: tuple[tuple[str, Rule], ...] = tuple(_rules())

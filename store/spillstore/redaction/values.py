@@ -7,9 +7,10 @@ last, after the structure: words and small numbers between separators are no key
 
 from __future__ import annotations
 
-import functools
 import math
 import re
+
+from spillstore.redaction.remembered import remembered
 
 _WORDS = (
     "password passwd pwd pass passphrase passcode secret token api[-_ ]?key apikey key value credentials? string text username "
@@ -26,15 +27,16 @@ _PLACEHOLDER = re.compile(
         should|cannot|could|has|have|will|with|from|in|of|reset|prompt|ask|encrypted|plaintext|plain|generated|random|
         str|string|bytes|int|integer|bool|boolean|float|number|object|any|void|type|char|varchar|text|self|this|None|password_hash|
         input|stdin|env|file|keyring|vault|basic|bearer|digest|oauth2?|jwt|ldap|scram-sha-256|md5|trust|peer|bcrypt|sha\d*|
-        sensitive|never|always|auto|manual|enabled|disabled|field|credentials|xyz|yyy|foo|bar|baz|abc|blah|lorem|ipsum)
+        sensitive|fail|failed|failure|pass|passed|ok|skip|skipped|success|mismatch|mismatched|never|always|auto|manual|enabled|disabled|field|credentials|xyz|yyy|foo|bar|baz|abc|blah|lorem|ipsum)
+    | [a-z_.-]+= | (?:&(?:lt|\#x3c|\#60);|\\u003c).*
     | (?:%(?:\([^)]*\))?[sdr][^\w]?)+ | x{{3,}}[x-]* | (?:x+-)+x+ | \W+ | (.)\1* | \.{{3}}.* | .*\.{{3}} | .*\u2026
     """.replace("\\u2026", "\\xe2\\x80\\xa6").encode("latin-1")
 )
 _VARIABLE = re.compile(
     rb"""(?x)
-    \$[A-Za-z_]\w*[;,)]* | \$[({].* | \{\{.* | \{[^{}]*\}.* | \{% .* | %[A-Za-z_]\w*% | %(?:\([^)]*\))?[#0-9.-]*[sdrifxq] | <[^<>]*>? | \[.*
-    | @[A-Za-z_.]+ | !\w.* | \#\{.* | :[a-z_]\w* | \?\d* | \(.* | \).* | ENC\(.* | (?:vault|op|ssm|arn|secret|keyring|env|file|awssm|kms|projects):.*
-    | (?:https?|file|s3|gs)://.* | \\[A-Za-z].* | [&*]\w+ | ~\w*
+    \$[A-Za-z_][\w:]*(?:(?:->|\[|\{|/|\().*)?[;,)]* | \$\d+ (?:\s.*)? | \{[A-Za-z_]+ | \$[({].* | \{\{.* | \{[^{}]*\}.* | \{% .* | %[A-Za-z_]\w*% | %(?:\([^)]*\))?[#0-9.-]*[sdrifxq] | <[^<>]*>? | \[[\w\ .,|<>/\#-]*(?:\].*)?
+    | @[A-Za-z_.]+ | !(?:vault|Ref|Sub|GetAtt|reference|secret|env|ENV|include|If|Join|ImportValue|!\w+)\b.* | \#\{.* | :[a-z_]+ | \?\d* | \(.* | \).* | ENC\(.* | (?:vault|op|ssm|arn|secret|keyring|env|file|awssm|kms|projects):.*
+    | (?:https?|file|s3|gs)://.* | \\[A-Za-z].* | [&*]\w+ | ~
     """
 )
 _HASH = re.compile(
@@ -48,6 +50,7 @@ _CODE = re.compile(rb"[A-Za-z_$@][\w$]*[!?]?(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*
 _NUMBERED = re.compile(
     rb"(?i)(?:my|new|old|raw|the|user|test|hashed|encoded|plain)?_?(?:password|passwd|pass|pwd|pw|secret|token|key|value|val|str|buf|p|s|t|k)_?\d{1,2}"
 )
+_EXPRESSION = re.compile(rb"\\[wdsbWDSBux]|[\])][+*?{]|\(\?")  # a regular one
 _PIECE = re.compile(rb"[^-_./:\s,+@=#]+")
 _CAMEL = re.compile(rb"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d]")
 _WORDY = re.compile(rb"(?:[A-Za-z]{1,16}\d{0,3}|\d{1,4}|[vVxX]\d+)")
@@ -57,16 +60,18 @@ _PROSE = re.compile(
 )
 _ALPHABET = re.compile(rb"(?i)abcdefgh|stuvwxyz|01234567")
 _DOTTED = re.compile(rb"[A-Za-z_]+(?:(?:\.|->|::)[A-Za-z_]\w*)+")
-_SPOKEN = re.compile(rb"(?i)[a-z_.]*(?:password|passwd|passphrase)[a-z_.]*")  # of a password
+_SPOKEN = re.compile(rb"(?i)[a-z_.-]*(?:password|passwd|passphrase)[a-z_.-]*(?:\.\d\w*)?:?")  # of a password
 _NAMED = re.compile(rb"(?i)[a-z_.]*(?:secret|key|token|password)[a-z_.]*")  # of a secret
 _FILE = re.compile(rb"\.[A-Za-z]\w{0,4}$|/$")
-_NUMBER = re.compile(rb"[\d.,:+-]+")
+_NUMBER = re.compile(rb"(?i)[\d.,:+-]+|0x[0-9a-f]+[ul]*|\d+<<\d+")
 _INNER = re.compile(rb"(?=.{16}).*[A-Za-z]\d+[A-Za-z].*")
 _VOWELLESS = re.compile(rb"[b-df-hj-np-tv-xzB-DF-HJ-NP-TV-XZ]{3,}")
 _VERSION = re.compile(rb"\d+(?:\.\d+)+[-+]?")
 _MIXED = re.compile(rb"(?=[A-Za-z0-9]*\d)[A-Za-z0-9]{6,}")
 _CHOSEN = re.compile(rb".{10,}|.*[^A-Za-z_.].*", re.DOTALL)
 _LETTER = re.compile(rb"[A-Za-z]")
+_KEY = re.compile(rb"[A-Za-z0-9+/=_.~%!@#$^*:-]+")
+_MISMATCHED = re.compile(rb"[ \t].*|.*[ \t]|[,;:)\]}+].*[ \t].*", re.DOTALL)
 _DIGIT = re.compile(rb"\d")
 LEAST = 8  # bytes of a key or token
 _LEAST_PASSWORD = 3
@@ -76,6 +81,7 @@ _BITS = 3.2
 _WEAK_BITS = (
     3.5  # of hexadecimal digits, 4 at most; of letters and digits drawn at random, 3.9 in 20, 4.9 in 64
 )
+_FEW_HUMPS = 2
 _DIGITS = 4  # of a number in a name
 _KINDS_OF_LETTERS = 6
 
@@ -102,6 +108,12 @@ def _humped(piece: bytes) -> bool:
     """CamelCase: few humps, each a word, and one small number at most."""
     humps = _CAMEL.findall(piece)
     numbers = [hump for hump in humps if hump.isdigit()]
+    if (
+        len(numbers) == 1
+        and len(humps) > _FEW_HUMPS
+        and (len(piece) - len(numbers[0])) >= 4 * (len(humps) - 1)
+    ):
+        return not any(_VOWELLESS.fullmatch(hump) and hump.islower() for hump in humps)
     if len(numbers) > 1 or (numbers and (len(numbers[0]) > _DIGITS or _INNER.fullmatch(piece))):
         return False
     if len(piece) >= _LONG and any(_VOWELLESS.fullmatch(hump) for hump in humps):
@@ -109,7 +121,7 @@ def _humped(piece: bytes) -> bool:
     return len(humps) * 3 <= len(piece)
 
 
-@functools.lru_cache(maxsize=4096)
+@remembered
 def harmless(value: bytes) -> bool:
     """Whether a value is a placeholder, a variable or a word that no name makes secret."""
     return (
@@ -120,7 +132,7 @@ def harmless(value: bytes) -> bool:
     )
 
 
-@functools.lru_cache(maxsize=4096)
+@remembered
 def judged(value: bytes, strength: str, *, quoted: bool, literal: bool) -> bool:
     """Whether a value behind a name of that strength is a secret.
 
@@ -153,21 +165,55 @@ def _other(value: bytes) -> bool:
         or _NUMBER.fullmatch(value) is not None
         or (b"{" in value and b"}" in value)
         or b"%s" in value
+        or _EXPRESSION.search(value) is not None
         or _DOTTED.fullmatch(value) is not None
     )
 
 
 def _password(value: bytes, *, quoted: bool, literal: bool) -> bool:
     """A name promises no more by a password than that somebody has typed it."""
-    if len(value) < _LEAST_PASSWORD or _path(value) or (_SPOKEN.fullmatch(value) and _identifier(value)):
+    if (
+        len(value) < _LEAST_PASSWORD
+        or not _text(value)
+        or _path(value)
+        or (_SPOKEN.fullmatch(value) and _identifier(value))
+    ):
+        return False
+    if _NUMBER.fullmatch(value) and not (quoted or literal) and not value.isdigit():
         return False
     if b" " in value or b"\t" in value:
-        return quoted and len(value) <= _PHRASE and not _PROSE.search(value)
+        return (
+            quoted
+            and len(value) <= _PHRASE
+            and _MISMATCHED.fullmatch(value) is None
+            and not _PROSE.search(value)
+        )
     if quoted or literal or value.isdigit():
         return quoted or len(value) > _LEAST_PASSWORD
     if _VERSION.fullmatch(value):
         return False
     return not _NUMBERED.fullmatch(value) and (not _CODE.fullmatch(value) or _loose(value))
+
+
+def mixed(value: bytes) -> bool:
+    """Whether letters stand beside digits or signs, as in no word, and it is no path or call."""
+    return (
+        not value.isalpha()
+        and _LETTER.search(value) is not None
+        and b"/" not in value
+        and not value.endswith((b")", b"]", b"}", b">"))
+        and not all(piece.isalpha() for piece in _PIECE.findall(value))
+    )
+
+
+def _text(value: bytes) -> bool:
+    """Whether it is text, not a part of something binary."""
+    if value.isascii():
+        return True
+    try:
+        return value.decode().isprintable()
+    except UnicodeDecodeError:
+        return False
 
 
 def _identifier(value: bytes) -> bool:
@@ -177,6 +223,7 @@ def _identifier(value: bytes) -> bool:
 
 def _loose(value: bytes) -> bool:
     """Whether it is an identifier by its form that nobody would write: digits among the letters."""
+    value = value.rstrip(b"!?$")
     return _MIXED.fullmatch(value) is not None and not _NUMBERED.fullmatch(value)
 
 
@@ -192,5 +239,7 @@ def _weak(value: bytes) -> bool:
     if len(value) < _LONG or not _LETTER.search(value) or not _DIGIT.search(value):
         return False
     if any(form.fullmatch(value) for form in (_HASH, _UUID)) or _path(value) or _FILE.search(value):
+        return False
+    if _KEY.fullmatch(value) is None:
         return False
     return drawn(value) and entropy(value) >= _WEAK_BITS

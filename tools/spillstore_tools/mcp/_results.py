@@ -1,7 +1,7 @@
 """Results of tool calls made fit for a model: what is too large is stored, and a preview takes its place.
 
 A block of text, or a resource with text, goes through the processor alone, in order. What a profile shows whole stays
-byte for byte as it came. Once ``TOGETHER`` characters are shown, all text that follows is stored together and shown as one
+byte for byte as it came, but for secrets. Once ``TOGETHER`` characters are shown, all text that follows is stored together and shown as one
 preview, so that a thousand small blocks are as bounded as a large one. Images, sounds and other base64 stay up to
 ``BINARY`` bytes of all of them; beyond, the bytes are stored and words say what they are. Links and blocks of unknown kinds stay
 up to ``OTHERS`` bytes, and are stored together beyond. A structured value that is too large gives way
@@ -14,6 +14,7 @@ from __future__ import annotations
 import base64
 import binascii
 import dataclasses
+import json
 from typing import TYPE_CHECKING
 
 from spillstore_tools.mcp._listing import STAND_IN
@@ -130,6 +131,22 @@ class Fitter:
             return None  # another kind of result: more input is wanted, or a task has begun
         return _Fitting(self._processor, self._names, fields, call).result()
 
+    def clean(self, error: Data, call: Call) -> bytes | None:
+        """What a server says of a call that failed, without secrets; None if it holds none."""
+        said = bytes(error)
+        clean = _clean_json(self._processor, said, call.tool)
+        return None if clean == said else clean
+
+
+def _clean_json(processor: TruncationProcessor, value: bytes, tool: str) -> bytes:
+    """JSON without its secrets, in the same structure; a number that is one becomes a text."""
+    clean = processor.redacted(value.decode(errors="replace"), tool).encode(errors="surrogatepass")
+    try:
+        json.loads(clean)
+    except ValueError:
+        clean = dumped(processor.redacted_value(json.loads(value), tool))
+    return clean
+
 
 class _Fitting:
     """One result on its way."""
@@ -190,6 +207,8 @@ class _Fitting:
         self._shown += len(done.content)
         if done.metadata.was_truncated:
             self._replace(part, self._words(done))
+        elif done.redactions:  # it stays as it came but for its secrets
+            self._replace(part, self._processor.redacted("".join(text_pieces(part.data)), self._call.tool))
 
     def _fit_together(self, parts: list[_Part]) -> None:
         """All of these as one, if that does not fit; the first of them gives it a place."""
@@ -201,6 +220,11 @@ class _Fitting:
             self._replace(first, where + self._words(done))
             for part in parts[1:]:
                 self._blocks[part.index] = None
+        elif done.redactions:
+            for part in parts:
+                self._replace(
+                    part, self._processor.redacted("".join(text_pieces(part.data)), self._call.tool)
+                )
 
     def _fit_others(self, known: set[int]) -> None:
         """Links and what we know nothing of: if it is much, all of it goes as one array, and a preview stands where the first was."""
@@ -252,7 +276,13 @@ class _Fitting:
         content = bytes(value) if len(value) <= _AT_ONCE else _slices(value)
         done = self._process(content, "structuredContent", "application/json")
         if not done.metadata.was_truncated:
-            return fields
+            if not done.redactions:
+                return fields
+            self._changed = True
+            return {
+                **fields,
+                "structuredContent": _clean_json(self._processor, bytes(value), self._call.tool),
+            }
         self._changed = True
         if not has_text:
             self._blocks.append(joined({"type": b'"text"', "text": dumped(self._words(done))}))

@@ -374,6 +374,9 @@ class Proxy:
             pending.call is not None and len(line) > _UNASKED
         ):
             self._storing.put(lambda: self._send_fit(line, message, pending), len(line))
+        elif pending.call is not None:
+            clean = self._fitter.clean(message["error"], pending.call)
+            self._client.write(line if clean is None else joined({**message, "error": clean}))
         elif pending.method in _TOUCHED:
             self._send_touched(line, message, pending)
         else:
@@ -506,4 +509,6 @@ def _other(event: tuple[str, int], before: str) -> tuple[str, int]:
 
 def _note(message: str) -> None:
     if sys.stderr is not None:  # or it would go to stdout, which has the protocol
-        print(f"spillstore: {one_line(message)}", file=sys.stderr, flush=True)  # noqa: T201  # stdout is not touched
+        from spillstore.redaction import redact  # noqa: PLC0415  # only what has something to say pays for it
+
+        print(f"spillstore: {one_line(redact(message))}", file=sys.stderr, flush=True)  # noqa: T201  # stdout is not touched

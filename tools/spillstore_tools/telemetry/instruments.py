@@ -247,7 +247,6 @@ class Measuring:
         yield Measurement(SHOWN, _number(detail, "shown"), (tool,))
         if happening.seconds is not None:
             yield Measurement(OUTPUT_DURATION, happening.seconds, (tool, outcome))
-        yield from self._redactions(detail.get("redactions"), tool)
 
     def _redactions(self, counts: object, tool: str) -> Iterator[Measurement]:
         if not isinstance(counts, dict):

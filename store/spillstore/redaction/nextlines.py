@@ -1,0 +1,181 @@
+r"""Values in another line than their names: ``- name: X`` above ``value: Y``, YAML's blocks, ``<key>`` above ``<string>``.
+
+Whether lines follow that may hold a value is told by the line of the name alone; what is kept from line to line is that
+name's promise, never text. A line is then judged by itself: it is the value, or it is passed over, or it ends the search. As
+for keys in armour, each line end counts, ``\r`` and ``\n`` alike, so that the answer does not depend on how a stream is cut.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from spillstore.redaction.names import Named
+from spillstore.redaction.spans import Span
+from spillstore.redaction.values import drawn, judged
+
+if TYPE_CHECKING:
+    from spillstore.redaction.look import Look
+
+
+class Expected(NamedTuple):
+    """A value that a name in a line before has promised.
+
+    Attributes:
+        named: what it promises.
+        form: how it is written: ``value``, ``block``, ``nested``, ``string`` or ``part``.
+        indent: blanks before the name.
+        passed: lines that were passed over.
+        taken: lines that were taken out.
+    """
+
+    named: Named
+    form: str
+    indent: int = 0
+    passed: int = 0
+    taken: int = 0
+
+
+_ENDING = re.compile(
+    rb"(?:\\?[\"']|</key>)?+\]?+(?P<sign>[ \t]{0,8}+(?:=>|[:=]))?+[ \t]{0,8}+(?P<mark>\{|[|>][-+]?\d?[-+]?|,)?+[ \t]{0,8}+(?=[\r\n])"
+)
+_INDENT = re.compile(rb"[ \t]*(?:-[ \t]+)?")
+_KEY = re.compile(rb"[ \t]*(?:-[ \t]+)?[\[\"']{0,2}[\w.-]*")
+_WORD = re.compile(rb"[A-Za-z0-9+/=_.~!@#%^*-]+")
+_LABEL = re.compile(
+    rb"(?:^|[\s{,\"'-])(?:name|Name|NAME|key|Key|field|variable|header)[\"']?[ \t]*[:=][ \t]*[\"']?[\w.-]*\Z"
+)
+_PLIST = re.compile(rb"<key>[\w.-]*\Z")
+_PART = re.compile(rb"(?i)form-data;.*\bname=\"?[\w.-]*\Z")
+_VALUE = re.compile(
+    rb"[ \t]*(?:-[ \t]+)?\\?[\"']?(?:string_?)?[Vv]alue\\?[\"']?[ \t]*(?:=>|[:=])[ \t]*(?:!!str[ \t]+)?(?=\S)"
+)
+_PASSED = re.compile(
+    rb"(?i)[ \t]*(?:-[ \t]+)?[\"']?(?:type|sensitive|kind|description|enabled|disabled|format|required|source|origin|scope|comment)[\"']?[ \t]*[:=].*"
+)
+_STRING = re.compile(rb"[ \t]*<string>(?=[^<\s])")
+_DUMPED = re.compile(rb"[ \t]*string\(\d+\)[ \t]+(?=\")")
+_QUOTED = {quote: re.compile(rb"%b((?:[^%b\\]|\\.)*+)" % (quote, quote)) for quote in (b'"', b"'")}
+_BARE = re.compile(rb"[^\s\"'<>]++(?=,?[ \t]*(?:#.*)?\Z)")
+_BACK = 256  # bytes of a line before a name
+_MOST_PASSED = 4
+_LINE_END = re.compile(rb"[\r\n]")
+
+
+def begin(look: Look, named: Named, start: int, stop: int) -> None:
+    """A name stands here: expect its value in the next lines, if it can only be there."""
+    text = look.text
+    ending = _ENDING.match(text, stop)
+    if ending is None:
+        return
+    low = max(0, start - _BACK)
+    line = max(text.rfind(b"\n", low, start), text.rfind(b"\r", low, start)) + 1
+    if line == 0 and low:
+        return
+    head = text[line:start]
+    form = _form(ending["sign"], ending["mark"], head)
+    if form:
+        indent = _INDENT.match(head)
+        assert indent  # it matches everywhere
+        look.expected.append((ending.end() + 1, Expected(named, form, indent.end())))
+
+
+def _form(sign: bytes | None, mark: bytes | None, head: bytes) -> str:
+    if sign:
+        if mark == b"{":
+            return "value"
+        if mark == b",":
+            return ""
+        if mark:
+            return "block"
+        return "nested" if sign.endswith((b":", b"=>")) and _KEY.fullmatch(head) else ""
+    if mark and mark != b",":
+        return ""
+    if _PLIST.search(head):
+        return "string"
+    if b"form-data" in head and _PART.search(head):
+        return "part"
+    return "value" if _LABEL.search(head) else ""
+
+
+def follow(
+    text: bytes, place: int, expected: Expected | None, spans: list[Span], *, final: bool
+) -> tuple[Expected | None, int]:
+    """Look for an expected value from a line's beginning on.
+
+    Returns:
+        What is expected behind the text, and from where on it cannot be told.
+    """
+    size = len(text)
+    while expected is not None and place < size:
+        ended = _LINE_END.search(text, place)
+        end = size if ended is None else ended.start()
+        line = text[place:end]
+        if not line.strip():
+            if ended is None and not final:
+                break
+            expected = _passed(expected)
+        else:
+            found, after = _judge(line, expected)
+            if ended is None and not final:
+                return expected, size if found is None else place + found[0]
+            if found is not None and found[2]:
+                first, last, _ = found
+                spans.append(Span(place + first, place + last, expected.named.kind, first=not expected.taken))
+            expected = after
+        if ended is None:
+            break
+        place = ended.end()
+    return expected, size
+
+
+def _passed(expected: Expected) -> Expected | None:
+    return None if expected.passed >= _MOST_PASSED else expected._replace(passed=expected.passed + 1)
+
+
+def _judge(line: bytes, expected: Expected) -> tuple[tuple[int, int, bool] | None, Expected | None]:
+    """Where a value stands in a line and whether it is a secret; what is expected in the next line."""
+    if expected.form == "block":
+        return _block(line, expected)
+    if expected.form == "part":
+        return ((0, len(line), _secret(line, expected)) if expected.passed else None), None
+    if expected.form == "string":
+        match = _STRING.match(line)
+        stop = line.find(b"<", match.end()) if match else -1
+        stop = len(line) if stop < 0 else stop
+        return ((match.end(), stop, _secret(line[match.end() : stop], expected)) if match else None), None
+    if expected.form == "nested":
+        if match := _DUMPED.match(line):
+            return _value(line, match.end(), expected), None
+        start = len(line) - len(line.lstrip())
+        value = line.strip()
+        if start <= expected.indent or _WORD.fullmatch(value) is None:
+            return None, None
+        return (start, start + len(value), drawn(value) and _secret(value, expected)), None
+    if match := _VALUE.match(line):
+        return _value(line, match.end(), expected), None
+    return None, _passed(expected) if _PASSED.fullmatch(line) else None
+
+
+def _block(line: bytes, expected: Expected) -> tuple[tuple[int, int, bool] | None, Expected | None]:
+    start = len(line) - len(line.lstrip())
+    value = line.strip()
+    if start <= expected.indent or b" " in value or value.startswith(b"-----"):
+        return None, None
+    secret = bool(expected.taken) or _secret(value, expected)
+    after = expected._replace(taken=expected.taken + 1) if secret else None
+    return (start, start + len(value), secret), after
+
+
+def _value(line: bytes, start: int, expected: Expected) -> tuple[int, int, bool] | None:
+    quoted = _QUOTED.get(line[start : start + 1])
+    match = quoted.match(line, start) if quoted else _BARE.match(line, start)
+    if match is None:
+        return (start, len(line), False)
+    first, last = match.span(1) if quoted else match.span()
+    value = line[first:last].rstrip(b",") if not quoted else line[first:last]
+    return (first, first + len(value), _secret(value, expected))
+
+
+def _secret(value: bytes, expected: Expected) -> bool:
+    return judged(value, expected.named.strength, quoted=True, literal=True)
