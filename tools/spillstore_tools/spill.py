@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from spillstore import Artifact, ArtifactInfo, Session, Writer
     from spillstore.info import Newline
     from spillstore.observers import Work
-    from spillstore.redaction import RedactionRules
+    from spillstore.redaction import RedactionRules, Redactor
     from spillstore_tools.preview.parts import View
     from spillstore_tools.preview.scan import Overview, Scan
     from spillstore_tools.profiles.base import Background, Keep, Profile
@@ -87,6 +87,18 @@ class _Batch:
         return b"".join([data for stream, data in self._runs if view in {"combined", stream}])
 
 
+def _named(
+    rules: RedactionRules, source: str, command: str | None, content_type: str | None
+) -> tuple[str, str | None, str | None, dict[str, int]]:
+    """What an output is called, without secrets, and how many of each kind were in the command."""
+    found: dict[str, int] = {}
+    if command is not None:
+        command, found = rules.counted(command)
+    if content_type is not None:
+        content_type = rules.redact(content_type)
+    return source if source.isidentifier() else rules.redact(source), command, content_type, found
+
+
 class Spill:
     r"""Takes output with ``write``, from any thread; ``finish`` says what a model is shown of it.
 
@@ -120,7 +132,7 @@ class Spill:
         ('little\n', None)
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0915  # what it holds is named here, all of it
         self,
         session: Callable[[], Session],
         profile: Profile,
@@ -140,17 +152,14 @@ class Spill:
         work: Work | None = None,
         on_redaction: Callable[[str, dict[str, int]], object] | None = None,
     ) -> None:
-        self._told_as = source if told_as is None else told_as
         self._work = work
         self._on_redaction = on_redaction
         self._redacted: dict[str, int] = {}  # of what is no output
+        self._redactors: tuple[Redactor, Redactor] | None = None
         if redaction is not None:
-            source = source if source.isidentifier() else redaction.redact(source)
-            if command is not None:
-                command, self._redacted = redaction.counted(command)
-            if content_type is not None:
-                content_type = redaction.redact(content_type)
-        self._redactors = None if redaction is None else (redaction.redactor(), redaction.redactor())
+            source, command, content_type, self._redacted = _named(redaction, source, command, content_type)
+            self._redactors = redaction.redactor(), redaction.redactor()
+        self._told_as = source if told_as is None else told_as
         self._keep = keep or profile.keep
         self._on_spill = on_spill
         self._on_pass = on_pass

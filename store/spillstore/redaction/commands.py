@@ -86,7 +86,7 @@ _DISCORD = re.compile(
 _DISCORD_OPEN = re.compile(rb"[MNO][DTjz](?:$|[AEIMQUYcgk](?:$|[w-z0-5](?:$|[MNO])))")
 
 
-def command(look: Look, start: int, end: int) -> int:
+def command(look: Look, start: int, end: int) -> int:  # noqa: C901  # one for each shape of an option
     """A program that takes a password by a short option."""
     text = look.text
     word = text[start:end].strip()

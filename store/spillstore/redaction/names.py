@@ -174,7 +174,7 @@ def _apart(word: bytes) -> tuple[bytes, ...]:
 _STRONG = _PASSWORD | _SECRET_ENDS | {b"token", b"apikey"}
 
 
-def _strength(parts: list[bytes]) -> str | None:  # noqa: PLR0911  # one for each kind of word
+def _strength(parts: list[bytes]) -> str | None:  # noqa: C901, PLR0911, PLR0912  # one for each kind of word
     last = parts[-1]
     before = parts[-2] if len(parts) > 1 else b""
     if last in _PASSWORD:
