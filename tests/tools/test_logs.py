@@ -141,7 +141,7 @@ def test_limits_refusals_and_damage_are_logged(tmp_path, logged):
 
 
 def test_secrets_are_counted_and_not_told(plain_store, logged):
-    """The log has how many were removed from the output of which tool, the audit of which kinds; neither has one of them."""
+    """The log has how many were removed from the output and command of a tool, the audit of which kinds; neither has one."""
     token = "ghp_" + "a1B2" * 9
     with plain_store.session("chat") as session:
         artifact = session.put(
@@ -150,8 +150,8 @@ def test_secrets_are_counted_and_not_told(plain_store, logged):
         (event,) = session.events(kind="redaction")
         recorded = repr(session.events(limit=100).items)
     (record,) = logged("redaction")
-    assert (artifact.id, "env", 2) == (record.artifact_id, record.tool_name, record.secrets)
-    assert (artifact.id, "env", 2) == (
+    assert (artifact.id, "env", 3) == (record.artifact_id, record.tool_name, record.secrets)
+    assert (artifact.id, "env", 3) == (
         event.artifact_id,
         event.detail["tool"],
         sum(event.detail["counts"].values()),

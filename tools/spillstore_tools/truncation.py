@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from spillstore import Artifact
 from spillstore.exceptions import SpillstoreError
-from spillstore.observers import begin, wanted
+from spillstore.observers import Happening, begin, tell, wanted
 from spillstore_tools.again import passes
 from spillstore_tools.observed import FAILED, OUTPUT, omitted_chars, output_detail, shown_chars, tool_of
 from spillstore_tools.origin import MOST
@@ -348,7 +348,11 @@ class TruncationProcessor:
         """Tell the audit which secrets were taken out of what is shown whole; as with ``_count``, as soon as it is known."""
         if not redactions:
             return
-        if self._session is not None and not callable(self._session):
+        if self._session is None:  # nothing will ever be recorded
+            if wanted("redaction"):
+                tell(Happening("redaction", {"tool": tool_name, "counts": redactions}))
+            return
+        if not callable(self._session):
             with contextlib.suppress(SpillstoreError):  # it is closed; nothing needs storing
                 self._session.note("redaction", {"tool": tool_name, "counts": redactions})
             return
