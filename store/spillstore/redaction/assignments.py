@@ -125,7 +125,7 @@ _LEAST_SPOKEN = 6
 _BAR = frozenset({b"pass", b"pwd", b"passwd"})  # words of their own as well
 
 
-def named(look: Look, start: int, end: int) -> int:
+def named(look: Look, start: int, end: int) -> int:  # one for each kind of name
     """A word that the names of secrets are made of stands here."""
     text = look.text
     stop = look.end(_NAME_ON, end)
@@ -140,9 +140,9 @@ def named(look: Look, start: int, end: int) -> int:
         known = classify(text[begin + 2 : stop])
     if known is None:
         return stop
-    if text[begin - 1 : begin] == b":" and _RESOURCE.search(text, max(0, begin - 2), begin):
-        if not _ENVIRONMENT.search(text, max(0, begin - 32), begin):
-            return stop
+    of_resource = text[begin - 1 : begin] == b":" and _RESOURCE.search(text, max(0, begin - 2), begin)
+    if of_resource and not _ENVIRONMENT.search(text, max(0, begin - 32), begin):
+        return stop
     if known.strength == "weak" and _QUALIFIED.search(text, max(0, begin - 16), begin):
         known = Named("API_KEY", "token")
     left = text[begin - 1 : begin]
@@ -233,9 +233,12 @@ def _signed(look: Look, known: Named, begin: int, stop: int) -> int:
             done = max(done, _quoted(look, known, begin, match.end(), strict=strict))
     elif match := _COMPARE.match(text, stop):
         done = max(done, _quoted(look, known, begin, match.end()))
-    elif text[stop] == _COMMA and text[begin - 1 : begin] in {b"{", b":"}:
-        if match := _TUPLE.match(text, stop):
-            done = max(done, _quoted(look, known, begin, match.end(), strict=True))
+    elif (
+        text[stop] == _COMMA
+        and text[begin - 1 : begin] in {b"{", b":"}
+        and (match := _TUPLE.match(text, stop))
+    ):
+        done = max(done, _quoted(look, known, begin, match.end(), strict=True))
     return done
 
 
@@ -277,9 +280,12 @@ def _spaced(look: Look, known: Named, begin: int, stop: int, *, dashed: bool) ->
     if following in b"> \t" and b"<" in text[back:begin] and _PREFIXED.search(text, back, begin):
         if match := _ELEMENT.match(text, stop):
             _element(look, known, match.end())
-    elif following in b"\"'" and (match := _ATTRIBUTE.match(text, stop)):
-        if _ATTRIBUTED.search(text, max(0, begin - 128), begin):
-            _element(look, known, match.end())
+    elif (
+        following in b"\"'"
+        and (match := _ATTRIBUTE.match(text, stop))
+        and _ATTRIBUTED.search(text, max(0, begin - 128), begin)
+    ):
+        _element(look, known, match.end())
 
 
 def identified(look: Look, start: int, end: int) -> int:
@@ -357,9 +363,9 @@ def _spoken(look: Look, begin: int, start: int) -> None:
     if look.open(start, min(look.size, end + 1)):
         return
     value = text[start:end].rstrip(b".")
-    if text[end : end + 1] in _ENDS and len(value) >= _LEAST_SPOKEN and mixed(value):
-        if judged(value, "password", quoted=False, literal=True):
-            look.add(start, start + len(value), "PASSWORD")
+    spoken = text[end : end + 1] in _ENDS and len(value) >= _LEAST_SPOKEN and mixed(value)
+    if spoken and judged(value, "password", quoted=False, literal=True):
+        look.add(start, start + len(value), "PASSWORD")
 
 
 def _any(look: Look, known: Named, begin: int, start: int) -> int:
@@ -460,7 +466,7 @@ def _of_its_own(text: bytes, begin: int, start: int, value: bytes) -> bool:
     return sign == b"=" and text[begin] == _DASH and value.isalpha() and value.isupper()
 
 
-def _literal(look: Look, begin: int, start: int, stop: int) -> bool:  # noqa: PLR0911  # one for each place
+def _literal(look: Look, begin: int, start: int, stop: int) -> bool:  # noqa: C901, PLR0911  # one for each place
     """Whether an unquoted word is a literal where it stands, not a variable of a program."""
     text = look.text
     value = text[start:stop]

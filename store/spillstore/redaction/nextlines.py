@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from spillstore.redaction.names import Named
 from spillstore.redaction.spans import Span
 from spillstore.redaction.values import drawn, judged
 
 if TYPE_CHECKING:
     from spillstore.redaction.look import Look
+    from spillstore.redaction.names import Named
 
 
 class Expected(NamedTuple):
@@ -80,7 +80,7 @@ def begin(look: Look, named: Named, start: int, stop: int) -> None:
         look.expected.append((ending.end() + 1, Expected(named, form, indent.end())))
 
 
-def _form(sign: bytes | None, mark: bytes | None, head: bytes) -> str:
+def _form(sign: bytes | None, mark: bytes | None, head: bytes) -> str:  # noqa: PLR0911  # one for each form
     if sign:
         if mark == b"{":
             return "value"
@@ -133,7 +133,9 @@ def _passed(expected: Expected) -> Expected | None:
     return None if expected.passed >= _MOST_PASSED else expected._replace(passed=expected.passed + 1)
 
 
-def _judge(line: bytes, expected: Expected) -> tuple[tuple[int, int, bool] | None, Expected | None]:
+def _judge(  # noqa: PLR0911  # one for each form
+    line: bytes, expected: Expected
+) -> tuple[tuple[int, int, bool] | None, Expected | None]:
     """Where a value stands in a line and whether it is a secret; what is expected in the next line."""
     if expected.form == "block":
         return _block(line, expected)

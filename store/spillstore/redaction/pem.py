@@ -122,7 +122,9 @@ def _prefixes(content: bytes, key: Open) -> list[int]:
         quotes = blank + 1
         if key.shape and shape(content[:quotes]) == key.shape:
             found.append(quotes)
-    for form in (_GREPPED, _LOGGED):
-        if key.shape and (match := form.match(content)) and shape(match[0]) == key.shape:
-            found.append(match.end())
+    found += [
+        match.end()
+        for form in (_GREPPED, _LOGGED)
+        if key.shape and (match := form.match(content)) and shape(match[0]) == key.shape
+    ]
     return found

@@ -74,6 +74,7 @@ _KEY = re.compile(rb"[A-Za-z0-9+/=_.~%!@#$^*:-]+")
 _MISMATCHED = re.compile(rb"[ \t].*|.*[ \t]|[,;:)\]}+].*[ \t].*", re.DOTALL)
 _DIGIT = re.compile(rb"\d")
 LEAST = 8  # bytes of a key or token
+_HIGH = bytes(range(0x80, 0x100))
 _LEAST_PASSWORD = 3
 _PHRASE = 128  # bytes of a pass phrase, at most
 _LONG = 20
@@ -142,7 +143,7 @@ def judged(value: bytes, strength: str, *, quoted: bool, literal: bool) -> bool:
         quoted: it stands in quotes.
         literal: what is not quoted is a literal too where it stands: a shell's assignment, a URL, a line of its own.
     """
-    if harmless(value):
+    if harmless(value) or (not value.isascii() and _binary(value)):
         return False
     if strength == "password":
         return _password(value, quoted=quoted, literal=literal)
@@ -153,6 +154,16 @@ def judged(value: bytes, strength: str, *, quoted: bool, literal: bool) -> bool:
     if strength == "secret" and not (_NAMED.fullmatch(value) and _identifier(value)):
         return drawn(value) or ((quoted or literal) and _CHOSEN.fullmatch(value) is not None)
     return drawn(value) or (len(value) >= _LONG and not _words(value) and entropy(value) >= _BITS)
+
+
+def _binary(value: bytes) -> bool:
+    """Whether it is no text in any encoding that people type in: bytes behind a word in an archive, say."""
+    letters = len(value.translate(None, _HIGH))
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        return letters * 2 < len(value)
+    return False
 
 
 def _other(value: bytes) -> bool:
