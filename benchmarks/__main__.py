@@ -14,6 +14,7 @@ from benchmarks import (
     ingest,
     previews,
     reads,
+    redaction,
     report,
     retrieval,
     sessions,
@@ -35,6 +36,7 @@ _ALL = {
     "previews": previews.measure,
     "bash": bash.measure,
     "retrieval": retrieval.measure,
+    "redaction": redaction.measure,
     "audit": audit.measure,
 }
 _RESULTS = Path(__file__).parent / "results"
