@@ -224,11 +224,11 @@ class Maker:
             "Authorization: Basic @@",
             "-H 'Authorization: Basic @@'",
             '"auth": "@@"',
-            "//registry.npmjs.org/:_auth=@@",
+            "//registry.example.com/:_auth=@@",
             "Proxy-Authorization: Basic @@",
         ):
             put(user, form)
-        put(of(36), "//registry.npmjs.org/:_authToken=@@")
+        put(of(36), "//registry.example.com/:_authToken=@@")
         for form in (
             "mysql -u root -p@@ app",
             "mysqldump --host db -p@@ app",

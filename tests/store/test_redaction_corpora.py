@@ -23,7 +23,7 @@ def _hex(rng, size):
 
 def _npm(rng):
     return "".join(
-        f'    "node_modules/pkg-{n}": {{\n      "version": "{n}.1.0",\n      "resolved": "https://registry.npmjs.org/pkg-{n}/-/pkg-{n}-{n}.1.0.tgz",\n'
+        f'    "node_modules/pkg-{n}": {{\n      "version": "{n}.1.0",\n      "resolved": "https://registry.example.com/pkg-{n}/-/pkg-{n}-{n}.1.0.tgz",\n'
         f'      "integrity": "sha512-{base64.b64encode(rng.randbytes(64)).decode()}",\n      "engines": {{"node": ">=12"}}\n    }},\n'
         for n in range(400)
     )
