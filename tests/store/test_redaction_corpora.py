@@ -39,7 +39,7 @@ def _yarn(rng):
 
 def _cargo(rng):
     return "".join(
-        f'[[package]]\nname = "secret-token-{n}"\nversion = "0.{n}.0"\nsource = "registry+https://github.com/rust-lang/crates.io-index"\nchecksum = "{_hex(rng, 64)}"\n\n'
+        f'[[package]]\nname = "secret-token-{n}"\nversion = "0.{n}.0"\nsource = "registry+https://example.com/index"\nchecksum = "{_hex(rng, 64)}"\n\n'
         for n in range(400)
     )
 
