@@ -11,14 +11,17 @@ import re
 from typing import TYPE_CHECKING
 
 from spillstore.redaction import nextlines
-from spillstore.redaction.look import ALNUM, Look, Rule
-from spillstore.redaction.names import Named, classify
-from spillstore.redaction.values import LEAST, drawn, judged, mixed
+from spillstore.redaction.look import ALNUM, WORD_END, Look, Rule
+from spillstore.redaction.names import Named
+from spillstore.redaction.values import LEAST, drawn, mixed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _NAME = bytes(sorted(ALNUM)) + b"_.-"
+_NAMES = frozenset(_NAME)
+_SPACES = frozenset(b" \t")
+_SPACE = frozenset({b" ", b"\t"})
 _NAME_BACK = 96
 _NAME_ON = re.compile(rb"[\w.-]{0,96}+")
 
@@ -55,7 +58,7 @@ _NUMBERED = re.compile(rb"[ \t]\d[ \t](?=[^\s\"'])")
 _COUNTED = re.compile(rb"[ \t]\d{1,2}:[ \t]+(?=\S)")  # Unseal Key 1: ...
 _COLUMN = re.compile(rb"(?:[ \t]{2,64}+|\t)(?=[^\s=:|<>\"'#-])")
 _SPOKEN = re.compile(
-    rb"(?:[ \t]+(?:[\w.-]+@[\w.-]+|(?:is|was|has|been|for|of|to|set|generated|created|reset|the|new|user|account|admin|root|elastic)\b)){0,8}+"
+    rb"(?:[ \t]+(?:[\w.-]{1,64}@[\w.-]{1,64}|(?:is|was|has|been|for|of|to|set|generated|created|reset|the|new|user|account|admin|root|elastic)\b)){0,8}+"
     rb"(?:[ \t]*[:=][ \t]+|[ \t]+(?=[\"'`]))(?=\S)"
 )
 _ELEMENT = re.compile(rb"(?:[ \t][^<>\r\n]{0,256}+)?+>(?=[^<\s])")
@@ -79,9 +82,9 @@ _MACRO = re.compile(rb"#[ \t]*define[ \t]+\Z")
 _SETTER = re.compile(
     rb"(?:\b(?:setx|setenv|(?:configure|config|env|secrets?)[ \t]+(?:set|add|put)|config:set|set[ \t]+-[gUx]{1,3})|(?:^|[\r\n])[ \t]*ENV)[ \t]+\Z"
 )
+_SETS_LAST = (b"set", b"setx", b"setenv", b"add", b"put", b"ENV", b"-gx", b"-Ux", b"-x", b"-g", b"-U")
 _SENT = re.compile(rb"(?:[>:]|write\(\d+, \")[ \t]*\Z")
 _OPTION_BEFORE = frozenset(b" \t\r\n\"'`[({,=|;\0")
-_DEFINES = frozenset({b"-D", b"-P"})  # of Java, of Gradle
 _TAGGED = frozenset({b"<", b":"})
 _DIRECTIVES = frozenset({b"password", b"requirepass", b"masterauth"})  # of .netrc, of Redis
 _CALLED = re.compile(rb"(?i)pass(?:word|wd|phrase)\Z")
@@ -100,6 +103,7 @@ _SQL = re.compile(rb"(?i)\b(?:create|alter|grant|user|role)\b")
 
 QUOTE = re.compile(rb"[fbruFBRUN@$]{0,2}(\\{0,8})([\"'`])")
 _INSIDE = {quote: re.compile(rb"(?:[^%b\\\r\n]|\\[^\r\n])*+" % quote) for quote in (b'"', b"'", b"`")}
+_QUOTE_ENDS = {quote: re.compile(quote) for quote in _INSIDE}
 _CONTENT = re.compile(rb"[^<\r\n]*+")
 _NEXT = rb"(?:[\w.%$\[\]-]{1,64}+[=:])"
 _CUT = re.compile(
@@ -113,7 +117,7 @@ _COMMAND = (
     rb"export[ \t]+|set[ \t]+|setx[ \t]+|ENV[ \t]+|ARG[ \t]+|declare[ \t]+-x[ \t]+|Environment=|"
     rb"(?:-e|-o|-v|--?var|--env|--build-arg|--set|--set-string|--from-literal|--extra-vars)[ \t=]+"
 )
-_BEFORE_LINE = re.compile(rb"(?:^|[\r\n])[ \t]*(?:[-+>#*|][ \t]+)*(?:" + _COMMAND + rb")?[\"']?\Z")
+_BEFORE_LINE = re.compile(rb"[ \t]*(?:[-+>#*|][ \t]+)*(?:" + _COMMAND + rb")?[\"']?\Z")
 _OPTION_WORD = re.compile(rb"(?:^|[\s\"'])(?:-[\w-]*[=\w]?|(?:" + _COMMAND + rb"))[\"']?[\w.,=-]{0,64}\Z")
 _EXPRESSION = re.compile(rb"[A-Za-z_]\w*[.\[|][\w.\[\]|]*")
 _METAVARIABLE = re.compile(rb"[A-Z]+(?:[-_.][A-Z]+)*")
@@ -134,37 +138,37 @@ def named(look: Look, start: int, end: int) -> int:  # one for each kind of name
             _labelled(look, start, stop)
         return stop
     begin = _begin(text, start)
-    dashed = text[begin] == _DASH and (begin == 0 or text[begin - 1] in _OPTION_BEFORE)
-    known = classify(text[begin:stop].strip(b"-."))
-    if known is None and text[begin : begin + 2] in _DEFINES:
-        known = classify(text[begin + 2 : stop])
-    if known is None:
-        return stop
-    of_resource = text[begin - 1 : begin] == b":" and _RESOURCE.search(text, max(0, begin - 2), begin)
-    if of_resource and not _ENVIRONMENT.search(text, max(0, begin - 32), begin):
-        return stop
-    if known.strength == "weak" and _QUALIFIED.search(text, max(0, begin - 16), begin):
-        known = Named("API_KEY", "token")
     left = text[begin - 1 : begin]
-    if (
-        text[stop] in b" \t"
-        and not dashed
-        and left not in _TAGGED
-        and _AFTER_BLANKS.match(text, stop) is None
-    ):
-        _told(look, known, begin, stop)
+    dashed = text[begin] == _DASH and (begin == 0 or text[begin - 1] in _OPTION_BEFORE)
+    spoken = text[stop] in _SPACES and not dashed and left not in _TAGGED
+    if spoken and _AFTER_BLANKS.match(text, stop) is None:
+        _told(look, begin, stop)
         return stop
+    known = look.classified(begin, stop)
+    if known is None or (left == b":" and _of_a_path(text, begin)):
+        return stop
+    if known.strength == "weak" and left in _SPACE and _QUALIFIED.search(text, max(0, begin - 16), begin):
+        known = Named("API_KEY", "token")
     done = _signed(look, known, begin, stop)
     if done == stop:
         _spaced(look, known, begin, stop, dashed=dashed)
     if text[stop] in b" \t:[" and (match := _TYPED.match(text, stop)):
         done = max(done, _quoted(look, known, begin, match.end()))
-    nextlines.begin(look, known, begin, stop)
+    if done == stop:
+        nextlines.begin(look, known, begin, stop)
     return done
+
+
+def _of_a_path(text: bytes, begin: int) -> bool:
+    """Whether a name behind a colon is a part of a longer one: of a resource, not of an environment or a prefix."""
+    resource = _RESOURCE.search(text, max(0, begin - 2), begin) is not None
+    return resource and _ENVIRONMENT.search(text, max(0, begin - 32), begin) is None
 
 
 def _begin(text: bytes, start: int) -> int:
     """Where the name begins that holds what stands at ``start``."""
+    if start == 0 or text[start - 1] not in _NAMES:
+        return start
     before = text[max(0, start - _NAME_BACK) : start]
     return start - (len(before) - len(before.rstrip(_NAME)))
 
@@ -172,7 +176,7 @@ def _begin(text: bytes, start: int) -> int:
 def _labelled(look: Look, start: int, stop: int) -> None:
     """``name: DB_PASSWORD``, whose value stands in the next line."""
     begin = _begin(look.text, start)
-    known = classify(look.text[begin:stop].strip(b"-."))
+    known = look.classified(begin, stop)
     if known is not None:
         nextlines.begin(look, known, begin, stop)
 
@@ -201,18 +205,20 @@ def foreign(look: Look, start: int, end: int) -> int:
     return end if match is None else _any(look, Named("PASSWORD", "password"), start, match.end())
 
 
-def _told(look: Look, known: Named, begin: int, stop: int) -> None:
+def _told(look: Look, begin: int, stop: int) -> None:
     """``PASS word`` of FTP, ``ENV NAME word``, ``config set NAME word``: a value behind a blank where a command says so."""
     text = look.text
     back = max(0, begin - 32)
-    match = _OPTION.match(text, stop)
-    if match is None:
+    name = text[begin:stop]
+    sent = name == b"PASS" and _SENT.search(text, back, begin)
+    if not sent and name not in _DIRECTIVES and not text[back:begin].rstrip(b" \t").endswith(_SETS_LAST):
         return
-    if _SETTER.search(text, back, begin) or (
-        known.strength == "password" and text[begin:stop] == b"PASS" and _SENT.search(text, back, begin)
-    ):
+    match, known = _OPTION.match(text, stop), look.classified(begin, stop)
+    if match is None or known is None:
+        return
+    if sent or _SETTER.search(text, back, begin):
         _bare(look, known, begin, match.end(), option=True)
-    elif known.strength == "password" and _netrc(look, begin, match.end()):
+    elif _netrc(look, begin, match.end()):
         _option(look, known, begin, match.end())
 
 
@@ -316,7 +322,7 @@ def _netrc(look: Look, begin: int, value: int) -> bool:
     before = text[max(0, begin - 256) : begin]
     if b"login" in before and _LOGIN.search(before):
         return True
-    if not _BEFORE_LINE.search(before[-_BACK:]):
+    if not _own_line(before[-_BACK:]):
         return False
     line = look.line(value)
     if look.open(value, line):
@@ -333,14 +339,14 @@ def _element(look: Look, known: Named, start: int) -> None:
     if look.open(start, min(look.size, end + 1)):
         return
     value = look.text[start:end]
-    if look.text[end : end + 2] == b"</" and judged(value, known.strength, quoted=True, literal=True):
+    if look.text[end : end + 2] == b"</" and look.judged(value, known.strength, quoted=True, literal=True):
         look.add(start, end, known.kind)
 
 
 def _column(look: Look, known: Named, begin: int, start: int) -> None:
     """The second of two columns, the last word of its line: in what ``vault`` and ``kubectl describe`` print."""
     text = look.text
-    if not _BEFORE_LINE.search(text, max(0, begin - _BACK), begin):
+    if not _own_line(text[max(0, begin - _BACK) : begin]):
         return
     end = look.word(start)
     if look.open(start, min(look.size, end + 1)):
@@ -349,7 +355,7 @@ def _column(look: Look, known: Named, begin: int, start: int) -> None:
     if text[end : end + 1] not in _ENDS or value.endswith((b".", b",", b":")):
         return
     good = mixed(value) if known.strength == "password" else drawn(value)
-    if good and judged(value, known.strength, quoted=False, literal=True):
+    if good and look.judged(value, known.strength, quoted=False, literal=True):
         look.add(start, end, known.kind)
 
 
@@ -364,7 +370,7 @@ def _spoken(look: Look, begin: int, start: int) -> None:
         return
     value = text[start:end].rstrip(b".")
     spoken = text[end : end + 1] in _ENDS and len(value) >= _LEAST_SPOKEN and mixed(value)
-    if spoken and judged(value, "password", quoted=False, literal=True):
+    if spoken and look.judged(value, "password", quoted=False, literal=True):
         look.add(start, start + len(value), "PASSWORD")
 
 
@@ -412,7 +418,7 @@ def _quoted(
         end = line if end < 0 else end
     else:
         end = look.end(_INSIDE[quote], inside)
-    if look.open(start, min(look.size, end + 1)):
+    if look.open(start, min(look.size, end + 1), _QUOTE_ENDS[quote]):
         return end
     value = text[inside:end]
     if text[end : end + 1] in {b"", b"\r", b"\n"}:  # no quote at its end: not all of the line is the value
@@ -421,7 +427,7 @@ def _quoted(
         return inside
     if told and not (mixed(value) and len(value) >= _LEAST_SPOKEN and b" " not in value):
         return inside
-    if judged(value, known.strength, quoted=True, literal=False):
+    if look.judged(value, known.strength, quoted=True, literal=False):
         look.add(inside, inside + len(value), known.kind)
         return inside + len(value)
     return inside
@@ -430,7 +436,7 @@ def _quoted(
 def _bare(look: Look, known: Named, begin: int, start: int, *, option: bool = False) -> int:
     text = look.text
     end = look.word(start)
-    if look.open(start, end):
+    if look.open(start, end, WORD_END):
         return end
     cut = _CUT.search(text, start, end)
     stop = cut.start() if cut else end
@@ -444,7 +450,7 @@ def _bare(look: Look, known: Named, begin: int, start: int, *, option: bool = Fa
     literal = option or _literal(look, begin, start, stop)
     if known.strength == "password" and not option and _of_its_own(text, begin, start, value):
         return start
-    if judged(value, known.strength, quoted=False, literal=literal):
+    if look.judged(value, known.strength, quoted=False, literal=literal):
         look.add(start, stop, known.kind)
         return stop
     return start if len(value) <= _LONG else stop
@@ -478,10 +484,10 @@ def _literal(look: Look, begin: int, start: int, stop: int) -> bool:  # noqa: C9
     tight = name.endswith(b"=")
     if tight and (left in _JOINTS or right in _JOINTS or name.startswith(b"-")):
         return not value.startswith((b"this.", b"self."))
-    own = _BEFORE_LINE.search(before) is not None
+    own = _own_line(before)
     if tight and name.rstrip(b"=\"'").isupper() and (own or left in _BLANKS):
         return True
-    if tight and _OPTION_WORD.search(before):
+    if tight and b"-" in before and _OPTION_WORD.search(before):
         return True
     if name.endswith(b":") and name[:1].isupper() and left in _STRUCT and right in _STRUCT_NEXT:
         return True  # a struct that Go has printed
@@ -504,6 +510,12 @@ _BLANKS = frozenset({b" ", b"\t", b"\0", b'"', b"'", b"", b"="})
 _ENDS = frozenset({b"", b"\r", b"\n"})
 _STRUCT = frozenset({b"{", b" "})
 _STRUCT_NEXT = frozenset({b"}", b" "})
+
+
+def _own_line(before: bytes) -> bool:
+    """Whether a line begins with what stands behind this, but for a command and a sign of a list."""
+    line = max(before.rfind(b"\n"), before.rfind(b"\r")) + 1
+    return _BEFORE_LINE.match(before, line) is not None
 
 
 def _balanced(value: bytes) -> bool:

@@ -14,7 +14,7 @@ import functools
 from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore.redaction import addresses, assignments, commands, headers, tokens
-from spillstore.redaction.look import Look
+from spillstore.redaction.look import CONTEXT, Look
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,27 +22,33 @@ if TYPE_CHECKING:
     from spillstore.redaction.look import Rule
 
 
+# How far before a secret the literals of a kind may stand: those of assignments, addresses, headers (for cookies), commands,
+# tokens and keys.
+_BACK = (640, 512, headers.LONGEST_COOKIE + 256, 640, 64, CONTEXT)
+
+
 class _Automaton(NamedTuple):
     """Finds literals, as (number, start, end) in the order of their ends, and knows which rule each belongs to."""
 
     find: Callable[..., list[tuple[int, int, int]]]
     rules: tuple[tuple[Rule, int], ...]  # and its kind
-    kinds: int
 
 
-def find(text: bytes, *, final: bool) -> Look:
+def find(text: bytes, *, since: int = 0, final: bool) -> Look:
     """The secrets of a text, by all rules but private keys.
 
     Args:
         text: lines, the last one may be unfinished.
+        since: secrets that begin before this need not be found.
         final: nothing follows that belongs to the last line.
     """
     look = Look(text, final=final)
-    search, rules, kinds = _automaton()
-    done = [0] * kinds
+    search, rules = _automaton()
+    done = [max(0, since - back) for back in _BACK]
     for number, start, end in search(text, overlapping=True):
         rule, kind = rules[number]
         if start >= done[kind]:
+            look.tried += 1
             after = rule(look, start, end)
             if after > end:
                 done[kind] = after
@@ -76,4 +82,4 @@ def _automaton() -> _Automaton:
         implementation=ahocorasick_rs.Implementation.DFA,
     )
     rules = tuple((rule, kind) for kind, group in enumerate(groups) for _, rule in group)
-    return _Automaton(machine.find_matches_as_indexes, rules, len(groups))
+    return _Automaton(machine.find_matches_as_indexes, rules)

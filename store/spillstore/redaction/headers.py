@@ -28,6 +28,7 @@ _PRINTED = re.compile(rb"[^\x00-\x1f]*")
 _LEAST_BASIC = 8
 _LEAST_OPAQUE = 12
 _LEAST_COOKIE = 24
+LONGEST_COOKIE = 6 * 1024  # bytes of a header; browsers keep 4 KiB a cookie
 _SPACES = re.compile(rb"[ \t]{0,16}+")
 _BASE64 = re.compile(rb"[A-Za-z0-9+/=]*+")
 _COOKIE = re.compile(rb"(?:\\{0,8}[\"'`])?+\]?+[ \t]{0,16}+(?:=>|[:=])[ \t]{0,16}+(?:\\{0,8}[\"'`])?+")
@@ -120,7 +121,8 @@ def cookie(look: Look, _start: int, end: int) -> int:
     if match is None:
         return end
     place = match.end()
-    while pair := _COOKIE_NAME.match(text, place):
+    most = place + LONGEST_COOKIE
+    while place < most and (pair := _COOKIE_NAME.match(text, place)):
         stop = look.end(_COOKIE_VALUE, pair.end())
         if look.open(pair.end(), stop):
             return stop

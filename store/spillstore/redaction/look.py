@@ -15,21 +15,27 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from spillstore.redaction.names import classify
 from spillstore.redaction.spans import Span
+from spillstore.redaction.values import judged
 
 if TYPE_CHECKING:
+    from spillstore.redaction.names import Named
     from spillstore.redaction.nextlines import Expected
 
 _TAIL = 64 * 1024 + 2048  # bytes of a line that a stream looks at
 CONTEXT = 1024  # bytes before a secret that a rule may look at
 
 ALNUM = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+_DEFINES = frozenset({b"-D", b"-P"})  # of Java, of Gradle
 _ESCAPED = re.compile(rb"(?:\\[nrtbfv0]|%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2})\Z")
 _ESCAPE = 6  # bytes of the longest one
 _LINE = re.compile(rb"[^\r\n]*+")
 _WORD = re.compile(rb"[^\s\"'`\x00-\x20\x7f]*+")
+WORD_END = re.compile(rb"[\s\"'`\x00-\x20\x7f]")
 _LETTERS = re.compile(rb"[A-Za-z0-9]*+")
 _RUN_LETTERS = bytes(sorted(ALNUM)) + b"_.~+/=@-"
+RUN_END = re.compile(rb"[^A-Za-z0-9_.~+/=@-]")
 _RUN = re.compile(rb"[A-Za-z0-9_.~+/=@-]*+")
 
 
@@ -43,9 +49,11 @@ class Look:
     Attributes:
         spans: the secrets, in no order; they may overlap.
         hold: from where on a secret may have begun that is not told.
+        until: what alone can end what is held, or None.
         tail: from where on all are letters of tokens.
         keys: where ``PRIVATE KEY`` stands, in order.
         expected: values that names promise in the lines from a place on, in order.
+        tried: how often a rule was called.
         commands: whose options were looked at, up to where.
     """
 
@@ -55,10 +63,14 @@ class Look:
         self.final = final
         self.spans: list[Span] = []
         self.hold = self.size
+        self.until: re.Pattern[bytes] | None = None
         self.tail = self.size - len(text[-_TAIL:]) + len(text[-_TAIL:].rstrip(_RUN_LETTERS))
         self.keys: list[int] = []
         self.expected: list[tuple[int, Expected]] = []
+        self._names: dict[bytes, Named | None] = {}
+        self._verdicts: dict[tuple[bytes, str, bool, bool], bool] = {}
         self.commands: dict[bytes, int] = {}
+        self.tried = 0
         self._ends: dict[re.Pattern[bytes], tuple[int, int]] = {}
 
     def add(self, start: int, end: int, kind: str) -> None:
@@ -66,11 +78,20 @@ class Look:
         if start < end:
             self.spans.append(Span(start, end, kind))
 
-    def open(self, start: int, end: int) -> bool:
-        """Whether what begins at ``start`` and goes to ``end`` may go on behind the text; if so, it is held."""
+    def open(self, start: int, end: int, until: re.Pattern[bytes] | None = None) -> bool:
+        """Whether what begins at ``start`` and goes to ``end`` may go on behind the text; if so, it is held.
+
+        Args:
+            start: its first byte.
+            end: as far as it goes.
+            until: what alone can end it besides a line's end; None if that is not known.
+        """
         if end < self.size or self.final:
             return False
-        self.hold = min(self.hold, start)
+        if start < self.hold:
+            self.hold, self.until = start, until
+        elif start == self.hold and until is not self.until:
+            self.until = None
         return True
 
     def apart(self, start: int) -> bool:
@@ -79,6 +100,27 @@ class Look:
         if start <= 0 or text[start - 1] not in ALNUM:
             return True
         return _ESCAPED.search(text, max(0, start - _ESCAPE), start) is not None
+
+    def classified(self, start: int, stop: int) -> Named | None:
+        """What a name promises that stands here."""
+        name = self.text[start:stop]
+        try:
+            return self._names[name]
+        except KeyError:
+            found = classify(name.strip(b"-."))
+            if found is None and name[:2] in _DEFINES:
+                found = classify(name[2:])
+            self._names[name] = found
+            return found
+
+    def judged(self, value: bytes, strength: str, *, quoted: bool, literal: bool) -> bool:
+        """Whether a value behind a name is a secret; see ``values.judged``."""
+        key = (value, strength, quoted, literal)
+        try:
+            return self._verdicts[key]
+        except KeyError:
+            found = self._verdicts[key] = judged(value, strength, quoted=quoted, literal=literal)
+            return found
 
     def end(self, of: re.Pattern[bytes], start: int) -> int:
         """Where the longest match from ``start`` on ends; ``start`` if there is none."""

@@ -57,6 +57,7 @@ _STRING = re.compile(rb"[ \t]*<string>(?=[^<\s])")
 _DUMPED = re.compile(rb"[ \t]*string\(\d+\)[ \t]+(?=\")")
 _QUOTED = {quote: re.compile(rb"%b((?:[^%b\\]|\\.)*+)" % (quote, quote)) for quote in (b'"', b"'")}
 _BARE = re.compile(rb"[^\s\"'<>]++(?=,?[ \t]*(?:#.*)?\Z)")
+TRIMMED = 2 * 1024  # bytes of a line before what is not told yet, if more are not kept
 _BACK = 256  # bytes of a line before a name
 _MOST_PASSED = 4
 _LINE_END = re.compile(rb"[\r\n]")
@@ -122,7 +123,8 @@ def follow(
             if found is not None and found[2]:
                 first, last, _ = found
                 spans.append(Span(place + first, place + last, expected.named.kind, first=not expected.taken))
-            expected = after
+            # A line as long may have been looked at in parts; see ``stream.py``.
+            expected = None if found is None and len(line) > TRIMMED else after
         if ended is None:
             break
         place = ended.end()

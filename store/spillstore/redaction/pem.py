@@ -16,6 +16,7 @@ _BEGIN = re.compile(
 )
 _END = re.compile(rb"-----?[ ]?END [A-Z0-9 ]{0,40}PRIVATE KEY|Private-MAC")
 _INLINE = re.compile(rb"(?:[A-Za-z0-9+/=,:]|\\+[nrt\"'/]?|[ \t\"'`+.;-](?!-{3}))*+")
+MAY_END = re.compile(rb"[^A-Za-z0-9+/=,:\\ \t\"'`.;]")
 _EDGE = re.compile(rb"(?:\\+[nrt\"']?|[ \t\"'`+.,;:-])*")
 _LONG = re.compile(rb"[A-Za-z0-9+/]{24,}")
 _HEADER = re.compile(
@@ -49,8 +50,8 @@ class Open(NamedTuple):
 
 
 def shape(prefix: bytes) -> bytes:
-    """A line's beginning without what counts: numbers and widths."""
-    return _COUNTED.sub(b":0:", _NUMBERS.sub(b"0", prefix[:_PREFIX]))
+    """A line's beginning without what counts: numbers and widths; nothing of a long one."""
+    return _COUNTED.sub(b":0:", _NUMBERS.sub(b"0", prefix)) if len(prefix) <= _PREFIX else b""
 
 
 def begin(text: bytes, start: int) -> re.Match[bytes] | None:

@@ -29,27 +29,44 @@ class State(NamedTuple):
     expected: nextlines.Expected | None = None
 
 
-def scan(text: bytes, rules: RedactionRules, state: State, *, final: bool) -> tuple[list[Span], int, State]:
+class Scanned(NamedTuple):
+    """What was found in a text.
+
+    Attributes:
+        spans: the secrets in order, adjacent at most.
+        hold: from where on it cannot be told.
+        state: behind the text.
+        until: what alone can end what is held besides a line's end, or None.
+        tried: how often a rule was called, which is what a scan costs.
+    """
+
+    spans: list[Span]
+    hold: int
+    state: State
+    until: re.Pattern[bytes] | None = None
+    tried: int = 0
+
+
+def scan(text: bytes, rules: RedactionRules, state: State, *, since: int, final: bool) -> Scanned:
     """The secrets of a text.
 
     Args:
         text: lines, the last one may be unfinished.
         rules: what is a secret.
         state: after the lines before.
+        since: what begins before this was told already.
         final: nothing follows that belongs to the last line.
-
-    Returns:
-        The secrets in order, adjacent at most; from where on it cannot be told; the state behind the text.
     """
     if b"\x1b" not in text:
-        return _scan(text, rules, state, final=final)
+        return _scan(text, rules, state, since, final=final)
     plain = text
     if not final and (cut := _CUT_COLOUR.search(text, max(0, len(text) - 40))):
         plain = text[: cut.start()]
     stripped = _COLOUR.sub(b"", plain)
-    spans, hold, state = _scan(stripped, rules, state, final=final)
+    told = len(_COLOUR.sub(b"", plain[:since]))
+    spans, hold, state, _, tried = _scan(stripped, rules, state, told, final=final)
     if not spans and hold == len(stripped):
-        return [], len(plain), state
+        return Scanned([], len(plain), state, tried=tried)
     places: list[int] = []  # in the text without colours: where one was
     shifts = [0]  # and what all up to it take
     for match in _COLOUR.finditer(plain):
@@ -65,40 +82,45 @@ def scan(text: bytes, rules: RedactionRules, state: State, *, final: bool) -> tu
         for start, end, kind, first in spans
     ]
     # What is held begins behind the colours before it, unless nothing is.
-    return (
+    return Scanned(
         placed,
         hold + shifts[bisect.bisect_right(places, hold)] if hold < len(stripped) else len(plain),
         state,
+        tried=tried,
     )
 
 
-def _scan(text: bytes, rules: RedactionRules, state: State, *, final: bool) -> tuple[list[Span], int, State]:
+def _scan(text: bytes, rules: RedactionRules, state: State, since: int, *, final: bool) -> Scanned:
     spans: list[Span] = []
     hold = len(text)
-    place = 0
+    until: re.Pattern[bytes] | None = None
+    place = tried = 0
     promised = [] if state.expected is None else [(0, state.expected)]
     if state.key is not None:
         place, state, hold = _armoured(text, 0, state, spans, final=final)
         promised = []
     if place < len(text) and hold == len(text):
-        found = find(text, final=final)
-        hold = found.hold
+        found = find(text, since=since, final=final)
+        hold, until, tried = found.hold, found.until, found.tried
         spans += [span for span in found.spans if span.start >= place]
         for at in found.keys:
             if at >= place:
                 place, state, held = _key(text, at, spans, final=final)
-                hold = min(hold, held)
+                if held < hold:
+                    hold, until = held, pem.MAY_END
         promised += [(at, fresh) for at, fresh in found.expected if at >= place]
         if rules.patterns:
             more, held = rules.find(text, final=final)
             spans += more
-            hold = min(hold, held)
+            hold, until = min(hold, held), None
     expected = None
     for number, (at, fresh) in enumerate(promised, 1):  # what a later line promises takes the place of it
-        until = promised[number][0] if number < len(promised) else len(text)
-        expected, held = nextlines.follow(text[:until], at, fresh, spans, final=final or until < len(text))
-        hold = min(hold, held) if until == len(text) else hold
-    return _merged(rules.allowed(text, spans), hold), hold, State(state.key, expected)
+        stop = promised[number][0] if number < len(promised) else len(text)
+        expected, held = nextlines.follow(text[:stop], at, fresh, spans, final=final or stop < len(text))
+        if stop == len(text) and held < hold:
+            hold, until = held, None
+    spans = _merged(rules.allowed(text, [span for span in spans if since <= span.start]), hold)
+    return Scanned(spans, hold, State(state.key, expected), until, tried)
 
 
 def _key(text: bytes, at: int, spans: list[Span], *, final: bool) -> tuple[int, State, int]:

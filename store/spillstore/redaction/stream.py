@@ -2,7 +2,8 @@
 
 Lines are looked at whole. A line that goes on is looked at again when more of it has come, and what cannot belong to a
 secret any more is let go at once: the finder says from where on it cannot tell (``finder.py``). So a prompt shows before
-its line ends, and ``password=hun`` shows up to the sign.
+its line ends, and ``password=hun`` shows up to the sign. It is looked at from ``TRIMMED`` bytes before what is not told yet,
+and while what has come can only go on with what is held, not at all: so the work is linear, whatever the writes.
 
 A line of more than ``WINDOW`` bytes is looked at in steps. A step stands at a place that depends on the line alone, never
 on the writes: ``WINDOW`` bytes behind where the step before could still tell everything. It goes on from where this one
@@ -15,8 +16,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from spillstore.redaction.headers import LONGEST_COOKIE
 from spillstore.redaction.look import CONTEXT
-from spillstore.redaction.scan import State, scan
+from spillstore.redaction.nextlines import TRIMMED
+from spillstore.redaction.scan import Scanned, State, scan
 
 if TYPE_CHECKING:
     from spillstore.redaction.rules import RedactionRules
@@ -24,8 +27,12 @@ if TYPE_CHECKING:
 
 WINDOW = 64 * 1024
 _LEAST = WINDOW // 2
+_BEFORE_COOKIE = 16  # bytes of a header's name before these letters
 _END = re.compile(rb"[\s\"'`<>\x00]")
 _LINE_END = re.compile(rb"[\r\n]")
+_NO_WORD = re.compile(rb"[^A-Za-z0-9_]")
+_HOT = 32  # rules that a line's end calls: then it is looked at again behind whole words alone
+_ENDS = re.compile(rb"[\r\n\x1b]")  # of a line; a colour is looked through
 
 
 class Redactor:
@@ -38,6 +45,7 @@ class Redactor:
 
     Attributes:
         counts: how many secrets were taken out so far, by kind.
+        looked_at: bytes that the rules have seen so far: those of a line that has not ended are seen again when more comes.
 
     >>> redactor = Redactor()
     >>> redactor.feed(b"user=me pass"), redactor.feed(b"word=hunter2 "), redactor.finish()
@@ -52,12 +60,16 @@ class Redactor:
 
             rules = DEFAULT
         self.counts: dict[str, int] = {}
+        self.looked_at = 0
         self._rules = rules
         self._state = State()
         self._rest = b""  # from the line's beginning, or from the context of the next step
         self._base = 0  # in it: the line before that was told, and the next step stands a window behind
         self._done = 0  # in it: everything before that was given out
         self._within = False  # the rest begins inside a line
+        self._more: list[bytes] = []  # what has come since, and only goes on with what is held
+        self._until: re.Pattern[bytes] | None = None  # what alone can end that
+        self._room = 0  # bytes until it is looked at all the same
         self._swallowing: re.Pattern[bytes] | None = (
             None  # inside a secret that no rule could follow: what ends it
         )
@@ -66,14 +78,31 @@ class Redactor:
         """Take the next bytes; return those that no secret can hold any more, secrets replaced."""
         if not data or not self._rules.enabled:
             return bytes(data)
-        return self._advance(bytes(data), final=False)
+        data = bytes(data)
+        if self._until is not None and self._goes_on(data):
+            self._more.append(data)
+            return b""
+        return self._advance(data, final=False)
 
     def finish(self) -> bytes:
         """The stream ended: return what was held back, secrets replaced."""
         return self._advance(b"", final=True)
 
+    def _goes_on(self, data: bytes) -> bool:
+        """Whether all of it only goes on with what is held, so that it need not be looked at again."""
+        assert self._until is not None  # the caller asked
+        self._room -= len(data)
+        return self._room > 0 and self._until.search(data) is None and _ENDS.search(data) is None
+
+    def _scan(self, buffer: bytes, start: int, end: int, *, final: bool) -> Scanned:
+        since = max(0, self._done - start)
+        self.looked_at += end - start
+        return scan(buffer[start:end], self._rules, self._state, since=since, final=final)
+
     def _advance(self, data: bytes, *, final: bool) -> bytes:
-        buffer = self._rest + data if self._rest else data
+        buffer = b"".join((self._rest, *self._more, data))
+        self._more.clear()
+        self._until = None
         size = len(buffer)
         start, base = 0, self._base  # of what is looked at, and of the step
         told = self._done  # everything before this can be told
@@ -88,18 +117,21 @@ class Redactor:
             reach = min(size, base + WINDOW)
             cut = self._cut(buffer, start, base, reach)
             if cut >= 0:
-                spans, _, self._state = scan(buffer[start:cut], self._rules, self._state, final=True)
-                self._replace(buffer, start, spans, out)
+                found = self._scan(buffer, start, cut, final=True)
+                self._state = found.state
+                self._replace(buffer, start, found.spans, out)
                 start = base = told = cut
                 self._within = False
                 continue
             if start == size:
                 break
             step = size - base >= WINDOW
-            spans, hold, _ = scan(buffer[start:reach], self._rules, self._state, final=final and not step)
-            self._replace(buffer, start, spans, out)
+            found = self._scan(buffer, start, reach, final=final and not step)
+            self._replace(buffer, start, found.spans, out)
+            hold = found.hold
             told = max(told, start + hold)
             if not step:
+                self._until = found.until or (_NO_WORD if found.tried > _HOT else None)
                 break
             if start + hold <= base + WINDOW - _LEAST:
                 out += (buffer[self._done : told], self._placeholder("SECRET"))
@@ -111,9 +143,21 @@ class Redactor:
             self._within = True
             self._state = self._state._replace(expected=None)
         out.append(buffer[self._done : told] if told > self._done else b"")
+        if told - start > 2 * TRIMMED:
+            start = self._kept_from(buffer, told - TRIMMED)
+            self._state = self._state._replace(expected=None)
         self._rest = buffer[start:]
         self._base, self._done = base - start, max(told, self._done) - start
+        self._room = self._base + WINDOW - len(self._rest)
         return b"".join(out)
+
+    def _kept_from(self, buffer: bytes, start: int) -> int:
+        """Where what is kept of a line begins: a cookie may stand far behind the name of its header."""
+        low = max(0, start - LONGEST_COOKIE)
+        headers = [
+            at for name in (b"ookie", b"OOKIE") if (at := buffer.rfind(name, low, start + TRIMMED)) >= 0
+        ]
+        return min([start, *(at - _BEFORE_COOKIE for at in headers if at >= _BEFORE_COOKIE)])
 
     def _cut(self, buffer: bytes, start: int, base: int, reach: int) -> int:
         """The end of the lines that are whole, or of the line that was looked at in steps; -1 if there is none."""

@@ -15,6 +15,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore.redaction.beginnings import beginnings
+from spillstore.redaction.look import RUN_END
 
 if TYPE_CHECKING:
     from spillstore.redaction.look import Look, Rule
@@ -201,6 +202,7 @@ def _rows() -> list[Token]:
 TOKENS: tuple[Token, ...] = tuple(_rows())
 _DIGEST = re.compile(rb"sha\d{1,3}[=:-]\Z")
 _DIGEST_BACK = 7
+_RUN_ON = re.compile(rb"[A-Za-z0-9_.~+/=@:|-]{12}")  # of every token, the literal included
 _FAMILY = 4
 _LETTERS = 3  # different ones that a token has at least; the rest is a placeholder
 
@@ -217,9 +219,11 @@ def _begun(rest: bytes) -> re.Pattern[bytes]:
     return re.compile(beginnings(rest.decode()).encode())
 
 
-def token(look: Look, start: int, of: tuple[Token, ...]) -> int:
+def token(look: Look, start: int, of: tuple[Token, ...]) -> int:  # noqa: C901  # one for each way to end
     """The literal that all of these begin with stands here. Returns where to look on."""
     text = look.text
+    if start + of[0].skip < look.tail and _RUN_ON.match(text, start + of[0].skip) is None:
+        return start
     if not of[0].skip and not look.apart(start):
         return look.letters(start)  # nothing before that is apart
     for entry in of:
@@ -231,7 +235,7 @@ def token(look: Look, start: int, of: tuple[Token, ...]) -> int:
             if match is None:
                 continue
         elif _begun(entry.rest).fullmatch(text, after):
-            look.open(start + entry.skip, look.size)
+            look.open(start + entry.skip, look.size, RUN_END)
         if match is None or (match.end() == look.size and not look.final):
             continue
         if _digest(text, start):
