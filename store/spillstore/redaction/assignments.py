@@ -429,7 +429,7 @@ def _quoted(
         return inside
     if look.judged(value, known.strength, quoted=True, literal=False):
         look.add(inside, inside + len(value), known.kind)
-        return inside + len(value)
+        return _behind(text, inside, inside + len(value))
     return inside
 
 
@@ -452,8 +452,14 @@ def _bare(look: Look, known: Named, begin: int, start: int, *, option: bool = Fa
         return start
     if look.judged(value, known.strength, quoted=False, literal=literal):
         look.add(start, stop, known.kind)
-        return stop
-    return start if len(value) <= _LONG else stop
+        return _behind(text, start, stop)
+    return start if len(value) <= _LONG else _behind(text, start, stop)
+
+
+def _behind(text: bytes, start: int, stop: int) -> int:
+    """Where to look on behind a value: at what may be a name at its end, with a value of its own."""
+    last = text[max(start, stop - _NAME_BACK) : stop]
+    return stop - (len(last) - len(last.rstrip(_NAME)))
 
 
 def _of_its_own(text: bytes, begin: int, start: int, value: bytes) -> bool:
@@ -466,8 +472,10 @@ def _of_its_own(text: bytes, begin: int, start: int, value: bytes) -> bool:
         plain = name.rstrip(b":\"'` \t")
         if plain.isupper() and plain.lower() in _BAR:
             return True
-        if text[begin - 1 : begin] in {b"/", b"\\"}:
-            return text[begin - 2 : begin - 1] not in _BLANKS  # else an option of Windows
+        escape = text[begin - 1 : begin] == b"\\" and text[begin] in b"nrt"
+        if text[begin - 1 : begin] in {b"/", b"\\"} and not escape:
+            before = text[max(0, begin - 2) : begin - 1]
+            return before not in _BLANKS and before not in _ENDS  # else an option of Windows
         return plain.lower().rpartition(b"-")[2] in _BAR and not (mixed(value) and b"/" not in value)
     return sign == b"=" and text[begin] == _DASH and value.isalpha() and value.isupper()
 

@@ -18,8 +18,8 @@ _LEAST_TOKEN = 16
 _OWN_LINE = re.compile(rb"(?:[\r\n]|^)[ \t#]*\Z")
 _OPENED = re.compile(rb"[ \t=]{0,8}+")
 _LOGIN = re.compile(
-    rb"(?=[\"']?([^\s:\"']*))(?:\"[^\":\r\n]*+:([^\"\r\n]*+)|'[^':\r\n]*+:([^'\r\n]*+)|(?:\"[^\":\r\n]*+\"|'[^':\r\n]*+'|[^\s\"':]*+)"
-    rb":(?:\"([^\"\r\n]*+)|'([^'\r\n]*+)|([^\s\"'`\x00-\x20]*+)))"
+    rb"(?=[\"']?([^\s:\"']{0,128}))(?:\"[^\":\r\n]{0,128}+:([^\"\r\n]*+)|'[^':\r\n]{0,128}+:([^'\r\n]*+)"
+    rb"|(?:\"[^\":\r\n]{0,128}+\"|'[^':\r\n]{0,128}+'|[^\s\"':]{0,128}+):(?:\"([^\"\r\n]*+)|'([^'\r\n]*+)|([^\s\"'`\x00-\x20]*+)))"
 )
 _ARGUMENT = re.compile(rb"(?<=')[^'\r\n]*+|(?<=\")[^\"\r\n]*+|(?<![\"'])[^\s\"'`\x00-\x20|;&]*+")
 _COMMANDS = {
@@ -76,6 +76,7 @@ _COMMANDS = {
     b"az login": re.compile(rb"[ \t]-p[ \t]+[\"']?"),
 }
 _GIVEN = {b"authtoken", b"snyk auth", b"wandb login", b"codecov", b"doctl"}  # tokens, to programs
+_DIRECT = {b"authtoken", b"snyk auth", b"wandb login", b"ConvertTo-SecureString", b"htpasswd", b"alias set", b"sqlplus"}
 _LOGINS = {b"curl", b"etcdctl", b"http", b"https"}
 _PGPASS = re.compile(rb"(?<=:)[^:\s]{1,64}+:[^:\s]{1,64}+:(?=[^:\s])")
 _HOST = re.compile(rb"[\w.*-]{1,200}|\[[0-9a-f:]{2,45}\]")
@@ -102,6 +103,8 @@ def command(look: Look, start: int, end: int) -> int:  # noqa: C901  # one for e
             _login(look, match.end())
         return end
     for match in form.finditer(text, end - 1, line):
+        if word in _DIRECT and match.start() != end - 1:
+            break
         begin = match.end()
         stop = look.end(_ARGUMENT, begin)
         if look.open(begin, stop):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 _BEGIN = re.compile(
     rb"-----?[ ]?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?[ ]?-----?|PuTTY-User-Key-File-\d: \S+|Private-Lines: \d+"
 )
-_END = re.compile(rb"-----?[ ]?END [A-Z0-9 ]{0,40}PRIVATE KEY|Private-MAC")
+_END = re.compile(rb"[ \t]*-----?[ ]?END [A-Z0-9 ]{0,40}PRIVATE KEY|Private-MAC")
 _INLINE = re.compile(rb"(?:[A-Za-z0-9+/=,:]|\\+[nrt\"'/]?|[ \t\"'`+.;-](?!-{3}))*+")
 MAY_END = re.compile(rb"[^A-Za-z0-9+/=,:\\ \t\"'`.;]")
 _EDGE = re.compile(rb"(?:\\+[nrt\"']?|[ \t\"'`+.,;:-])*")

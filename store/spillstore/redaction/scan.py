@@ -96,19 +96,23 @@ def _scan(text: bytes, rules: RedactionRules, state: State, since: int, *, final
     until: re.Pattern[bytes] | None = None
     place = tried = 0
     promised = [] if state.expected is None else [(0, state.expected)]
+    armour: list[tuple[int, int]] = []  # where a key stands
     if state.key is not None:
         place, state, hold = _armoured(text, 0, state, spans, final=final)
-        promised = []
+        armour.append((0, place))
     if place < len(text) and hold == len(text):
         found = find(text, since=since, final=final)
         hold, until, tried = found.hold, found.until, found.tried
         spans += [span for span in found.spans if span.start >= place]
+        promised += found.expected
         for at in found.keys:
             if at >= place:
                 place, state, held = _key(text, at, spans, final=final)
+                ended = _LINE_END.search(text, at)
+                if ended is not None and ended.end() < place:
+                    armour.append((ended.end(), place))
                 if held < hold:
                     hold, until = held, pem.MAY_END
-        promised += [(at, fresh) for at, fresh in found.expected if at >= place]
         if rules.patterns:
             more, held = rules.find(text, final=final)
             spans += more
@@ -116,10 +120,17 @@ def _scan(text: bytes, rules: RedactionRules, state: State, since: int, *, final
     expected = None
     for number, (at, fresh) in enumerate(promised, 1):  # what a later line promises takes the place of it
         stop = promised[number][0] if number < len(promised) else len(text)
-        expected, held = nextlines.follow(text[:stop], at, fresh, spans, final=final or stop < len(text))
-        if stop == len(text) and held < hold:
+        key = next((first for first, last in armour if first < stop and at < last), len(text))
+        whole = min(stop, key) == len(text)
+        expected, held = nextlines.follow(text[: min(stop, key)], at, fresh, spans, final=final or not whole)
+        expected = expected if key == len(text) else None
+        if whole and held < hold:
             hold, until = held, None
-    spans = _merged(rules.allowed(text, [span for span in spans if since <= span.start]), hold)
+    spans = rules.allowed(text, [span for span in spans if since <= span.start])
+    for span in sorted(spans, reverse=True):
+        if span.start < hold < span.end:  # it is not told before all of it can be given out
+            hold, until = span.start, None
+    spans = _merged(spans, hold)
     return Scanned(spans, hold, State(state.key, expected), until, tried)
 
 
@@ -143,6 +154,8 @@ def _key(text: bytes, at: int, spans: list[Span], *, final: bool) -> tuple[int, 
     if spoken and not pem.logged(text[line : marker.start()]):
         return stop, State(), size  # it is spoken of
     ended = _LINE_END.search(text, stop)
+    if text.find(b"PRIVATE KEY", stop, size if ended is None else ended.start()) >= 0:
+        return stop, State(), size  # another one follows in this line
     if ended is None:
         return stop, state, size
     return _armoured(text, ended.end(), state, spans, final=final)
