@@ -6,7 +6,7 @@ they may be taken:
 - ``_commit``: the write connection and what the database holds of each open artifact. Whoever takes it commits what
   all artifacts have ready, in one short transaction; so twenty artifacts cost one commit, not twenty, and a caller
   of ``close`` commits on its own thread.
-- ``Pipeline.sequencing``: the order of one artifact's bytes.
+- ``Pipeline.taking``, and within the pipeline its ``_sequencing``: the order of one artifact's bytes.
 - ``_guard``: inboxes, queue budget, batches that are ready. Held for microseconds.
 
 The committer thread ticks twice per ``commit_interval`` while artifacts are open, so no write has to wake it.
@@ -481,7 +481,7 @@ class Engine:
         self.check_usable()
         with self._guard:
             self._refuse_ended(pipeline)
-        self._commit_through(pipeline, self._pump(pipeline, partial=True, flush=True))
+        self._commit_through(pipeline, self._pump_all(pipeline))
 
     def end(self, pipeline: Pipeline, ending: Ending) -> None:
         """Commit everything and end the artifact. A second call only reports an error again."""
@@ -494,7 +494,7 @@ class Engine:
         try:
             if failed is not None:
                 raise failed
-            self._commit_through(pipeline, self._pump(pipeline, partial=True, flush=True, ending=ending))
+            self._commit_through(pipeline, self._pump_all(pipeline, ending))
         except SpillstoreError as error:
             with self._commit:
                 self._record_failure(pipeline, error)
@@ -535,6 +535,12 @@ class Engine:
         with contextlib.suppress(SpillstoreError):  # kept in pipeline.error, which the writer raises
             self._pump(pipeline, at_most=BATCH_BYTES, scheduled=True)
 
+    def _pump_all(self, pipeline: Pipeline, ending: Ending | None = None) -> int:
+        """Turn all of an inbox into batches, beside the workers; returns the number of the last one."""
+        while pipeline.inbox_bytes > BATCH_BYTES:
+            self._pump(pipeline, at_most=BATCH_BYTES)
+        return self._pump(pipeline, partial=True, flush=True, ending=ending)
+
     def _pump(
         self,
         pipeline: Pipeline,
@@ -546,7 +552,7 @@ class Engine:
         ending: Ending | None = None,
     ) -> int:
         """Turn what is in an inbox into a batch that is ready to commit; returns its number."""
-        pipeline.sequencing.acquire()  # released by Pipeline.pump, which compresses after that
+        pipeline.taking.acquire()  # released by Pipeline.pump, when these bytes are sure of their place
         with self._guard:
             items, size = [], 0
             while pipeline.inbox and (at_most is None or size < at_most):
@@ -558,7 +564,7 @@ class Engine:
             if partial:
                 pipeline.dirty_since = None
         if pipeline.finished or (scheduled and not items):  # nothing may come after the batch that ends
-            pipeline.sequencing.release()
+            pipeline.taking.release()
             return pipeline.newest_batch
         try:
             batch = pipeline.pump(items, partial=partial, flush=flush, ending=ending)

@@ -2,27 +2,30 @@
 
 ``write`` only appends to the inbox. Whoever pumps (a worker when 2 MiB have come together, the committer when a trickle
 is due, or the caller of ``flush`` and ``close`` itself, which saves two thread switches on small outputs) takes from
-the inbox, runs filters, interleaver and chunker under ``sequencing``, and gets a batch number; it then compresses
-outside that lock, so that two threads can work on one artifact. Batches are committed in the order of their numbers.
+the inbox, gets a batch number and runs filters and redactors under ``taking``, runs interleaver and chunker under
+``sequencing``, and compresses without a lock. It takes the second lock before it lets the first one go, so batches keep
+their order, and two threads can work on one artifact. Batches are committed in the order of their numbers.
 """
 
 from __future__ import annotations
 
 import contextvars
 import dataclasses
+import itertools
+import operator
 import threading
 from collections import deque
 from typing import TYPE_CHECKING
 
 from spillstore import _codec
-from spillstore._chunker import Chunker, Totals
+from spillstore._chunker import SEGMENT_US, Chunker, Totals
 from spillstore._digests import new_digest
 from spillstore._records import STREAMS
 from spillstore.interleave import Interleaver
-from spillstore.settings import MIB
+from spillstore.settings import KIB, MIB
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from spillstore._clock import Clock
     from spillstore._codec import ChunkRow
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from spillstore.redaction import Redactor
 
 BATCH_BYTES = 2 * MIB
+_JOINED_BYTES = 256 * KIB  # more is slower: a fresh page for every 4 KiB
 
 
 @dataclasses.dataclass(slots=True)
@@ -99,9 +103,9 @@ class Pipeline:
         self.partial_size: int | None = None  # stored bytes of the unfinished chunk that was committed
         self.chunk_digests = new_digest(algorithm)  # over the digests of the finished chunks, in order
 
-        self.sequencing = threading.Lock()  # protects everything below
+        self.taking = threading.Lock()  # protects what follows, and taking from the inbox
         self.newest_batch = -1
-        self.finished = False  # the batch that ends was made
+        self.finished = False  # the batch that ends was taken
         self._algorithm = algorithm
         self._prefix = _codec.prefix(row.artifact_id, row.newline)
         self._clock = clock
@@ -109,9 +113,11 @@ class Pipeline:
         self._filters = filters
         self._redactors = redactors
         self._redacted = redacted  # of what is no output: secrets that were taken out already, by kind
+        self._taken = 0
+
+        self._sequencing = threading.Lock()  # protects what follows
         self._tap = tap
         self._cap = row.size_limit if row.policy == "stop" else None
-        self._taken = 0
         self._chunker = Chunker(row.chunk_size, row.terminator(), new_digest(algorithm))
         self._interleaver = Interleaver(self._enter, hold_us)
 
@@ -129,7 +135,7 @@ class Pipeline:
     def pump(
         self, items: list[tuple[int, bytes, int]], *, partial: bool, flush: bool, ending: Ending | None
     ) -> Batch:
-        """Sequence ``items`` and compress what is complete. The caller holds ``sequencing``; this releases it.
+        """Sequence ``items`` and compress what is complete. The caller holds ``taking``; this releases it.
 
         Args:
             items: what was taken from the inbox.
@@ -138,16 +144,19 @@ class Pipeline:
             ending: close the sequence for good.
         """
         try:
-            for stream, data, now in items:
-                self._taken += len(data)
-                passed = self._filters[stream].feed(data) if self._filters else data
-                if passed and self._redactors:
-                    passed = self._redactors[stream].feed(passed)
-                if passed:
-                    self._interleaver.write(stream, passed, now)
+            self.newest_batch = number = self.newest_batch + 1
+            self.finished = ending is not None
+            passed = list(self._passed(items))
             now = self.now()
             if ending is not None:
-                self._end_streams(ending, now)
+                passed += [(stream, data, now) for stream, data in self._rest(ending)]
+            received = self._taken
+            self._sequencing.acquire()
+        finally:
+            self.taking.release()
+        try:
+            for stream, data, at in passed:
+                self._interleaver.write(stream, data, at)
             if flush or ending is not None:
                 self._interleaver.flush(now)
             else:
@@ -162,18 +171,25 @@ class Pipeline:
                 last = self._chunker.partial()
             if last is not None:
                 chunks.append(last)
-            self.newest_batch = number = self.newest_batch + 1
-            self.finished = ending is not None
             totals = chunks[-1].after() if chunks else self._chunker.totals
-            received = self._taken
         finally:
-            self.sequencing.release()
+            self._sequencing.release()
         rows = _codec.encode(chunks, self._prefix, self._algorithm)
         raw_bytes = sum(len(data) for _, data, _ in items)
         return Batch(number, rows, last is not None and ending is None, totals, received, raw_bytes, ending)
 
-    def _end_streams(self, ending: Ending, now: int) -> None:
-        """Let through what filters and redactors hold, and tell the ending what was taken out."""
+    def _passed(self, items: list[tuple[int, bytes, int]]) -> Iterator[tuple[int, bytes, int]]:
+        """What filters and redactors let through of writes."""
+        for stream, data, now in _joined(items) if self._redactors else items:
+            self._taken += len(data)
+            passed = self._filters[stream].feed(data) if self._filters else data
+            if passed and self._redactors:
+                passed = self._redactors[stream].feed(passed)
+            if passed:
+                yield stream, passed, now
+
+    def _rest(self, ending: Ending) -> Iterator[tuple[int, bytes]]:
+        """What filters and redactors hold, stream by stream; the ending learns what was taken out."""
         for kind, count in self._redacted.items():
             ending.redactions[kind] = ending.redactions.get(kind, 0) + count
         for stream in range(len(STREAMS)):
@@ -184,7 +200,7 @@ class Pipeline:
                 for kind, count in redactor.counts.items():
                     ending.redactions[kind] = ending.redactions.get(kind, 0) + count
             if rest:
-                self._interleaver.write(stream, rest, now)
+                yield stream, rest
 
     def holding(self) -> bool:
         """Whether a partial line waits for its end or for silence."""
@@ -206,3 +222,18 @@ class Pipeline:
                 self._tap(STREAMS[stream], data)
             pieces = [data]
         self._chunker.add(stream, pieces, now)
+
+
+def _joined(items: list[tuple[int, bytes, int]]) -> Iterator[tuple[int, bytes, int]]:
+    """Writes that the chunker would give one time to, as one: a redactor takes its time for each."""
+    for stream, writes in itertools.groupby(items, key=operator.itemgetter(0)):
+        pieces: list[bytes] = []
+        first = size = 0
+        for _, data, now in writes:
+            if pieces and (now - first >= SEGMENT_US or size + len(data) > _JOINED_BYTES):
+                yield stream, b"".join(pieces), first
+                pieces, size = [], 0
+            first = first if pieces else now
+            pieces.append(data)
+            size += len(data)
+        yield stream, b"".join(pieces), first

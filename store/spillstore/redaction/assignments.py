@@ -92,7 +92,6 @@ _SETS = re.compile(rb"(?:\.|[Ss]et_?|[Ww]ith_?)[Pp]ass(?:word|wd|phrase)\Z")
 _SMALL = frozenset(b"abcdefghijklmnopqrstuvwxyz")
 _LARGE = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _NOTHING_FOLLOWS = frozenset(b",;){}")
-_LINE_ENDS = frozenset(b"\r\n")
 _QUALIFIER = rb"api|access|secret|private|auth|encryption|signing|master|account|shared|license|client|app|service|unseal|recovery"
 _QUALIFIED = re.compile(rb"(?i)\b(?:" + _QUALIFIER + rb")[ \t]\Z")
 _LOGIN = re.compile(rb"\blogin[ \t]+\S*[^\s,;][ \t]+\Z")
@@ -182,16 +181,19 @@ def _labelled(look: Look, start: int, stop: int) -> None:
 
 
 def word(look: Look, start: int, end: int) -> int:
-    """The same for a word that another may begin with: ``key``, but not ``keyword``."""
-    text = look.text
-    if end == look.size or text[end] in _NOTHING_FOLLOWS:
+    """The same for a word that another may begin with: ``key``, but not ``keyword``, nor before ``dull_behind``."""
+    if end == look.size:
         return end
-    if text[end] in _LINE_ENDS:
-        return named(look, start, end)
-    letters = _SMALL if text[end - 1] in _SMALL else _LARGE
-    if text[end] in letters and (text[end] not in b"sS" or text[end + 1 : end + 2].isalpha()):
+    plural = b"s" if look.text[end - 1] in _SMALL else b"S"
+    if look.text[end : end + 1] == plural and look.text[end + 1 : end + 2].isalpha():
         return end
     return named(look, start, end)
+
+
+def dull_behind(literal: str) -> frozenset[int]:
+    """Bytes behind such a word with which it is no name: signs that end it, letters that make it another word."""
+    letters = _SMALL if literal[-1].islower() else _LARGE
+    return _NOTHING_FOLLOWS | letters - {ord("s"), ord("S")}
 
 
 def marked(look: Look, start: int, end: int) -> int:

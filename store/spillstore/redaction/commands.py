@@ -76,7 +76,15 @@ _COMMANDS = {
     b"az login": re.compile(rb"[ \t]-p[ \t]+[\"']?"),
 }
 _GIVEN = {b"authtoken", b"snyk auth", b"wandb login", b"codecov", b"doctl"}  # tokens, to programs
-_DIRECT = {b"authtoken", b"snyk auth", b"wandb login", b"ConvertTo-SecureString", b"htpasswd", b"alias set", b"sqlplus"}
+_DIRECT = {
+    b"authtoken",
+    b"snyk auth",
+    b"wandb login",
+    b"ConvertTo-SecureString",
+    b"htpasswd",
+    b"alias set",
+    b"sqlplus",
+}
 _LOGINS = {b"curl", b"etcdctl", b"http", b"https"}
 _PGPASS = re.compile(rb"(?<=:)[^:\s]{1,64}+:[^:\s]{1,64}+:(?=[^:\s])")
 _HOST = re.compile(rb"[\w.*-]{1,200}|\[[0-9a-f:]{2,45}\]")
@@ -87,7 +95,7 @@ _DISCORD = re.compile(
 _DISCORD_OPEN = re.compile(rb"[MNO][DTjz](?:$|[AEIMQUYcgk](?:$|[w-z0-5](?:$|[MNO])))")
 
 
-def command(look: Look, start: int, end: int) -> int:  # noqa: C901  # one for each shape of an option
+def command(look: Look, start: int, end: int) -> int:
     """A program that takes a password by a short option."""
     text = look.text
     word = text[start:end].strip()
@@ -109,21 +117,23 @@ def command(look: Look, start: int, end: int) -> int:  # noqa: C901  # one for e
         stop = look.end(_ARGUMENT, begin)
         if look.open(begin, stop):
             continue
-        value = text[begin:stop]
-        if word == b"smbclient":
-            begin += value.find(b"%") + 1
-            if begin == match.end():
-                continue
-            value = text[begin:stop]
-        if word == b"sqlplus":
-            value = value.partition(b"@")[0]
-        if word in _GIVEN:
-            if len(value) >= _LEAST_TOKEN and drawn(value):
-                look.add(begin, stop, "TOKEN")
-            continue
-        if len(value) >= _LEAST and not harmless(value) and value.lower() not in ANYTHING:
-            look.add(begin, begin + len(value), "PASSWORD")
+        _argument(look, word, begin, text[begin:stop])
     return end
+
+
+def _argument(look: Look, word: bytes, begin: int, value: bytes) -> None:
+    """What a program is given as a password or a token."""
+    if word in _GIVEN:
+        if len(value) >= _LEAST_TOKEN and drawn(value):
+            look.add(begin, begin + len(value), "TOKEN")
+        return
+    if word == b"smbclient":
+        _, sign, password = value.partition(b"%")
+        begin, value = begin + len(value) - len(password), password if sign else b""
+    if word == b"sqlplus":
+        value = value.partition(b"@")[0]
+    if len(value) >= _LEAST and not harmless(value) and value.lower() not in ANYTHING:
+        look.add(begin, begin + len(value), "PASSWORD")
 
 
 def option(look: Look, start: int, end: int) -> int:

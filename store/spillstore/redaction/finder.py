@@ -31,7 +31,9 @@ class _Automaton(NamedTuple):
     """Finds literals, as (number, start, end) in the order of their ends, and knows which rule each belongs to."""
 
     find: Callable[..., list[tuple[int, int, int]]]
-    rules: tuple[tuple[Rule, int], ...]  # and its kind
+    rules: tuple[
+        tuple[Rule, int, frozenset[int]], ...
+    ]  # its kind, and bytes behind the literal that it needs not see
 
 
 def find(text: bytes, *, since: int = 0, final: bool) -> Look:
@@ -45,9 +47,10 @@ def find(text: bytes, *, since: int = 0, final: bool) -> Look:
     look = Look(text, final=final)
     search, rules = _automaton()
     done = [max(0, since - back) for back in _BACK]
+    size = look.size
     for number, start, end in search(text, overlapping=True):
-        rule, kind = rules[number]
-        if start >= done[kind]:
+        rule, kind, dull = rules[number]
+        if start >= done[kind] and (end == size or text[end] not in dull):
             look.tried += 1
             after = rule(look, start, end)
             if after > end:
@@ -81,5 +84,9 @@ def _automaton() -> _Automaton:
         matchkind=ahocorasick_rs.MatchKind.Standard,
         implementation=ahocorasick_rs.Implementation.DFA,
     )
-    rules = tuple((rule, kind) for kind, group in enumerate(groups) for _, rule in group)
+    rules = tuple(
+        (rule, kind, assignments.dull_behind(literal) if rule is assignments.word else frozenset())
+        for kind, group in enumerate(groups)
+        for literal, rule in group
+    )
     return _Automaton(machine.find_matches_as_indexes, rules)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from spillstore.redaction.nextlines import Expected
 
 _TAIL = 64 * 1024 + 2048  # bytes of a line that a stream looks at
+_NEAR = 512  # bytes that nearly always hold the end of a word
 CONTEXT = 1024  # bytes before a secret that a rule may look at
 
 ALNUM = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
@@ -35,6 +36,7 @@ _WORD = re.compile(rb"[^\s\"'`\x00-\x20\x7f]*+")
 WORD_END = re.compile(rb"[\s\"'`\x00-\x20\x7f]")
 _LETTERS = re.compile(rb"[A-Za-z0-9]*+")
 _RUN_LETTERS = bytes(sorted(ALNUM)) + b"_.~+/=@-"
+_NO_RUN = frozenset({b"\n", b"\r", b""})
 RUN_END = re.compile(rb"[^A-Za-z0-9_.~+/=@-]")
 _RUN = re.compile(rb"[A-Za-z0-9_.~+/=@-]*+")
 
@@ -64,7 +66,7 @@ class Look:
         self.spans: list[Span] = []
         self.hold = self.size
         self.until: re.Pattern[bytes] | None = None
-        self.tail = self.size - len(text[-_TAIL:]) + len(text[-_TAIL:].rstrip(_RUN_LETTERS))
+        self.tail = self.size if text[-1:] in _NO_RUN else self.size - _letters_at_end(text)
         self.keys: list[int] = []
         self.expected: list[tuple[int, Expected]] = []
         self._names: dict[bytes, Named | None] = {}
@@ -151,6 +153,16 @@ class Look:
             last = self.end(of, start)
             self._ends[of] = (start, last)
         return last
+
+
+def _letters_at_end(text: bytes) -> int:
+    """How many bytes at the end are letters of tokens."""
+    for size in (_NEAR, _TAIL):
+        last = text[-size:]
+        letters = len(last) - len(last.rstrip(_RUN_LETTERS))
+        if letters < len(last):
+            break
+    return letters
 
 
 Rule = Callable[[Look, int, int], int]

@@ -100,16 +100,15 @@ def _form(sign: bytes | None, mark: bytes | None, head: bytes) -> str:  # noqa: 
 
 
 def follow(
-    text: bytes, place: int, expected: Expected | None, spans: list[Span], *, final: bool
+    text: bytes, place: int, size: int, expected: Expected | None, spans: list[Span], *, final: bool
 ) -> tuple[Expected | None, int]:
-    """Look for an expected value from a line's beginning on.
+    """Look for an expected value from a line's beginning on, in the first ``size`` bytes.
 
     Returns:
         What is expected behind the text, and from where on it cannot be told.
     """
-    size = len(text)
     while expected is not None and place < size:
-        ended = _LINE_END.search(text, place)
+        ended = _LINE_END.search(text, place, size)
         end = size if ended is None else ended.start()
         line = text[place:end]
         if not line.strip():

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore.redaction import nextlines, pem
 from spillstore.redaction.finder import find
+from spillstore.redaction.keys import Keys
 from spillstore.redaction.spans import Span
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 _COLOUR = re.compile(rb"\x1b\[[0-9;:?]{0,30}[A-Za-z]")
 _CUT_COLOUR = re.compile(rb"\x1b(?:\[[0-9;:?]{0,30})?\Z")
-_LINE_END = re.compile(rb"[\r\n]")
 
 
 class State(NamedTuple):
@@ -91,101 +91,41 @@ def scan(text: bytes, rules: RedactionRules, state: State, *, since: int, final:
 
 
 def _scan(text: bytes, rules: RedactionRules, state: State, since: int, *, final: bool) -> Scanned:
-    spans: list[Span] = []
-    hold = len(text)
+    size = hold = len(text)
     until: re.Pattern[bytes] | None = None
-    place = tried = 0
+    tried = 0
     promised = [] if state.expected is None else [(0, state.expected)]
-    armour: list[tuple[int, int]] = []  # where a key stands
-    if state.key is not None:
-        place, state, hold = _armoured(text, 0, state, spans, final=final)
-        armour.append((0, place))
-    if place < len(text) and hold == len(text):
+    keys = Keys(text, state.key, final=final)
+    found_at = keys.place
+    spans: list[Span] = []
+    if found_at < size and keys.hold == size:
         found = find(text, since=since, final=final)
         hold, until, tried = found.hold, found.until, found.tried
-        spans += [span for span in found.spans if span.start >= place]
         promised += found.expected
         for at in found.keys:
-            if at >= place:
-                place, state, held = _key(text, at, spans, final=final)
-                ended = _LINE_END.search(text, at)
-                if ended is not None and ended.end() < place:
-                    armour.append((ended.end(), place))
-                if held < hold:
-                    hold, until = held, pem.MAY_END
+            keys.marked(found, at)
+        spans = keys.outside([span for span in found.spans if span.start >= found_at])
         if rules.patterns:
             more, held = rules.find(text, final=final)
             spans += more
             hold, until = min(hold, held), None
+    if keys.hold < hold:
+        hold, until = keys.hold, pem.MAY_END
+    spans += keys.spans
     expected = None
     for number, (at, fresh) in enumerate(promised, 1):  # what a later line promises takes the place of it
-        stop = promised[number][0] if number < len(promised) else len(text)
-        key = next((first for first, last in armour if first < stop and at < last), len(text))
-        whole = min(stop, key) == len(text)
-        expected, held = nextlines.follow(text[: min(stop, key)], at, fresh, spans, final=final or not whole)
-        expected = expected if key == len(text) else None
-        if whole and held < hold:
+        stop = promised[number][0] if number < len(promised) else size
+        key = keys.first(at, stop)
+        stop = stop if key is None else key
+        expected, held = nextlines.follow(text, at, stop, fresh, spans, final=final or stop < size)
+        expected = expected if key is None else None
+        if stop == size and held < hold:
             hold, until = held, None
     spans = rules.allowed(text, [span for span in spans if since <= span.start])
     for span in sorted(spans, reverse=True):
         if span.start < hold < span.end:  # it is not told before all of it can be given out
             hold, until = span.start, None
-    spans = _merged(spans, hold)
-    return Scanned(spans, hold, State(state.key, expected), until, tried)
-
-
-def _key(text: bytes, at: int, spans: list[Span], *, final: bool) -> tuple[int, State, int]:
-    """``PRIVATE KEY`` stands at ``at``. Returns where to look on, the state there, and from where on it cannot be told."""
-    size = len(text)
-    marker = pem.begin(text, at)
-    if marker is None:
-        return at, State(), size
-    first, last, stop, closed = pem.inline(text, marker.end())
-    if not final and not closed and stop >= size - 40 and not _LINE_END.search(text, stop):
-        return stop, State(), marker.end()
-    if first < last:
-        _drop(marker.end(), stop, spans)
-        spans.append(Span(first, last, "PRIVATE_KEY"))
-    if closed:
-        return stop, State(), size
-    line = max(text.rfind(b"\n", 0, marker.start()), text.rfind(b"\r", 0, marker.start())) + 1
-    state = State(pem.Open(pem.shape(text[line : marker.start()]), lines=int(first < last)))
-    spoken = text[stop : stop + 1] not in {b"\r", b"\n", b""} and not first < last
-    if spoken and not pem.logged(text[line : marker.start()]):
-        return stop, State(), size  # it is spoken of
-    ended = _LINE_END.search(text, stop)
-    if text.find(b"PRIVATE KEY", stop, size if ended is None else ended.start()) >= 0:
-        return stop, State(), size  # another one follows in this line
-    if ended is None:
-        return stop, state, size
-    return _armoured(text, ended.end(), state, spans, final=final)
-
-
-def _armoured(
-    text: bytes, place: int, state: State, spans: list[Span], *, final: bool
-) -> tuple[int, State, int]:
-    """Take the lines of a key out from ``place`` on."""
-    size = len(text)
-    while state.key is not None and place < size:
-        ended = _LINE_END.search(text, place)
-        end = size if ended is None else ended.start()
-        if ended is None and not final:
-            return place, state, place
-        first = state.key.lines == 0
-        found, key = pem.judge(text[place:end], state.key)
-        if found is not None:
-            _drop(place, end, spans)
-            spans.append(Span(place + found[0], place + found[1], "PRIVATE_KEY", first))
-        state = State(key)
-        if found is None and key is None:
-            break
-        place = size if ended is None else ended.end()
-    return place, state, size
-
-
-def _drop(start: int, end: int, spans: list[Span]) -> None:
-    """What other rules found inside of a key is no finding."""
-    spans[:] = [span for span in spans if span.end <= start or span.start >= end]
+    return Scanned(_merged(spans, hold), hold, State(keys.key, expected), until, tried)
 
 
 def _merged(spans: list[Span], hold: int) -> list[Span]:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 WINDOW = 64 * 1024
 _LEAST = WINDOW // 2
+_AT_ONCE = 4 * WINDOW  # of lines
 _BEFORE_COOKIE = 16  # bytes of a header's name before these letters
 _END = re.compile(rb"[\s\"'`<>\x00]")
 _LINE_END = re.compile(rb"[\r\n]")
@@ -115,7 +116,7 @@ class Redactor:
                     break
                 self._swallowing, self._within = None, True
             reach = min(size, base + WINDOW)
-            cut = self._cut(buffer, start, base, reach)
+            cut = self._cut(buffer, base, reach) if self._within else _whole_lines(buffer, start)
             if cut >= 0:
                 found = self._scan(buffer, start, cut, final=True)
                 self._state = found.state
@@ -159,10 +160,8 @@ class Redactor:
         ]
         return min([start, *(at - _BEFORE_COOKIE for at in headers if at >= _BEFORE_COOKIE)])
 
-    def _cut(self, buffer: bytes, start: int, base: int, reach: int) -> int:
-        """The end of the lines that are whole, or of the line that was looked at in steps; -1 if there is none."""
-        if not self._within:
-            return max(buffer.rfind(b"\n", start, reach), buffer.rfind(b"\r", start, reach)) + 1 or -1
+    def _cut(self, buffer: bytes, base: int, reach: int) -> int:
+        """The end of the line that was looked at in steps; -1 if it is not there."""
         ends = [end for mark in (b"\n", b"\r") if (end := buffer.find(mark, base, reach)) >= 0]
         return min(ends) + 1 if ends else -1
 
@@ -178,3 +177,16 @@ class Redactor:
     def _placeholder(self, kind: str) -> bytes:
         self.counts[kind] = self.counts.get(kind, 0) + 1
         return b"[REDACTED: %b]" % kind.encode()
+
+
+def _whole_lines(buffer: bytes, start: int) -> int:
+    """The end of lines of which none is longer than a window; -1 if there is none."""
+    cut = -1
+    place = start
+    while place - start < _AT_ONCE:
+        reach = place + WINDOW
+        end = max(buffer.rfind(b"\n", place, reach), buffer.rfind(b"\r", place, reach)) + 1
+        if not end:
+            break
+        cut = place = end
+    return cut
