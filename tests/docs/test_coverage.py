@@ -152,6 +152,11 @@ def test_every_state_is_known():
     assert {cells[2] for cells in rows()} - STATES == set()
 
 
+def test_nothing_is_open():
+    """Every requirement is met, or deliberately met otherwise."""
+    assert [cells[0] for cells in rows() if cells[2] == "open"] == []
+
+
 def test_every_proof_names_a_test_that_exists():
     """What is done is done because a named test says so."""
     wrong = {

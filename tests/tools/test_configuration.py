@@ -516,7 +516,7 @@ def test_more_strategies_may_be_registered(load):
 def test_the_storage_path_stays_below_the_working_directory(refusal, value):
     """Absolute folders and those that lead out are refused, and so is the working directory itself."""
     message = refusal(f"artifacts: {{storage_path: {value}}}")
-    assert "tools.truncation.artifacts.storage_path must be a folder below the working directory" in message
+    assert "tools.truncation.artifacts.storage_path must be a path below the working directory" in message
 
 
 @pytest.mark.parametrize("value", ["x", "a/b", "a/../b", "./x", "..x", ".acode/artifacts/"])

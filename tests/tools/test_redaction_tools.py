@@ -15,10 +15,17 @@ from support import NO_FLOORS
 from spillstore import Store
 from spillstore.redaction import Pattern, RedactionRules
 from spillstore_tools.bash import BashTool
-from spillstore_tools.configuration import RedactionSettings, ToolOverride, TruncationConfiguration
+from spillstore_tools.configuration import (
+    ConfigurationError,
+    RedactionSettings,
+    ToolOverride,
+    TruncationConfiguration,
+    load,
+)
 from spillstore_tools.mcp._listing import Names
 from spillstore_tools.mcp._results import Call, Fitter
 from spillstore_tools.profiles import NAMES, profile
+from spillstore_tools.redaction import Redaction
 from spillstore_tools.spill import Spill
 from spillstore_tools.toolbox import Toolbox
 from spillstore_tools.truncation import TruncationProcessor
@@ -305,6 +312,29 @@ def test_off_by_the_environment(cli, root, monkeypatch):
     assert answer.json["preview"].startswith(LINE)
     with Store(root, **NO_FLOORS).session("default", read_only=True) as session:
         assert session.artifact(answer.json["artifact"]["id"]).events("create")[0].detail["redact"] is False
+
+
+@pytest.mark.parametrize("text", ["[password, JWT]", "Password, jwt", '["password", "jwt"]'])
+def test_kinds_that_stay_in_the_file(tmp_path, text):
+    """They are a list, or text with commas; in a variable, too."""
+    (tmp_path / ".agent").mkdir()
+    file = tmp_path / ".agent" / "config.yml"
+    file.write_text(
+        f"tools: {{truncation: {{redaction: {{off: {text if text[0] == '[' else repr(text)}}}}}}}\n"
+    )
+    variable = {"SPILLSTORE_TRUNCATION__REDACTION__OFF": "password,jwt"}
+    for configuration in (load(tmp_path, environment={}), load(tmp_path / "..", environment=variable)):
+        assert Redaction(None, configuration).rules("t").off == {"PASSWORD", "JWT"}
+
+
+@pytest.mark.parametrize("text", ["5", "[1]", "[[password]]", '""', '[""]', "{password: true}", "[{a: b}]"])
+def test_kinds_that_stay_are_texts(tmp_path, text):
+    """Anything else is refused with its line."""
+    (tmp_path / ".agent").mkdir()
+    file = tmp_path / ".agent" / "config.yml"
+    file.write_text(f"tools:\n  truncation:\n    redaction:\n      off: {text}\n")
+    with pytest.raises(ConfigurationError, match=r"line 4: .*redaction\.off"):
+        load(tmp_path, environment={})
 
 
 def test_own_patterns_and_kinds_that_stay(store):

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 
 _GROUPS = (inspect.StructType, inspect.DictType)
 _SHOWN = 60
+_WANTED: dict[type[inspect.Type], str] = {
+    inspect.BoolType: "true or false",
+    inspect.FloatType: "a number above 0 and below 1",
+    inspect.VarTupleType: "a list of texts, or text with commas",
+}
 
 
 def checked(layer: Layer, schema: type[msgspec.Struct], strategies: Collection[str]) -> Layer:
@@ -114,6 +119,9 @@ def _fits(kind: Any, name: str, value: Any, strategies: Collection[str]) -> bool
         return type(value) is int and kind.ge <= value < kind.lt  # type: ignore[operator]  # Count has both
     if isinstance(kind, inspect.FloatType):
         return type(value) in {int, float} and kind.gt < value < kind.lt
+    if isinstance(kind, inspect.VarTupleType):
+        items = value if isinstance(value, (list, tuple)) else [value]
+        return all(type(item) is str and item for item in items)
     if kind.min_length:
         return type(value) is str and bool(value)
     return type(value) is str and (value in strategies if "strategy" in name else _is_below(value))
@@ -126,17 +134,18 @@ def _is_below(folder: str) -> bool:
 
 
 def _wanted(kind: Any, name: str, strategies: Collection[str]) -> str:
-    if isinstance(kind, inspect.BoolType):
-        return "true or false"
     if isinstance(kind, inspect.IntType):
         return f"a positive integer (at most {(kind.lt or 0) - 1})"
-    if isinstance(kind, inspect.FloatType):
-        return "a number above 0 and below 1"
+    for of, wanted in _WANTED.items():
+        if isinstance(kind, of):
+            return wanted
     if kind.min_length:
         return "text"
     if "strategy" in name:
         return f"one of {', '.join(sorted(strategies))}"
-    return "a folder below the working directory, such as .acode/artifacts: relative, and not leading out by '..'"
+    return (
+        "a path below the working directory, such as .acode/artifacts: relative, and not leading out by '..'"
+    )
 
 
 def _refuse(path: KeyPath, origin: str, wanted: str, value: object) -> NoReturn:

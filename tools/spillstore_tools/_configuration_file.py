@@ -152,22 +152,28 @@ class _Document:
 
     def collect(self, node: Any, path: KeyPath, place: Any) -> None:
         """Put the settings below ``node`` into the layer; errors name the line of the key at ``place``."""
+        if node.id == "mapping" and node.value:
+            self._count(path, place)
+            for name, (key, value) in self.entries(node).items():
+                self.collect(value, (*path, name), key)
+        else:
+            origin = f"{self.path}, line {place.start_mark.line + 1}"
+            self.layer[path] = Setting(self._value(node, path, place), origin)
+
+    def _count(self, path: KeyPath, place: Any) -> None:
         self._values += 1
         if self._values > MAX_VALUES or len(path) > MAX_DEPTH:
             self.fail(
                 place,
                 f"tools.truncation holds more than {MAX_VALUES:,} values or {MAX_DEPTH} levels, aliases followed",
             )
-        if node.id == "mapping" and node.value:
-            for name, (key, value) in self.entries(node).items():
-                self.collect(value, (*path, name), key)
-        else:
-            origin = f"{self.path}, line {place.start_mark.line + 1}"
-            self.layer[path] = Setting(self._value(node), origin)
 
-    def _value(self, node: Any) -> object:
-        if node.id != "scalar":
-            return {} if node.id == "mapping" else []
+    def _value(self, node: Any, path: KeyPath, place: Any) -> object:
+        self._count(path, place)
+        if node.id == "sequence":
+            return [self._value(inner, (*path, ""), place) for inner in node.value]
+        if node.id == "mapping":
+            return {}
         if node.tag not in _PLAIN_TAGS:
             self.fail(node, f"the tag {node.tag} is not allowed here; write a plain value")
         return node.value if node.style in _QUOTED else parse_scalar(node.value)

@@ -116,14 +116,14 @@ class RedactionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
 
     Attributes:
         enabled: whether any are.
-        off: kinds that stay, such as ``JWT``, separated by commas.
+        off: kinds that stay, such as ``JWT``: a list, or text with commas.
         patterns: RE2 expressions by the kind that takes their place.
         allow: RE2 expressions by a name of one's choice; a secret that one of them matches as a whole stays.
         rules: a file in the TOML format of gitleaks, relative to the working directory and below it.
     """
 
     enabled: bool = True
-    off: Text | None = None
+    off: tuple[Text, ...] | Text | None = None
     patterns: dict[str, Text] = msgspec.field(default_factory=dict)
     allow: dict[str, Text] = msgspec.field(default_factory=dict)
     rules: str | None = None

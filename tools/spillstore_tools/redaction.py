@@ -88,9 +88,14 @@ def _configured(settings: RedactionSettings, base: RedactionRules) -> RedactionR
             patterns += RedactionRules.from_gitleaks(Path(settings.rules)).patterns
         return dataclasses.replace(
             base,
-            off=base.off | {kind.strip().upper() for kind in (settings.off or "").split(",") if kind.strip()},
+            off=base.off | _kinds(settings.off or ()),
             patterns=(*base.patterns, *patterns),
             allow_patterns=(*base.allow_patterns, *settings.allow.values()),
         )
     except (OSError, SpillstoreError) as error:
         raise InvalidSettingError(f"tools.truncation.redaction: {error}") from None
+
+
+def _kinds(told: tuple[str, ...] | str) -> frozenset[str]:
+    names = told.split(",") if isinstance(told, str) else told
+    return frozenset(name.strip().upper() for name in names if name.strip())
