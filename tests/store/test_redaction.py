@@ -524,3 +524,17 @@ def test_beginnings_of_other_syntax():
     """What cannot be read is said to be."""
     with pytest.raises(UnreadableError):
         beginnings(r"(a)\1")
+
+
+@pytest.mark.parametrize("word", ["p\xe4ssword1", "gr\xf6\xdfe77x!", "\xf6l-und-77"])
+@pytest.mark.parametrize("form", ["password={}", 'DB_PASSWORD="{}"', '"password": "{}"'])
+def test_passwords_with_letters_of_any_encoding(word, form):
+    """A password of a western keyboard goes in UTF-8 and in an encoding of one byte a letter."""
+    for encoding in ("utf-8", "latin-1"):
+        assert counted(form.format(word).encode(encoding))[1] == {"PASSWORD": 1}
+
+
+def test_bytes_that_are_no_text_stay():
+    """What stands behind the word in an archive is no password."""
+    for value in (b"\x8f\xe3a1\xf3", b"\x01\x02\x03\x04", b"\xff\xfe1\xfd\xfc", b"\xe4\xf6\xfc\xdf1"):
+        assert counted(b"password=" + value + b"\n")[1] == {}

@@ -73,6 +73,7 @@ _LETTER = re.compile(rb"[A-Za-z]")
 _KEY = re.compile(rb"[A-Za-z0-9+/=_.~%!@#$^*:-]+")
 _MISMATCHED = re.compile(rb"[ \t].*|.*[ \t]|[,;:)\]}+].*[ \t].*", re.DOTALL)
 _DIGIT = re.compile(rb"\d")
+_LATIN = re.compile(rb"(?:[!-~]*[A-Za-z][\xc0-\xff]{1,2}(?![\xa0-\xff]))+[!-~]*|[\xc0-\xff][!-~]+")
 LEAST = 8  # bytes of a key or token
 _HIGH = bytes(range(0x80, 0x100))
 _LEAST_PASSWORD = 3
@@ -218,13 +219,13 @@ def mixed(value: bytes) -> bool:
 
 
 def _text(value: bytes) -> bool:
-    """Whether it is text, not a part of something binary."""
+    """Whether it is text, not a part of something binary; in an encoding of one byte a letter with a digit, too."""
     if value.isascii():
         return True
     try:
         return value.decode().isprintable()
     except UnicodeDecodeError:
-        return False
+        return _DIGIT.search(value) is not None and _LATIN.fullmatch(value) is not None
 
 
 def _identifier(value: bytes) -> bool:
