@@ -11,6 +11,7 @@ from benchmarks import (
     audit,
     bash,
     concurrency,
+    detection,
     ingest,
     previews,
     reads,
@@ -37,6 +38,7 @@ _ALL = {
     "bash": bash.measure,
     "retrieval": retrieval.measure,
     "redaction": redaction.measure,
+    "detection": detection.measure,
     "audit": audit.measure,
 }
 _RESULTS = Path(__file__).parent / "results"

@@ -118,6 +118,10 @@ cache_key=0a1b2c3d4e5f60718293a4b5c6d7e8f9
 key: value
 "key": "some.translation.key2"
 primary_key=True
+tokens = [str(element) for element in value]
+RX_TOKENS = [(re.compile(rx), sub) for rx in found]
+{'Date': stamp, 'Authorization': v4auth_header}
+userinfo += f":{password}"
 public_key = "9Cnzj4p4WGeKLs1Pt8QuKUpRKfFLfRYC9AIKjbJTWit"
 ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQC7vbqajDhA me@host
 test_password_reset PASSED [ 12%]

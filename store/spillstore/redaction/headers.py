@@ -61,6 +61,10 @@ def bearer(look: Look, start: int, end: int) -> int:
     return begin
 
 
+_QUOTES = frozenset({b'"', b"'"})
+_SNAKE = re.compile(rb"[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
+
+
 def _credentials(look: Look, begin: int) -> int:
     text = look.text
     scheme = _AUTH_SCHEME.match(text, begin)
@@ -79,7 +83,8 @@ def _credentials(look: Look, begin: int) -> int:
     if scheme:
         good = _CREDENTIAL.fullmatch(value) is not None
     else:
-        good = len(value) >= _LEAST_OPAQUE and drawn(value)
+        variable = text[start - 1 : start] not in _QUOTES and _SNAKE.fullmatch(value)
+        good = len(value) >= _LEAST_OPAQUE and drawn(value) and not variable
     if good:
         look.add(start, start + len(value), kind)
     return start

@@ -34,7 +34,7 @@ _PLACEHOLDER = re.compile(
 )
 _VARIABLE = re.compile(
     rb"""(?x)
-    \$[A-Za-z_][\w:]*(?:(?:->|\[|\{|/|\().*)?[;,)]* | \$\d+ (?:\s.*)? | \{[A-Za-z_]+ | \$[({].* | \{\{.* | \{[^{}]*\}.* | \{% .* | %[A-Za-z_]\w*% | %(?:\([^)]*\))?[#0-9.-]*[sdrifxq] | <[^<>]*>? | \[[\w\ .,|<>/\#-]*(?:\].*)?
+    \$[A-Za-z_][\w:]*(?:(?:->|\[|\{|/|\().*)?[;,)]* | \$\d+ (?:\s.*)? | [:/@]?\{[A-Za-z_]+ | \$[({].* | \{\{.* | [:/@]?\{[^{}]*\}.* | \[\(?[A-Za-z_][\w.]*\(.* | \{% .* | %[A-Za-z_]\w*% | %(?:\([^)]*\))?[#0-9.-]*[sdrifxq] | <[^<>]*>? | \[[\w\ .,|<>/\#-]*(?:\].*)?
     | @[A-Za-z_.]+ | !(?:vault|Ref|Sub|GetAtt|reference|secret|env|ENV|include|If|Join|ImportValue|!\w+)\b.* | \#\{.* | :[a-z_]+ | \?\d* | \(.* | \).* | ENC\(.* | (?:vault|op|ssm|arn|secret|keyring|env|file|awssm|kms|projects):.*
     | (?:https?|file|s3|gs)://.* | \\[A-Za-z].* | [&*]\w+ | ~
     """
