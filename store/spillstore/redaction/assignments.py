@@ -449,13 +449,14 @@ def _bare(look: Look, known: Named, begin: int, start: int, *, option: bool = Fa
         return start
     if known.strength != "password" and len(value) < LEAST:
         return start
-    literal = option or _literal(look, begin, start, stop)
-    if known.strength == "password" and not option and _of_its_own(text, begin, start, value):
+    found = look.judged(value, known.strength, quoted=False, literal=True)
+    if found != look.judged(value, known.strength, quoted=False, literal=False):
+        found = found == (option or _literal(look, begin, start, stop))
+    if found and known.strength == "password" and not option and _of_its_own(text, begin, start, value):
         return start
-    if look.judged(value, known.strength, quoted=False, literal=literal):
+    if found:
         look.add(start, stop, known.kind)
-        return _behind(text, start, stop)
-    return start if len(value) <= _LONG else _behind(text, start, stop)
+    return start if not found and len(value) <= _LONG else _behind(text, start, stop)
 
 
 def _behind(text: bytes, start: int, stop: int) -> int:
