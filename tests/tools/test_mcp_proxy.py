@@ -829,6 +829,25 @@ def test_a_server_that_lingers_is_ended(talk):
     assert not alive(pid)
 
 
+@pytest.mark.parametrize("read", [True, False])
+def test_a_server_that_is_slow_answers(root, read):
+    """A request in a pipeline is answered though nothing follows it; where nobody reads, it is not waited for."""
+    server = (
+        'import time; line = input(); time.sleep(7); print(\'{"jsonrpc": "2.0", "id": 1, "result": {}}\')'
+    )
+    command = [sys.executable, "-m", "spillstore_tools.cli", "mcp-proxy", "--", sys.executable, "-c", server]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+        process.stdin.close()
+        if read:
+            assert json.loads(process.stdout.read())["result"] == {}
+        else:
+            process.stdout.close()
+        assert process.wait(60) == 0
+
+
 def test_the_server_ends_when_we_are_killed(talk):
     """After kill -9 the watchdog ends what is left."""
     it = talk([*RAW, "linger"])

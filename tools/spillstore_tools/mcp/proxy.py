@@ -20,6 +20,7 @@ import os
 import queue
 import re
 import secrets
+import select
 import signal
 import sys
 import threading
@@ -72,7 +73,7 @@ _READ = 256 * 1024
 _UNASKED = 8000  # bytes of an error, or of an answer that nobody waits for, above which it is made fit
 _ROOM = 64 * 1024 * 1024  # bytes of results that are being stored, or wait for it
 _WORKERS = 4
-_LEAVE = 5.0  # seconds for the server to end by itself once nobody asks any more
+_LEAVE = 5.0  # seconds for the server to end by itself once nobody asks or waits any more
 _FINISH = 5.0  # seconds for what is being stored
 _TOUCHED = frozenset({"initialize", "server/discover", "tools/list"})
 _OF_TASKS = frozenset({"tasks/result", "tasks/get"})  # of 2025-11-25, and of the extension that came after
@@ -110,7 +111,7 @@ class Proxy:
         from spillstore_tools.truncation import TruncationProcessor  # noqa: PLC0415
 
         self._store = store
-        self._input = streams[0]
+        self._input, self._output = streams
         self._client = LineWriter(streams[1], lambda: self._events.put(("deaf", 0)))
         processor = TruncationProcessor(
             store.session, profile=profile, configuration=configuration, flags=flags
@@ -142,8 +143,7 @@ class Proxy:
             try:
                 kind, number = self._events.get()
                 if kind == "client":
-                    with contextlib.suppress(queue.Empty):  # it takes its time, and is ended
-                        kind, number = _other(self._events.get(timeout=_LEAVE), kind)
+                    kind, number = self._left_alone()
             finally:
                 code = self._end()
         if kind == "signal":
@@ -151,6 +151,17 @@ class Proxy:
         if kind in {"client", "deaf"}:
             return 0
         return code
+
+    def _left_alone(self) -> tuple[str, int]:
+        """Nobody asks any more: let the server answer what it was asked, and end; returns what happened."""
+        while True:
+            try:
+                return _other(self._events.get(timeout=_LEAVE), "client")
+            except queue.Empty:
+                with self._lock:
+                    owes = any(each.ours is None for each in self._pending.values())
+                if not (owes and _is_read(self._output)):
+                    return "client", 0
 
     def _end(self) -> int:
         """End the server, finish what is being stored, tell those who wait; the server's exit code, or ours."""
@@ -505,6 +516,13 @@ def _signals(events: queue.SimpleQueue[tuple[str, int]]) -> Iterator[None]:
 def _other(event: tuple[str, int], before: str) -> tuple[str, int]:
     """What happened after the client had gone: that the server then ends is as it should be."""
     return (before, 0) if event[0] in {"server", "deaf"} else event
+
+
+def _is_read(stream: int) -> bool:
+    """Whether somebody has the other end of a pipe open."""
+    poll = select.poll()
+    poll.register(stream, 0)
+    return not poll.poll(0)
 
 
 def _note(message: str) -> None:
