@@ -832,9 +832,8 @@ def test_a_server_that_lingers_is_ended(talk):
 @pytest.mark.parametrize("read", [True, False])
 def test_a_server_that_is_slow_answers(root, read):
     """A request in a pipeline is answered though nothing follows it; where nobody reads, it is not waited for."""
-    server = (
-        'import time; line = input(); time.sleep(7); print(\'{"jsonrpc": "2.0", "id": 1, "result": {}}\')'
-    )
+    answer = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {}})
+    server = f"import time; input(); time.sleep({7 if read else 600}); print({answer!r})"
     command = [sys.executable, "-m", "spillstore_tools.cli", "mcp-proxy", "--", sys.executable, "-c", server]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin
