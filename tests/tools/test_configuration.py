@@ -219,7 +219,7 @@ def test_every_key_may_differ_for_a_tool(load):
         },
         "smart_truncation": {"enabled": True, "preserve_functions": False, "prioritize_errors": False},
     }
-    assert {*own, "redact"} == set(ToolOverride.__struct_fields__)
+    assert {*own, "redaction"} == set(ToolOverride.__struct_fields__)
     found = load(overrides={"x": own})
     values = [
         value for group in own.values() for value in (group.values() if type(group) is dict else [group])
@@ -815,6 +815,7 @@ def test_the_public_names_are_these():
         "LineOverride",
         "LineTruncation",
         "MetadataSettings",
+        "RedactionOverride",
         "RedactionSettings",
         "SmartOverride",
         "SmartTruncation",

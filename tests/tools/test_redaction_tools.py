@@ -13,10 +13,12 @@ from leaks import everything
 from support import NO_FLOORS
 
 from spillstore import Store
+from spillstore.exceptions import InvalidSettingError
 from spillstore.redaction import Pattern, RedactionRules
 from spillstore_tools.bash import BashTool
 from spillstore_tools.configuration import (
     ConfigurationError,
+    RedactionOverride,
     RedactionSettings,
     ToolOverride,
     TruncationConfiguration,
@@ -280,8 +282,10 @@ def test_a_prompt_of_a_process_is_seen_while_it_waits(store, root):
 
 
 def test_off_for_one_tool(store):
-    """``overrides.TOOL.redact: false`` stores and shows what that tool prints, and the audit log says so."""
-    configuration = TruncationConfiguration(overrides={"raw": ToolOverride(redact=False)})
+    """``overrides.TOOL.redaction.enabled: false`` stores and shows what that tool prints, and the audit log says so."""
+    configuration = TruncationConfiguration(
+        overrides={"raw": ToolOverride(redaction=RedactionOverride(enabled=False))}
+    )
     with store.session("s") as session:
         processor = TruncationProcessor(session, configuration=configuration)
         assert processor.process(LINE, "raw").content == LINE
@@ -297,7 +301,8 @@ def test_off_for_one_tool(store):
 def test_off_for_all_and_on_for_one(store):
     """So does ``redaction.enabled: false``, but for a tool whose override asks for it."""
     configuration = TruncationConfiguration(
-        redaction=RedactionSettings(enabled=False), overrides={"careful": ToolOverride(redact=True)}
+        redaction=RedactionSettings(enabled=False),
+        overrides={"careful": ToolOverride(redaction=RedactionOverride(enabled=True))},
     )
     with store.session("s") as session:
         processor = TruncationProcessor(session, configuration=configuration)
@@ -349,6 +354,35 @@ def test_own_patterns_and_kinds_that_stay(store):
         assert processor.process(f"{LINE} badge-77", "t").content == f"{LINE} [REDACTED: BADGE]"
         rules = RedactionRules(patterns=(Pattern(name="badge", pattern=r"badge-\d+"),))
         assert session.put("badge-1", redact=rules).read_bytes(0, 99) == b"[REDACTED: BADGE]"
+
+
+def test_patterns_and_kinds_of_one_tool(store, tmp_path):
+    """What is said for a tool comes on top of what is said for all, in previews and in what is stored."""
+    (tmp_path / ".agent").mkdir()
+    (tmp_path / ".agent" / "config.yml").write_text(
+        "tools:\n  truncation:\n    redaction:\n      patterns: {badge: 'badge-[0-9]+'}\n    overrides:\n"
+        "      door:\n        redaction:\n          off: [password]\n          patterns: {lock: 'lock-[0-9]+'}\n"
+    )
+    text = f"{LINE} badge-77 lock-88"
+    for_all = f"{CLEAN} [REDACTED: BADGE] lock-88"
+    for_door = f"deploy --password {PASSWORD} [REDACTED: GITHUB_TOKEN] [REDACTED: BADGE] [REDACTED: LOCK]"
+    with store.session("s") as session:
+        processor = TruncationProcessor(session, configuration=load(tmp_path, environment={}))
+        assert processor.process(text, "t").content == for_all
+        assert processor.process(text, "door").content == for_door
+        kept = processor.process(f"{text}\n" * 5000, "door")
+        assert session.artifact(kept.artifact_id).read_lines(5000, 5000) == f"{for_door}\n".encode()
+
+
+def test_a_pattern_of_one_tool_that_cannot_be_used(store):
+    """It is refused with its place, and nothing of that tool is shown unredacted."""
+    own = ToolOverride(redaction=RedactionOverride(patterns={"x": "(?=a)"}))
+    configuration = TruncationConfiguration(overrides={"door": own})
+    with store.session("s") as session:
+        processor = TruncationProcessor(session, configuration=configuration)
+        assert processor.process(LINE, "t").content == CLEAN
+        with pytest.raises(InvalidSettingError, match=r"overrides\.door\.redaction"):
+            processor.process(LINE, "door")
 
 
 def test_log_records_of_the_tools(store, caplog):

@@ -158,6 +158,18 @@ class SmartOverride(
     prioritize_errors: bool | None = None
 
 
+class RedactionOverride(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """`RedactionSettings` of one tool: whether, instead of the global value; the others besides the global ones."""
+
+    enabled: bool | None = None
+    off: tuple[Text, ...] | Text | None = None
+    patterns: dict[str, Text] = msgspec.field(default_factory=dict)
+    allow: dict[str, Text] = msgspec.field(default_factory=dict)
+    rules: str | None = None
+
+
 class ToolOverride(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """What is configured for one tool alone; None takes the global value.
 
@@ -167,7 +179,7 @@ class ToolOverride(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         artifact_threshold: characters.
         max_artifact_size: bytes.
         head_ratio: fraction, above 0 and below 1.
-        redact: whether secrets are taken out, instead of `redaction.enabled`.
+        redaction: added to the global one, but for `enabled`.
         line_truncation: merged with the global one, key by key.
         element_truncation: merged with the global one, key by key.
         smart_truncation: merged with the global one, key by key.
@@ -178,7 +190,7 @@ class ToolOverride(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     artifact_threshold: Count | None = None
     max_artifact_size: Count | None = None
     head_ratio: Ratio | None = None
-    redact: bool | None = None
+    redaction: RedactionOverride = RedactionOverride()
     line_truncation: LineOverride = LineOverride()
     element_truncation: ElementOverride = ElementOverride()
     smart_truncation: SmartOverride = SmartOverride()

@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
     from spillstore import Session
     from spillstore.redaction import RedactionRules
-    from spillstore_tools.configuration import RedactionSettings, TruncationConfiguration
+    from spillstore_tools.configuration import (
+        RedactionOverride,
+        RedactionSettings,
+        TruncationConfiguration,
+    )
 
 
 class Redaction:
@@ -32,8 +36,8 @@ class Redaction:
     ) -> None:
         self._configuration = configuration
         self._session = session
-        self._rules: RedactionRules | None = None
-        self._made = False
+        # By tool; "" stands for all those of which nothing is said.
+        self._made: dict[str, RedactionRules | None] = {}
 
     def rules(self, tool: str) -> RedactionRules | None:
         """The rules for the output of a tool; None if nothing is taken out.
@@ -41,17 +45,19 @@ class Redaction:
         Raises:
             InvalidSettingError: a configured expression or file that cannot be used.
         """
-        configuration = self._configuration
-        own = configuration.overrides.get(tool) if configuration is not None else None
-        if own is not None and own.redact is not None:
-            return (self._all() or _default()) if own.redact else None
-        return self._all() if configuration is None or configuration.redaction.enabled else None
-
-    def _all(self) -> RedactionRules | None:
-        if not self._made:
-            self._rules = self._make()
-            self._made = True
-        return self._rules
+        told = self._configuration
+        own = told.overrides[tool].redaction if told is not None and tool in told.overrides else None
+        asked = None if own is None else own.enabled
+        if asked is False or (asked is None and told is not None and not told.redaction.enabled):
+            return None
+        if "" not in self._made:
+            self._made[""] = self._make()
+        base = self._made[""] or (_default() if asked else None)
+        if base is None or own is None or not _adds(own):
+            return base
+        if tool not in self._made:
+            self._made[tool] = _configured(own, base, f"overrides.{tool}.redaction")
+        return self._made[tool]
 
     def _make(self) -> RedactionRules | None:
         from spillstore import Session  # noqa: PLC0415  # most callers have it by now
@@ -61,7 +67,7 @@ class Redaction:
             base = self._session.redaction()
         if base is None or self._configuration is None:
             return base
-        return _configured(self._configuration.redaction, base)
+        return _configured(self._configuration.redaction, base, "redaction")
 
 
 def _default() -> RedactionRules:
@@ -70,8 +76,10 @@ def _default() -> RedactionRules:
     return DEFAULT
 
 
-def _configured(settings: RedactionSettings, base: RedactionRules) -> RedactionRules:
-    """The rules with what a configuration adds to them.
+def _configured(
+    settings: RedactionSettings | RedactionOverride, base: RedactionRules, where: str
+) -> RedactionRules:
+    """The rules with what a part of the configuration adds to them.
 
     Raises:
         InvalidSettingError: an expression or a file that cannot be used.
@@ -80,7 +88,7 @@ def _configured(settings: RedactionSettings, base: RedactionRules) -> RedactionR
 
     from spillstore.redaction import Pattern, RedactionRules  # noqa: PLC0415  # likewise
 
-    if not (settings.off or settings.patterns or settings.allow or settings.rules):
+    if not _adds(settings):
         return base
     try:
         patterns = tuple(Pattern(name=name, pattern=text) for name, text in settings.patterns.items())
@@ -93,7 +101,11 @@ def _configured(settings: RedactionSettings, base: RedactionRules) -> RedactionR
             allow_patterns=(*base.allow_patterns, *settings.allow.values()),
         )
     except (OSError, SpillstoreError) as error:
-        raise InvalidSettingError(f"tools.truncation.redaction: {error}") from None
+        raise InvalidSettingError(f"tools.truncation.{where}: {error}") from None
+
+
+def _adds(settings: RedactionSettings | RedactionOverride) -> bool:
+    return bool(settings.off or settings.patterns or settings.allow or settings.rules)
 
 
 def _kinds(told: tuple[str, ...] | str) -> frozenset[str]:
