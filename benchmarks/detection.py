@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _TESTS = Path(__file__).parents[1] / "tests" / "store"
 _AROUND = ("{}", "token is {} ok", "x={}", '"{}"', "https://x.example/?k={}&y")
+_SAMPLE = MIB // 4
 _LEFT = 8  # bytes of a secret in a row that may not stay
 _MOST = 0.6  # of a secret: named is what holds that much of it
 _COMMANDS = (
@@ -148,20 +149,19 @@ def _recall(seeds: int, scanner: Scanner | None) -> list[Row]:
 
 
 def _precision(space: Workspace, scanner: Scanner | None) -> list[Row]:
-    most = MIB // 4 if space.quick else MIB
     library, packages = (Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib"))
     own = [
         path for path in _files(library, "*.py") if not {"test", "tests", "site-packages"} & set(path.parts)
     ]
     others = _files(packages, "*.py")
     records = _files(packages, "RECORD")
-    made = [make(random.Random(7)).encode()[:most] for make in _tests("test_redaction_corpora").CLEAN]
+    made = [make(random.Random(7)).encode()[:_SAMPLE] for make in _tests("test_redaction_corpora").CLEAN]
     return [
-        _taken("the standard library's sources", [_sample(own, most)], scanner),
-        _taken("installed packages' sources", [_sample(others, most)], scanner),
-        _taken("installed packages' lists of hashes", [_sample(records, most)], scanner),
-        _taken("real tool output", [space.source("tool", 50 * MIB).path.read_bytes()[:most]], scanner),
-        _taken("a generated log", [space.source("log", 50 * MIB).path.read_bytes()[:most]], scanner),
+        _taken("the standard library's sources", [_sample(own, _SAMPLE)], scanner),
+        _taken("installed packages' sources", [_sample(others, _SAMPLE)], scanner),
+        _taken("installed packages' lists of hashes", [_sample(records, _SAMPLE)], scanner),
+        _taken("real tool output", [space.source("tool", 50 * MIB).path.read_bytes()[:_SAMPLE]], scanner),
+        _taken("a generated log", [space.source("log", 50 * MIB).path.read_bytes()[:_SAMPLE]], scanner),
         _taken(f"generated lock files, checksums, ... ({len(made)} kinds)", made, scanner),
         _taken("all these sources and lists", (path.read_bytes() for path in own + others + records), None),
     ]
@@ -195,4 +195,4 @@ def _sample(paths: list[Path], most: int) -> bytes:
     """Files evenly from all of them, as many as fit."""
     total = sum(path.stat().st_size for path in paths)
     step = max(1, round(total / most))
-    return b"".join(path.read_bytes() for path in paths[::step])[:most]
+    return b"".join(path.read_bytes() for path in paths[::step])[:_SAMPLE]
