@@ -8,6 +8,7 @@ import random
 import string
 
 _LETTERS = string.ascii_letters + string.digits
+_LOWER = string.ascii_lowercase + string.digits
 _UPPER = string.ascii_uppercase + string.digits
 _HEX = "0123456789abcdef"
 _URL = _LETTERS + "-_"
@@ -35,6 +36,10 @@ class Maker:
     def password(self) -> str:
         """What a person may have typed: letters, a digit, perhaps a sign."""
         return self.of(self.random.randrange(8, 20), _LETTERS if self.random.random() < 0.5 else _SIGNS)
+
+    def uuid(self) -> str:
+        """Five groups of hexadecimal digits."""
+        return "-".join(self.of(size, _HEX) for size in (8, 4, 4, 4, 12))
 
     def jwt(self) -> str:
         """Header, claims, signature."""
@@ -93,6 +98,25 @@ class Maker:
             "azure": of(3) + "8Q~" + of(34, _LETTERS + "_~."),
             "alibaba": "LTAI" + of(20),
             "jwt": self.jwt(),
+            "aws without a digit": "AKIA" + "".join(self.random.sample(string.ascii_uppercase, 16)),
+            "twilio capital": "SKC" + of(31, _HEX.upper()),
+            "terraform padded": of(14) + ".atlasv1." + of(60, _URL) + "=" + of(4),
+            "artifactory reference": "cmVmd" + of(59),
+            "sourcegraph": "sgp_" + of(16, _HEX.upper()) + "_" + of(40, _HEX + "ABCDEF"),
+            "sourcegraph local": "sgp_local_" + of(40, _HEX.upper()),
+            "new relic query": "NRIQ-" + of(32, _URL),
+            "new relic rest": "NRRA-" + of(42, _HEX),
+            "new relic admin": "NRAA-" + of(27, _HEX),
+            "pixie": f"px-api-{self.uuid()}",
+            "adafruit": "aio_" + of(28),
+            "appsync": "da2-" + of(26, _LOWER),
+            "authress": f"sc_{of(12, _LOWER)}.{of(5, _LOWER)}.acc_{of(20, _LOWER)}." + of(60, _URL),
+            "marketplace": f"amzn.mws.{self.uuid()}",
+            "dependency-track": "odt_" + of(36),
+            "grafana old": "eyJrIjoi" + of(80),
+            "pyx": "tp-pyx-" + of(64),
+            "salesforce": f"00D{of(12)}!AQ" + of(94),
+            "stackhawk": f"hawk.{of(20)}.{of(20)}",
             "slack webhook": f"https://hooks.slack.com/services/T{of(8, _UPPER)}/B{of(8, _UPPER)}/{of(24)}",
             "discord webhook": f"https://discord.com/api/webhooks/{of(18, string.digits)}/{of(68, _URL)}",
             "discord": f"Bot {number}.{of(6, _URL)}.{of(38, _URL)}",
@@ -256,6 +280,58 @@ class Maker:
         put(of(64, _HEX), "https://b.s3.amazonaws.com/k?X-Amz-Expires=60&X-Amz-Signature=@@")
         put(of(43) + "%3D", "https://x.blob.core.windows.net/c?sv=2022-11-02&se=2024&sr=b&sp=r&sig=@@")
         put(base64.b64encode(of(900).encode()).decode(), "    client-key-data: @@")
+        return made
+
+    def elsewhere(self) -> list[tuple[str, str]]:
+        """The same in notations of more languages, in lines below a name, in calls and in notes."""
+        of, made = self.of, []
+        for form in (
+            "my_token: |\n  @@",
+            "my_token: >-\n  @@\nnext: 1",
+            "api_key:\n  @@\n",
+            "<apiToken>\n    @@\n</apiToken>",
+            '$apiToken .= "@@"',
+            '$apiToken ??= "@@";',
+            'API_TOKEN ::= "@@"',
+            'API_TOKEN :::= "@@"',
+            'variable "api_token" {\n  type    = string\n  default = "@@"\n}',
+            'API_TOKEN = \\\n    "@@"',
+            "softlayerapikey= @@",
+            "IBMCLOUDIAMAPIKEY=@@",
+            'config.facebook.key = "@@"',
+            "sonarLogin = '@@'",
+            "Set-Cookie: x=1; _my_app_session=@@; path=/",
+            "_my_app_session=@@",
+            "curl -u '@@:' https://x",
+            'curl --oauth2-bearer "@@" https://x',
+            "export BUNDLE_GEMS__EXAMPLE__COM=me:@@",
+            "Authorization: SSWS @@",
+        ):
+            secret = of(40)
+            made.append((secret, form.replace("@@", secret)))
+        for form in (
+            "MYSQLPASS: @@",
+            "dbpwd=@@",
+            "CREATE USER me IDENTIFIED BY @@;",
+            "CREATE ROLE me WITH LOGIN PASSWORD @@;",
+            "the new password is @@",
+            "username: me password @@",
+            "ID:me PWD:@@",
+            "비번:@@",
+            'os.environ.get("DB_PASSWORD", "@@")',
+            "process.env.DB_PASSWORD || '@@'",
+            'process.env["DB_PASSWORD"] ?? "@@"',
+            'os.getenv("DB_PASSWORD") or "@@"',
+            'new NetworkCredential("me", "@@")',
+            'new DirectoryEntry("LDAP://10.0.0.1", "me", "@@")',
+            'smtp.PlainAuth("", "me", "@@", host)',
+            "PsExec.exe \\\\host -u me -p @@ cmd",
+            "ConvertTo-SecureString -String @@ -Force",
+            'ConvertTo-SecureString \\"@@\\"',
+            "smtps://me@example.com:@@@smtp.example.com:465",
+        ):
+            secret = "x" + of(6) + "7" + of(4)
+            made.append((secret, form.replace("@@", secret)))
         return made
 
     def pem(self, kind: str = "RSA PRIVATE KEY", lines: int = 12) -> tuple[list[str], str]:

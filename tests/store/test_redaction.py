@@ -47,7 +47,8 @@ def test_tokens_are_known_by_their_form(seed):
 @pytest.mark.parametrize("seed", range(5))
 def test_values_are_known_by_their_place(seed):
     """What stands behind a secret's name, in a header, an address or an option goes, in every notation."""
-    left = [text for secret, text in Maker(seed).within() if secret in redact(text)]
+    maker = Maker(seed)
+    left = [text for secret, text in maker.within() + maker.elsewhere() if secret in redact(text)]
     assert left == []
 
 
@@ -159,6 +160,25 @@ def authenticate(user: str, password: str, token: str | None = None) -> Token:
 docker run -u 1000:1000 image
 python -u script.py
 curl -u username:password https://example.com
+get '/forgot-password' => "site/passwords#edit", as: 'edit_password'
+this.addPassword = "#add-password";
+echo 'password = '.$settings['daemon_password']."\\n";
+passwordLabel:"Password:",rememberMeLabel:"Remember me:"
+\$pwd = \$_POST[\"password\"];
+echo 'export DATABASE_PASSWORD="'$OTHER_PASSWORD'"' >> .env
+const password = process.env.DB_PASSWORD || "not-set"
+{"kind": "api-custom-key", "c098f218-face-40fe-9ea0-0199cba0": "no-value", "next": "x"}
+client_secret=aB38Q~xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+xoxe.xoxp-1-xxx
+https://example.com/images/250-xoxo-party-1.jpg
+spwd: 3.0-3.12
+BUNDLE_MIRROR__HTTPS://RUBYGEMS__ORG/: "http://localhost:9292"
+printf("Password is correct.");
+X25519PrivateKey = openssl.hpke.MLKEM768X25519PrivateKey
+tokens = expand_tokens(html2_tokens[j1:j2])
+account:패스워드:UID:GID
+password_token: |
+  see the manual
 """.strip("\n").split("\n")
 
 
@@ -302,6 +322,13 @@ def test_counts_are_by_kind():
         ("client_secret", "SECRET"),
         ("authToken", "TOKEN"),
         ("DD_API_KEY", "DATADOG_KEY"),
+        ("SOMECLOUDAPIKEY", "API_KEY"),
+        ("MYSQLPASS", "PASSWORD"),
+        ("dbpwd", "PASSWORD"),
+        ("facebook.key", "API_KEY"),
+        ("bypass", None),
+        ("spwd", None),
+        ("session", None),
         ("secretName", None),
         ("password_hash", None),
         ("tokenizer", None),

@@ -43,7 +43,7 @@ def _cut(data, places):
 def _texts(seed):
     maker = Maker(seed)
     tokens = maker.tokens()
-    texts = [text for _, text in maker.within()]
+    texts = [text for _, text in maker.within() + maker.elsewhere()]
     maker.random.shuffle(texts)
     texts = texts[:60] + [f"x {token} y" for token in tokens.values()]
     texts += [
@@ -195,6 +195,15 @@ HOSTILE = {
     "blanks": b"password" + b" " * 60,
     "elements": b"<password>",
     "files of passwords": b"a:5432:",
+    "words in a value": b"password=" + b"password" * 3000 + b"!\n",
+    "names in a value": b"secret='" + b"token.key." * 2400 + b"!'\n",
+    "masks": b"password=" + b"#" * 20_000 + b"a ",
+    "names with dots": b"token=" + b"a1b2c3d4e5f6g7h8i9j0." * 1000 + b"\n",
+    "spoken": b"password is ",
+    "defaults": b'getenv("token", "',
+    "values of variables": b'password || "',
+    "users of mail": b"://a@b.c:x",
+    "names above values": b"token = \\\n",
     "ends": b"a\r",
 }
 

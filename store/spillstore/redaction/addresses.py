@@ -15,6 +15,8 @@ _USER = re.compile(rb"[^\s:/@?#\"'<>`\\(){}\[\],;|\x00-\x20]{0,256}+")
 _SECRET = re.compile(rb"[^\s/\"'<>`\x00-\x20]*+")
 _SECRET_LONG = re.compile(rb"[^\s\"'<>`\x00-\x20]*+")
 _SCHEME = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*\Z")
+_MAIL = re.compile(rb"@[A-Za-z0-9-]{1,64}(?:\.[A-Za-z0-9-]{1,64}){1,8}:")
+_MAILED = re.compile(rb"[^\s/@\"'<>`\x00-\x20]*+")
 _SCHEME_END = frozenset(bytes([byte]) for byte in ALNUM)
 _DATABASES = tuple(
     b"postgres mysql mariadb mongo redis amqp mssql sqlserver oracle jdbc clickhouse cockroach couchbase cassandra neo4j bolt "
@@ -43,6 +45,12 @@ def url(look: Look, start: int, end: int) -> int:
         return end
     colon = look.end(_USER, end)
     following = text[colon : colon + 1]
+    if following == b"@" and (mail := _MAIL.match(text, colon)):  # a user may be an address of mail
+        stop = look.end(_MAILED, mail.end())
+        if look.open(mail.end(), stop):
+            return stop
+        if text[stop : stop + 1] == b"@":
+            return _password(look, start, end, mail.end() - 1)
     if following == b"@":
         value = text[end:colon]
         if (
@@ -78,7 +86,9 @@ def _password(look: Look, scheme_end: int, begin: int, colon: int) -> int:
         if b"/" in value[:stop]:
             return start  # a port and a path
     value = value[: max(stop, 0)]
-    nobody = user.lower() in (_NOBODY if database else _ANYBODY) and value.lower() in ANYTHING
+    nobody = (
+        user.partition(b"@")[0].lower() in (_NOBODY if database else _ANYBODY) and value.lower() in ANYTHING
+    )
     if not value or nobody or _VARIABLE_URL.fullmatch(value):
         return start
     look.add(start, start + len(value), "PASSWORD")
@@ -137,6 +147,24 @@ def neo4j(look: Look, _start: int, end: int) -> int:
     return stop
 
 
+_USER_AND_PASSWORD = re.compile(rb"[^/:]++:[^/:]++")
+_BUNDLE = re.compile(rb"[A-Z0-9_]{1,128}__[A-Z]{2,16}[\"']?[ \t]*[=:][ \t]*[\"']?(?=[^\s\"'$])")
+
+
+def bundle(look: Look, _start: int, end: int) -> int:
+    """``BUNDLE_GEMS__EXAMPLE__COM=user:password``, what Ruby's Bundler sends to a host."""
+    match = _BUNDLE.match(look.text, end)
+    if match is None:
+        return end
+    stop = look.word(match.end())
+    if look.open(match.end(), stop):
+        return stop
+    value = look.text[match.end() : stop]
+    if _USER_AND_PASSWORD.fullmatch(value) and not harmless(value):
+        look.add(match.end(), stop, "PASSWORD")
+    return stop
+
+
 def joined(look: Look, _start: int, end: int) -> int:
     """The second half of a token by which a node joins a k3s cluster."""
     stop = look.run(end)
@@ -158,6 +186,7 @@ RULES: tuple[tuple[str, Rule], ...] = (
     ("hooks.zapier.com/hooks/catch/", webhook),
     ("/hooks/", webhook),
     ("NEO4J_AUTH", neo4j),
+    ("BUNDLE_", bundle),
     ("::server:", joined),
     ("maker.ifttt.com/trigger/", webhook),
     ("jdbc:oracle:", oracle),

@@ -27,7 +27,7 @@ _NAME_ON = re.compile(rb"[\w.-]{0,96}+")
 
 _QUOTED = rb"(?:\\{0,8}[\"'`]|&(?:quot|apos|#39|#34|#x27|#x22);)"
 _CLOSER = rb"(?:" + _QUOTED + rb"){0,3}+(?:\]|%5[Dd]){0,2}+[ \t]{0,64}+"
-_SIGN = rb"(?:=>|:=|\?=|\+=|=(?!=)|:(?![:=/])|->|<-)"
+_SIGN = rb"(?:=>|:{1,3}=|\?{1,2}=|\+=|\.=|=(?!=)|:(?![:=/])|->|<-)"
 ASSIGN = re.compile(
     _CLOSER + _SIGN + rb"[ \t]{0,64}+(?:>[-+]?[ \t]+)?+(?:!!(?:str|binary)[ \t]+|&\w+[ \t]+(?=[\"']))?+"
     rb"(?:&(?:quot|apos|#39|#34|#x27|#x22);)?+"
@@ -51,6 +51,8 @@ _NESTED = re.compile(
     + rb"(?=\\{0,8}[\"'])"
 )
 _LISTED = re.compile(rb"\\{0,8}[\"'][ \t]{0,64}+,[ \t]{0,64}+(?=\\{0,8}[\"'])")
+# `os.getenv("NAME") or "..."`, `process.env.NAME || "..."`
+_ELSE = re.compile(rb"(?:\\{0,8}[\"'])?\]?\)?[ \t]{0,8}+(?:\|\||\?\?|or)[ \t]{0,8}+(?=[\"'`])")
 _TUPLE = re.compile(rb",[ \t]{0,8}+(?=[\"'])")
 _OPTION = re.compile(rb"[ \t]{1,16}+(?=[^\s=:])")
 _DEFINED = re.compile(rb"[ \t]{1,64}+(?=[\"'])")
@@ -59,7 +61,7 @@ _COUNTED = re.compile(rb"[ \t]\d{1,2}:[ \t]+(?=\S)")  # Unseal Key 1: ...
 _COLUMN = re.compile(rb"(?:[ \t]{2,64}+|\t)(?=[^\s=:|<>\"'#-])")
 _SPOKEN = re.compile(
     rb"(?:[ \t]+(?:[\w.-]{1,64}@[\w.-]{1,64}|(?:is|was|has|been|for|of|to|set|generated|created|reset|the|new|user|account|admin|root|elastic)\b)){0,8}+"
-    rb"(?:[ \t]*[:=][ \t]+|[ \t]+(?=[\"'`]))(?=\S)"
+    rb"(?:[ \t]*[:=][ \t]*|[ \t]+(?=[\"'`])|(?<=[ \t]is)[ \t]+)(?=\S)"
 )
 _ELEMENT = re.compile(rb"(?:[ \t][^<>\r\n]{0,256}+)?+>(?=[^<\s])")
 _ATTRIBUTE = re.compile(rb"[\"'](?:[ \t][^<>\r\n]{0,128}+)?+>(?=[^<\s])")
@@ -67,7 +69,7 @@ _CALL = re.compile(rb"\([ \t]{0,16}+N?(?=[\"'])")
 
 _FOLLOWING = frozenset(b" \t\\\"'`]=:<>?+-(%&!,")
 _AFTER_BLANKS = re.compile(
-    rb"[ \t]++(?:[=:<>?+!&\\\"'`-]|\d{1,2}[ \t:]|[Aa]s[ \t]|[Ss]tring|STRING|str\b|char|byte|text|TEXT|var\b|std::|\[|[Ii][Dd]\b"
+    rb"[ \t]++(?:[.=:<>?+!&\\\"'`|-]|\d{1,2}[ \t:]|[Aa]s[ \t]|[Ss]tring|STRING|str\b|char|byte|text|TEXT|var\b|std::|\[|[Ii][Dd]\b"
     rb"|is\b|was\b|has\b|for\b|of\b|set\b|generated|the\b|elastic)|[ \t]{2}|\t"
 )
 _CLOSERS = frozenset(b"\\\"'`]&%")
@@ -87,6 +89,8 @@ _SENT = re.compile(rb"(?:[>:]|write\(\d+, \")[ \t]*\Z")
 _OPTION_BEFORE = frozenset(b" \t\r\n\"'`[({,=|;\0")
 _TAGGED = frozenset({b"<", b":"})
 _DIRECTIVES = frozenset({b"password", b"requirepass", b"masterauth"})  # of .netrc, of Redis
+# What reads a variable of the environment; its second argument is what is taken without one.
+_GETTER = re.compile(rb"(?i)(?:\bgetenv|\benv(?:iron)?(?:\.get|\.fetch)?)\(\\{0,8}[\"']\Z")
 _CALLED = re.compile(rb"(?i)pass(?:word|wd|phrase)\Z")
 _SETS = re.compile(rb"(?:\.|[Ss]et_?|[Ww]ith_?)[Pp]ass(?:word|wd|phrase)\Z")
 _SMALL = frozenset(b"abcdefghijklmnopqrstuvwxyz")
@@ -94,7 +98,7 @@ _LARGE = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _NOTHING_FOLLOWS = frozenset(b",;){}")
 _QUALIFIER = rb"api|access|secret|private|auth|encryption|signing|master|account|shared|license|client|app|service|unseal|recovery"
 _QUALIFIED = re.compile(rb"(?i)\b(?:" + _QUALIFIER + rb")[ \t]\Z")
-_LOGIN = re.compile(rb"\blogin[ \t]+\S*[^\s,;][ \t]+\Z")
+_LOGIN = re.compile(rb"\b(?:login|user(?:name)?:)[ \t]+\S*[^\s,;][ \t]+\Z")
 _ANNOUNCED = re.compile(
     rb"(?i)\b(?:generated|temporary|initial|new|default|your|one-time|admin|root)\b[^\r\n:=]{0,40}\Z"
 )
@@ -148,12 +152,16 @@ def named(look: Look, start: int, end: int) -> int:  # one for each kind of name
         return stop
     if known.strength == "weak" and left in _SPACE and _QUALIFIED.search(text, max(0, begin - 16), begin):
         known = Named("API_KEY", "token")
+    found = len(look.spans)
     done = _signed(look, known, begin, stop)
     if done == stop:
         _spaced(look, known, begin, stop, dashed=dashed)
     if text[stop] in b" \t:[" and (match := _TYPED.match(text, stop)):
         done = max(done, _quoted(look, known, begin, match.end()))
-    if done == stop:
+    if text[stop] in b" \t\"'" and (match := _ELSE.match(text, stop)):
+        typed = known.strength == "password"
+        done = max(done, _quoted(look, known, begin, match.end(), strict=not typed, told=typed))
+    if len(look.spans) == found:
         nextlines.begin(look, known, begin, stop)
     return done
 
@@ -204,15 +212,21 @@ def marked(look: Look, start: int, end: int) -> int:
 def foreign(look: Look, start: int, end: int) -> int:
     """A password in a language other than English, behind a sign."""
     match = ASSIGN.match(look.text, end)
-    return end if match is None else _any(look, Named("PASSWORD", "password"), start, match.end())
+    if match is None or look.text[start - 1 : start] == b":":  # a list of fields
+        return end
+    return _any(look, Named("PASSWORD", "password"), start, match.end())
 
 
 def _told(look: Look, begin: int, stop: int) -> None:
-    """``PASS word`` of FTP, ``ENV NAME word``, ``config set NAME word``: a value behind a blank where a command says so."""
+    """``PASS word`` of FTP and SQL, ``ENV NAME word``, ``config set NAME word``: a value behind a blank where a command says so."""
     text = look.text
     back = max(0, begin - 32)
     name = text[begin:stop]
     sent = name == b"PASS" and _SENT.search(text, back, begin)
+    if name == b"PASSWORD" and _SQL.search(text, max(0, begin - 128), begin):
+        if match := _OPTION.match(text, stop):
+            _option(look, Named("PASSWORD", "password"), begin, match.end())
+        return
     if not sent and name not in _DIRECTIVES and not text[back:begin].rstrip(b" \t").endswith(_SETS_LAST):
         return
     match, known = _OPTION.match(text, stop), look.classified(begin, stop)
@@ -237,7 +251,8 @@ def _signed(look: Look, known: Named, begin: int, stop: int) -> int:
             if match := form.match(text, stop):
                 done = max(done, value(look, known, begin, match.end()))
         if (match := _LISTED.match(text, stop)) and text[match.end() + 1 : match.end() + 2] != b"-":
-            strict = text[begin] != _DASH and b"define" not in text[max(0, begin - 16) : begin]
+            before = text[max(0, begin - 20) : begin]
+            strict = text[begin] != _DASH and b"define" not in before and _GETTER.search(before) is None
             done = max(done, _quoted(look, known, begin, match.end(), strict=strict))
     elif match := _COMPARE.match(text, stop):
         done = max(done, _quoted(look, known, begin, match.end()))
@@ -300,9 +315,13 @@ def identified(look: Look, start: int, end: int) -> int:
     """``IDENTIFIED BY`` of SQL, and ``IDENTIFIED WITH plugin BY``."""
     text = look.text
     match = _DEFINED.match(text, end)
+    known = text[start] not in _SMALL or _SQL.search(text, max(0, start - 128), start) is not None
     if match is None:
-        return end
-    strict = text[start] in _SMALL and _SQL.search(text, max(0, start - 128), start) is None
+        match = _OPTION.match(text, end) if known else None
+        if match is None:
+            return end
+        return _bare(look, Named("PASSWORD", "password"), start, match.end(), option=True)
+    strict = not known
     return _quoted(look, Named("PASSWORD", "password"), start, match.end(), strict=strict)
 
 
@@ -322,7 +341,7 @@ def _netrc(look: Look, begin: int, value: int) -> bool:
     if name not in _DIRECTIVES:
         return False
     before = text[max(0, begin - 256) : begin]
-    if b"login" in before and _LOGIN.search(before):
+    if (b"login" in before or b"user" in before) and _LOGIN.search(before):
         return True
     if not _own_line(before[-_BACK:]):
         return False
@@ -372,6 +391,8 @@ def _spoken(look: Look, begin: int, start: int) -> None:
         return
     value = text[start:end].rstrip(b".")
     spoken = text[end : end + 1] in _ENDS and len(value) >= _LEAST_SPOKEN and mixed(value)
+    if text[start - 1] not in _SPACES or text[start - 2] not in b":=":  # no sign, or no blank behind it
+        spoken = spoken and drawn(value) and _CUT.search(value) is None and b"(" not in value
     if spoken and look.judged(value, "password", quoted=False, literal=True):
         look.add(start, start + len(value), "PASSWORD")
 
@@ -420,12 +441,16 @@ def _quoted(
         end = line if end < 0 else end
     else:
         end = look.end(_INSIDE[quote], inside)
-    if look.open(start, min(look.size, end + 1), _QUOTE_ENDS[quote]):
+    after = end + len(escape) + 1
+    if look.open(start, min(look.size, end + 1), _QUOTE_ENDS[quote]) or (
+        strict and look.open(start, min(look.size, after + 1))
+    ):
         return end
     value = text[inside:end]
     if text[end : end + 1] in {b"", b"\r", b"\n"}:  # no quote at its end: not all of the line is the value
         value = value.split(b" ", 1)[0].rstrip(b"\\,;)}]")
-    if strict and not (drawn(value) and len(value) >= _LEAST_LISTED and b" " not in value):
+    key = text[after : after + 1] == b":"  # it is a name itself
+    if strict and (key or not drawn(value) or len(value) < _LEAST_LISTED or b" " in value):
         return inside
     if told and not (mixed(value) and len(value) >= _LEAST_SPOKEN and b" " not in value):
         return inside
@@ -474,7 +499,7 @@ def _of_its_own(text: bytes, begin: int, start: int, value: bytes) -> bool:
     if name.endswith(b":"):
         plain = name.rstrip(b":\"'` \t")
         if plain.isupper() and plain.lower() in _BAR:
-            return True
+            return plain != b"PWD" or b"/" in value or not drawn(value)
         escape = text[begin - 1 : begin] == b"\\" and text[begin] in b"nrt"
         if text[begin - 1 : begin] in {b"/", b"\\"} and not escape:
             before = text[max(0, begin - 2) : begin - 1]
@@ -545,10 +570,10 @@ _FORMS: tuple[tuple[re.Pattern[bytes], Callable[[Look, Named, int, int], int]], 
 _WORDS = "pass Pass PASS pwd Pwd PWD psk ecret ECRET oken OKEN key Key KEY"
 _PARTS = (
     "passw Passw PASSW passphr Passphr PASSPHR passco Passco PASSCO redential REDENTIAL creds CREDS essionid essionId SESSID "
-    "SESSIONID ession_id _pw _PW kennwort contrasena sonar.login _SALT CLI_AUTH"
+    "SESSIONID ession_id _pw _PW kennwort contrasena sonar.login sonarLogin SONAR_LOGIN _SALT CLI_AUTH"
 )
-_MARKED = ("pw=", "pw:", 'pw"', "pw'", "PW=", "PW:", 'PW"')
-_FOREIGN = "密码 密碼 口令 пароль Пароль contraseña Contraseña senha Senha passe wachtwoord Wachtwoord hasło Hasło 비밀번호 パスワード"
+_MARKED = ("_session=", "pw=", "pw:", 'pw"', "pw'", "PW=", "PW:", 'PW"')
+_FOREIGN = "密码 密碼 口令 пароль Пароль contraseña Contraseña senha Senha passe wachtwoord Wachtwoord hasło Hasło 비밀번호 비번 암호 패스워드 パスワード"
 RULES: tuple[tuple[str, Rule], ...] = (
     *((literal, word) for literal in _WORDS.split()),
     *((literal, named) for literal in _PARTS.split()),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from spillstore.redaction.addresses import ANYTHING
 from spillstore.redaction.look import ALNUM
-from spillstore.redaction.values import drawn, harmless
+from spillstore.redaction.values import LEAST, drawn, harmless
 
 if TYPE_CHECKING:
     from spillstore.redaction.look import Look, Rule
@@ -21,6 +21,7 @@ _LOGIN = re.compile(
     rb"(?=[\"']?([^\s:\"']{0,128}))(?:\"[^\":\r\n]{0,128}+:([^\"\r\n]*+)|'[^':\r\n]{0,128}+:([^'\r\n]*+)"
     rb"|(?:\"[^\":\r\n]{0,128}+\"|'[^':\r\n]{0,128}+'|[^\s\"':]{0,128}+):(?:\"([^\"\r\n]*+)|'([^'\r\n]*+)|([^\s\"'`\x00-\x20]*+)))"
 )
+_USER = re.compile(rb"[\"']?[^\s:\"']{0,128}+")
 _ARGUMENT = re.compile(rb"(?<=')[^'\r\n]*+|(?<=\")[^\"\r\n]*+|(?<![\"'])[^\s\"'`\x00-\x20|;&]*+")
 _COMMANDS = {
     b"mysql": re.compile(rb"[ \t]-p(?=[^\s-])[\"']?"),
@@ -46,6 +47,11 @@ _COMMANDS = {
     b"cypher-shell": re.compile(rb"[ \t]-p[ \t]+[\"']?"),
     b"evil-winrm": re.compile(rb"[ \t]-p[ \t]+[\"']?"),
     b"psexec": re.compile(rb"[ \t]-p[ \t]+[\"']?"),
+    b"PSEXEC": re.compile(rb"[ \t]-p[ \t]+[\"']?"),
+    b"PsExec": re.compile(rb"[ \t]-p[ \t]+[\"']?"),
+    b"psexec.exe": re.compile(rb"[ \t]-p[ \t]+[\"']?"),
+    b"PSEXEC.EXE": re.compile(rb"[ \t]-p[ \t]+[\"']?"),
+    b"PsExec.exe": re.compile(rb"[ \t]-p[ \t]+[\"']?"),
     b"rdesktop": re.compile(rb"[ \t]-p[ \t]+[\"']?"),
     b"xfreerdp": re.compile(rb"[ \t]/p:[\"']?"),
     b"schtasks": re.compile(rb"[ \t]/rp[ \t]+[\"']?"),
@@ -71,7 +77,7 @@ _COMMANDS = {
     b"codecov": re.compile(rb"[ \t]-t[ \t]+[\"']?"),
     b"doctl": re.compile(rb"[ \t]-t[ \t]+[\"']?"),
     b"ConvertTo-SecureString": re.compile(
-        rb"[ \t]+(?:-String[ \t]+|-AsPlainText[ \t]+|-Force[ \t]+){0,3}[\"']"
+        rb"[ \t]+(?:-String[ \t]+|-AsPlainText[ \t]+|-Force[ \t]+){0,3}+(?:\\{0,4}[\"']|(?=[^\s\"'|)(-]))"
     ),
     b"az login": re.compile(rb"[ \t]-p[ \t]+[\"']?"),
 }
@@ -150,12 +156,16 @@ def _login(look: Look, start: int) -> None:
     text = look.text
     match = _LOGIN.match(text, start)
     if match is None:
+        look.open(start, look.end(_USER, start))
         return
     group = match.lastindex or 0
     begin, stop = match.span(group)
-    if look.open(begin, match.end()):
-        return
     user, value = match[1], match[group]
+    key = len(user) >= LEAST and drawn(user) and not harmless(user)
+    if look.open(match.start(1) if key else begin, match.end()):
+        return
+    if key and not value:  # it needs no password
+        look.add(match.start(1), match.end(1), "TOKEN")
     if (
         len(value) >= _LEAST
         and not harmless(value)

@@ -1,7 +1,7 @@
 """All rules over a text: one automaton tells where their literals stand, and a rule is tried there alone.
 
 The automaton is a full table (DFA), so it takes the same time however many literals there are: 2.5 ns a byte of logs and of
-sources for 390 of them, hits and all, in one call that is built in 4 ms. Searchers by SIMD are faster as long as there are
+sources for 430 of them, hits and all, in one call that is built in 4 ms. Searchers by SIMD are faster as long as there are
 few: six times for 32 literals, but they want one pass for every 64, and all passes together took 3.6 to 4.7 ns on the same
 texts. RE2 with all literals in one expression took longer than that, and stops at each match.
 

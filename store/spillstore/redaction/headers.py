@@ -17,7 +17,7 @@ _AUTHORIZATION = re.compile(
     rb"(?:\\{0,8}[\"'`])?+\]?+[ \t]{0,16}+(?:=>|[:=,])[ \t]{0,16}+(?:[fbruFBRU@$]{0,2}\\{0,8}[\"'`])?+[ \t]{0,4}+"
 )
 _AUTH_SCHEME = re.compile(
-    rb"(?i)(?:bearer|basic|token|api-token|apikey|api-key|bot|digest|negotiate|ntlm|sso-key|key|aws4-hmac-sha256|genie-?key|splunk|hawk|oauth|jwt|pat)(?:[ \t]+|%20|\+|=)"
+    rb"(?i)(?:bearer|basic|token|api-token|apikey|api-key|bot|digest|negotiate|ntlm|sso-key|key|aws4-hmac-sha256|genie-?key|ssws|splunk|hawk|oauth|jwt|pat)(?:[ \t]+|%20|\+|=)"
 )
 _OTHER_SCHEME = re.compile(rb"[A-Za-z][A-Za-z0-9-]{1,30}[ \t](?=[^\s-])")
 _CREDENTIALS = re.compile(rb"[^\s\"'`<>,;\\\x00-\x20(){}\[\]|&]*+")
@@ -29,6 +29,7 @@ _LEAST_BASIC = 8
 _LEAST_OPAQUE = 12
 _LEAST_COOKIE = 24
 LONGEST_COOKIE = 6 * 1024  # bytes of a header; browsers keep 4 KiB a cookie
+_QUOTES = frozenset({b"'", b'"'})
 _SPACES = re.compile(rb"[ \t]{0,16}+")
 _BASE64 = re.compile(rb"[A-Za-z0-9+/=]*+")
 _COOKIE = re.compile(rb"(?:\\{0,8}[\"'`])?+\]?+[ \t]{0,16}+(?:=>|[:=])[ \t]{0,16}+(?:\\{0,8}[\"'`])?+")
@@ -51,6 +52,8 @@ def bearer(look: Look, start: int, end: int) -> int:
     if not look.apart(start - 1):
         return end
     begin = look.end(_SPACES, end)
+    if text[begin : begin + 1] in _QUOTES and text[max(0, start - 10) : start] == b"--oauth2-b":
+        begin += 1  # of curl
     stop = look.end(_CREDENTIALS, begin)
     if look.open(begin, stop):
         return stop
@@ -171,11 +174,25 @@ def pair(look: Look, _start: int, end: int) -> int:
     return end
 
 
+_FIRST = re.compile(rb"[ \t]{0,16}+[\"'][^\"'\r\n]{0,256}[\"'][ \t]{0,16}+,")
+
+
+def triple(look: Look, start: int, end: int) -> int:
+    """The same behind something else: the place, in quotes."""
+    match = _FIRST.match(look.text, end)
+    return end if match is None else pair(look, start, match.end())
+
+
 RULES: tuple[tuple[str, Rule], ...] = (
     ("auth=(", pair),
     ("BasicAuth(", pair),
     ("basic_auth(", pair),
     ("DigestAuth(", pair),
+    ("NetworkCredential(", pair),
+    ("PasswordCredentials(", pair),
+    ("PasswordAuthentication(", pair),
+    ("DirectoryEntry(", triple),
+    ("PlainAuth(", triple),
     ("uthorization", authorization),
     ("UTHORIZATION", authorization),
     ("earer ", bearer),

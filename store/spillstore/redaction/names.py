@@ -40,7 +40,11 @@ _KEYED = frozenset(
     b"buildkite drone grafana elastic kibana splunk logzio loggly sumo pagerduty opsgenie resend postmark sparkpost brevo "
     b"tailscale ngrok wandb comet neptune kaggle serpapi tavily exa perplexity elevenlabs deepgram assemblyai stability "
     b"together fireworks xai voyage jina unsplash pexels weather openweather openweathermap mapbox tomtom here etherscan "
-    b"infura alchemy moralis quicknode lob easypost shippo flutterwave role unseal recovery razorpay paystack adyen braintree klarna mollie".split()
+    b"infura alchemy moralis quicknode lob easypost shippo flutterwave role unseal recovery razorpay paystack adyen braintree klarna mollie "
+    b"linkedin facebook twitter twitch spotify adobe adafruit cloudant softlayer ibm finnhub flickr fastly gitter hubspot intercom jfrog "
+    b"artifactory kucoin bittrex launchdarkly mattermost meraki messagebird netlify plaid rapidapi sendbird squarespace yandex "
+    b"zendesk kagi appsync auth0 bitbucket contentful confluent droneci dynatrace etsy finicity freshbooks looker "
+    b"postman pulumi scalingo sauce saucelabs sumologic thingsboard travisci vercel wakatime wordpress".split()
 )
 _PUBLIC = frozenset(
     b"public pub publishable host foreign primary unique cache sort partition index idempotency s3 object".split()
@@ -128,7 +132,7 @@ def classify(name: bytes) -> Named | None:
             return Named(kind, strength)
     if strength == "token" and parts[-1] in {b"key", b"keys"}:
         return Named("API_KEY", strength)
-    return Named(_KIND_OF[strength], strength)
+    return Named("COOKIE" if parts[-1] == b"session" else _KIND_OF[strength], strength)
 
 
 _JOINED: dict[bytes, tuple[bytes, ...]] = {
@@ -158,6 +162,10 @@ _JOINED: dict[bytes, tuple[bytes, ...]] = {
 
 
 _LAST = (b"password", b"passwd", b"secret", b"token", b"passphrase")
+_LAST_TWO = (b"apikey", b"accesskey", b"secretkey", b"authtoken")
+_BEFORE_PASS = frozenset(
+    b"db mysql my root admin smtp mail ftp pg postgres postgresql redis mongo proxy login web server remote sudo vnc rdp svn git".split()
+)
 
 
 def _apart(word: bytes) -> tuple[bytes, ...]:
@@ -167,6 +175,12 @@ def _apart(word: bytes) -> tuple[bytes, ...]:
         return joined
     for last in _LAST:
         if word.endswith(last) and word != last:
+            return (word[: -len(last)], last)
+    for last in _LAST_TWO:
+        if word.endswith(last):
+            return (word[: -len(last)], *_JOINED.get(last, (last,)))
+    for last in (b"pass", b"pwd"):
+        if word.endswith(last) and word[: -len(last)] in _BEFORE_PASS:
             return (word[: -len(last)], last)
     return (word,)
 
@@ -203,7 +217,11 @@ def _strength(parts: list[bytes]) -> str | None:  # noqa: C901, PLR0911, PLR0912
         return "password"
     if last == b"login" and before.endswith(b"sonar"):
         return "token"
-    if last in _SESSIONS or (last in {b"id", b"sid"} and before in _SESSION):
+    if (
+        last in _SESSIONS
+        or (last in {b"id", b"sid"} and before in _SESSION)
+        or (last == b"session" and before)
+    ):
         return "weak"
     if (
         last != b"id"

@@ -23,7 +23,7 @@ class Expected(NamedTuple):
 
     Attributes:
         named: what it promises.
-        form: how it is written: ``value``, ``block``, ``nested``, ``string`` or ``part``.
+        form: how it is written: ``value``, ``block``, ``nested``, ``string``, ``element``, ``joined`` or ``part``.
         indent: blanks before the name.
         passed: lines that were passed over.
         taken: lines that were taken out.
@@ -37,7 +37,7 @@ class Expected(NamedTuple):
 
 
 _ENDING = re.compile(
-    rb"(?:\\?[\"']|</key>)?+\]?+(?P<sign>[ \t]{0,8}+(?:=>|[:=]))?+[ \t]{0,8}+(?P<mark>\{|[|>][-+]?\d?[-+]?|,)?+[ \t]{0,8}+(?=[\r\n])"
+    rb"(?:\\?[\"']|</key>)?+\]?+(?P<sign>[ \t]{0,8}+(?:=>|[:=]))?+[ \t]{0,8}+(?P<mark>\{|[|>][-+]?\d?[-+]?|,|\\)?+[ \t]{0,8}+(?=[\r\n])"
 )
 _INDENT = re.compile(rb"[ \t]*(?:-[ \t]+)?")
 _KEY = re.compile(rb"[ \t]*(?:-[ \t]+)?[\[\"']{0,2}[\w.-]*")
@@ -48,12 +48,15 @@ _LABEL = re.compile(
 _PLIST = re.compile(rb"<key>[\w.-]*\Z")
 _PART = re.compile(rb"(?i)form-data;.*\bname=\"?[\w.-]*\Z")
 _VALUE = re.compile(
-    rb"[ \t]*(?:-[ \t]+)?\\?[\"']?(?:string_?)?[Vv]alue\\?[\"']?[ \t]*(?:=>|[:=])[ \t]*(?:!!str[ \t]+)?(?=\S)"
+    rb"[ \t]*(?:-[ \t]+)?\\?[\"']?(?:string_?[Vv]alue|[Vv]alue|default)\\?[\"']?[ \t]*(?:=>|[:=])[ \t]*(?:!!str[ \t]+)?(?=\S)"
 )
 _PASSED = re.compile(
     rb"(?i)[ \t]*(?:-[ \t]+)?[\"']?(?:type|sensitive|kind|description|enabled|disabled|format|required|source|origin|scope|comment)[\"']?[ \t]*[:=].*"
 )
 _STRING = re.compile(rb"[ \t]*<string>(?=[^<\s])")
+_VARIABLE = re.compile(rb"[ \t]*variable[ \t]+[\"'][\w-]*\Z")  # of Terraform
+_TAG = re.compile(rb"[ \t]*<(?:\w{1,30}:)?[\w.-]*\Z")
+_CONTENT = re.compile(rb"[ \t]*+([^\s<>]++)[ \t]*+\Z")
 _DUMPED = re.compile(rb"[ \t]*string\(\d+\)[ \t]+(?=\")")
 _QUOTED = {quote: re.compile(rb"%b((?:[^%b\\]|\\.)*+)" % (quote, quote)) for quote in (b'"', b"'")}
 _BARE = re.compile(rb"[^\s\"'<>]++(?=,?[ \t]*(?:#.*)?\Z)")
@@ -83,6 +86,8 @@ def begin(look: Look, named: Named, start: int, stop: int) -> None:
 
 def _form(sign: bytes | None, mark: bytes | None, head: bytes) -> str:  # noqa: PLR0911  # one for each form
     if sign:
+        if mark == b"\\":
+            return "joined"
         if mark == b"{":
             return "value"
         if mark == b",":
@@ -90,8 +95,14 @@ def _form(sign: bytes | None, mark: bytes | None, head: bytes) -> str:  # noqa: 
         if mark:
             return "block"
         return "nested" if sign.endswith((b":", b"=>")) and _KEY.fullmatch(head) else ""
-    if mark and mark != b",":
-        return ""
+    if mark in {b"{", b">"}:
+        form, before = ("value", _VARIABLE) if mark == b"{" else ("element", _TAG)
+        return form if before.fullmatch(head) else ""
+    return "" if mark and mark != b"," else _labelled(head)
+
+
+def _labelled(head: bytes) -> str:
+    """The form of what a name without a sign promises."""
     if _PLIST.search(head):
         return "string"
     if b"form-data" in head and _PART.search(head):
@@ -147,6 +158,12 @@ def _judge(  # noqa: PLR0911  # one for each form
         stop = line.find(b"<", match.end()) if match else -1
         stop = len(line) if stop < 0 else stop
         return ((match.end(), stop, _secret(line[match.end() : stop], expected)) if match else None), None
+    if expected.form == "element":
+        match = _CONTENT.fullmatch(line)
+        return ((*match.span(1), _secret(match[1], expected)) if match else None), None
+    if expected.form == "joined":
+        start = len(line) - len(line.lstrip())
+        return (_value(line, start, expected) if line[start : start + 1] in _QUOTED else None), None
     if expected.form == "nested":
         if match := _DUMPED.match(line):
             return _value(line, match.end(), expected), None

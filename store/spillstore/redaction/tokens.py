@@ -40,7 +40,7 @@ GITHUB_TOKEN        [A-Za-z0-9_.-]{36,}                                     ghs_
 GITHUB_TOKEN        [A-Za-z0-9_]{36,}                                       github_pat_
 GITLAB_TOKEN        [A-Za-z0-9_.-]{20,}                                     glpat- gldt- glrt- glcbt- glptt- glsoat- glffct- glimt- glft- glagent- gloas-
 GITLAB_TOKEN        %w{20}                                                  GR1348941
-SLACK_TOKEN         (?:[a-z]\.xox)?[a-z]-[A-Za-z0-9-]{10,}                 xox
+SLACK_TOKEN         (?:[a-z]\.xox)?[a-z]-(?:[0-9][A-Za-z0-9-]{9,}|[A-Za-z0-9-]{12,}) xox
 SLACK_TOKEN         %w{10,}                                                 xapp-
 STRIPE_KEY          %a{10,}                                                 sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ rk_prod_ sk_org_live_ sk_org_test_
 STRIPE_KEY          [A-Za-z0-9+/=]{24,}                                     whsec_
@@ -59,7 +59,7 @@ CRATES_TOKEN        %a{32}(?!%a)                                            cio
 SENDGRID_KEY        %w{16,32}\.%w{30,}                                      SG.
 SENDINBLUE_KEY      %h{64}-%a{16}                                           xkeysib- xsmtpsib-
 MAILGUN_KEY         [0-9a-zA-Z]{32}(?!%a)                                   key-
-TWILIO_KEY          [0-9a-fA-F]{31}(?!%a)                                   SK0 SK1 SK2 SK3 SK4 SK5 SK6 SK7 SK8 SK9 SKa SKb SKc SKd SKe SKf
+TWILIO_KEY          [0-9a-fA-F]{31}(?!%a)                                   SK0 SK1 SK2 SK3 SK4 SK5 SK6 SK7 SK8 SK9 SKa SKb SKc SKd SKe SKf SKA SKB SKC SKD SKE SKF
 TELEGRAM_TOKEN      %w{33}(?!%w)                                            0:|AA 1:|AA 2:|AA 3:|AA 4:|AA 5:|AA 6:|AA 7:|AA 8:|AA 9:|AA
 DIGITALOCEAN_TOKEN  [0-9a-f]{64}                                            dop_v1_ doo_v1_ dor_v1_
 HEROKU_KEY          %w{58,}                                                 HRKU-AA
@@ -69,7 +69,7 @@ SQUARE_TOKEN        %w{60}(?!%w)                                            EAAA
 FACEBOOK_TOKEN      %a{80,}                                                 EAAB EAAC EAAD EAAG EAAI EAAM EAAO
 DOCKER_TOKEN        %w{20,}                                                 dckr_pat_ dckr_oat_
 VAULT_TOKEN         %w{20,}                                                 hvs. hvb. hvr.
-TERRAFORM_TOKEN     %w{60,}                                                 .atlasv1.|
+TERRAFORM_TOKEN     [A-Za-z0-9_=-]{60,}                                     .atlasv1.|
 DATABRICKS_TOKEN    %h{32}(?:-\d)?(?!%a)                                    dapi
 ATLASSIAN_TOKEN     [A-Za-z0-9_=.-]{100,}                                   ATATT3 ATCTT3
 ATLASSIAN_TOKEN     %a{28,}                                                 ATBB
@@ -106,10 +106,10 @@ ONEPASSWORD_TOKEN   [A-Za-z0-9+/=_-]{200,}                                  ops_
 ONEPASSWORD_KEY     [A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}  A3-
 ALIBABA_KEY         %a{12,24}(?!%a)                                         LTAI
 ARTIFACTORY_KEY     %a{69,}                                                 AKCp
-ARTIFACTORY_KEY     %a{56,}                                                 cmVmdGtuO
+ARTIFACTORY_KEY     %a{59}(?!%a)                                            cmVmd
 HUBSPOT_TOKEN       (?:na|eu|ap)\d-%h{8}-%h{4}-%h{4}-%h{4}-%h{12}           pat-
 OPENSHIFT_TOKEN     %w{43}(?!%w)                                            sha256~
-SOURCEGRAPH_TOKEN   (?:local_|%h{16}_)?%h{40}                               sgp_
+SOURCEGRAPH_TOKEN   (?:local_|[0-9a-fA-F]{16}_)?[0-9a-fA-F]{40}(?!%a)       sgp_
 DROPBOX_TOKEN       [A-Za-z0-9_=-]{130,}                                    sl.
 HARNESS_TOKEN       %w{22}\.%a{24}\.%a{20}                                  pat. sat.
 AZURE_SECRET        [a-zA-Z0-9_~.-]{31,34}                                  7|Q~ 8|Q~ 9|Q~ 6|Q~
@@ -127,7 +127,10 @@ FRAMEIO_TOKEN       [A-Za-z0-9=_-]{60,}                                     fio-
 HUGGINGFACE_TOKEN   %a{34}                                                  api_org_
 INFRACOST_KEY       %a{32}(?!%a)                                            ico-
 INTRA42_SECRET      %h{64}                                                  s-s4t2ud- s-s4t2af-
-NEW_RELIC_KEY       [A-Za-z0-9-]{32}                                        NRII-
+NEW_RELIC_KEY       [A-Za-z0-9_-]{32}                                       NRII- NRIQ-
+NEW_RELIC_KEY       %h{42}(?!%a)                                            NRRA-
+NEW_RELIC_KEY       %h{27}(?!%a)                                            NRAA-
+NEW_RELIC_KEY       %h{8}-%h{4}-%h{4}-%h{4}-%h{12}                          px-api- px-dep-
 NEW_RELIC_KEY       %h{19}(?!%a)                                            NRJS-
 OCTOPUS_KEY         [A-Z0-9]{25,26}(?!%a)                                   API-
 PREFECT_KEY         %a{36}(?!%a)                                            pnu_ pnb_
@@ -182,6 +185,15 @@ SWARM_TOKEN         [a-z0-9]{49,50}-[a-z0-9]{25}                            SWMT
 UBIDOTS_TOKEN       %a{30}(?!%a)                                            BBFF-
 CAL_KEY             %h{32}                                                  cal_live_
 MAPBOX_TOKEN        eyJ%w{20,}\.%w{20,}                                     sk.
+ADAFRUIT_KEY        %a{28}(?!%a)                                            aio_
+APPSYNC_KEY         [a-z0-9]{26}(?!%a)                                      da2-
+AUTHRESS_KEY        [a-z0-9-]{10,32}\.[A-Za-z0-9+/_=-]{30,120}              .acc_|
+AWS_MWS_TOKEN       %h{8}-%h{4}-%h{4}-%h{4}-%h{12}                          amzn.mws.|
+DEPENDENCY_TRACK_KEY %a{32,}                                                odt_
+GRAFANA_TOKEN       [A-Za-z0-9+/=]{60,400}                                  eyJrIjoi
+PYX_TOKEN           %a{45,64}(?!%a)                                         sk-pyx- tp-pyx-
+SALESFORCE_TOKEN    [A-Za-z0-9._]{90,}                                      !|AQ !|AR
+STACKHAWK_KEY       %w{20}\.%w{20}                                          hawk.
 """
 
 _SHORT = {b"%w": b"[A-Za-z0-9_-]", b"%a": b"[A-Za-z0-9]", b"%h": b"[0-9a-f]", b"%b": b"[A-Za-z0-9+/]"}
@@ -204,6 +216,8 @@ _DIGEST = re.compile(rb"sha\d{1,3}[=:-]\Z")
 _DIGEST_BACK = 7
 _RUN_ON = re.compile(rb"[A-Za-z0-9_.~+/=@:|-]{12}")  # of every token, the literal included
 _FAMILY = 4
+_CAPITALS = frozenset({b"AKIA"})  # one in 28 has no digit
+_MASKED = re.compile(rb"(?i)x{6}|here\Z")
 _LETTERS = 3  # different ones that a token has at least; the rest is a placeholder
 
 
@@ -258,7 +272,8 @@ def _real(value: bytes, token: Token) -> bool:
     one_case = letters.isalpha() and (letters.islower() or letters.isupper())
     return (
         len(set(value)) > _LETTERS
-        and not one_case
+        and (not one_case or token.literal in _CAPITALS)
+        and _MASKED.search(value) is None
         and (b"EXAMPLE" not in value or token.kind == "AWS_ACCESS_KEY")
     )
 

@@ -29,14 +29,14 @@ _PLACEHOLDER = re.compile(
         input|stdin|env|file|keyring|vault|basic|bearer|digest|oauth2?|jwt|ldap|scram-sha-256|md5|trust|peer|bcrypt|sha\d*|
         sensitive|fail|failed|failure|pass|passed|ok|skip|skipped|success|mismatch|mismatched|never|always|auto|manual|enabled|disabled|field|credentials|xyz|yyy|foo|bar|baz|abc|blah|lorem|ipsum)
     | [a-z_.-]+= | (?:&(?:lt|\#x3c|\#60);|\\u003c).*
-    | (?:%(?:\([^)]*\))?[sdr][^\w]?)+ | x{{3,}}[x-]* | (?:x+-)+x+ | \W+ | (.)\1* | \.{{3}}.* | .*\.{{3}} | .*\u2026
+    | (?:%(?:\([^)]*\))?[sdr][^\w]?)+ | x{{3,}}[x-]* | (?:x+-)+x+ | .*x{{8}}.* | .*[\#*]{{8}} | \W+ | (.)\1* | \.{{3}}.* | .*\.{{3}} | .*\u2026
     """.replace("\\u2026", "\\xe2\\x80\\xa6").encode("latin-1")
 )
 _VARIABLE = re.compile(
     rb"""(?x)
     \$[A-Za-z_][\w:]*(?:(?:->|\[|\{|/|\().*)?[;,)]* | \$\d+ (?:\s.*)? | [:/@]?\{[A-Za-z_]+ | \$[({].* | \{\{.* | [:/@]?\{[^{}]*\}.* | \[\(?[A-Za-z_][\w.]*\(.* | \{% .* | %[A-Za-z_]\w*% | %(?:\([^)]*\))?[#0-9.-]*[sdrifxq] | <[^<>]*>? | \[[\w\ .,|<>/\#-]*(?:\].*)?
-    | @[A-Za-z_.]+ | !(?:vault|Ref|Sub|GetAtt|reference|secret|env|ENV|include|If|Join|ImportValue|!\w+)\b.* | \#\{.* | :[a-z_]+ | \?\d* | \(.* | \).* | ENC\(.* | (?:vault|op|ssm|arn|secret|keyring|env|file|awssm|kms|projects):.*
-    | (?:https?|file|s3|gs)://.* | \\[A-Za-z].* | [&*]\w+ | ~
+    | \\?\.\$.* | ,[A-Za-z_]\w*[:=].* | @[A-Za-z_.]+ | !(?:vault|Ref|Sub|GetAtt|reference|secret|env|ENV|include|If|Join|ImportValue|!\w+)\b.* | \#\{.* | :[a-z_]+ | \?\d* | \(.* | \).* | ENC\(.* | (?:vault|op|ssm|arn|secret|keyring|env|file|awssm|kms|projects):.*
+    | (?:https?|file|s3|gs)://.* | \\[A-Za-z$].* | [&*]\w+ | ~
     """
 )
 _HASH = re.compile(
@@ -45,7 +45,9 @@ _HASH = re.compile(
 _UUID = re.compile(rb"(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _DIGEST = re.compile(rb"(?i)(?:sha(?:1|224|256|384|512)|md5|blake[23]b?)[-:].+")
 _PATH = re.compile(rb"(?:[A-Za-z]:\\|~?/|\.{1,2}/|[A-Za-z]\w*/)[\w.@+ -]*(?:[/\\][\w.@+ -]*)*")
-_PUBLIC_KEY = re.compile(rb"(?:ssh-|ecdsa-|AAAA|MFk|MFw|MIG[fe]|MII[BC]I?j|-----BEGIN (?:PUBLIC|CERT))")
+_PUBLIC_KEY = re.compile(
+    rb"(?:ssh-|ecdsa-|AAAA[A-J][23nm]|MFk|MFw|MIG[fe]|MII[BC]I?j|-----BEGIN (?:PUBLIC|CERT))"
+)
 _CODE = re.compile(rb"[A-Za-z_$@][\w$]*[!?]?(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*[!?]?)*(?:[(\[{<].*|\.)?")
 _NUMBERED = re.compile(
     rb"(?i)(?:my|new|old|raw|the|user|test|hashed|encoded|plain)?_?(?:password|passwd|pass|pwd|pw|secret|token|key|value|val|str|buf|p|s|t|k)_?\d{1,2}"
@@ -60,8 +62,9 @@ _PROSE = re.compile(
 )
 _ALPHABET = re.compile(rb"(?i)abcdefgh|stuvwxyz|01234567")
 _DOTTED = re.compile(rb"[A-Za-z_]+(?:(?:\.|->|::)[A-Za-z_]\w*)+")
-_SPOKEN = re.compile(rb"(?i)[a-z_.-]*(?:password|passwd|passphrase)[a-z_.-]*(?:\.\d\w*)?:?")  # of a password
-_NAMED = re.compile(rb"(?i)[a-z_.]*(?:secret|key|token|password)[a-z_.]*")  # of a secret
+# Of a password, of a secret. A word is looked for once, ahead, so that many of them take no longer.
+_SPOKEN = re.compile(rb"(?i)(?=[a-z_./#-]*?(?:password|passwd|passphrase))[a-z_./#-]*+(?:(?<=\.)\d\w*+)?:?")
+_NAMED = re.compile(rb"(?i)(?=[a-z_.]*?(?:secret|key|token|password))[a-z_.]*+")
 _FILE = re.compile(rb"\.[A-Za-z]\w{0,4}$|/$")
 _NUMBER = re.compile(rb"(?i)[\d.,:+-]+|0x[0-9a-f]+[ul]*|\d+<<\d+")
 _INNER = re.compile(rb"(?=.{16}).*[A-Za-z]\d+[A-Za-z].*")
@@ -84,6 +87,8 @@ _WEAK_BITS = (
     3.5  # of hexadecimal digits, 4 at most; of letters and digits drawn at random, 3.9 in 20, 4.9 in 64
 )
 _FEW_HUMPS = 2
+_PART = re.compile(rb"(?=[^\d]*\d+[^\d]+\d)[A-Za-z0-9_-]{18,}")  # of a token: digits in several places
+_WORD = re.compile(rb"[A-Z][a-z]{5}")
 _DIGITS = 4  # of a number in a name
 _KINDS_OF_LETTERS = 6
 
@@ -130,7 +135,7 @@ def harmless(value: bytes) -> bool:
         not value
         or b"[REDACTED" in value
         or _PLACEHOLDER.fullmatch(value) is not None
-        or _VARIABLE.fullmatch(value) is not None
+        or _VARIABLE.fullmatch(value.strip(b"'")) is not None
     )
 
 
@@ -148,7 +153,7 @@ def judged(value: bytes, strength: str, *, quoted: bool, literal: bool) -> bool:
         return False
     if strength == "password":
         return _password(value, quoted=quoted, literal=literal)
-    if _other(value) or (not quoted and not literal and _CODE.fullmatch(value) and not _loose(value)):
+    if _other(value) or (not quoted and not literal and _code(value)):
         return False
     if strength == "weak" or _path(value):
         return strength == "weak" and _weak(value)
@@ -178,8 +183,18 @@ def _other(value: bytes) -> bool:
         or (b"{" in value and b"}" in value)
         or b"%s" in value
         or _EXPRESSION.search(value) is not None
-        or _DOTTED.fullmatch(value) is not None
+        or (_DOTTED.fullmatch(value) is not None and not _coded(value))
     )
+
+
+def _code(value: bytes) -> bool:
+    """Whether it is a name or a call in a program."""
+    return _CODE.fullmatch(value) is not None and not _loose(value) and not _coded(value)
+
+
+def _coded(value: bytes) -> bool:
+    """Whether what has the form of names with dots is a token in parts: one of them is long and no word."""
+    return any(_PART.fullmatch(part) and not _WORD.search(part) and drawn(part) for part in value.split(b"."))
 
 
 def _password(value: bytes, *, quoted: bool, literal: bool) -> bool:
@@ -230,7 +245,13 @@ def _text(value: bytes) -> bool:
 
 def _identifier(value: bytes) -> bool:
     """Whether letters have the form of a name in a program: several words, or capitals alone."""
-    return b"_" in value or b"." in value or value.isupper() or not (value.islower() or value.istitle())
+    return (
+        b"_" in value
+        or b"." in value
+        or b"#" in value
+        or value.isupper()
+        or not (value.islower() or value.istitle())
+    )
 
 
 def _loose(value: bytes) -> bool:
