@@ -101,13 +101,14 @@ class Redactor:
         return scan(buffer[start:end], self._rules, self._state, since=since, final=final)
 
     def _advance(self, data: bytes, *, final: bool) -> bytes:
-        buffer = b"".join((self._rest, *self._more, data))
+        out: list[bytes] = []
+        taken = self._whole(data, out)
+        buffer = b"".join((self._rest, *self._more, data[taken:]))
         self._more.clear()
         self._until = None
         size = len(buffer)
         start, base = 0, self._base  # of what is looked at, and of the step
         told = self._done  # everything before this can be told
-        out: list[bytes] = []
         while True:
             if self._swallowing is not None:
                 ended = self._swallowing.search(buffer, self._done)
@@ -116,7 +117,7 @@ class Redactor:
                     break
                 self._swallowing, self._within = None, True
             reach = min(size, base + WINDOW)
-            cut = self._cut(buffer, base, reach) if self._within else _whole_lines(buffer, start)
+            cut = self._cut(buffer, base, reach) if self._within else _whole_lines(buffer, start, 0)
             if cut >= 0:
                 found = self._scan(buffer, start, cut, final=True)
                 self._state = found.state
@@ -152,6 +153,23 @@ class Redactor:
         self._room = self._base + WINDOW - len(self._rest)
         return b"".join(out)
 
+    def _whole(self, data: bytes, out: list[bytes]) -> int:
+        """Look at the whole lines of what came, each part copied once; returns where the rest of it begins."""
+        if self._within or self._swallowing is not None:
+            return 0
+        place, held = 0, len(self._rest) + sum(map(len, self._more))
+        while (cut := _whole_lines(data, place, held)) >= 0:
+            part = memoryview(data)[place:cut] if place or cut < len(data) else data
+            text = b"".join((self._rest, *self._more, part))
+            found = self._scan(text, 0, len(text), final=True)
+            self._state = found.state
+            self._replace(text, 0, found.spans, out)
+            out.append(text[self._done :])
+            self._rest, self._base, self._done = b"", 0, 0
+            self._more.clear()
+            place, held = cut, 0
+        return place
+
     def _kept_from(self, buffer: bytes, start: int) -> int:
         """Where what is kept of a line begins: a cookie may stand far behind the name of its header."""
         low = max(0, start - LONGEST_COOKIE)
@@ -179,12 +197,12 @@ class Redactor:
         return b"[REDACTED: %b]" % kind.encode()
 
 
-def _whole_lines(buffer: bytes, start: int) -> int:
-    """The end of lines of which none is longer than a window; -1 if there is none."""
+def _whole_lines(buffer: bytes, start: int, held: int) -> int:
+    """The end of lines of which none is longer than a window, ``held`` bytes before the first; -1 if there is none."""
     cut = -1
     place = start
     while place - start < _AT_ONCE:
-        reach = place + WINDOW
+        reach = max(place, place + WINDOW - (held if cut < 0 else 0))
         end = max(buffer.rfind(b"\n", place, reach), buffer.rfind(b"\r", place, reach)) + 1
         if not end:
             break
