@@ -34,26 +34,35 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
     from types import TracebackType
-    from typing import Literal
 
     from spillstore._audit import Action
     from spillstore._engine import Engine
     from spillstore._filters import FilterFactory, Tap
     from spillstore.info import ArtifactInfo, CheckReport, Event, Newline, Page, State
-    from spillstore.redaction import RedactionRules
+    from spillstore.redaction import Redacted, RedactionRules
     from spillstore.settings import Policy
 
-    Redact = bool | Literal["done"] | RedactionRules | None
+    Redact = bool | Redacted | RedactionRules | None
 
 CHUNK_SIZE = 64 * KIB
 _NEVER_US = 2**62
 _BACKGROUND_BYTES = 16 * 1024 * KIB
 _PAGE = 100
+_LONGEST_ID = 4096  # characters of a refused id that are looked at
 _SHORT = 20  # letters and digits that are no secret without a name
 _NEWLINES = ("auto", "lf", "cr")
 _STATES = ("open", "sealed", "interrupted")
 _HIDDEN = re.compile(r"hidden:[\w-]{11}", re.ASCII)
 _CURSOR = re.compile(r"(\d{1,18})-(\d{1,18})", re.ASCII)
+
+
+def _done_by(redact: Redact) -> RedactionRules | None:
+    """By which rules a caller has taken secrets out itself."""
+    if redact is None or isinstance(redact, bool):
+        return None
+    from spillstore.redaction import Redacted  # noqa: PLC0415  # it is there, since ``redact`` is one of its values
+
+    return redact.rules if isinstance(redact, Redacted) else None
 
 
 def _without_secrets(text: str, rules: RedactionRules, counts: dict[str, int]) -> str:
@@ -155,8 +164,8 @@ class Session:
             limit: raw bytes that may be kept; None for the setting.
             policy: ``roll``, ``stop`` or ``reject`` at the limit; None for the setting.
             redact: whether secrets are taken out of the output, the command, the source and the media type before anything
-                is stored; rules of its own, or ``"done"`` by a caller that has done it; None for the store's setting and rules. Switching it
-                off is recorded.
+                is stored; rules of its own, or ``Redacted`` by a caller that has done it; None for the store's setting and rules.
+                What is switched off is recorded.
             filters: makes what may change each stream before it is stored; see ``StreamFilter``.
             tap: sees the sequence as it is stored; called on a worker thread, one call at a time.
 
@@ -193,6 +202,7 @@ class Session:
             source = _without_secrets(source, rules, redacted)
             command = None if command is None else _without_secrets(command, rules, redacted)
             content_type = None if content_type is None else _without_secrets(content_type, rules, redacted)
+            tool_call_id = None if tool_call_id is None else rules.named(tool_call_id)
         if settings.hidden_metadata:
             source = self._hidden(source)
             command = None if command is None else self._hidden(command)
@@ -246,7 +256,8 @@ class Session:
 
         with self._engine.limits(source):
             self._before_create()
-        detail: dict[str, object] = {"redact": False} if rules is None and redact != "done" else {}
+        by = rules or _done_by(redact)
+        detail: dict[str, object] = {"redact": False} if by is None else by.left()
         return Writer(self._engine, self._engine.create(make_row, make_pipeline, source, detail), rules)
 
     def redaction(self, wanted: Redact = None) -> RedactionRules | None:
@@ -258,16 +269,16 @@ class Session:
         Raises:
             InvalidSettingError: it is none of what may be given.
         """
-        if wanted == "done" or wanted is False:
+        if wanted is False or (wanted is None and not self._engine.settings.redact):
             return None
-        if wanted is None and not self._engine.settings.redact:
-            return None
-        from spillstore.redaction import DEFAULT, RedactionRules  # noqa: PLC0415  # not where it is switched off
+        from spillstore.redaction import DEFAULT, Redacted, RedactionRules  # noqa: PLC0415  # not where it is switched off
 
+        if isinstance(wanted, Redacted):
+            return None
         rules = (self._rules or DEFAULT) if wanted is None or wanted is True else wanted
         if isinstance(rules, RedactionRules):
             return rules if rules.enabled else None
-        raise InvalidSettingError(f'redact must be true, false, "done" or RedactionRules, not {wanted!r}')
+        raise InvalidSettingError(f"redact must be true, false, Redacted or RedactionRules, not {wanted!r}")
 
     def put(
         self,
@@ -331,7 +342,10 @@ class Session:
             return self._artifact(artifact_id)
         except ArtifactNotFoundError:
             well_formed = isinstance(artifact_id, str) and ARTIFACT_ID.fullmatch(artifact_id)
-            self._engine.audit.denied(str(artifact_id), "unknown" if well_formed else "malformed")
+            rules = self.redaction()
+            told = str(artifact_id)[:_LONGEST_ID]
+            told = told if rules is None else rules.redact(told)
+            self._engine.audit.denied(told, "unknown" if well_formed else "malformed")
             raise
 
     def _artifact(self, artifact_id: str) -> Artifact:
@@ -587,6 +601,9 @@ class Session:
             ...     [(event.actor, event.tool_call_id, event.detail["bytes"]) for event in artifact.events("read")]
             [('model', 'call_7', 4)]
         """
+        rules = None if tool_call_id is None else self.redaction()
+        if rules is not None and isinstance(tool_call_id, str):
+            tool_call_id = rules.named(tool_call_id)
         return acting(actor, tool_call_id, otherwise=otherwise)
 
     def action(self, kind: str, tool: str | None = None) -> contextlib.AbstractContextManager[Action]:
@@ -637,6 +654,8 @@ class Session:
             calls: how many calls printed it.
         """
         self._check_open()
+        rules = self.redaction()
+        tool = tool if rules is None else rules.named(tool)
         if self._engine.settings.hidden_metadata:
             tool = self._hidden(tool)
         self._engine.audit.passed(tool, size, calls)

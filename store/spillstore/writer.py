@@ -113,7 +113,7 @@ class Writer:
 
         Args:
             exit_code: of the command whose output this was.
-            redactions: how many secrets of each kind a caller has taken out itself (``redact="done"``), to be recorded.
+            redactions: how many secrets of each kind a caller has taken out itself (``redact=Redacted(...)``), to be recorded.
 
         Raises:
             StorageError: something could not be stored; the artifact is ``interrupted`` and keeps what was committed.

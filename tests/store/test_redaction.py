@@ -63,6 +63,9 @@ def test_values_are_known_by_their_place(seed):
         ('{"password": "hun\\"ter2", "a": 1}', '{"password": "[REDACTED: PASSWORD]", "a": 1}'),
         ("?password=hunter2&user=me", "?password=[REDACTED: PASSWORD]&user=me"),
         ("password=hunter2, user=me", "password=[REDACTED: PASSWORD], user=me"),
+        ("host=db user=me password=kittens port=5", "host=db user=me password=[REDACTED: PASSWORD] port=5"),
+        ("machine h login me password kittens", "machine h login me password [REDACTED: PASSWORD]"),
+        ("connect(password=hunter2).run()", "connect(password=[REDACTED: PASSWORD]).run()"),
         ("Password=hunter2;Encrypt=yes", "Password=[REDACTED: PASSWORD];Encrypt=yes"),
         ("Cookie: theme=dark; sid=0a1b2c3d4e5f6a7b", "Cookie: theme=dark; sid=[REDACTED: COOKIE]"),
         ("connect(password='hunter2', port=5)", "connect(password='[REDACTED: PASSWORD]', port=5)"),
@@ -120,6 +123,9 @@ key: value
 "key": "some.translation.key2"
 primary_key=True
 tokens = [str(element) for element in value]
+execute(SQL, {"session_key": SESSION_KEY}).fetchone()
+execute(SQL, {"session_key": 1}).fetchone()
+connect(password=secret_word).run()
 RX_TOKENS = [(re.compile(rx), sub) for rx in found]
 {'Date': stamp, 'Authorization': v4auth_header}
 userinfo += f":{password}"

@@ -228,6 +228,50 @@ def test_time_is_linear(name):
     assert large < 12 * small + 0.02
 
 
+def _log(rng):
+    return b"".join(b"line %d of a log\n" % number for number in range(rng.randrange(200, 4000)))
+
+
+def _words(rng, size):
+    return b" ".join(b"%x" % rng.randrange(16**6) for _ in range(size // 6))[:size]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_secrets_behind_long_lines(seed):
+    """After a line that was looked at in steps, lines are lines again: keys, cookies and names in them, however it is cut."""
+    rng = random.Random(seed)
+    maker = Maker(seed)
+    body, key = maker.pem("RSA PRIVATE KEY", 40)
+    cookies = [maker.of(30) for _ in range(60)]
+    cookie = "Cookie: " + "; ".join(f"c{number}={value}" for number, value in enumerate(cookies)) + "\n"
+    behind = _words(rng, rng.choice((1, 2, 3)) * WINDOW - rng.randrange(4000))
+    text = b"".join(
+        (
+            _log(rng),
+            behind,
+            rng.choice((b" ", b"\n")),
+            cookie.encode(),
+            _words(rng, rng.randrange(65_000, 150_000)),
+            b"\n",
+            key.encode(),
+            _log(rng),
+        )
+    )
+    whole, counts = _fed([text])
+    assert [value for value in (*body, *cookies) if value.encode() in whole] == []
+    for step in (WINDOW, rng.randrange(3000, 70_000), 701):
+        assert (whole, counts) == _fed([text[at : at + step] for at in range(0, len(text), step)])
+
+
+def test_a_trickle_of_names_shows():
+    """Names without values are let go as they come, and looked at again near their end alone."""
+    redactor = Redactor()
+    data = b"password " * 1000
+    shown = sum(len(redactor.feed(data[at : at + 9])) for at in range(0, len(data), 9))
+    assert shown > len(data) - 1000
+    assert redactor.looked_at < 600 * len(data)
+
+
 def test_own_patterns_are_linear():
     """A pattern that backtracking engines hang on takes no longer than another."""
     rules = RedactionRules(
@@ -252,3 +296,16 @@ def test_one_shot_and_stream_agree():
     """``redact`` is a stream of one write."""
     text = "\n".join(_texts(3))
     assert redact(text).encode() == _fed([text.encode()])[0]
+
+
+@pytest.mark.parametrize("before", [b"", b"log\n", b"line of a log\n" * 300])
+def test_where_a_name_is_too_far_from_its_line_s_beginning(before):
+    """How far that may be depends on the line alone, whatever stands before it and however it is cut."""
+    found = []
+    for size in range(230, 262):
+        text = before + b"x" * size + b' name: API_TOKEN\n  value: "Zq83kdXp7a2m"\n'
+        results = {_fed([text])[0], _fed([text[at : at + 97] for at in range(0, len(text), 97)])[0]}
+        assert len(results) == 1
+        found.append(b"Zq83" not in results.pop())
+    assert found == [True] * sum(found) + [False] * (len(found) - sum(found))
+    assert 20 == sum(found)

@@ -16,8 +16,8 @@ from secrets_made import Maker
 from support import NO_FLOORS
 
 from spillstore import Store
-from spillstore.exceptions import InvalidSettingError
-from spillstore.redaction import Pattern, RedactionRules
+from spillstore.exceptions import ArtifactNotFoundError, InvalidSettingError
+from spillstore.redaction import Pattern, Redacted, RedactionRules
 
 MAKER = Maker(11)
 TOKEN = "ghp_" + MAKER.of(36)
@@ -143,6 +143,33 @@ def test_off_for_one_call_is_recorded(store, tmp_path):
         assert "redact" not in session.put("x").events("create")[0].detail
 
 
+def test_what_stays_by_a_rule_is_recorded(store):
+    """Kinds and secrets that a call leaves are told by the event of the artifact's beginning, not which secrets."""
+    with store.session("s") as session:
+        rules = RedactionRules(off={"PASSWORD", "JWT"}, allow={PASSWORD}, allow_patterns=("x+",))
+        kept = session.put(f"{LINE}\n", redact=rules)
+        assert _text_of(kept) == f"deploy --password {PASSWORD} [REDACTED: GITHUB_TOKEN]\n".encode()
+        assert kept.events("create")[0].detail["redact"] == {"off": ["JWT", "PASSWORD"], "allow": 2}
+        done = session.put("x", redact=Redacted(RedactionRules(off={"COOKIE"})))
+        assert done.events("create")[0].detail["redact"] == {"off": ["COOKIE"], "allow": 0}
+        assert "redact" not in session.put("x", redact=Redacted(RedactionRules())).events("create")[0].detail
+
+
+def test_no_secret_where_a_name_is_meant(store):
+    """Ids of calls, ids that are refused and names of tools are looked at as well: a model mistakes one for another."""
+    with store.session("s") as session:
+        with session.acting("model", TOKEN):
+            artifact = session.put("x", tool_call_id=TOKEN)
+            with pytest.raises(ArtifactNotFoundError):
+                session.artifact(TOKEN)
+            session.count_passed(TOKEN, 10)
+            artifact.read_lines(1, 1)
+        kept = session.put("x", tool_call_id="toolu_01A09q90qw90lq917835lq9")
+        assert kept.info.tool_call_id == "toolu_01A09q90qw90lq917835lq9"
+        assert artifact.info.tool_call_id == "[REDACTED: GITHUB_TOKEN]"
+    assert _leaks(store.root) == []
+
+
 def test_off_for_a_store(make_store, monkeypatch):
     """So does a store with ``redact=False`` and one under ``SPILLSTORE_REDACT=false``; a call may still ask for it."""
     with make_store("/".join([os.environ["SPILLSTORE_ROOT"], "a"]), redact=False).session("s") as session:
@@ -175,7 +202,7 @@ def test_a_wrong_switch_is_named(plain_store, wrong):
     """What is none of the four things that may be given is refused, with what may be."""
     with (
         plain_store.session("s") as session,
-        pytest.raises(InvalidSettingError, match=r"redact must be true, false, \"done\" or RedactionRules"),
+        pytest.raises(InvalidSettingError, match="redact must be true, false, Redacted or RedactionRules"),
     ):
         session.put("x", redact=wrong)
 

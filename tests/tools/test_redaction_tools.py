@@ -356,6 +356,13 @@ def test_own_patterns_and_kinds_that_stay(store):
         assert session.put("badge-1", redact=rules).read_bytes(0, 99) == b"[REDACTED: BADGE]"
 
 
+def test_a_source_that_is_a_secret(cli, root):
+    """What a command is called by holds none either, nor the id of its call."""
+    answer = cli("run", "--json", "--source", TOKEN, "--tool-call-id", TOKEN, "--", "seq", "5")
+    assert answer.code == 0
+    assert leaks(root) == []
+
+
 def test_patterns_and_kinds_of_one_tool(store, tmp_path):
     """What is said for a tool comes on top of what is said for all, in previews and in what is stored."""
     (tmp_path / ".agent").mkdir()

@@ -96,7 +96,7 @@ def _named(
         command, found = rules.counted(command)
     if content_type is not None:
         content_type = rules.redact(content_type)
-    return source if source.isidentifier() else rules.redact(source), command, content_type, found
+    return rules.named(source), command, content_type, found
 
 
 class Spill:
@@ -156,9 +156,14 @@ class Spill:
         self._on_redaction = on_redaction
         self._redacted: dict[str, int] = {}  # of what is no output
         self._redactors: tuple[Redactor, Redactor] | None = None
+        self._done: Redacted | Literal[False] = False
         if redaction is not None:
+            from spillstore.redaction import Redacted  # noqa: PLC0415  # not where it is switched off
+
             source, command, content_type, self._redacted = _named(redaction, source, command, content_type)
+            tool_call_id = None if tool_call_id is None else redaction.named(tool_call_id)
             self._redactors = redaction.redactor(), redaction.redactor()
+            self._done = Redacted(redaction)
         self._told_as = source if told_as is None else told_as
         self._keep = keep or profile.keep
         self._on_spill = on_spill
@@ -365,7 +370,7 @@ class Spill:
                 newline=self._newline,
                 limit=self._profile.size_limit,
                 policy=self._profile.policy,
-                redact=False if self._redactors is None else "done",
+                redact=self._done,
                 tap=self._see,
             )
             if (self._profile.policy or self._session.settings.artifact_policy) == "stop":

@@ -98,6 +98,9 @@ _LARGE = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _NOTHING_FOLLOWS = frozenset(b",;){}")
 _QUALIFIER = rb"api|access|secret|private|auth|encryption|signing|master|account|shared|license|client|app|service|unseal|recovery"
 _QUALIFIED = re.compile(rb"(?i)\b(?:" + _QUALIFIER + rb")[ \t]\Z")
+_PAIR_BEFORE = re.compile(rb"(?:^|[\s\"'])[A-Za-z_]\w*=[^\s\"'(){},;]+ \Z")
+_CLOSED = re.compile(rb"([\w.]*)[)\]}]+[.;,)\]}]")  # in a program, by brackets that were opened before
+_SEVERAL = re.compile(rb"[^\s]+[ \t]+[^\s]")  # words
 _LOGIN = re.compile(rb"\b(?:login|user(?:name)?:)[ \t]+\S*[^\s,;][ \t]+\Z")
 _ANNOUNCED = re.compile(
     rb"(?i)\b(?:generated|temporary|initial|new|default|your|one-time|admin|root)\b[^\r\n:=]{0,40}\Z"
@@ -235,7 +238,10 @@ def _told(look: Look, begin: int, stop: int) -> None:
     if sent or _SETTER.search(text, back, begin):
         _bare(look, known, begin, match.end(), option=True)
     elif _netrc(look, begin, match.end()):
-        _option(look, known, begin, match.end())
+        if b"machine " in text[max(0, begin - 256) : begin]:
+            _bare(look, known, begin, match.end(), option=True)
+        else:
+            _option(look, known, begin, match.end())
 
 
 def _signed(look: Look, known: Named, begin: int, stop: int) -> int:
@@ -345,13 +351,13 @@ def _netrc(look: Look, begin: int, value: int) -> bool:
         return True
     if not _own_line(before[-_BACK:]):
         return False
+    if _SEVERAL.match(text, value):
+        return False
     line = look.line(value)
     if look.open(value, line):
         return False
     content = text[value:line].strip()
-    return (
-        b" " not in content and not content.isalpha() and content.isascii() and content[-1] not in _TRAILING
-    )
+    return not content.isalpha() and content.isascii() and content[-1] not in _TRAILING
 
 
 def _element(look: Look, known: Named, start: int) -> None:
@@ -470,6 +476,9 @@ def _bare(look: Look, known: Named, begin: int, start: int, *, option: bool = Fa
     while stop > start and text[stop - 1] in _TRAILING and not _balanced(text[start:stop]):
         stop -= 1
     value = text[start:stop]
+    if (closed := _CLOSED.match(value)) and not option and not _literal(look, begin, start, stop):
+        stop = start + closed.end(1)
+        value = closed[1]
     if not value:
         return start
     if known.strength != "password" and len(value) < LEAST:
@@ -520,6 +529,8 @@ def _literal(look: Look, begin: int, start: int, stop: int) -> bool:  # noqa: C9
     tight = name.endswith(b"=")
     if tight and (left in _JOINTS or right in _JOINTS or name.startswith(b"-")):
         return not value.startswith((b"this.", b"self."))
+    if tight and _PAIR_BEFORE.search(before):
+        return True  # one of several: of a connection's settings, of a log line
     own = _own_line(before)
     if tight and name.rstrip(b"=\"'").isupper() and (own or left in _BLANKS):
         return True

@@ -80,6 +80,9 @@ _COMMANDS = {
         rb"[ \t]+(?:-String[ \t]+|-AsPlainText[ \t]+|-Force[ \t]+){0,3}+(?:\\{0,4}[\"']|(?=[^\s\"'|)(-]))"
     ),
     b"az login": re.compile(rb"[ \t]-p[ \t]+[\"']?"),
+    b"ssh-keygen": re.compile(rb"[ \t]-[NP][ \t]+[\"']?"),
+    b"snmpwalk": re.compile(rb"[ \t]-[AX][ \t]+[\"']?"),
+    b"snmpget": re.compile(rb"[ \t]-[AX][ \t]+[\"']?"),
 }
 _GIVEN = {b"authtoken", b"snyk auth", b"wandb login", b"codecov", b"doctl"}  # tokens, to programs
 _DIRECT = {

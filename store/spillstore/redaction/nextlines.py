@@ -72,9 +72,9 @@ def begin(look: Look, named: Named, start: int, stop: int) -> None:
     ending = _ENDING.match(text, stop)
     if ending is None:
         return
-    low = max(0, start - _BACK)
+    low = max(0, start - _BACK - 1)  # with the line end before
     line = max(text.rfind(b"\n", low, start), text.rfind(b"\r", low, start)) + 1
-    if line == 0 and low:
+    if start - line > _BACK:
         return
     head = text[line:start]
     form = _form(ending["sign"], ending["mark"], head)

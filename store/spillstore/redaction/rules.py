@@ -21,6 +21,8 @@ Text = TypeVar("Text", bytes, str)
 # Halves of characters that are no bytes of a file name.
 _LONE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
+_NAME = re.compile(r"[A-Za-z_.-]{0,24}")
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RedactionRules:
@@ -75,6 +77,15 @@ class RedactionRules:
 
         return cls(**{**others, "patterns": (*others.get("patterns", ()), *read(source))})
 
+    def left(self) -> dict[str, object]:
+        """What stays that the defaults take out, for the audit log: the kinds, and how many secrets and patterns are allowed.
+
+        >>> RedactionRules(off={"JWT"}).left(), RedactionRules().left()
+        ({'redact': {'off': ['JWT'], 'allow': 0}}, {})
+        """
+        allow = len(self.allow) + len(self.allow_patterns)
+        return {"redact": {"off": sorted(self.off), "allow": allow}} if self.off or allow else {}
+
     def redactor(self) -> Redactor:
         """A fresh filter for one stream; see ``Redactor``."""
         from spillstore.redaction.stream import Redactor  # noqa: PLC0415  # it imports this module
@@ -84,6 +95,10 @@ class RedactionRules:
     def redact(self, text: Text) -> Text:
         """A text without its secrets; see ``redact``."""
         return self.counted(text)[0]
+
+    def named(self, name: str) -> str:
+        """The same for what is nearly always a mere name, as of a tool or a call: short ones of letters are not looked at."""
+        return name if _NAME.fullmatch(name) else self.redact(name)
 
     def counted(self, text: Text) -> tuple[Text, dict[str, int]]:
         """The same, and how many were taken out, by kind."""
@@ -127,6 +142,17 @@ class RedactionRules:
     @functools.cached_property
     def _keyed(self) -> bool:
         return any(pattern.keywords for pattern in self.patterns)
+
+
+@dataclasses.dataclass(frozen=True)
+class Redacted:
+    """Says that a caller has taken secrets out of what it stores itself, so that the store need not look again.
+
+    Attributes:
+        rules: by which rules, for the audit log.
+    """
+
+    rules: RedactionRules
 
 
 DEFAULT = RedactionRules()

@@ -141,7 +141,7 @@ class Redactor:
                 start = base = told = self._done = reach
             else:
                 base = start + hold
-                start = max(start, base - CONTEXT)
+                start = max(start, self._kept_from(buffer, base - CONTEXT))
             self._within = True
             self._state = self._state._replace(expected=None)
         out.append(buffer[self._done : told] if told > self._done else b"")
@@ -180,7 +180,8 @@ class Redactor:
 
     def _cut(self, buffer: bytes, base: int, reach: int) -> int:
         """The end of the line that was looked at in steps; -1 if it is not there."""
-        ends = [end for mark in (b"\n", b"\r") if (end := buffer.find(mark, base, reach)) >= 0]
+        begin = max(0, base)  # which is behind what is not kept any more
+        ends = [end for mark in (b"\n", b"\r") if (end := buffer.find(mark, begin, reach)) >= 0]
         return min(ends) + 1 if ends else -1
 
     def _replace(self, buffer: bytes, start: int, spans: list[Span], out: list[bytes]) -> None:

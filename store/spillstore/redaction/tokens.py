@@ -63,6 +63,7 @@ TWILIO_KEY          [0-9a-fA-F]{31}(?!%a)                                   SK0 
 TELEGRAM_TOKEN      %w{33}(?!%w)                                            0:|AA 1:|AA 2:|AA 3:|AA 4:|AA 5:|AA 6:|AA 7:|AA 8:|AA 9:|AA
 DIGITALOCEAN_TOKEN  [0-9a-f]{64}                                            dop_v1_ doo_v1_ dor_v1_
 HEROKU_KEY          %w{58,}                                                 HRKU-AA
+HEROKU_KEY          %h{8}-%h{4}-%h{4}-%h{4}-%h{12}                           HRKU-
 SHOPIFY_TOKEN       [0-9a-fA-F]{32}                                         shpat_ shpca_ shppa_ shpss_ shptka_
 SQUARE_TOKEN        %w{22,}                                                 sq0atp- sq0csp-
 SQUARE_TOKEN        %w{60}(?!%w)                                            EAAA
@@ -98,6 +99,7 @@ TYPEFORM_TOKEN      [A-Za-z0-9_.=-]{40,}                                    tfp_
 SONAR_TOKEN         %h{40}                                                  sqp_ squ_ sqa_
 SUPABASE_KEY        %w{30,}                                                 sbp_ sb_secret_
 VERCEL_TOKEN        %a{24,}                                                 vcp_ vci_ vca_ vcr_ vck_
+VERCEL_TOKEN        %a{16,}_%a{16,}                                          vercel_blob_rw_
 NETLIFY_TOKEN       %a{36,}                                                 nfp_ nfo_ nfb_ nfc_ nfu_
 FLY_TOKEN           %w{40,}                                                 fo1_
 FLY_TOKEN           [A-Za-z0-9+/=_-]{100,}                                 fm2_ fm1a_ fm1r_
