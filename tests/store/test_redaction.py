@@ -571,6 +571,20 @@ def test_passwords_with_letters_of_any_encoding(word, form):
         assert counted(form.format(word).encode(encoding))[1] == {"PASSWORD": 1}
 
 
+def test_kinds_are_known():
+    """What is found has a kind that may be left, and a kind that does not exist is refused with those like it."""
+    maker = Maker(3)
+    texts = [*maker.tokens().values(), *(text for _, text in maker.within()), maker.pem()[1]]
+    found = set().union(*(counted(text)[1] for text in texts))
+    assert len(found) > 50
+    assert RedactionRules(off=found).off == found
+    own = RedactionRules(off={"BADGE"}, patterns=(Pattern(name="badge", pattern="b-[0-9]+"),))
+    assert own.redact("b-1 password=hunter2") == "b-1 password=[REDACTED: PASSWORD]"
+    for wrong in ("PASWORD", "password", "nope"):
+        with pytest.raises(InvalidSettingError, match=f"off names '{wrong}'.* kinds are .*and others"):
+            RedactionRules(off={wrong})
+
+
 def test_bytes_that_are_no_text_stay():
     """What stands behind the word in an archive is no password."""
     for value in (b"\x8f\xe3a1\xf3", b"\x01\x02\x03\x04", b"\xff\xfe1\xfd\xfc", b"\xe4\xf6\xfc\xdf1"):

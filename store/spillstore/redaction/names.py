@@ -103,6 +103,7 @@ _KINDS = (
     ("api_key", "API_KEY"),
 )
 _KIND_OF = {"secret": "SECRET", "token": "TOKEN", "weak": "API_KEY"}
+KINDS_OF_NAMES = frozenset({kind for _, kind in _KINDS} | set(_KIND_OF.values()))
 _LONGEST = 96
 
 

@@ -60,6 +60,21 @@ class RedactionRules:
             object.__setattr__(self, field, frozenset(value) if field in {"off", "allow"} else tuple(value))
         for pattern in self.allow_patterns:
             compiled(pattern, "allow_patterns")
+        if self.off:
+            self._refuse_unknown()
+
+    def _refuse_unknown(self) -> None:
+        import difflib  # noqa: PLC0415  # only for those who leave some
+
+        from spillstore.redaction.kinds import KINDS  # noqa: PLC0415  # likewise
+
+        known = KINDS | {pattern.kind for pattern in self.patterns}
+        for kind in sorted(self.off - known):
+            near = difflib.get_close_matches(kind.upper(), sorted(known), 3, 0.4)
+            raise InvalidSettingError(
+                f"off names {kind[:100]!r}, which is no kind; kinds are {', '.join(near) or 'PASSWORD, TOKEN'} and others: "
+                "write it as the placeholder does"
+            )
 
     @classmethod
     def from_gitleaks(cls, source: str | Path, **others: Any) -> RedactionRules:
