@@ -589,3 +589,14 @@ def test_bytes_that_are_no_text_stay():
     """What stands behind the word in an archive is no password."""
     for value in (b"\x8f\xe3a1\xf3", b"\x01\x02\x03\x04", b"\xff\xfe1\xfd\xfc", b"\xe4\xf6\xfc\xdf1"):
         assert counted(b"password=" + value + b"\n")[1] == {}
+
+
+@pytest.mark.parametrize("sign", ["+", "/", "//", "+/"])
+def test_lines_of_a_key_that_begin_with_a_sign(sign):
+    """Base64 may begin with what else marks a line of a diff: nothing of it stays, and in a diff the sign may."""
+    body, _ = Maker(7).pem(lines=4)
+    lines = [sign + line[len(sign) :] for line in body[:-1]] + body[-1:]
+    key = ["-----BEGIN RSA PRIVATE KEY-----", *lines, "-----END RSA PRIVATE KEY-----"]
+    assert redact("\n".join(key)).splitlines() == [key[0], "[REDACTED: PRIVATE_KEY]", "", "", "", "", key[-1]]
+    left = redact("\n".join(f"+{line}" for line in key)).splitlines()
+    assert [line for line in left[1:-1] if line.strip("+")] == ["+[REDACTED: PRIVATE_KEY]"]

@@ -117,7 +117,8 @@ def _body(content: bytes, key: Open) -> tuple[int, int] | None:
 
 def _prefixes(content: bytes, key: Open) -> list[int]:
     """Where the base64 of a line may begin."""
-    found = [] if key.shape else [0]  # base64 may begin with what else is a sign of a diff
+    # Base64 may begin with what else is the sign of a diff, so what stood before the marker goes first.
+    found = [len(key.shape)] if content.startswith(key.shape) else []
     found.append(_DECOR.match(content).end())  # type: ignore[union-attr]  # it matches everywhere
     blank = max(content.rfind(byte, 0, _PREFIX + 100) for byte in (b" ", b"\t", b"|", b":", b'"', b"'"))
     if blank >= 0:
