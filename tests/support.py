@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import threading
 
 from hypothesis import HealthCheck, settings
 
@@ -39,3 +41,27 @@ def examples(count: int = 60, **options) -> settings:
         suppress_health_check=list(HealthCheck),
         **options,
     )
+
+
+@contextlib.contextmanager
+def rolling(root, limit):
+    """A session and the id of its artifact, which drops its middle all the while: line N is ``line N-1`` in nine digits."""
+    from spillstore import Store  # most who need this module need no store
+
+    ended = threading.Event()
+    store = Store(root, artifact_limit=limit, **NO_FLOORS)
+    with store.session("rolls") as session, session.create(source="x") as writer:
+
+        def write():
+            number = 0
+            while not ended.is_set():
+                writer.write(b"".join(b"line %09d\n" % each for each in range(number, number + 5000)))
+                number += 5000
+
+        thread = threading.Thread(target=write)
+        thread.start()
+        try:
+            yield session, writer.id
+        finally:
+            ended.set()
+            thread.join()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import threading
 import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import NO_FLOORS, examples
+from support import NO_FLOORS, examples, rolling
 
 from spillstore import Store, _pieces, _search
 from spillstore.exceptions import PatternError, RangeError
@@ -292,31 +291,16 @@ def test_a_hole(plain_store):
 
 def test_what_rolls_away_meanwhile_is_told_where_it_stood(tmp_path):
     """Searching an artifact that drops its middle all the while never fails, and each line has its own number."""
-    ended = threading.Event()
-    store = Store(tmp_path, artifact_limit=4 * 1024 * 1024, **NO_FLOORS)
-    with store.session("rolls") as session, session.create(source="x") as writer:
-
-        def write():
-            number = 0
-            while not ended.is_set():
-                writer.write(b"".join(b"line %09d\n" % each for each in range(number, number + 5000)))
-                number += 5000
-
-        thread = threading.Thread(target=write)
-        thread.start()
-        try:
-            artifact = session.artifact(writer.id)
-            until = time.monotonic() + 3
-            found = 0
-            while time.monotonic() < until:
-                for match in artifact.search("[0-9]*77777$", limit=50, context=1).matches:
-                    assert (match.line - 1, match.byte) == (int(match.text[5:]), 15 * (match.line - 1) + 5)
-                    found += 1
-            assert found
-            assert artifact.info.hole is not None
-        finally:
-            ended.set()
-            thread.join()
+    with rolling(tmp_path, 4 * 1024 * 1024) as (session, identity):
+        artifact = session.artifact(identity)
+        until = time.monotonic() + 3
+        found = 0
+        while time.monotonic() < until:
+            for match in artifact.search("[0-9]*77777$", limit=50, context=1).matches:
+                assert (match.line - 1, match.byte) == (int(match.text[5:]), 15 * (match.line - 1) + 5)
+                found += 1
+        assert found
+        assert artifact.info.hole is not None
 
 
 def test_a_time_limit(session):

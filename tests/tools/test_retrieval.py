@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 import time
 from itertools import pairwise
 
@@ -11,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from law import outputs
-from support import NO_FLOORS, examples
+from support import NO_FLOORS, examples, rolling
 
 from spillstore import Store
 from spillstore.exceptions import ClosedError
@@ -376,31 +375,16 @@ def test_lists_that_mean_nothing(place, arguments, words):
 
 def test_what_rolls_away_while_it_is_asked_for(tmp_path):
     """Of an artifact that drops its middle all the while every answer comes, and shows the lines that it names."""
-    ended = threading.Event()
-    store = Store(tmp_path, artifact_limit=2 * 1024 * 1024, **NO_FLOORS)
-    with store.session("rolls") as session, session.create(source="x") as writer:
-
-        def write():
-            number = 0
-            while not ended.is_set():
-                writer.write(b"".join(b"line %09d\n" % each for each in range(number, number + 5000)))
-                number += 5000
-
-        thread = threading.Thread(target=write)
-        thread.start()
-        try:
-            until = time.monotonic() + 3
-            rolled = False
-            while time.monotonic() < until:
-                info = session.artifact(writer.id).info
-                rolled |= info.hole is not None
-                kept_from = 1 if info.hole is None else info.hole.last_line
-                answer = get_artifact(session, id=writer.id, start_line=kept_from + 1)
-                assert not answer.is_error
-                for number, line in enumerate(answer.content.splitlines(), answer.first_line):
-                    if number > answer.first_line or len(line) == 14:  # a part of the first one may be gone
-                        assert line == f"line {number - 1:09}"
-            assert rolled
-        finally:
-            ended.set()
-            thread.join()
+    with rolling(tmp_path, 2 * 1024 * 1024) as (session, identity):
+        until = time.monotonic() + 3
+        rolled = False
+        while time.monotonic() < until:
+            info = session.artifact(identity).info
+            rolled |= info.hole is not None
+            kept_from = 1 if info.hole is None else info.hole.last_line
+            answer = get_artifact(session, id=identity, start_line=kept_from + 1)
+            assert not answer.is_error
+            for number, line in enumerate(answer.content.splitlines(), answer.first_line):
+                if number > answer.first_line or len(line) == 14:  # a part of the first one may be gone
+                    assert line == f"line {number - 1:09}"
+        assert rolled
