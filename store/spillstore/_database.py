@@ -3,7 +3,7 @@
 Statements come from ``_sql.py``. Every foreign exception is turned into one of ours here (``translated``), and every
 write goes through ``write_transaction``: ``BEGIN IMMEDIATE`` at once, because a transaction that reads first and writes
 later fails when another writer came in between; waiting is our own jittered retry, which cut the worst wait of eight
-processes from 81 to 28 ms against SQLite's ``busy_timeout``.
+processes from 81 to 28 ms against SQLite's ``busy_timeout``. What SQLite's own locks do not cover is in ``_connection``.
 """
 
 from __future__ import annotations
@@ -11,16 +11,15 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import random
 import sqlite3
-import time
 import urllib.parse
 import warnings
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spillstore import _places, _shape, _sql
+from spillstore import _forks, _places, _shape, _sql
+from spillstore._connection import Connection, Waiter
 from spillstore.exceptions import (
     DiskFullError,
     IntegrityError,
@@ -111,8 +110,7 @@ def translation(error: sqlite3.Error | UnicodeDecodeError, doing: str) -> Spills
 @lru_cache(maxsize=1)
 def _empty_image() -> bytes:
     """An empty database at head, byte for byte; made once a process, because copying it is twice as fast as DDL."""
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    try:
+    with _forks.using, contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.execute(f"PRAGMA page_size = {_sql.PAGE_SIZE}")
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         connection.execute(f"PRAGMA application_id = {_sql.APPLICATION_ID}")
@@ -123,19 +121,14 @@ def _empty_image() -> bytes:
         connection.execute(_shape.ALEMBIC_TABLE)
         connection.execute("INSERT INTO alembic_version VALUES (?)", (_sql.REVISION,))
         return connection.serialize()
-    finally:
-        connection.close()
 
 
 def new_image(session_row: dict[str, Any], *, wal: bool) -> bytes:
     """The bytes of a new session file that holds its session row and nothing else."""
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    try:
+    with _forks.using, contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.deserialize(_empty_image())
         connection.execute(_sql.SESSION_INSERT, session_row)
         image = bytearray(connection.serialize())
-    finally:
-        connection.close()
     image[_WAL_VERSION_OFFSET : _WAL_VERSION_OFFSET + 2] = b"\x02\x02" if wal else b"\x01\x01"
     return bytes(image)
 
@@ -184,8 +177,8 @@ def file_system(root: str) -> str:
 
 def connect(
     path: Path, settings: Settings, *, read_only: bool, immutable: bool = False, foreign: bool = False
-) -> sqlite3.Connection:
-    """A connection with our pragmas. Cost: about 0.5 ms, so connections are kept.
+) -> Connection:
+    """A connection with our pragmas. Cost: about 0.5 ms, so connections are kept. The caller is inside ``_forks.using``.
 
     Args:
         path: the file.
@@ -196,6 +189,7 @@ def connect(
 
     Raises:
         UnsafeRootError: the file, or one beside it, leads elsewhere.
+        ForkError: a parent process had the file open and could not close it before it forked this one.
         StorageError: the file cannot be opened.
     """
     with translated(f"opening {path}"):
@@ -220,14 +214,14 @@ def _mode(*, read_only: bool, immutable: bool) -> str:
     return "rw" if not read_only else "ro&immutable=1" if immutable else "ro"
 
 
-def _configure(
-    connection: sqlite3.Connection, settings: Settings, *, read_only: bool, mapped: bool = False
-) -> None:
+def _configure(connection: Connection, settings: Settings, *, read_only: bool, mapped: bool = False) -> None:
     _shape.distrust(connection)
+    connection.execute("PRAGMA schema_version").fetchone()  # the first look at the file; it may fail
+    connection.remember_wal()
     if read_only:
-        connection.execute("PRAGMA schema_version").fetchone()  # the first look at the file; it may fail
         connection.execute(f"PRAGMA mmap_size = {_MMAP_BYTES if mapped else 0}")
     else:
+        connection.hold_folder()
         connection.execute(f"PRAGMA synchronous = {settings.durability}")
         # The committer checkpoints beside the writers every ``WAL_BYTES``; this is for when it cannot keep up.
         connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_AT_MOST // _sql.PAGE_SIZE}")
@@ -235,10 +229,10 @@ def _configure(
         connection.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_BYTES // KIB}")
 
 
-def _connect(path: Path, mode: str, settings: Settings) -> sqlite3.Connection:
-    uri = f"file:{urllib.parse.quote(str(path))}?mode={mode}"
-    return sqlite3.connect(
-        uri,
+def _connect(path: Path, mode: str, settings: Settings) -> Connection:
+    return Connection(
+        f"file:{urllib.parse.quote(str(path))}?mode={mode}",
+        path=path,
         uri=True,
         timeout=settings.busy_timeout,
         isolation_level=None,
@@ -249,45 +243,48 @@ def _connect(path: Path, mode: str, settings: Settings) -> sqlite3.Connection:
 
 @contextlib.contextmanager
 def write_transaction(
-    connection: sqlite3.Connection, busy_timeout: float, doing: str, *, patient: bool = True
+    connection: Connection, busy_timeout: float, doing: str, *, patient: bool = True
 ) -> Iterator[None]:
     """A ``BEGIN IMMEDIATE`` transaction that commits at the end and rolls back on any exception.
 
     ``busy_timeout`` is the connection's; who is not ``patient`` tries only once.
+
+    Raises:
+        SessionDeletedError, StaleError: what was committed, if anything, nobody would find; see ``_connection``.
     """
     with translated(doing):
-        _begin(connection, busy_timeout if patient else 0, busy_timeout)
+        waiter = Waiter(busy_timeout if patient else 0)
+        connection.lock(waiter)
         try:
-            yield
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
+            connection.check_in_place()
+            _begin(connection, waiter, busy_timeout)
+            try:
+                yield
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+            connection.check_in_place()
+        finally:
+            connection.unlock()
 
 
-def _begin(connection: sqlite3.Connection, patience: float, busy_timeout: float) -> None:
-    """Take the write lock; while another process holds it, try again with jitter.
+def _begin(connection: Connection, waiter: Waiter, busy_timeout: float) -> None:
+    """Take SQLite's write lock; while others hold it, try again with jitter.
 
     SQLite's own waiting is switched off meanwhile. It stays on for everything else: a file that is being recovered, or
     checkpointed by the last process that closes it, is busy for any statement.
     """
-    pause = 0.0005
     connection.execute("PRAGMA busy_timeout = 0")
     try:
-        deadline = None
         while True:
             try:
                 connection.execute("BEGIN IMMEDIATE")
             except sqlite3.OperationalError as error:
-                if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
+                busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+                if not busy or not waiter.wait():
                     raise
-                now = time.monotonic()
-                deadline = now + patience if deadline is None else deadline
-                if now >= deadline:
-                    raise
-                time.sleep(pause * (0.5 + random.random()))  # noqa: S311  # jitter, no secret
-                pause = min(pause * 1.5, 0.01)
             else:
                 return
     finally:

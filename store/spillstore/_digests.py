@@ -44,6 +44,9 @@ class Hash(Protocol):
     def digest(self) -> bytes:
         """The 32 bytes so far."""
 
+    def copy(self) -> Self:
+        """One that goes on from here by itself."""
+
 
 class Algorithm(str):
     """An algorithm as a session's row names it, with the session's key if it has one.

@@ -22,8 +22,9 @@ import threading
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from spillstore import _locks, _sql, _workers
+from spillstore import _forks, _locks, _sql, _workers
 from spillstore._audit import Audit
+from spillstore._connection import StaleError
 from spillstore._database import (
     SESSION_KEY,
     WAL_BYTES,
@@ -36,7 +37,7 @@ from spillstore._database import (
 from spillstore._digests import keyed_digest, stored_algorithm
 from spillstore._eviction import EVICT, Evictor
 from spillstore._freshness import check_sum
-from spillstore._pipeline import BATCH_BYTES, Batch, Ending, Pipeline
+from spillstore._pipeline import BATCH_BYTES, PUMP_SECONDS, SLICE, Batch, Ending, Item, Pipeline
 from spillstore._plausible import is_count
 from spillstore._recorder import Recorder
 from spillstore._records import (
@@ -66,6 +67,7 @@ from spillstore.exceptions import (
     StoreQuotaError,
 )
 from spillstore.observers import Happening, TellingLock, wanted
+from spillstore.settings import KIB
 
 if TYPE_CHECKING:
     import sqlite3
@@ -73,12 +75,21 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from spillstore._clock import Clock
+    from spillstore._connection import Connection
     from spillstore.settings import Settings
 
 _log = logging.getLogger("spillstore")
 _IDLE_READERS = 4
 _READER_PATIENCE = 2.0  # seconds that who only reads waits for the write lock, to record what it has read
 _PURGE_CHUNKS = 512
+_FULL_QUEUES = (
+    4  # artifacts that are written at once and may each have ``queue_bytes`` waiting; more of them share that
+)
+_LEAST_QUEUE = 256 * KIB
+_TRICKLE = 16 * KIB  # what the committer filters itself: 50 ms of the slowest text
+_DUE_AFTER = 0.4  # of ``commit_interval``: the rest is for filters and the commit itself
+_DUE_WITH = 0.2
+_ATTEMPTS = 3  # to commit, where the WAL is taken away meanwhile
 _LIMITS: dict[type[SpillstoreError], str] = {
     RateLimitError: "artifacts_per_minute",
     DiskFullError: "free_disk_floor",
@@ -136,45 +147,69 @@ class Engine:
         self._flushing = threading.Lock()  # one writes the events of a reader at a time
         self._owner: _locks.Owner | None = None
         self._pipelines: list[Pipeline] = []
-        self._queued = 0
         self._ready_bytes = 0
         self._committer: threading.Thread | None = None
         self._asleep = False  # the committer waits for an artifact to be opened
+        self._hurried = False  # it is not to wait for its next tick
         self._stopping = False
         self._gone: SpillstoreError | None = None
-        self._readers: list[sqlite3.Connection] = []
-        self._writer: sqlite3.Connection | None = None
-        self._checkpointer: sqlite3.Connection | None = None  # the committer's own
+        self._readers: list[Connection] = []
+        self._writer: Connection | None = None
+        self._checkpointer: Connection | None = None  # the committer's own
         self._wal_bytes = 0  # about what was committed since the last checkpoint; protected by _guard
-        try:
-            if read_only:
-                self._readers.append(self._connect(read_only=True))
-                self._check_schema(self._readers[0])
-                with read_transaction(self._readers[0], "opening the session"):
-                    self.row = self._session_row(self._readers[0])
-                    self.check_fresh(self._readers[0])
-            else:
-                with translated(f"claiming {self.folder}"):
-                    self._owner = _locks.Owner(self.folder)
-                self._writer = self._connect(read_only=False)
-                self._check_schema(self._writer)
-                self._take_over(self._writer)
-            self.audit.session = self.row.session_id
-            self._inode = path.stat().st_ino
-        except BaseException:
-            self._close_files()
-            raise
-        _engines.add(self)
+        with _forks.using:
+            try:
+                self._open()
+            except BaseException:
+                self._close_files()
+                raise
+            _engines.add(self)
+            _forks.holders.add(self)
+
+    def _open(self) -> None:
+        if self.read_only:
+            connection = self._connect(read_only=True)
+            self._readers.append(connection)
+            self._check_schema(connection)
+            with read_transaction(connection, "opening the session"):
+                self.row = self._session_row(connection)
+                self.check_fresh(connection)
+        else:
+            with translated(f"claiming {self.folder}"):
+                self._owner = _locks.Owner(self.folder)
+            self._writer = connection = self._connect(read_only=False)
+            self._check_schema(connection)
+            self._take_over(connection)
+        self.audit.session = self.row.session_id
+        self._file = connection.file
 
     def _make_locks(self) -> None:
-        self._commit = TellingLock()
+        self._commit = _CommitLock()
         self._checkpointing = threading.Lock()  # taken under _commit or alone
         self._guard = threading.Lock()
         self._changed = threading.Condition(self._guard)  # room in the queue, a batch ready, a pipeline ended
         self._tick = threading.Condition(self._guard)  # for the committer alone
 
+    def close_connections(self) -> None:
+        """Before a fork, while nobody uses them: what a child inherits must not be SQLite's."""
+        for connection in self._taken_connections():
+            connection.close()
+
+    def _taken_connections(self) -> list[Connection]:
+        """All connections that are kept open; the engine forgets them.
+
+        The last one to be closed must be one that can write: it brings the WAL into the file and removes it.
+        """
+        kept = (*self._readers, self._checkpointer, self._writer)
+        self._readers.clear()
+        self._writer = self._checkpointer = None
+        return [connection for connection in kept if connection is not None]
+
     def disown(self) -> None:
         """In a forked child: refuse everything. The locks are new, since their holders may not exist here."""
+        for connection in (self._writer, self._checkpointer):
+            if connection is not None:  # they could not be closed before the fork
+                connection.disown()
         self._make_locks()
         self._flushing = threading.Lock()
         self.audit = Audit(self.settings, self.clock, self._flush_events, self._commit.tell, foreign=True)
@@ -182,7 +217,7 @@ class Engine:
 
     # --- opening and closing ----------------------------------------------------------------------------
 
-    def _connect(self, *, read_only: bool) -> sqlite3.Connection:
+    def _connect(self, *, read_only: bool) -> Connection:
         return connect(
             self.path,
             self.settings,
@@ -208,11 +243,12 @@ class Engine:
     def still_there(self) -> bool:
         """Whether the session's path still leads to the file that this engine holds."""
         try:
-            return self._gone is None and self.path.stat().st_ino == self._inode
+            status = self.path.stat()
         except FileNotFoundError:
             return False
+        return self._gone is None and (status.st_dev, status.st_ino) == self._file
 
-    def _take_over(self, connection: sqlite3.Connection) -> None:
+    def _take_over(self, connection: Connection) -> None:
         """Read the session's row under the write lock, and finish what dead owners left.
 
         The write lock orders this against a deletion: either the deleter sees our claim, or we see its tombstone.
@@ -291,12 +327,11 @@ class Engine:
         _engines.discard(self)
 
     def _close_files(self) -> None:
-        with self._commit:
-            connections = [*self._readers, *(c for c in (self._writer, self._checkpointer) if c)]
-            self._readers.clear()
-            self._writer = self._checkpointer = None
-        for connection in connections:
-            connection.close()
+        with _forks.using:
+            with self._commit, self._checkpointing:
+                connections = self._taken_connections()
+            for connection in connections:
+                connection.close()
         if self._owner is not None:
             self._owner.release()
             self._owner = None
@@ -308,12 +343,43 @@ class Engine:
         if self._gone is not None:
             raise self._gone
 
-    def _writable(self) -> sqlite3.Connection:
-        """The write connection; the caller holds ``_commit``."""
+    def _writable(self) -> Connection:
+        """The write connection, opened anew after a fork; the caller holds ``_commit``."""
         self.check_usable()
-        if self._writer is None:
+        if self.read_only:
             raise ReadOnlyError("the session was opened for reading; open it with read_only=False to write")
+        if self._writer is not None and self._writer.is_stale():
+            # Nothing is lost: who removed the WAL had copied it into the file, and we commit into no other.
+            with self._checkpointing:
+                stale = self._taken_connections()
+            for connection in stale:
+                connection.close()
+        if self._writer is None:
+            self._writer = self._connect_again(read_only=False)
         return self._writer
+
+    def _connect_again(self, *, read_only: bool) -> Connection:
+        """One more connection to this session.
+
+        Raises:
+            SessionDeletedError: it is gone, or the path leads to a later one of the same name.
+        """
+        try:
+            connection = self._connect(read_only=read_only)
+        except StorageError:
+            if self.path.exists():
+                raise
+            self._gone = SessionDeletedError("the session was deleted by somebody else")
+            raise self._gone from None
+        try:
+            if self._session_row(connection).uid == self.row.uid:
+                return connection
+        except BaseException:
+            connection.close()
+            raise
+        connection.close()
+        self._gone = SessionDeletedError("the session was deleted and made anew by somebody else")
+        raise self._gone
 
     @property
     def owner_name(self) -> str:
@@ -323,7 +389,7 @@ class Engine:
     # --- reading ----------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def reader(self) -> Iterator[sqlite3.Connection]:
+    def reader(self) -> Iterator[Connection]:
         """A connection for reading, from a small pool."""
         connection = self.borrow()
         try:
@@ -332,26 +398,32 @@ class Engine:
         finally:
             self.give_back(connection)
 
-    def borrow(self) -> sqlite3.Connection:
-        """``reader`` without the context manager, which costs a tenth of a small read."""
-        self.check_usable()
+    def borrow(self) -> Connection:
+        """``reader`` without the context manager, which costs a tenth of a small read; on the thread that gives it back."""
+        _forks.using.__enter__()
         try:
-            return self._readers.pop()
-        except IndexError:
-            connection = self._connect(read_only=True)
-        # The path may lead to a later session of the same name by now.
-        if self._session_row(connection).uid != self.row.uid:
-            connection.close()
-            self._gone = SessionDeletedError("the session was deleted and made anew by somebody else")
-            raise self._gone
-        return connection
+            self.check_usable()
+            while True:
+                try:
+                    connection = self._readers.pop()
+                except IndexError:
+                    return self._connect_again(read_only=True)
+                if not connection.is_stale():
+                    return connection
+                connection.close()
+        except BaseException:
+            _forks.using.__exit__()
+            raise
 
-    def give_back(self, connection: sqlite3.Connection) -> None:
+    def give_back(self, connection: Connection) -> None:
         """Return what ``borrow`` gave, with no transaction open."""
-        if len(self._readers) < _IDLE_READERS and self._gone is None:
-            self._readers.append(connection)
-        else:
-            connection.close()
+        try:
+            if len(self._readers) < _IDLE_READERS and self._gone is None:
+                self._readers.append(connection)
+            else:
+                connection.close()
+        finally:
+            _forks.using.__exit__()
 
     def artifact_row(self, connection: sqlite3.Connection, artifact_id: str) -> ArtifactRow:
         """The verified row of an artifact; its state is ``interrupted`` if its owner is gone.
@@ -413,6 +485,7 @@ class Engine:
             source: whose output it is.
             detail: of the event, besides the source.
         """
+        self._start_committer()
         with self._commit:
             connection = self._writable()
             with self._recording(connection, "creating an artifact"):
@@ -428,15 +501,28 @@ class Engine:
         pipeline = make_pipeline(row)
         with self._guard:
             self._pipelines.append(pipeline)
-            if self._committer is None and not self._stopping:
-                committer = threading.Thread(
-                    target=self._run_committer, name="spillstore-committer", daemon=True
-                )
-                committer.start()  # which may fail; then there is none to wait for
-                self._committer = committer
-            elif self._asleep:
+            if self._asleep:
                 self._tick.notify()
         return pipeline
+
+    def _start_committer(self) -> None:
+        """Before anything is begun that it would have to commit.
+
+        Raises:
+            StorageError: there can be no more threads.
+        """
+        with self._guard:
+            if self._committer is not None or self._stopping:
+                return
+            committer = threading.Thread(target=self._run_committer, name="spillstore-committer", daemon=True)
+            try:
+                committer.start()
+            except RuntimeError as error:
+                raise StorageError(
+                    f"nothing can be stored, because no thread can be started ({error}); end other threads or processes, "
+                    "or raise the limit of them (ulimit -u)"
+                ) from error
+            self._committer = committer
 
     @contextlib.contextmanager
     def limits(self, source: str) -> Iterator[None]:
@@ -450,31 +536,39 @@ class Engine:
             raise
 
     def write(self, pipeline: Pipeline, stream: int, data: bytes) -> None:
-        """Put bytes into an artifact's inbox; blocks while the queue is full."""
+        """Put bytes into an artifact's inbox; blocks while its queue is full."""
         with self._guard:
             self._refuse_ended(pipeline)
-            while self._full(len(data)):
-                for waiting in self._pipelines:
-                    self._schedule(waiting, at_least=1)
+            while self._full(pipeline, len(data)):
+                self._schedule(pipeline, at_least=1)
+                pipeline.waiting += 1
                 self._changed.wait()
+                pipeline.waiting -= 1
                 self._refuse_ended(pipeline)
             pipeline.inbox.append((stream, data, pipeline.now()))
             pipeline.inbox_bytes += len(data)
             pipeline.received += len(data)
-            self._queued += len(data)
+            pipeline.uncommitted += len(data)
             if pipeline.dirty_since is None:
                 pipeline.dirty_since = time.monotonic()
-            self._schedule(pipeline, at_least=BATCH_BYTES)
+            self._schedule(pipeline, at_least=pipeline.pumped_at_once)
 
-    def room(self, size: int) -> bool:
+    def room(self, pipeline: Pipeline, size: int) -> bool:
         """Whether a write of that many bytes would not have to wait; for callers that must not block."""
         with self._guard:
-            return not self._full(size)
+            return not self._full(pipeline, size)
 
-    def _full(self, size: int) -> bool:
-        """Whether a write must wait: for compression, or, should the disk be slower still, for the committer."""
-        waiting = self._queued and self._queued + size > self.settings.queue_bytes
-        return bool(waiting) or self._ready_bytes > 2 * self.settings.commit_bytes
+    def _full(self, pipeline: Pipeline, size: int) -> bool:
+        """Whether a write must wait: for this artifact's filters, or for its bytes to be committed. Never for another's."""
+        if pipeline.filtered and pipeline.inbox and pipeline.inbox_bytes + size > pipeline.unfiltered:
+            return True
+        return pipeline.uncommitted > 0 and pipeline.uncommitted + size > self._queue_bytes()
+
+    def _queue_bytes(self) -> int:
+        """What one artifact may have uncommitted."""
+        most = self.settings.queue_bytes
+        share = _FULL_QUEUES * most // max(len(self._pipelines), 1)
+        return min(most, max(share, _LEAST_QUEUE))
 
     def flush(self, pipeline: Pipeline) -> None:
         """Commit everything written so far, lines without an end included."""
@@ -484,33 +578,40 @@ class Engine:
         self._commit_through(pipeline, self._pump_all(pipeline))
 
     def end(self, pipeline: Pipeline, ending: Ending) -> None:
-        """Commit everything and end the artifact. A second call only reports an error again."""
+        """Commit everything and end the artifact. A second call does nothing, unless the first one found the file locked."""
         self.check_usable()
         with self._guard:
-            if pipeline.ended:
+            again = pipeline.ended
+            if again and pipeline not in self._pipelines:
                 return
             pipeline.ended = True
             failed = pipeline.error
         try:
             if failed is not None:
                 raise failed
-            self._commit_through(pipeline, self._pump_all(pipeline, ending))
+            number = pipeline.newest_batch if again else self._pump_all(pipeline, ending)
+            self._commit_through(pipeline, number)
         except SpillstoreError as error:
+            if pipeline.error is None and isinstance(error, LockedError):
+                raise  # the committer goes on trying
             with self._commit:
                 self._record_failure(pipeline, error)
+            self._forget(pipeline)
             raise
-        finally:
-            with self._guard:
-                if pipeline in self._pipelines:
-                    self._pipelines.remove(pipeline)
+        self._forget(pipeline)
+
+    def _forget(self, pipeline: Pipeline) -> None:
+        """Nothing more is to be committed of an artifact."""
+        with self._guard:
+            if pipeline in self._pipelines:
+                self._pipelines.remove(pipeline)
 
     def discard(self, pipeline: Pipeline, error: SpillstoreError) -> None:
         """Drop an artifact that may not be; later calls of its writer raise ``error``."""
         self._fail(pipeline, error)
         with self._guard:
             pipeline.ended = True
-            if pipeline in self._pipelines:
-                self._pipelines.remove(pipeline)
+        self._forget(pipeline)
         self.delete_artifact(pipeline.row.artifact_id, why="rejected")
 
     def _refuse_ended(self, pipeline: Pipeline) -> None:
@@ -524,8 +625,9 @@ class Engine:
 
     def _schedule(self, pipeline: Pipeline, at_least: int) -> None:
         """Ask the workers for as many pumps as the inbox is worth; the caller holds ``_guard``."""
+        unit = pipeline.pumped_at_once
         while (
-            pipeline.inbox_bytes - pipeline.scheduled * BATCH_BYTES >= at_least
+            pipeline.inbox_bytes - pipeline.scheduled * unit >= at_least
             and pipeline.scheduled <= _workers.COUNT
         ):
             pipeline.scheduled += 1
@@ -533,111 +635,198 @@ class Engine:
 
     def _pump_scheduled(self, pipeline: Pipeline) -> None:
         with contextlib.suppress(SpillstoreError):  # kept in pipeline.error, which the writer raises
-            self._pump(pipeline, at_most=BATCH_BYTES, scheduled=True)
+            self._pump(pipeline, scheduled=True, brief=True)
+        with self._guard:
+            self._schedule(pipeline, at_least=1 if pipeline.waiting else pipeline.pumped_at_once)
 
     def _pump_all(self, pipeline: Pipeline, ending: Ending | None = None) -> int:
         """Turn all of an inbox into batches, beside the workers; returns the number of the last one."""
-        while pipeline.inbox_bytes > BATCH_BYTES:
-            self._pump(pipeline, at_most=BATCH_BYTES)
+        while pipeline.inbox_bytes > pipeline.pumped_at_once:
+            self._pump(pipeline, brief=True)
         return self._pump(pipeline, partial=True, flush=True, ending=ending)
+
+    def _pump_due(self, pipeline: Pipeline) -> None:
+        """See to it that what waits is committed; what takes longer is for the workers, so that others need not wait."""
+        if pipeline.inbox_bytes <= _TRICKLE and pipeline.taking.acquire(blocking=False):
+            with contextlib.suppress(SpillstoreError):  # kept in pipeline.error, which the writer raises
+                self._pump_taking(pipeline, brief=True, partial=True)
+            if pipeline.holding():
+                with self._guard:
+                    pipeline.dirty_since = pipeline.dirty_since or time.monotonic()
+            return
+        with self._guard:
+            pipeline.due = True
+            if not pipeline.scheduled:
+                self._schedule(pipeline, at_least=1)
 
     def _pump(
         self,
         pipeline: Pipeline,
         *,
-        at_most: int | None = None,
+        brief: bool = False,
         scheduled: bool = False,
         partial: bool = False,
         flush: bool = False,
         ending: Ending | None = None,
     ) -> int:
-        """Turn what is in an inbox into a batch that is ready to commit; returns its number."""
-        pipeline.taking.acquire()  # released by Pipeline.pump, when these bytes are sure of their place
+        """Turn what is in an inbox into a batch that is ready to commit; returns its number.
+
+        Args:
+            pipeline: whose inbox.
+            brief: leave the rest where it is a lot, or where filters take long.
+            scheduled: the call that ``_schedule`` has asked for.
+            partial: give the unfinished chunk, too.
+            flush: let through what is held back.
+            ending: how the artifact ends.
+        """
+        pipeline.taking.acquire()
+        return self._pump_taking(
+            pipeline, brief=brief, scheduled=scheduled, partial=partial, flush=flush, ending=ending
+        )
+
+    def _pump_taking(
+        self,
+        pipeline: Pipeline,
+        *,
+        brief: bool,
+        scheduled: bool = False,
+        partial: bool = False,
+        flush: bool = False,
+        ending: Ending | None = None,
+    ) -> int:
+        """``_pump``, by who has ``taking``. It is released by Pipeline.pump, when these bytes are sure of their place."""
         with self._guard:
-            items, size = [], 0
-            while pipeline.inbox and (at_most is None or size < at_most):
-                item = pipeline.inbox.popleft()
-                items.append(item)
-                size += len(item[1])
-            pipeline.inbox_bytes -= size
             pipeline.scheduled -= scheduled
-            if partial:
-                pipeline.dirty_since = None
-        if pipeline.finished or (scheduled and not items):  # nothing may come after the batch that ends
+            idle = pipeline.finished or (scheduled and not pipeline.inbox)
+            if not idle:
+                partial = partial or pipeline.due
+                pipeline.due = False
+        if idle:  # nothing may come after the batch that ends
             pipeline.taking.release()
             return pipeline.newest_batch
         try:
+            items = self._taken(pipeline, brief=brief, all_of_it=partial)
             batch = pipeline.pump(items, partial=partial, flush=flush, ending=ending)
         except Exception as error:
-            with self._guard:
-                self._queued -= size
             failure = (
                 error if isinstance(error, SpillstoreError) else StorageError(f"storing failed: {error!r}")
             )
             self._fail(pipeline, failure)
             raise failure from error
         with self._guard:
-            self._queued -= size
             if pipeline.error is None:
-                pipeline.ready[batch.number] = batch
+                pipeline.add_ready(batch)
                 self._ready_bytes += batch.raw_bytes
-                if self._ready_bytes >= self.settings.commit_bytes:
+                if self._urgent(pipeline):
+                    self._hurried = True
                     self._tick.notify()
             self._changed.notify_all()
         return batch.number
+
+    def _taken(self, pipeline: Pipeline, *, brief: bool, all_of_it: bool) -> Iterator[Item]:
+        """Items of an inbox, a few at a time where filters may be slow; the caller holds ``taking``.
+
+        Args:
+            pipeline: whose inbox.
+            brief: end when they are enough for a batch, or after ``PUMP_SECONDS``.
+            all_of_it: what is taken is given whole, so that nothing is left to commit if nothing is left here.
+        """
+        now = time.monotonic()
+        until = now + PUMP_SECONDS
+        left: int | None = None
+        while True:
+            at_once = min(SLICE, pipeline.unfiltered) if pipeline.filtered else BATCH_BYTES
+            with self._guard:
+                left = (BATCH_BYTES if brief else pipeline.inbox_bytes) if left is None else left
+                items, size = pipeline.take(min(at_once, left) if brief else at_once)
+                left -= size
+                ends = not items or left <= 0 or (brief and pipeline.filtered and now >= until)
+                if ends and all_of_it:
+                    pipeline.dirty_since = now if pipeline.inbox else None
+                if pipeline.waiting and items:
+                    self._changed.notify_all()
+            yield from items
+            if ends:
+                return
+            before, now = now, time.monotonic()
+            pipeline.pace(size, now - before)
+
+    def _urgent(self, pipeline: Pipeline) -> bool:
+        """Whether what is ready is not to wait for the next tick; the caller holds ``_guard``."""
+        enough = min(self.settings.commit_bytes, self._queue_bytes() // 2)
+        return (
+            self._ready_bytes >= self.settings.commit_bytes
+            or pipeline.ready_bytes >= enough
+            or (
+                pipeline.waiting > 0
+                and not pipeline.inbox
+                and 2 * pipeline.ready_bytes >= pipeline.uncommitted
+            )
+        )
 
     def _fail(self, pipeline: Pipeline, error: SpillstoreError) -> None:
         """An artifact cannot be stored any further: forget what is queued, tell its writer at its next call."""
         with self._guard:
             if pipeline.error is None:
                 pipeline.error = error
-            self._queued -= pipeline.inbox_bytes
-            pipeline.inbox.clear()
-            pipeline.inbox_bytes = 0
-            pipeline.dirty_since = None
-            self._ready_bytes -= sum(batch.raw_bytes for batch in pipeline.ready.values())
-            pipeline.ready.clear()
+            self._ready_bytes -= pipeline.ready_bytes
+            pipeline.drop_all()
             self._changed.notify_all()
         self.audit.tell("failure", {"error": type(error).__name__}, artifact_id=pipeline.row.artifact_id)
 
     # --- committing -------------------------------------------------------------------------------------
 
     def _run_committer(self) -> None:
-        interval = self.settings.commit_interval / 2
         while True:
             with self._guard:
-                busy = self._ready_bytes >= self.settings.commit_bytes or self._wal_bytes >= WAL_BYTES
-                if not busy and not self._stopping:
+                if not self._hurried and not self._stopping:
                     self._asleep = not self._pipelines
-                    self._tick.wait(None if self._asleep else interval)
+                    self._tick.wait(None if self._asleep else self._until_due())
                     self._asleep = False
                 if self._stopping:
                     return
-                limit = time.monotonic() - interval
-                due = [
-                    p
-                    for p in self._pipelines
-                    if p.dirty_since is not None and p.dirty_since <= limit and not p.ended
-                ]
-            for pipeline in due:
-                with contextlib.suppress(SpillstoreError):  # kept in pipeline.error, which the writer raises
-                    self._pump(pipeline, partial=True)
-                if pipeline.holding():
-                    with self._guard:
-                        pipeline.dirty_since = pipeline.dirty_since or time.monotonic()
-            with self._commit:
-                self._commit_ready()
-            if self._wal_bytes >= WAL_BYTES:
-                self._checkpoint()
+                self._hurried = False
+                due = self._due()
+            # What is ready does not wait for what has to be filtered first.
+            for pipeline in [None, *due]:
+                if pipeline is not None:
+                    self._pump_due(pipeline)
+                if self._any_ready():
+                    with self._commit:
+                        self._commit_ready()
+
+    def _until_due(self) -> float:
+        """Seconds until the oldest write that is not committed must be; the caller holds ``_guard``."""
+        interval = self.settings.commit_interval
+        oldest = [p.dirty_since for p in self._pipelines if p.dirty_since is not None and not p.ended]
+        latest = min(oldest) + interval * _DUE_AFTER - time.monotonic() if oldest else interval
+        return min(max(latest, 0.0), interval * _DUE_AFTER)
+
+    def _due(self) -> list[Pipeline]:
+        """Artifacts whose writes are to be committed now: with the oldest go those that would be next."""
+        limit = time.monotonic() - self.settings.commit_interval * _DUE_WITH
+        return [
+            p for p in self._pipelines if p.dirty_since is not None and p.dirty_since <= limit and not p.ended
+        ]
+
+    def _any_ready(self) -> bool:
+        """Whether there is anything to commit."""
+        with self._guard:
+            return any(pipeline.ready for pipeline in self._pipelines)
 
     def _checkpoint(self) -> None:
         """Copy the WAL into the database on a connection of its own: no caller waits for it, nor it for them.
 
         What fails here is tried again, and raised, by the commit that finds the WAL at its limit.
         """
-        with self._guard:
-            self._wal_bytes = 0
-        with self._checkpointing, contextlib.suppress(SpillstoreError), translated("checkpointing"):
+        with (
+            _forks.using,
+            self._checkpointing,
+            contextlib.suppress(SpillstoreError),
+            translated("checkpointing"),
+        ):
+            if self._gone is not None or self._stopping:
+                return
             if self._checkpointer is None:
                 self._checkpointer = self._connect(read_only=False)
             self._checkpointer.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
@@ -645,13 +834,16 @@ class Engine:
     def _commit_through(self, pipeline: Pipeline, number: int) -> None:
         """Return when the batch of that number is committed; raise what kept it from being."""
         while True:
+            locked = None
             with self._commit:
                 if pipeline.error is None and pipeline.next_commit <= number:
-                    self._commit_ready()
+                    locked = self._commit_ready()
                 if pipeline.error is not None:
                     raise pipeline.error
                 if pipeline.next_commit > number:
                     return
+            if locked is not None:
+                raise locked
             with (
                 self._guard
             ):  # an earlier batch is still being compressed, or the committer has taken ours along
@@ -663,17 +855,22 @@ class Engine:
                     )
                 )
 
-    def _commit_ready(self) -> None:
-        """One transaction for all batches that are ready and in order; the caller holds ``_commit``.
+    def _commit_ready(self) -> LockedError | None:
+        """One transaction for batches that are ready and in order; the caller holds ``_commit``.
 
-        Never raises: what fails is kept in ``Pipeline.error`` of those it concerns.
+        Never raises: what fails is kept in ``Pipeline.error`` of those it concerns. Where the file was locked by another
+        process for too long, what still has room is tried again later; the error is returned.
         """
         with self._guard:
-            work = [(pipeline, batches) for pipeline in self._pipelines if (batches := pipeline.take_ready())]
+            work = self._next_work()
         if not work:
-            return
+            return None
+        locked = None
         try:
             self._store(work)
+        except LockedError as error:
+            locked = error
+            self._put_back(work, error)
         except Exception as error:  # noqa: BLE001  # whatever it is, a waiting writer must learn of it
             failure = (
                 error if isinstance(error, SpillstoreError) else StorageError(f"storing failed: {error!r}")
@@ -686,14 +883,55 @@ class Engine:
         finally:
             with self._guard:
                 self._ready_bytes -= sum(batch.raw_bytes for _, batches in work for batch in batches)
-                self._wal_bytes += sum(
-                    _ROWS_BYTES + batch.stored_bytes for _, batches in work for batch in batches
-                )
-                if self._wal_bytes >= WAL_BYTES:
-                    self._tick.notify()
+                if locked is None:
+                    self._wal_bytes += sum(
+                        _ROWS_BYTES + batch.stored_bytes for _, batches in work for batch in batches
+                    )
+                checkpoint = self._wal_bytes >= WAL_BYTES and not self._stopping
+                self._wal_bytes = 0 if checkpoint else self._wal_bytes
                 self._changed.notify_all()
+        if checkpoint:
+            _workers.submit_slow(self._checkpoint)
+        return locked
+
+    def _next_work(self) -> list[tuple[Pipeline, list[Batch]]]:
+        """Batches for a transaction, those of the smallest first: a trickle does not wait for a flood. Under ``_guard``."""
+        work: list[tuple[Pipeline, list[Batch]]] = []
+        size = 0
+        for pipeline in sorted(self._pipelines, key=lambda pipeline: pipeline.ready_bytes):
+            if work and size + pipeline.ready_bytes > self.settings.commit_bytes:
+                self._hurried = True  # the rest comes next
+                self._tick.notify()
+                break
+            if batches := pipeline.take_ready():
+                work.append((pipeline, batches))
+                size += sum(batch.raw_bytes for batch in batches)
+        return work
+
+    def _put_back(self, work: list[tuple[Pipeline, list[Batch]]], error: LockedError) -> None:
+        """What could not be committed now waits for the next time, unless a writer waits for room already."""
+        for pipeline, batches in work:
+            if pipeline.waiting:
+                self._fail(pipeline, error)
+            else:
+                with self._guard:
+                    for batch in batches:
+                        pipeline.add_ready(batch)
+                        self._ready_bytes += batch.raw_bytes
 
     def _store(self, work: list[tuple[Pipeline, list[Batch]]]) -> None:
+        for attempt in range(_ATTEMPTS):
+            try:
+                self._store_once(work)
+            except (
+                StaleError
+            ):  # the WAL was taken away: nothing of this was stored, and what was before is in the file
+                if attempt == _ATTEMPTS - 1:
+                    raise
+            else:
+                return
+
+    def _store_once(self, work: list[tuple[Pipeline, list[Batch]]]) -> None:
         connection = self._writable()
         if self.settings.session_policy == "evict":
             self._write_events(connection)  # they say what was read
@@ -709,7 +947,7 @@ class Engine:
 
     def _store_batches(
         self,
-        connection: sqlite3.Connection,
+        connection: Connection,
         work: list[tuple[Pipeline, list[Batch]]],
         pages: int | None = None,
     ) -> None:
@@ -727,12 +965,17 @@ class Engine:
                 self._recorder.refuse_full_disk()
             self._recorder.events(connection, entries)
             stored = [self._recorder.store(connection, pipeline, batches) for pipeline, batches in work]
-        for (pipeline, batches), (row, partial_size, failure) in zip(work, stored, strict=True):
-            pipeline.row = row
-            pipeline.partial_size = partial_size
+        for (pipeline, batches), now in zip(work, stored, strict=True):
+            pipeline.row = now.row
+            pipeline.partial_size = now.partial_size
+            pipeline.chunk_digests = now.chunk_digests
             pipeline.next_commit += len(batches)
-            if failure is not None:
-                self._fail(pipeline, failure)
+            with self._guard:
+                pipeline.uncommitted -= sum(batch.raw_bytes for batch in batches)
+            if now.error is not None:
+                self._fail(pipeline, now.error)
+            if batches[-1].ending is not None:
+                self._forget(pipeline)
         self._tell_commit(work, began)
 
     def _tell_commit(self, work: list[tuple[Pipeline, list[Batch]]], began: float) -> None:
@@ -749,9 +992,7 @@ class Engine:
         self._commit.tell(Happening("commit", detail, self.row.session_id, None, seconds), work[0][0].context)
 
     @contextlib.contextmanager
-    def _recording(
-        self, connection: sqlite3.Connection, doing: str, *, patient: bool = True
-    ) -> Iterator[None]:
+    def _recording(self, connection: Connection, doing: str, *, patient: bool = True) -> Iterator[None]:
         """A transaction; what is recorded in it is told when it has been committed."""
         with (
             self._recorder.telling(),
@@ -784,7 +1025,7 @@ class Engine:
     def record(self, kind: str, artifact_id: str, detail: dict[str, object]) -> None:
         """Write an event. Where only reading was asked for, it is tried on a connection of its own, and no more."""
 
-        def write(connection: sqlite3.Connection, recorder: Recorder) -> None:
+        def write(connection: Connection, recorder: Recorder) -> None:
             with (
                 recorder.telling(),
                 write_transaction(connection, self.settings.busy_timeout, "recording an event"),
@@ -812,7 +1053,7 @@ class Engine:
                 self.audit.drop()
             _log.debug("events not recorded", extra=self._failure(error))
 
-    def _write_events(self, connection: sqlite3.Connection, recorder: Recorder | None = None) -> None:
+    def _write_events(self, connection: Connection, recorder: Recorder | None = None) -> None:
         recorder = recorder or self._recorder
         timeout = (
             min(self.settings.busy_timeout, _READER_PATIENCE)
@@ -826,15 +1067,16 @@ class Engine:
             recorder.refuse_deleted(connection)
             recorder.events(connection, entries)
 
-    def _write_beside(self, write: Callable[[sqlite3.Connection, Recorder], None]) -> None:
+    def _write_beside(self, write: Callable[[Connection, Recorder], None]) -> None:
         """Write as who only reads, on a connection of its own; where that cannot be, nothing is recorded any more."""
         if self._foreign or self._pid != os.getpid():
             return
         recorder = Recorder(self.row, self.folder, self.settings, self.clock, self.audit)
         try:
-            with contextlib.closing(self._connect(read_only=False)) as connection:
-                if self._session_row(connection).uid != self.row.uid:
-                    raise SessionDeletedError("the session was deleted and made anew by somebody else")
+            with (
+                _forks.using,
+                contextlib.closing(self._connect_again(read_only=False)) as connection,
+            ):
                 write(connection, recorder)
         except LockedError as error:
             _log.debug("events not recorded yet", extra=self._failure(error))
@@ -965,8 +1207,21 @@ class Engine:
 
 # --- the end of the process, and its children -------------------------------------------------------------
 
+
+class _CommitLock(TellingLock):
+    """Taken by who uses the write connection, which a fork waits for."""
+
+    def __enter__(self) -> None:
+        _forks.using.__enter__()
+        super().__enter__()
+
+    def released(self) -> None:
+        """It was let go, and nothing was told yet."""
+        _forks.using.__exit__()
+
+
 _engines: set[Engine] = set()
-_inherited: list[object] = []  # a child never touches the parent's connections, not even to close them
+_inherited: list[object] = []  # connections that a fork could not close; a child must not close them either
 
 
 class Held(NamedTuple):
@@ -975,7 +1230,7 @@ class Held(NamedTuple):
     Attributes:
         sessions: that are open.
         artifacts: that are being written.
-        queued: bytes that were written and are not compressed yet.
+        queued: bytes that were written and are not committed yet.
     """
 
     sessions: int
@@ -986,8 +1241,8 @@ class Held(NamedTuple):
 def held() -> Held:
     """What this process holds now. Cost: a look at each session that is open."""
     engines = list(_engines)
-    artifacts = sum(len(engine._pipelines) for engine in engines)  # noqa: SLF001  # one module
-    return Held(len(engines), artifacts, sum(engine._queued for engine in engines))  # noqa: SLF001  # likewise
+    pipelines = [pipeline for engine in engines for pipeline in list(engine._pipelines)]  # noqa: SLF001  # one module
+    return Held(len(engines), len(pipelines), sum(pipeline.uncommitted for pipeline in pipelines))
 
 
 def drain() -> None:

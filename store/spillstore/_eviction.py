@@ -20,8 +20,7 @@ from spillstore._records import read_artifact_row
 from spillstore.exceptions import IntegrityError
 
 if TYPE_CHECKING:
-    import sqlite3
-
+    from spillstore._connection import Connection
     from spillstore._recorder import Recorder
     from spillstore._records import ArtifactRow
     from spillstore.settings import Settings
@@ -42,7 +41,7 @@ class Evictor:
         self._queue: deque[tuple[str, bool]] = deque()  # ids, and whether somebody has read them
         self._damaged: set[str] = set()  # evidence, and nobody could say what went
 
-    def make_room(self, connection: sqlite3.Connection, new_bytes: int) -> bool:
+    def make_room(self, connection: Connection, new_bytes: int) -> bool:
         """Evict until so many bytes fit into the session's quota; False if nothing is left that may go.
 
         Cost where there is room: two look-ups. Else a look at every artifact, and what is dropped.
@@ -57,12 +56,12 @@ class Evictor:
             self._drop_some(connection)
         return True
 
-    def is_full(self, connection: sqlite3.Connection, new_bytes: int) -> bool:
+    def is_full(self, connection: Connection, new_bytes: int) -> bool:
         """Whether so many bytes do not fit."""
         with translated("measuring the session"):
             return self._recorder.used(connection) + new_bytes > self._settings.session_quota
 
-    def _mark_next(self, connection: sqlite3.Connection) -> bool:
+    def _mark_next(self, connection: Connection) -> bool:
         """Choose an artifact and mark it; False if there is none."""
         while True:
             if not self._queue:
@@ -82,7 +81,7 @@ class Evictor:
             if self._row is not None:
                 return True
 
-    def _mark(self, connection: sqlite3.Connection, artifact_id: str, *, was_read: bool) -> None:
+    def _mark(self, connection: Connection, artifact_id: str, *, was_read: bool) -> None:
         """Take it out of sight, unless another process was first."""
         busy_timeout = self._settings.busy_timeout
         with (
@@ -110,7 +109,7 @@ class Evictor:
             self._recorder.write_event(connection, EVICT, artifact_id, detail, row.tool_call_id)
         self._row, self._next = row, 0
 
-    def _drop_some(self, connection: sqlite3.Connection) -> None:
+    def _drop_some(self, connection: Connection) -> None:
         """Drop the next chunks of what is marked; another process may have dropped them before."""
         row = self._row
         assert row is not None, "make_room has marked one"

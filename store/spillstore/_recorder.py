@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore import _codec, _sql
 from spillstore._audit import RENDERED, ROTATED_AT_ONCE, ROTATED_EVERY, detail_text, who
@@ -36,11 +36,28 @@ if TYPE_CHECKING:
     from spillstore._chunker import Totals
     from spillstore._clock import Clock
     from spillstore._codec import ChunkRow
+    from spillstore._digests import Hash
     from spillstore._pipeline import Batch, Ending, Pipeline
     from spillstore.settings import Settings
 
 _RENUMBER_CHUNKS = 64
 _MINUTE_US = 60_000_000
+
+
+class Stored(NamedTuple):
+    """What the database holds of an artifact that is being written.
+
+    Attributes:
+        row: the artifact's.
+        partial_size: stored bytes of its unfinished last chunk; None if there is none.
+        chunk_digests: over the digests of its finished chunks.
+        error: what kept it from being stored.
+    """
+
+    row: ArtifactRow
+    partial_size: int | None
+    chunk_digests: Hash
+    error: SpillstoreError | None
 
 
 class Recorder:
@@ -134,15 +151,10 @@ class Recorder:
         )
         return row
 
-    def store(
-        self, connection: sqlite3.Connection, pipeline: Pipeline, batches: list[Batch]
-    ) -> tuple[ArtifactRow, int | None, SpillstoreError | None]:
-        """Write one artifact's batches inside the transaction.
-
-        Returns:
-            Its row, the stored bytes of its unfinished last chunk, and what kept it from being stored.
-        """
+    def store(self, connection: sqlite3.Connection, pipeline: Pipeline, batches: list[Batch]) -> Stored:
+        """Write one artifact's batches inside the transaction; the pipeline learns of it when that is committed."""
         row, partial_size = pipeline.row, pipeline.partial_size
+        chunk_digests = pipeline.chunk_digests
         filled = [batch for batch in batches if batch.rows]
         rows = _final_rows(filled)
         try:
@@ -156,21 +168,23 @@ class Recorder:
                 self._settings.session_quota,
                 pipeline.actor,
             )
-            return self.interrupt(connection, row, str(error), pipeline.actor), partial_size, error
+            row = self.interrupt(connection, row, str(error), pipeline.actor)
+            return Stored(row, partial_size, chunk_digests, error)
         if rows:
             whole = row.hole is None
             row = self._insert(connection, row, rows, filled[-1].totals, partial_size)
             if whole and row.hole is not None:
                 self.limit(connection, row, "artifact_limit", row.size, row.size_limit, pipeline.actor)
             partial_size = rows[-1].stored_size if filled[-1].partial else None
+            chunk_digests = chunk_digests.copy()  # the transaction may come to nothing
             for chunk in rows[:-1] if filled[-1].partial else rows:
-                pipeline.chunk_digests.update(chunk.digest)
+                chunk_digests.update(chunk.digest)
         row = row._replace(received=batches[-1].received)
         if (ending := batches[-1].ending) is not None:
-            row = self._end(connection, row, ending, pipeline.chunk_digests.digest(), pipeline.actor)
+            row = self._end(connection, row, ending, chunk_digests.digest(), pipeline.actor)
         if row != pipeline.row:
             row = self.update(connection, row)
-        return row, partial_size, None
+        return Stored(row, partial_size, chunk_digests, None)
 
     def _insert(
         self,

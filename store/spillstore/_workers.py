@@ -1,4 +1,4 @@
-"""Two threads a process that compress for all sessions.
+"""Threads that work for all sessions of a process: two that filter and compress, one for what waits for the disk.
 
 Compression frees the interpreter's lock, so a second thread pays; a third does not, because what is left (counting
 lines, slicing) holds it. They are daemons: a process may end at any time, and what it had not closed is drained by
@@ -7,6 +7,7 @@ lines, slicing) holds it. They are daemons: a process may end at any time, and w
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import threading
@@ -21,38 +22,52 @@ COUNT = max(1, min(2, os.cpu_count() or 1))
 class Workers:
     """A queue of jobs and the threads that take them; threads start with the first job."""
 
-    def __init__(self) -> None:
+    def __init__(self, count: int, name: str) -> None:
+        self._count = count
+        self._name = name
         self._jobs: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._guard = threading.Lock()  # protects _threads
 
-    def submit(self, job: Callable[[], None]) -> None:
-        """Run ``job`` soon; it must not raise."""
+    def submit(self, job: Callable[[], None]) -> bool:
+        """Run ``job`` soon; it must not raise.
+
+        Returns:
+            Whether there is a thread to run it. Where none can be started, it waits until one can.
+        """
         self._jobs.put(job)
-        if len(self._threads) < COUNT:
-            with self._guard:
-                while len(self._threads) < COUNT:
-                    name = f"spillstore-worker-{len(self._threads)}"
+        if len(self._threads) < self._count:
+            with self._guard, contextlib.suppress(RuntimeError):  # no more threads can be had
+                while len(self._threads) < self._count:
+                    name = f"spillstore-{self._name}-{len(self._threads)}"
                     thread = threading.Thread(target=self._run, name=name, daemon=True)
-                    self._threads.append(thread)
                     thread.start()
+                    self._threads.append(thread)
+        return bool(self._threads)
 
     def _run(self) -> None:
         while True:
             self._jobs.get()()
 
 
-_workers = Workers()
+_workers = Workers(COUNT, "worker")
+_waiters = Workers(1, "disk")
 
 
-def submit(job: Callable[[], None]) -> None:
-    """Run ``job`` on one of the process's workers."""
-    _workers.submit(job)
+def submit(job: Callable[[], None]) -> bool:
+    """Run ``job`` on one of the process's workers; see ``Workers.submit``."""
+    return _workers.submit(job)
+
+
+def submit_slow(job: Callable[[], None]) -> bool:
+    """Run a job that waits for the disk where it keeps nobody from compressing."""
+    return _waiters.submit(job)
 
 
 def _restart_after_fork() -> None:
-    global _workers  # noqa: PLW0603  # the parent's threads do not exist here
-    _workers = Workers()
+    global _workers, _waiters  # noqa: PLW0603  # the parent's threads do not exist here
+    _workers = Workers(COUNT, "worker")
+    _waiters = Workers(1, "disk")
 
 
 os.register_at_fork(after_in_child=_restart_after_fork)

@@ -223,8 +223,12 @@ class TellingLock:
         waiting, self._waiting = self._waiting, []
         self._holder = None
         self._lock.release()
+        self.released()
         for context, happening in waiting:
             _tell_in(context, happening)
+
+    def released(self) -> None:
+        """For a lock that holds something else besides: it was let go, and nobody was told yet."""
 
 
 def _tell_in(context: contextvars.Context | None, happening: Happening) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, Self
 
-from spillstore._pipeline import Ending
+from spillstore._pipeline import UNFILTERED_SLOW, Ending
 from spillstore._records import STREAMS
 from spillstore.exceptions import ArtifactTooLargeError, RangeError, SpillstoreError, UsageError
 from spillstore.settings import MIB
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from spillstore._pipeline import Pipeline
     from spillstore.redaction import RedactionRules
 
-_PIECE = MIB  # a larger write enters the queue in pieces, so that the queue's bound holds
+_PIECE = MIB  # a larger write enters the queue in pieces, so that the queue's bounds hold
 
 
 class Writer:
@@ -43,6 +43,7 @@ class Writer:
         self._engine = engine
         self._pipeline = pipeline
         self._exit_code: int | None = None
+        self._piece = UNFILTERED_SLOW if pipeline.filtered else _PIECE
 
     def __repr__(self) -> str:
         return f"<Writer {self.id}>"
@@ -87,18 +88,18 @@ class Writer:
         raw = _as_bytes(data)
         self._refuse_too_large(len(raw))
         number = STREAMS.index(stream)
-        if len(raw) <= _PIECE:
+        if len(raw) <= self._piece:
             if raw:
                 self._engine.write(self._pipeline, number, raw)
         else:
             view = memoryview(raw)
-            for start in range(0, len(raw), _PIECE):
-                self._engine.write(self._pipeline, number, bytes(view[start : start + _PIECE]))
+            for start in range(0, len(raw), self._piece):
+                self._engine.write(self._pipeline, number, bytes(view[start : start + self._piece]))
         return len(raw)
 
     def would_block(self, size: int) -> bool:
         """Whether a write of that many bytes may take milliseconds: no room, much to copy, or a limit passed."""
-        return size > _PIECE or not self._engine.room(size) or self._passes_limit(size)
+        return size > self._piece or not self._engine.room(self._pipeline, size) or self._passes_limit(size)
 
     def flush(self) -> None:
         """Return when everything written so far is committed, lines without an end included.
