@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import time
 
 from hypothesis import HealthCheck, settings
 
@@ -41,6 +42,14 @@ def examples(count: int = 60, **options) -> settings:
         suppress_health_check=list(HealthCheck),
         **options,
     )
+
+
+def wait_until(condition, seconds=60.0):
+    """Wait for what must come; how soon is not what a test is about."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it never came"
+        time.sleep(0.005)
 
 
 @contextlib.contextmanager

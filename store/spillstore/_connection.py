@@ -1,15 +1,18 @@
-"""A connection to a session's file, and the lock that orders its writers.
+"""A connection to a session's file, and locks beside SQLite's that nothing drops.
 
 SQLite's locks belong to the process and the file. A program that opens ``session.db`` (or a file beside it) and closes it
 again, to copy or to search it, drops those that SQLite holds in the same process, and SQLite does not notice
 (https://www.sqlite.org/howtocorrupt.html, 2.2). Another process may then write at the same time, or take itself for the
-last one that closes the file and remove its WAL, into which we go on to write. Hence, beside SQLite's locks:
+last one that closes the file and remove its WAL, into which we go on to write. Locks of open descriptors do not suffer
+from that, so there are three more things, all of which end with the process:
 
-- A writer holds ``flock`` on the session's folder for as long as a transaction lasts, and so does who closes a connection.
-  It belongs to the open descriptor, so nothing that others open and close drops it, and a folder needs no room on a disk.
-- ``check_in_place`` compares the file and its WAL as the path leads to them with those that the connection has open:
-  before a transaction, and again behind its ``COMMIT``. What was committed is there for whoever comes next, or it is an
-  error. That finds folders and files that were removed or exchanged, too.
+- ``FileLock.acquire``: ``flock`` on the session's folder, by who writes, checkpoints, opens or closes. One process at a
+  time does one of these. A folder needs no room on a disk that is full.
+- ``FileLock.anchor`` (Linux): the shared locks that say somebody has the file open, taken once more by our own descriptors.
+  No other program can then remove the WAL, nor begin the shared memory anew.
+- ``Connection.check_in_place`` compares the file and its WAL as the path leads to them with those that the connection has
+  open, before a transaction and again behind its ``COMMIT``. What was committed is there for whoever comes next, or it is
+  an error. That finds folders and files that were removed or exchanged, too.
 """
 
 from __future__ import annotations
@@ -20,36 +23,144 @@ import fcntl
 import os
 import random
 import sqlite3
+import struct
+import sys
+import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from spillstore import _forks
 from spillstore.exceptions import LockedError, SessionDeletedError, StorageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-_CLOSING_PATIENCE = (
-    1.0  # seconds that who closes waits for a writer: one that was stopped would hold it up for ever
+_BRIEFLY = (
+    1.0  # seconds that who opens or closes waits for a writer: one that was stopped would hold it up for ever
 )
 _NO_LOCKS = frozenset({errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS})
+# Bytes that SQLite locks for reading while a file is open (os_unix.c: SHARED_FIRST and SHARED_SIZE, UNIX_SHM_DMS).
+_ANCHORS: Final = (("", 0x40000002, 510), ("-shm", 128, 1))
 
 
 class StaleError(StorageError):
     """The file's WAL was removed under a connection; a new one finds everything that was committed before."""
 
 
+class FileLock:
+    """The lock of one process on one session's file. Safe from any thread; threads of the process share it."""
+
+    def __init__(self, database: Path) -> None:
+        """Name the file; nothing is opened before the lock is taken."""
+        self._database = str(database)
+        self._guard = threading.Lock()  # protects what follows
+        self._folder: int | None = None  # a descriptor
+        self._holders = 0
+        self._works = True  # False where the file system has no such locks
+        self._anchors: list[int] = []  # descriptors
+        self._raised: list[int] = []  # of anchors that hold no lock any more
+
+    def acquire(self, waiter: Waiter) -> None:
+        """Take the lock; ``release`` must follow. SQLite's own locks order the threads of a process.
+
+        Raises:
+            LockedError: another process has it for longer than the waiter waits.
+            OSError: the folder cannot be opened.
+        """
+        while True:
+            with self._guard:
+                if self._holders or not self._works or self._take():
+                    self._holders += 1
+                    return
+            if not waiter.wait():
+                raise LockedError(
+                    f"{self._database} is locked: another process has been writing to it for {waiter.patience:g} s; try "
+                    "again later, or raise SPILLSTORE_BUSY_TIMEOUT"
+                )
+
+    def _take(self) -> bool:
+        if self._folder is None:
+            flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
+            self._folder = os.open(os.path.dirname(self._database), flags)  # noqa: PTH120  # half the time
+        try:
+            fcntl.flock(self._folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
+            self._works = False  # a file system on a network: there SQLite's locks have to do
+        return True
+
+    def release(self) -> None:
+        """Give back what ``acquire`` took."""
+        with self._guard:
+            self._holders -= 1
+            if not self._holders and self._folder is not None and self._works:
+                fcntl.flock(self._folder, fcntl.LOCK_UN)
+
+    @contextlib.contextmanager
+    def briefly(self) -> Iterator[None]:
+        """Hold the lock if it can be had within a second, as a courtesy to writers."""
+        try:
+            self.acquire(Waiter(_BRIEFLY))
+        except (LockedError, OSError):
+            yield
+            return
+        try:
+            yield
+        finally:
+            self.release()
+
+    def anchor(self, connection: Connection) -> None:
+        """Say to all other programs that the file is open, whatever becomes of the locks of this connection.
+
+        Not without a WAL: there every commit wants to be the only one who has the file open.
+        """
+        if sys.platform != "linux" or not connection.has_wal:
+            return
+        with self._guard:
+            if self._anchors:
+                return
+            for suffix, start, length in _ANCHORS:
+                with contextlib.suppress(OSError):  # no WAL, or no such locks: the checks have to do
+                    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+                    self._anchors.append(os.open(self._database + suffix, flags))
+                    lock = struct.pack("hhqqi", fcntl.F_RDLCK, os.SEEK_SET, start, length, 0)
+                    fcntl.fcntl(self._anchors[-1], fcntl.F_OFD_SETLK, lock)
+
+    def weigh_anchor(self) -> None:
+        """Before the connections are closed: the last one brings the WAL into the file, which nobody may have open."""
+        with self._guard:
+            anchors, self._anchors = self._anchors, []
+            for descriptor in anchors:
+                unlock = struct.pack("hhqqi", fcntl.F_UNLCK, os.SEEK_SET, 0, 0, 0)
+                with contextlib.suppress(OSError):
+                    fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, unlock)
+            self._raised += anchors
+
+    def close(self) -> None:
+        """Once the connections are closed: close the descriptors, for that would have dropped SQLite's locks."""
+        with self._guard:
+            folder, self._folder = self._folder, None
+            descriptors = [*self._anchors, *self._raised, *([] if folder is None else [folder])]
+            self._anchors, self._raised = [], []
+            for descriptor in descriptors:
+                os.close(descriptor)
+
+
 class Connection(sqlite3.Connection):
     """A ``sqlite3`` connection that knows its file. Made by ``_database.connect`` alone; closed once."""
 
-    def __init__(self, database: str, *args: Any, path: Path, **options: Any) -> None:
+    def __init__(self, database: str, *args: Any, path: Path, lock: FileLock | None, **options: Any) -> None:
         """As ``sqlite3.Connection``, for the file at ``path``.
 
         Raises:
             ForkError: the file was inherited from a parent process.
         """
+        self.lock = lock
         self._path = str(path)
-        self._folder: int | None = None  # a descriptor
         status = path.stat()
         self.file = (status.st_dev, status.st_ino)
         self._wal: tuple[int, int] | None = None
@@ -58,20 +169,16 @@ class Connection(sqlite3.Connection):
         _forks.opened(self.file)
         self._counted = True
 
+    def close(self) -> None:
+        """Close it."""
+        super().close()
+        counted, self._counted = self._counted, False
+        if counted:
+            _forks.closed(self.file)
+
     def remember_wal(self) -> None:
         """Keep which WAL is in use, if there is one. Called once the connection has looked into the file."""
         self._wal = self._wal_now()
-
-    def hold_folder(self) -> None:
-        """Open the folder, for ``lock``.
-
-        Raises:
-            OSError: it cannot be opened.
-        """
-        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
-        self._folder = os.open(os.path.dirname(self._path), flags)  # noqa: PTH120  # a string all the way
-
-    # --- still the same ---------------------------------------------------------------------------------
 
     def check_in_place(self) -> None:
         """That whoever opens the path now finds what this connection has open. Cost: two system calls.
@@ -95,6 +202,11 @@ class Connection(sqlite3.Connection):
                 "itself, which drops the locks on them; copy a session with `spillstore export`, or in another process"
             )
 
+    @property
+    def has_wal(self) -> bool:
+        """Whether it writes into a WAL."""
+        return self._wal is not None
+
     def is_stale(self) -> bool:
         """Whether its WAL is another one by now."""
         return self._wal is not None and self._wal != self._wal_now()
@@ -105,61 +217,6 @@ class Connection(sqlite3.Connection):
         except OSError:
             return None
         return (status.st_dev, status.st_ino)
-
-    # --- one writer at a time ---------------------------------------------------------------------------
-
-    def lock(self, waiter: Waiter) -> None:
-        """Take the lock of the session's writers; ``unlock`` gives it back.
-
-        Args:
-            waiter: for how long to wait for it.
-
-        Raises:
-            LockedError: somebody else has it for longer.
-            OSError: the file system says why not.
-        """
-        if self._folder is None:
-            return
-        while True:
-            try:
-                fcntl.flock(self._folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if not waiter.wait():
-                    raise LockedError(
-                        f"{self._path} is locked: another process has been writing to it for {waiter.patience:g} s; try "
-                        "again later, or raise SPILLSTORE_BUSY_TIMEOUT"
-                    ) from None
-            except OSError as error:
-                if error.errno not in _NO_LOCKS:
-                    raise
-                os.close(self._folder)  # a file system on a network: there SQLite's locks have to do
-                self._folder = None
-                return
-            else:
-                return
-
-    def unlock(self) -> None:
-        """Give back what ``lock`` took."""
-        if self._folder is not None:
-            fcntl.flock(self._folder, fcntl.LOCK_UN)
-
-    def disown(self) -> None:
-        """In a forked child that has inherited it: let go of the lock, which would outlive the parent here."""
-        folder, self._folder = self._folder, None
-        if folder is not None:
-            os.close(folder)
-
-    def close(self) -> None:
-        """Close it. The last one to close a file copies its WAL into it and removes that, so it waits for writers."""
-        with contextlib.suppress(LockedError, OSError):
-            self.lock(Waiter(_CLOSING_PATIENCE))
-        try:
-            super().close()
-        finally:
-            self.disown()
-            counted, self._counted = self._counted, False
-            if counted:
-                _forks.closed(self.file)
 
 
 class Waiter:

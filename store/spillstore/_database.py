@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spillstore import _forks, _places, _shape, _sql
-from spillstore._connection import Connection, Waiter
+from spillstore._connection import Connection, FileLock, Waiter
 from spillstore.exceptions import (
     DiskFullError,
     IntegrityError,
@@ -33,7 +33,7 @@ from spillstore.exceptions import (
 from spillstore.settings import KIB, MIB
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from spillstore.settings import Settings
 
@@ -176,7 +176,13 @@ def file_system(root: str) -> str:
 
 
 def connect(
-    path: Path, settings: Settings, *, read_only: bool, immutable: bool = False, foreign: bool = False
+    path: Path,
+    settings: Settings,
+    *,
+    read_only: bool,
+    immutable: bool = False,
+    foreign: bool = False,
+    lock: FileLock | None = None,
 ) -> Connection:
     """A connection with our pragmas. Cost: about 0.5 ms, so connections are kept. The caller is inside ``_forks.using``.
 
@@ -186,15 +192,16 @@ def connect(
         read_only: for reading alone.
         immutable: a promise that nobody writes, so that SQLite makes no files beside the database.
         foreign: somebody else's file; it is not mapped into memory, where it would kill us by becoming shorter.
+        lock: what orders those who write to the file; None for who only looks into it.
 
     Raises:
         UnsafeRootError: the file, or one beside it, leads elsewhere.
         ForkError: a parent process had the file open and could not close it before it forked this one.
         StorageError: the file cannot be opened.
     """
-    with translated(f"opening {path}"):
+    with translated(f"opening {path}"), contextlib.nullcontext() if lock is None else lock.briefly():
         _places.check_beside(path, writing=not read_only)
-        connection = _connect(path, _mode(read_only=read_only, immutable=immutable), settings)
+        connection = _connect(path, _mode(read_only=read_only, immutable=immutable), settings, lock)
         try:
             _configure(connection, settings, read_only=read_only, mapped=not foreign)
         except sqlite3.OperationalError:
@@ -202,7 +209,7 @@ def connect(
             if not read_only or os.access(path.parent, os.W_OK):
                 raise
             # A WAL database on media where its -shm file cannot be made: nobody can be writing to it.
-            connection = _connect(path, _mode(read_only=True, immutable=True), settings)
+            connection = _connect(path, _mode(read_only=True, immutable=True), settings, lock)
             _configure(connection, settings, read_only=True, mapped=not foreign)
         except BaseException:
             connection.close()
@@ -221,7 +228,6 @@ def _configure(connection: Connection, settings: Settings, *, read_only: bool, m
     if read_only:
         connection.execute(f"PRAGMA mmap_size = {_MMAP_BYTES if mapped else 0}")
     else:
-        connection.hold_folder()
         connection.execute(f"PRAGMA synchronous = {settings.durability}")
         # The committer checkpoints beside the writers every ``WAL_BYTES``; this is for when it cannot keep up.
         connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_AT_MOST // _sql.PAGE_SIZE}")
@@ -229,10 +235,11 @@ def _configure(connection: Connection, settings: Settings, *, read_only: bool, m
         connection.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_BYTES // KIB}")
 
 
-def _connect(path: Path, mode: str, settings: Settings) -> Connection:
+def _connect(path: Path, mode: str, settings: Settings, lock: FileLock | None) -> Connection:
     return Connection(
         f"file:{urllib.parse.quote(str(path))}?mode={mode}",
         path=path,
+        lock=lock,
         uri=True,
         timeout=settings.busy_timeout,
         isolation_level=None,
@@ -243,23 +250,40 @@ def _connect(path: Path, mode: str, settings: Settings) -> Connection:
 
 @contextlib.contextmanager
 def write_transaction(
-    connection: Connection, busy_timeout: float, doing: str, *, patient: bool = True
-) -> Iterator[None]:
+    connection: Connection,
+    busy_timeout: float,
+    doing: str,
+    *,
+    patient: bool = True,
+    renew: Callable[[], Connection] | None = None,
+) -> Iterator[Connection]:
     """A ``BEGIN IMMEDIATE`` transaction that commits at the end and rolls back on any exception.
 
-    ``busy_timeout`` is the connection's; who is not ``patient`` tries only once.
+    Args:
+        connection: to the file.
+        busy_timeout: the connection's, in seconds.
+        doing: what it is for, as an error will say.
+        patient: False to try only once where others hold the lock.
+        renew: opens another connection with the same lock in place of one whose WAL was removed; None to raise ``StaleError`` then.
+
+    Returns:
+        The connection to use.
 
     Raises:
         SessionDeletedError, StaleError: what was committed, if anything, nobody would find; see ``_connection``.
     """
+    lock = connection.lock
+    assert lock is not None, "who writes names the lock"
     with translated(doing):
         waiter = Waiter(busy_timeout if patient else 0)
-        connection.lock(waiter)
+        lock.acquire(waiter)
         try:
+            if renew is not None and connection.is_stale():
+                connection = renew()
             connection.check_in_place()
             _begin(connection, waiter, busy_timeout)
             try:
-                yield
+                yield connection
                 connection.execute("COMMIT")
             except BaseException:
                 if connection.in_transaction:
@@ -267,7 +291,7 @@ def write_transaction(
                 raise
             connection.check_in_place()
         finally:
-            connection.unlock()
+            lock.release()
 
 
 def _begin(connection: Connection, waiter: Waiter, busy_timeout: float) -> None:

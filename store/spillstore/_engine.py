@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore import _forks, _locks, _sql, _workers
 from spillstore._audit import Audit
-from spillstore._connection import StaleError
+from spillstore._connection import FileLock, StaleError
 from spillstore._database import (
     SESSION_KEY,
     WAL_BYTES,
@@ -155,7 +155,8 @@ class Engine:
         self._gone: SpillstoreError | None = None
         self._readers: list[Connection] = []
         self._writer: Connection | None = None
-        self._checkpointer: Connection | None = None  # the committer's own
+        self._checkpointer: Connection | None = None  # for the thread that does nothing else
+        self._file_lock = FileLock(path)
         self._wal_bytes = 0  # about what was committed since the last checkpoint; protected by _guard
         with _forks.using:
             try:
@@ -178,6 +179,7 @@ class Engine:
             with translated(f"claiming {self.folder}"):
                 self._owner = _locks.Owner(self.folder)
             self._writer = connection = self._connect(read_only=False)
+            self._file_lock.anchor(connection)
             self._check_schema(connection)
             self._take_over(connection)
         self.audit.session = self.row.session_id
@@ -191,9 +193,12 @@ class Engine:
         self._tick = threading.Condition(self._guard)  # for the committer alone
 
     def close_connections(self) -> None:
-        """Before a fork, while nobody uses them: what a child inherits must not be SQLite's."""
-        for connection in self._taken_connections():
-            connection.close()
+        """Close what is kept open, while nobody uses it. Before a fork, so that a child inherits nothing of SQLite."""
+        self._file_lock.weigh_anchor()
+        with self._file_lock.briefly():
+            for connection in self._taken_connections():
+                connection.close()
+        self._file_lock.close()
 
     def _taken_connections(self) -> list[Connection]:
         """All connections that are kept open; the engine forgets them.
@@ -207,9 +212,7 @@ class Engine:
 
     def disown(self) -> None:
         """In a forked child: refuse everything. The locks are new, since their holders may not exist here."""
-        for connection in (self._writer, self._checkpointer):
-            if connection is not None:  # they could not be closed before the fork
-                connection.disown()
+        self._file_lock.close()  # if a fork could not: its locks would outlive the parent here
         self._make_locks()
         self._flushing = threading.Lock()
         self.audit = Audit(self.settings, self.clock, self._flush_events, self._commit.tell, foreign=True)
@@ -224,6 +227,7 @@ class Engine:
             read_only=read_only,
             immutable=self._immutable,
             foreign=self._foreign,
+            lock=None if self._foreign or self._immutable else self._file_lock,
         )
 
     def _check_schema(self, connection: sqlite3.Connection) -> None:
@@ -327,11 +331,8 @@ class Engine:
         _engines.discard(self)
 
     def _close_files(self) -> None:
-        with _forks.using:
-            with self._commit, self._checkpointing:
-                connections = self._taken_connections()
-            for connection in connections:
-                connection.close()
+        with _forks.using, self._commit, self._checkpointing:
+            self.close_connections()
         if self._owner is not None:
             self._owner.release()
             self._owner = None
@@ -348,37 +349,46 @@ class Engine:
         self.check_usable()
         if self.read_only:
             raise ReadOnlyError("the session was opened for reading; open it with read_only=False to write")
-        if self._writer is not None and self._writer.is_stale():
-            # Nothing is lost: who removed the WAL had copied it into the file, and we commit into no other.
-            with self._checkpointing:
-                stale = self._taken_connections()
-            for connection in stale:
-                connection.close()
         if self._writer is None:
             self._writer = self._connect_again(read_only=False)
+            self._file_lock.anchor(self._writer)
         return self._writer
 
+    def _renewed(self) -> Connection:
+        """A write connection in place of one whose WAL was removed; the caller holds ``_commit`` and the file's lock.
+
+        Nothing is lost: who removed the WAL had copied it into the file, or else the stale connection does so when it is
+        closed; and we have committed into no other since.
+        """
+        self._file_lock.weigh_anchor()
+        with self._checkpointing:
+            stale = self._taken_connections()
+        for connection in stale:
+            connection.close()
+        return self._writable()
+
     def _connect_again(self, *, read_only: bool) -> Connection:
-        """One more connection to this session.
+        """One more connection to this session's file.
 
         Raises:
-            SessionDeletedError: it is gone, or the path leads to a later one of the same name.
+            SessionDeletedError: it is gone, or the path leads to another file: a later session, or a copy.
         """
         try:
             connection = self._connect(read_only=read_only)
         except StorageError:
             if self.path.exists():
                 raise
-            self._gone = SessionDeletedError("the session was deleted by somebody else")
-            raise self._gone from None
-        try:
-            if self._session_row(connection).uid == self.row.uid:
-                return connection
-        except BaseException:
+        else:
+            try:
+                if connection.file == self._file and self._session_row(connection).uid == self.row.uid:
+                    return connection
+            except BaseException:
+                connection.close()
+                raise
             connection.close()
-            raise
-        connection.close()
-        self._gone = SessionDeletedError("the session was deleted and made anew by somebody else")
+        self._gone = SessionDeletedError(
+            f"session {self.row.session_id!r} was deleted, or its file exchanged, by another program"
+        )
         raise self._gone
 
     @property
@@ -486,18 +496,16 @@ class Engine:
             detail: of the event, besides the source.
         """
         self._start_committer()
-        with self._commit:
-            connection = self._writable()
-            with self._recording(connection, "creating an artifact"):
-                self._recorder.refuse_deleted(connection)
-                with self.limits(source):
-                    self._recorder.refuse_full_disk()
-                    self._recorder.refuse_rate(connection)
-                (key,) = connection.execute(_sql.SESSION_NEXT_KEY, {"session_key": SESSION_KEY}).fetchone()
-                row = self._recorder.insert(connection, make_row(key, self.owner_name))
-                self._recorder.event(
-                    connection, "create", row.artifact_id, {"source": row.source, **detail}, row.tool_call_id
-                )
+        with self._commit, self._recording("creating an artifact") as connection:
+            self._recorder.refuse_deleted(connection)
+            with self.limits(source):
+                self._recorder.refuse_full_disk()
+                self._recorder.refuse_rate(connection)
+            (key,) = connection.execute(_sql.SESSION_NEXT_KEY, {"session_key": SESSION_KEY}).fetchone()
+            row = self._recorder.insert(connection, make_row(key, self.owner_name))
+            self._recorder.event(
+                connection, "create", row.artifact_id, {"source": row.source, **detail}, row.tool_call_id
+            )
         pipeline = make_pipeline(row)
         with self._guard:
             self._pipelines.append(pipeline)
@@ -537,10 +545,17 @@ class Engine:
 
     def write(self, pipeline: Pipeline, stream: int, data: bytes) -> None:
         """Put bytes into an artifact's inbox; blocks while its queue is full."""
+        while not self._accept(pipeline, stream, data):
+            self._pump(pipeline, brief=True)
+
+    def _accept(self, pipeline: Pipeline, stream: int, data: bytes) -> bool:
+        """Wait for room and put bytes into the inbox; False if the caller must make the room, for want of other threads."""
         with self._guard:
             self._refuse_ended(pipeline)
             while self._full(pipeline, len(data)):
                 self._schedule(pipeline, at_least=1)
+                if pipeline.inbox and not _workers.working():
+                    return False
                 pipeline.waiting += 1
                 self._changed.wait()
                 pipeline.waiting -= 1
@@ -552,6 +567,7 @@ class Engine:
             if pipeline.dirty_since is None:
                 pipeline.dirty_since = time.monotonic()
             self._schedule(pipeline, at_least=pipeline.pumped_at_once)
+            return True
 
     def room(self, pipeline: Pipeline, size: int) -> bool:
         """Whether a write of that many bytes would not have to wait; for callers that must not block."""
@@ -647,7 +663,8 @@ class Engine:
 
     def _pump_due(self, pipeline: Pipeline) -> None:
         """See to it that what waits is committed; what takes longer is for the workers, so that others need not wait."""
-        if pipeline.inbox_bytes <= _TRICKLE and pipeline.taking.acquire(blocking=False):
+        quick = pipeline.inbox_bytes <= _TRICKLE or not _workers.working()
+        if quick and pipeline.taking.acquire(blocking=False):
             with contextlib.suppress(SpillstoreError):  # kept in pipeline.error, which the writer raises
                 self._pump_taking(pipeline, brief=True, partial=True)
             if pipeline.holding():
@@ -827,9 +844,10 @@ class Engine:
         ):
             if self._gone is not None or self._stopping:
                 return
-            if self._checkpointer is None:
-                self._checkpointer = self._connect(read_only=False)
-            self._checkpointer.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            with self._file_lock.briefly():
+                if self._checkpointer is None:
+                    self._checkpointer = self._connect(read_only=False)
+                self._checkpointer.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def _commit_through(self, pipeline: Pipeline, number: int) -> None:
         """Return when the batch of that number is committed; raise what kept it from being."""
@@ -932,22 +950,21 @@ class Engine:
                 return
 
     def _store_once(self, work: list[tuple[Pipeline, list[Batch]]]) -> None:
-        connection = self._writable()
         if self.settings.session_policy == "evict":
+            connection = self._writable()
             self._write_events(connection)  # they say what was read
             new = sum(batch.stored_bytes for _, batches in work for batch in batches)
             pages = int(_PAGES_FACTOR * new) + _PAGES_BESIDES * len(work)
             while self._evictor.make_room(connection, pages):
                 try:
-                    self._store_batches(connection, work, pages)
+                    self._store_batches(work, pages)
                 except _FilledError:
                     continue
                 return
-        self._store_batches(connection, work)
+        self._store_batches(work)
 
     def _store_batches(
         self,
-        connection: Connection,
         work: list[tuple[Pipeline, list[Batch]]],
         pages: int | None = None,
     ) -> None:
@@ -957,7 +974,7 @@ class Engine:
             _FilledError: there is no room for so many bytes of pages any more.
         """
         began = time.perf_counter()
-        with self.audit.taken() as entries, self._recording(connection, "storing"):
+        with self.audit.taken() as entries, self._recording("storing") as connection:
             if pages is not None and self._evictor.is_full(connection, pages):
                 raise _FilledError
             self._recorder.refuse_deleted(connection)
@@ -992,21 +1009,21 @@ class Engine:
         self._commit.tell(Happening("commit", detail, self.row.session_id, None, seconds), work[0][0].context)
 
     @contextlib.contextmanager
-    def _recording(self, connection: Connection, doing: str, *, patient: bool = True) -> Iterator[None]:
-        """A transaction; what is recorded in it is told when it has been committed."""
+    def _recording(self, doing: str, *, patient: bool = True) -> Iterator[Connection]:
+        """A transaction; what is recorded in it is told when it has been committed. The caller holds ``_commit``."""
+        writer, timeout = self._writable(), self.settings.busy_timeout
         with (
             self._recorder.telling(),
-            write_transaction(connection, self.settings.busy_timeout, doing, patient=patient),
+            write_transaction(writer, timeout, doing, patient=patient, renew=self._renewed) as connection,
         ):
-            yield
+            yield connection
 
     def _record_failure(self, pipeline: Pipeline, error: SpillstoreError) -> None:
         """Best effort: what cannot be recorded now is derived once this process is gone. The caller holds ``_commit``."""
         if pipeline.row.state != "open":
             return
         with contextlib.suppress(SpillstoreError):
-            connection = self._writable()
-            with self._recording(connection, "recording a failure", patient=False):
+            with self._recording("recording a failure", patient=False) as connection:
                 self._recorder.refuse_deleted(connection)
                 row = self._recorder.interrupt(connection, pipeline.row, str(error), pipeline.actor)
             pipeline.row = row
@@ -1015,21 +1032,16 @@ class Engine:
 
     def end_session(self) -> None:
         """Record that the session has ended."""
-        with self._commit:
-            connection = self._writable()
-            with self._recording(connection, "ending the session"):
-                self._recorder.refuse_deleted(connection)
-                self._update_session(connection, ended_us=self._recorder.now_us())
-                self._recorder.event(connection, "end", None, {})
+        with self._commit, self._recording("ending the session") as connection:
+            self._recorder.refuse_deleted(connection)
+            self._update_session(connection, ended_us=self._recorder.now_us())
+            self._recorder.event(connection, "end", None, {})
 
     def record(self, kind: str, artifact_id: str, detail: dict[str, object]) -> None:
         """Write an event. Where only reading was asked for, it is tried on a connection of its own, and no more."""
 
-        def write(connection: Connection, recorder: Recorder) -> None:
-            with (
-                recorder.telling(),
-                write_transaction(connection, self.settings.busy_timeout, "recording an event"),
-            ):
+        def write(writer: Connection, recorder: Recorder) -> None:
+            with recorder.telling(), self._writing(writer, "recording an event") as connection:
                 recorder.refuse_deleted(connection)
                 recorder.write_event(connection, kind, artifact_id, detail)
 
@@ -1053,19 +1065,18 @@ class Engine:
                 self.audit.drop()
             _log.debug("events not recorded", extra=self._failure(error))
 
-    def _write_events(self, connection: Connection, recorder: Recorder | None = None) -> None:
+    def _write_events(self, writer: Connection, recorder: Recorder | None = None) -> None:
         recorder = recorder or self._recorder
-        timeout = (
-            min(self.settings.busy_timeout, _READER_PATIENCE)
-            if self.read_only
-            else self.settings.busy_timeout
-        )
-        with (
-            self.audit.taken() as entries,
-            write_transaction(connection, timeout, "recording events"),
-        ):
+        with self.audit.taken() as entries, self._writing(writer, "recording events") as connection:
             recorder.refuse_deleted(connection)
             recorder.events(connection, entries)
+
+    def _writing(self, connection: Connection, doing: str) -> contextlib.AbstractContextManager[Connection]:
+        """A transaction on the write connection, or on one that is there for this alone."""
+        timeout = self.settings.busy_timeout
+        if self.read_only:
+            return write_transaction(connection, min(timeout, _READER_PATIENCE), doing)
+        return write_transaction(connection, timeout, doing, renew=self._renewed)
 
     def _write_beside(self, write: Callable[[Connection, Recorder], None]) -> None:
         """Write as who only reads, on a connection of its own; where that cannot be, nothing is recorded any more."""
@@ -1094,17 +1105,15 @@ class Engine:
 
     def delete_artifact(self, artifact_id: str, *, why: str = "deleted") -> None:
         """Make an artifact unreadable at once, then free its space in small steps."""
-        with self._commit:
-            connection = self._writable()
-            with self._recording(connection, "deleting an artifact"):
-                self._recorder.refuse_deleted(connection)
-                row = self.artifact_row(connection, artifact_id)
-                if row.state == "open" and why == "deleted":
-                    raise SessionBusyError(f"artifact {artifact_id} is being written; close its writer first")
-                row = self._recorder.update(connection, row._replace(state="deleted"))
-                self._recorder.event(
-                    connection, "delete", artifact_id, {"kept": row.kept, "why": why}, row.tool_call_id
-                )
+        with self._commit, self._recording("deleting an artifact") as connection:
+            self._recorder.refuse_deleted(connection)
+            row = self.artifact_row(connection, artifact_id)
+            if row.state == "open" and why == "deleted":
+                raise SessionBusyError(f"artifact {artifact_id} is being written; close its writer first")
+            row = self._recorder.update(connection, row._replace(state="deleted"))
+            self._recorder.event(
+                connection, "delete", artifact_id, {"kept": row.kept, "why": why}, row.tool_call_id
+            )
         self._purge(row)
 
     def _purge(self, row: ArtifactRow) -> None:
@@ -1113,8 +1122,7 @@ class Engine:
         left = True
         while left:  # from one chunk that is there to the next: a row may say that there are 2**60
             with self._commit:
-                connection = self._writable()
-                with write_transaction(connection, self.settings.busy_timeout, "freeing space"):
+                with self._writing(self._writable(), "freeing space") as connection:
                     first = connection.execute(_sql.CHUNK_FIRST, key).fetchone()[0]
                     left = first is not None
                     if left and not is_count(first):
@@ -1144,10 +1152,9 @@ class Engine:
             SessionBusyError: somebody alive holds it, or an artifact is being written here, unless forced; or it was used.
         """
         with self._commit:
-            connection = self._writable()
             with self._guard:
                 writing = len(self._pipelines)
-            with self._recording(connection, "deleting the session"):
+            with self._recording("deleting the session") as connection:
                 self._recorder.refuse_deleted(connection)
                 others = _locks.live_owners(self.folder, but=self.owner_name)
                 if (others or writing) and not force:

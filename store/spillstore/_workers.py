@@ -29,12 +29,13 @@ class Workers:
         self._threads: list[threading.Thread] = []
         self._guard = threading.Lock()  # protects _threads
 
-    def submit(self, job: Callable[[], None]) -> bool:
-        """Run ``job`` soon; it must not raise.
+    @property
+    def working(self) -> bool:
+        """Whether there is a thread."""
+        return bool(self._threads)
 
-        Returns:
-            Whether there is a thread to run it. Where none can be started, it waits until one can.
-        """
+    def submit(self, job: Callable[[], None]) -> None:
+        """Run ``job`` soon; it must not raise. Where no thread can be started, it waits until one can."""
         self._jobs.put(job)
         if len(self._threads) < self._count:
             with self._guard, contextlib.suppress(RuntimeError):  # no more threads can be had
@@ -43,7 +44,6 @@ class Workers:
                     thread = threading.Thread(target=self._run, name=name, daemon=True)
                     thread.start()
                     self._threads.append(thread)
-        return bool(self._threads)
 
     def _run(self) -> None:
         while True:
@@ -54,14 +54,19 @@ _workers = Workers(COUNT, "worker")
 _waiters = Workers(1, "disk")
 
 
-def submit(job: Callable[[], None]) -> bool:
+def submit(job: Callable[[], None]) -> None:
     """Run ``job`` on one of the process's workers; see ``Workers.submit``."""
-    return _workers.submit(job)
+    _workers.submit(job)
 
 
-def submit_slow(job: Callable[[], None]) -> bool:
+def working() -> bool:
+    """Whether there is a worker; False before the first job, and where the system gives no threads."""
+    return _workers.working
+
+
+def submit_slow(job: Callable[[], None]) -> None:
     """Run a job that waits for the disk where it keeps nobody from compressing."""
-    return _waiters.submit(job)
+    _waiters.submit(job)
 
 
 def _restart_after_fork() -> None:

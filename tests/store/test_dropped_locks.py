@@ -1,0 +1,156 @@
+"""Programs that read a session's files in the process that has it open, or exchange them under it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+from support import NO_FLOORS
+
+from spillstore import Store
+from spillstore.exceptions import SessionDeletedError
+
+OPEN_AND_CLOSE = """
+import sys
+from spillstore import Store
+with Store(sys.argv[1], free_disk_floor=0).session("test") as session:
+    print(session.put(sys.argv[2].encode(), source="other").id)
+"""
+WRITE_AND_DIE = """
+import os, shutil, signal, sys
+from pathlib import Path
+from spillstore import Store
+root, reads = sys.argv[1:]
+session = Store(root, free_disk_floor=0, artifacts_per_minute=0).session("test")
+session.put(b"first\\n")
+folder = Path(root, "_", "test")
+for path in sorted(folder.iterdir()):
+    if reads == "all" or path.name == reads:
+        path.read_bytes()
+print("read", flush=True)
+sys.stdin.readline()  # another process opens the session and closes it
+for number in range(20):
+    print(session.put(b"%d\\n" % number).id, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def other_process(root, text):
+    """Another process opens the session, stores, and closes it; the artifact's id."""
+    done = subprocess.run(
+        [sys.executable, "-c", OPEN_AND_CLOSE, str(root), text], capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("reads", ["session.db", "session.db-wal", "session.db-shm", "all"])
+def test_reading_ones_own_files_loses_nothing_that_is_sealed_afterwards(plain_store, reads):
+    """A copy made in the process itself, another process that closes the file, ``kill -9``: all is there."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITE_AND_DIE, str(plain_store.root), reads],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert "read\n" == process.stdout.readline()
+    names = [other_process(plain_store.root, "theirs")]
+    names += process.communicate("\n")[0].split()
+    assert 21 == len(names)
+    with plain_store.session("test") as session:
+        assert [True] * 21 == [session.exists(name) for name in names]
+        session.check()
+
+
+def test_two_writers_one_of_which_reads_its_own_files(plain_store):
+    """Both find all that they have sealed, though one drops SQLite's locks again and again."""
+    folder = plain_store.root / "_" / "test"
+    script = """
+import sys
+from spillstore import Store
+for _ in range(10):
+    with Store(sys.argv[1], free_disk_floor=0, artifacts_per_minute=0).session("test") as session:
+        for _ in range(10):
+            print(session.put(b"theirs " * 5000).id)
+"""
+    with plain_store.session("test") as session:
+        session.put(b"first\n")
+        process = subprocess.Popen(
+            [sys.executable, "-c", script, str(plain_store.root)], stdout=subprocess.PIPE, text=True
+        )
+        mine = []
+        while process.poll() is None or len(mine) < 50:
+            mine.append(session.put(b"mine " * 5000).id)
+            for name in ("session.db", "session.db-wal", "session.db-shm"):
+                if (folder / name).exists():
+                    (folder / name).read_bytes()
+        theirs = process.communicate()[0].split()
+    with plain_store.session("test") as session:
+        assert 100 == len(theirs)
+        assert [True] * (len(mine) + 100) == [session.exists(name) for name in mine + theirs]
+        session.check()
+
+
+def test_readers_see_what_comes_after_their_wal_was_removed(plain_store):
+    """A reader whose locks were dropped finds what another process has stored since."""
+    with plain_store.session("test") as writer:
+        writer.put(b"first\n")
+    reader = Store(plain_store.root, **NO_FLOORS).session("test", read_only=True)
+    with reader:
+        assert 1 == len(reader.artifacts())
+        for path in (plain_store.root / "_" / "test").iterdir():
+            path.read_bytes()
+        name = other_process(plain_store.root, "theirs")
+        assert b"theirs" == reader.artifact(name).read_bytes(0, 10)
+        assert 2 == len(reader.artifacts())
+
+
+def remove_file(folder):
+    (folder / "session.db").unlink()
+
+
+def remove_folder(folder):
+    shutil.rmtree(folder)
+
+
+def make_anew(folder):
+    shutil.rmtree(folder)
+    other_process(folder.parent.parent, "anew")
+
+
+def restore(folder):
+    """A backup is put in its place: the same rows in another file, as of some time ago."""
+    shutil.copytree(folder, folder.with_name("copy"))
+    shutil.rmtree(folder)
+    folder.with_name("copy").rename(folder)
+
+
+@pytest.mark.parametrize("exchange", [remove_file, remove_folder, make_anew, restore])
+def test_nothing_is_acknowledged_in_a_file_that_nobody_will_find(tmp_path, exchange):
+    """Each call that promises to have stored something fails once the file is another one, or none."""
+    store = Store(tmp_path, **NO_FLOORS)
+    session = store.session("test")
+    writer = session.create()
+    writer.write(b"before\n")
+    writer.flush()
+    exchange(tmp_path / "_" / "test")
+    writer.write(b"after\n")
+    for call in (writer.flush, writer.close, lambda: session.put(b"x"), session.artifacts):
+        with pytest.raises(SessionDeletedError):
+            call()
+    session.close()
+
+
+def test_an_exchange_in_the_middle_of_a_transaction_is_noticed(tmp_path):
+    """What was committed into a file that went meanwhile is not acknowledged."""
+    session = Store(tmp_path, **NO_FLOORS).session("test")
+    engine = session._engine
+    with (
+        pytest.raises(SessionDeletedError, match="removed or exchanged"),
+        engine._commit,
+        engine._recording("a test"),
+    ):
+        os.rename(tmp_path / "_" / "test", tmp_path / "_" / "elsewhere")
+    session.close()
