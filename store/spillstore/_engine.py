@@ -146,6 +146,8 @@ class Engine:
         self._writer: sqlite3.Connection | None = None
         self._checkpointer: sqlite3.Connection | None = None  # the committer's own
         self._wal_bytes = 0  # about what was committed since the last checkpoint; protected by _guard
+        with translated(f"opening {path}"):
+            inode = path.stat().st_ino
         try:
             if read_only:
                 self._readers.append(self._connect(read_only=True))
@@ -160,7 +162,8 @@ class Engine:
                 self._check_schema(self._writer)
                 self._take_over(self._writer)
             self.audit.session = self.row.session_id
-            self._inode = path.stat().st_ino
+            self._refuse_moved(inode)
+            self._inode = inode
         except BaseException:
             self._close_files()
             raise
@@ -211,6 +214,17 @@ class Engine:
             return self._gone is None and self.path.stat().st_ino == self._inode
         except FileNotFoundError:
             return False
+
+    def _refuse_moved(self, inode: int) -> None:
+        """Refuse a file that was deleted, by its rename alone, while this waited for its lock.
+
+        Raises:
+            SessionDeletedError: so it was.
+        """
+        with contextlib.suppress(FileNotFoundError):
+            if self.path.stat().st_ino == inode:
+                return
+        raise SessionDeletedError("the session was deleted")
 
     def _take_over(self, connection: sqlite3.Connection) -> None:
         """Read the session's row under the write lock, and finish what dead owners left.
@@ -338,13 +352,22 @@ class Engine:
         try:
             return self._readers.pop()
         except IndexError:
-            connection = self._connect(read_only=True)
+            connection = self._connect_again()
         # The path may lead to a later session of the same name by now.
         if self._session_row(connection).uid != self.row.uid:
             connection.close()
             self._gone = SessionDeletedError("the session was deleted and made anew by somebody else")
             raise self._gone
         return connection
+
+    def _connect_again(self) -> sqlite3.Connection:
+        try:
+            return self._connect(read_only=True)
+        except StorageError as error:
+            if self.path.exists():
+                raise
+            self._gone = self._gone or SessionDeletedError("the session was deleted by somebody else")
+            raise self._gone from error
 
     def give_back(self, connection: sqlite3.Connection) -> None:
         """Return what ``borrow`` gave, with no transaction open."""
@@ -890,11 +913,10 @@ class Engine:
         with self._commit, self._checkpointing, translated("freeing space"):
             self._writable().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
-    def delete_session(self, trash: Path, *, force: bool, unused_since: float | None = None) -> Path:
+    def delete_session(self, *, force: bool, unused_since: float | None = None) -> Path:
         """Tombstone, then rename out of sight; returns where the folder lies now.
 
         Args:
-            trash: where to.
             force: whoever holds it.
             unused_since: only if nothing was done with it after this time.
 
@@ -917,7 +939,11 @@ class Engine:
                         f"session {self.row.session_id!r} is held by {who}; close it, or force the deletion"
                     )
                 if unused_since is not None:
-                    since = {"session_key": SESSION_KEY, "since_us": int(unused_since * 1e6)}
+                    since = {
+                        "session_key": SESSION_KEY,
+                        "since_us": int(unused_since * 1e6),
+                        "until_us": self._recorder.now_us(),  # what the future holds is no use of a moment ago
+                    }
                     (uses,) = connection.execute(_sql.EVENTS_OF_USE_SINCE, since).fetchone()
                     (begun,) = connection.execute(_sql.ARTIFACTS_CREATED_SINCE, since).fetchone()
                     if uses or begun:
@@ -925,7 +951,7 @@ class Engine:
                 self._update_session(connection, deleted_us=self._recorder.now_us())
                 if self.settings.audit_keep:
                     self._keep_events(connection)
-            gone = bury(self.folder, trash, self.row.uid)
+            gone = bury(self.folder, self.row.uid)
             self.audit.tell("delete_session", {})
             if self._owner is not None:
                 self._owner.moved(gone)
@@ -945,13 +971,14 @@ class Engine:
 
     def _keep_events(self, connection: sqlite3.Connection) -> None:
         """Copy the events of a session that goes; its folder is that of a store's project."""
-        from spillstore._kept import KEPT, keep  # noqa: PLC0415  # few keep them
+        with translated("keeping events"):  # an import opens files
+            from spillstore._kept import keep  # noqa: PLC0415  # few keep them
 
         with self.audit.taken() as entries:
             self._recorder.events(connection, entries)
             if self.audit.wants("delete_session"):
                 self._recorder.record(connection, "delete_session", None, {})
-        keep(connection, self.row, self.folder.parent.parent / KEPT, self.settings, self._recorder.now_us())
+        keep(connection, self.row, self.folder.parent, self.settings, self._recorder.now_us())
 
     def abandon(self) -> None:
         """Close the files of a deleted session."""
@@ -988,6 +1015,11 @@ def held() -> Held:
     engines = list(_engines)
     artifacts = sum(len(engine._pipelines) for engine in engines)  # noqa: SLF001  # one module
     return Held(len(engines), artifacts, sum(engine._queued for engine in engines))  # noqa: SLF001  # likewise
+
+
+def is_open(path: Path) -> bool:
+    """Whether this process has a session's file open."""
+    return any(engine.path == path for engine in list(_engines))
 
 
 def drain() -> None:

@@ -87,7 +87,8 @@ HOSTILE = [
     "CON",
     "a b",
     "-rf",
-    ".trash",
+    ".gone-1",
+    ".audit.db",
     ".new-1",
     "\u00e9",
 ]
@@ -289,7 +290,7 @@ def test_trash_of_a_dead_process_is_removed_later(plain_store):
     """What was renamed and not unlinked goes with the next collection."""
     with plain_store.session("test"):
         pass
-    trash = plain_store.root / ".trash" / "0123"
+    trash = plain_store.root / "_" / ".gone-0123"
     trash.mkdir(parents=True)
     (trash / "session.db").write_bytes(b"x" * 1000)
     plain_store.collect()
@@ -336,7 +337,7 @@ def test_old_sessions_are_collected(make_store, clock):
 
 
 def test_new_sessions_collect_now_and_then(make_store, clock):
-    """Making a session starts a collection, at most once an interval."""
+    """Making a session starts a collection, at most once an interval, of what was too old at the one before."""
     clock.now = time.time()
     store = make_store(clock=clock, retention=1000.0, collect_interval=500.0)
     for name in ("a", "b"):
@@ -344,7 +345,13 @@ def test_new_sessions_collect_now_and_then(make_store, clock):
             pass
     clock.advance(2000)
     with store.session("c"):
-        assert ["c"] == [info.id for info in store.sessions()]
+        assert {"a", "b", "c"} == {info.id for info in store.sessions()}
+    clock.advance(499)
+    with store.session("d"):
+        assert {"a", "b", "c", "d"} == {info.id for info in store.sessions()}
+    clock.advance(1)
+    with store.session("e"):
+        assert "a" not in {info.id for info in store.sessions()}
 
 
 # --- artifacts --------------------------------------------------------------------------------------------
