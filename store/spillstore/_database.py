@@ -83,7 +83,7 @@ def translated(doing: str) -> Iterator[None]:
 def _os_translation(error: OSError, doing: str) -> StorageError:
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return DiskFullError(
-            f"{doing} failed: {error}; free some space, or delete sessions with `spillstore clean`"
+            f"{doing} failed: {error}; free some space, or delete whole sessions with `spillstore clean`, which needs none"
         )
     if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM}:
         return ReadOnlyError(
@@ -101,7 +101,8 @@ def translation(error: sqlite3.Error | UnicodeDecodeError, doing: str) -> Spills
         )
     if code == sqlite3.SQLITE_FULL:
         return DiskFullError(
-            f"{doing} failed: the disk is full; free some space, or delete sessions with `spillstore clean`"
+            f"{doing} failed: the disk is full; free some space, or delete whole sessions with `spillstore clean`, which "
+            "needs none"
         )
     if code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM}:
         return ReadOnlyError(f"{doing} failed: the session's database cannot be written")
