@@ -128,6 +128,7 @@ def test_what_is_in_a_journal_only_is_not_left_out(full):
     store, run, _ = full
     subprocess.run([sys.executable, "-c", KILLED, store.root], check=False)
     code = """
+from spillstore.exceptions import DiskFullError
 try:
     store.session("one", read_only=True)
 except DiskFullError as error:
