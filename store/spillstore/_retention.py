@@ -7,7 +7,7 @@ never chosen; whether that is still so is asked again, under the session's write
 Ages come from clocks, and a clock can be wrong: ahead for an hour, or in 1970 until the network is there. So what a store
 collects by itself is what was too old already when it was looked at before, at the time that the file ``.collected`` has;
 one reading of the clock never deletes anything. A session that was written in what is the future now ages from when it was
-first seen to be so, or last read: the time of access of its file says when.
+first seen to be so: the time of access of its file is set to that, with nanoseconds by which it is known again.
 
 The size of a store is asked for whenever an artifact is begun, and finding it takes some system calls for each session. So
 it is kept for as long as one process needs at most to fill the room that was left, at ``_FASTEST``: for a minute at most,
@@ -47,6 +47,8 @@ _FASTEST = 256 * MIB  # stored bytes a second, above what compressing on two thr
 _AT_MOST = 60.0
 _AT_LEAST = 1.0
 _TIMES_LOOKING = 10
+_SECOND_NS = 10**9
+_SEEN_NS = 531_441_007
 _SIZE = ".size"
 _STAMP = ".collected"
 _LINE = re.compile(rb"(\d{1,18}) (\d{1,12}\.\d+) (\d{1,6}\.\d+)\n")
@@ -92,7 +94,7 @@ def aged(info: SessionInfo, now: float, folder: Path, *, dry_run: bool) -> Sessi
     """A session whose last use lies in the future, with a time from which its age can be told; any other as it is."""
     if info.used <= now:
         return info
-    seen = now
+    seen = now  # as long as nothing else is known
     with (
         contextlib.suppress(
             OSError, StorageError
@@ -101,10 +103,10 @@ def aged(info: SessionInfo, now: float, folder: Path, *, dry_run: bool) -> Sessi
         project.folder(folder.name) as session,
     ):
         status = session.stat(DATABASE)
-        if status is not None and 0 < status.st_atime <= now:
+        if status is not None and status.st_atime_ns % _SECOND_NS == _SEEN_NS and status.st_atime <= now:
             seen = status.st_atime
         elif status is not None and not dry_run:
-            session.set_times(DATABASE, int(now * 1e9), status.st_mtime_ns)
+            session.set_times(DATABASE, int(now) * _SECOND_NS + _SEEN_NS, status.st_mtime_ns)
     return dataclasses.replace(info, used=seen)
 
 
