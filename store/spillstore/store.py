@@ -688,15 +688,16 @@ class Store:
         """Open a session's file, upgraded if it is older and may be written."""
         settings, clock, key = self._settings, self._clock, self._key
         try:
-            try:
-                return Engine(path, settings, clock, read_only=read_only, key=key, expected=expected)
-            except SchemaTooOldError:
-                if read_only:
-                    raise
-                from spillstore import _upgrade  # noqa: PLC0415  # Alembic costs half a second
+            with translated(f"opening {path}"):  # whatever it needs a descriptor for, late imports included
+                try:
+                    return Engine(path, settings, clock, read_only=read_only, key=key, expected=expected)
+                except SchemaTooOldError:
+                    if read_only:
+                        raise
+                    from spillstore import _upgrade  # noqa: PLC0415  # Alembic costs half a second
 
-                _upgrade.upgrade(path, settings)
-                return Engine(path, settings, clock, read_only=False, key=key, expected=expected)
+                    _upgrade.upgrade(path, settings)
+                    return Engine(path, settings, clock, read_only=False, key=key, expected=expected)
         except SpillstoreError:
             if not path.exists():
                 raise _VanishedError from None

@@ -591,3 +591,81 @@ def test_a_session_knows_its_root(store, tmp_path):
     file = next(path for path in store.root.rglob("session.db"))
     with Store.open_file(file) as alone:
         assert alone.root is None
+
+
+DELETING = """
+import sys
+from spillstore import Store
+Store(sys.argv[1], free_disk_floor=0).session("test").delete(force=True)
+"""
+
+
+def test_a_session_that_somebody_deleted_says_so_to_who_reads_it(plain_store):
+    """The first connection for reading is made when the file is gone: that is no failure to open it."""
+    with plain_store.session("test") as session:
+        subprocess.run([sys.executable, "-c", DELETING, plain_store.root], check=True)
+        with pytest.raises(SessionDeletedError):
+            session.artifacts()
+
+
+COLLECTING = """
+import sys
+from spillstore import Store
+store = Store(sys.argv[1], free_disk_floor=0)
+print(flush=True)
+while True:
+    store.collect(older_than=1e9)
+"""
+
+
+def test_deleting_beside_who_collects(plain_store):
+    """What one deletes another unlinks meanwhile: nobody fails."""
+    command = [sys.executable, "-c", COLLECTING, plain_store.root]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as other:
+        other.stdout.readline()
+        try:
+            for _ in range(100):
+                session = plain_store.session("test")
+                session.put(b"x")
+                session.delete()
+        finally:
+            other.kill()
+    assert [] == list(plain_store.sessions())
+
+
+STARVED = """
+import os, resource, sys
+from spillstore import Store
+from spillstore.exceptions import SpillstoreError
+store = Store(sys.argv[1], free_disk_floor=0, audit_keep=True)
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+taken = []
+try:
+    while True:
+        taken.append(os.open("/dev/null", os.O_RDONLY))
+except OSError:
+    pass
+calls = [
+    lambda: store.session("test"),
+    lambda: list(store.sessions()),
+    lambda: store.collect(),
+    lambda: store.delete("test"),
+    lambda: store.deleted_events("test"),
+]
+for free in range(12):
+    for call in calls:
+        try:
+            call()
+        except SpillstoreError:
+            pass
+    os.close(taken.pop())
+"""
+
+
+def test_who_has_no_descriptors_left_gets_our_errors(plain_store):
+    """Whatever a call needs a descriptor for, an import that comes late included, it raises one of ours."""
+    plain_store.session("test").close()
+    result = subprocess.run(
+        [sys.executable, "-c", STARVED, plain_store.root], capture_output=True, text=True, check=False
+    )
+    assert ("", 0) == (result.stderr, result.returncode)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from support import NO_FLOORS, examples
 
 from spillstore import Store
-from spillstore._retention import plan
+from spillstore._retention import plan, size_of
 from spillstore.exceptions import InvalidSettingError, SpillstoreError, StoreQuotaError
 from spillstore.info import SessionInfo
 
@@ -377,3 +377,30 @@ def test_a_deletion_that_fails_is_no_foreign_error(plain_store):
         plain_store.collect()
     plain_store.root.unlink()
     plain_store.root.with_name("moved").rename(plain_store.root)
+
+
+def test_a_store_that_is_slow_to_measure_is_measured_seldom(tmp_path, clock):
+    """Near its quota it is looked at again after ten times as long as looking took, not each second."""
+    looks = []
+
+    def measure():
+        looks.append(clock.now)
+        clock.advance(4.5)
+        return 999
+
+    start = clock.now
+    while clock.now < start + 190:
+        size_of(tmp_path, 1000, clock, measure)
+        clock.advance(0.5)
+    assert 4 == len(looks)
+
+
+def test_room_that_a_deletion_makes_is_seen_at_once(plain_store, clock):
+    """What was found before something was deleted does not keep anybody waiting."""
+    clock.now = time.time()
+    store = Store(plain_store.root, **NO_FLOORS, clock=clock, store_quota=1_000_000, store_policy="refuse")
+    fill(plain_store, "old", 1_500_000)
+    with pytest.raises(StoreQuotaError):
+        store.session("new")
+    store.delete("old")
+    store.session("new").close()
