@@ -638,6 +638,7 @@ import os, resource, sys
 from spillstore import Store
 from spillstore.exceptions import SpillstoreError
 store = Store(sys.argv[1], free_disk_floor=0, audit_keep=True)
+session = store.session("other")
 resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
 taken = []
 try:
@@ -651,6 +652,8 @@ calls = [
     lambda: store.collect(),
     lambda: store.delete("test"),
     lambda: store.deleted_events("test"),
+    lambda: session.artifacts(),
+    lambda: session.check(),
 ]
 for free in range(12):
     for call in calls:
