@@ -43,10 +43,13 @@ _VARIES: Final = (slice(18, 20), slice(24, 28), slice(92, 100))
 _log = logging.getLogger("spillstore")
 
 
-def clear(folder: Path) -> Path | None:
+def clear(folder: Path, *, failed: bool) -> Path | None:
     """Move such a folder out of the way.
 
-    Nobody in this process may have its file open: reading it would drop the locks of SQLite.
+    Args:
+        folder: of the session.
+        failed: opening it has just failed, so its file may be read to see why. A file that SQLite may have open in this
+            process must never be: closing it would drop SQLite's locks. Otherwise only one that is empty or gone counts.
 
     Returns:
         Where it lies now; None if there is nothing to be moved.
@@ -62,7 +65,7 @@ def clear(folder: Path) -> Path | None:
         project_of(folder) as project,
     ):
         with project.locked(), project.folder(folder.name) as session:  # nobody else moves it meanwhile
-            found = _look(session)
+            found = _look(session, failed=failed)
             if not found.torn:
                 return None
             new = f"{TORN if found.holds else GONE}{os.urandom(16).hex()}"
@@ -81,10 +84,13 @@ class _Found(NamedTuple):
     holds: bool  # something that was stored
 
 
-def _look(session: Folder) -> _Found:
+def _look(session: Folder, *, failed: bool) -> _Found:
     names = session.names()
     status = session.stat(DATABASE)
-    torn = status is None or (stat.S_ISREG(status.st_mode) and _is_torn(session, status.st_size))
+    torn = status is None or (
+        stat.S_ISREG(status.st_mode)
+        and (not status.st_size or (failed and _is_torn(session, status.st_size)))
+    )
     if not names or not torn:
         return _Found(
             torn=False, holds=False

@@ -201,7 +201,7 @@ class Store:
             except _VanishedError:
                 continue  # deleted between two of our steps
             except (IntegrityError, NotASessionError):
-                if read_only or self._clear(folder) is None:
+                if read_only or self._clear(folder, failed=True) is None:
                     raise
             else:
                 return Session(
@@ -298,10 +298,11 @@ class Store:
         if project is not None:
             check_id("project", project)
         folder = self._folder(session_id, project)
-        torn = self._clear(folder) if os.path.lexists(folder) else None
+        torn = self._clear(folder, failed=False) if os.path.lexists(folder) else None
         if torn is not None:
             remove_trash(torn)
             return
+        there = os.path.lexists(folder / DATABASE)
         try:
             with self.session(session_id, project, create=False) as session:
                 session.delete(force=force)
@@ -309,6 +310,9 @@ class Store:
             if not _full_disk.may_be_why(error):
                 raise
             self._delete_unwritten(folder, (session_id, project))
+        except SessionNotFoundError:
+            if not there:
+                raise  # else it went meanwhile, or was a part of one and was moved out of the way
 
     def _delete_unwritten(self, folder: Path, expected: tuple[str, str | None]) -> Path:
         """Delete a session on a disk that takes no more; returns where its folder was when it was removed."""
@@ -348,8 +352,9 @@ class Store:
             The page; an empty one where nothing was kept.
 
         Raises:
+            InvalidIdError: a project that is no name.
             InvalidSettingError: a limit or cursor that means nothing.
-            StorageError: the file cannot be read.
+            StorageError, IntegrityError: the file cannot be read.
         """
         with translated("reading kept events"):  # an import opens files
             from spillstore import _kept  # noqa: PLC0415  # few ask
@@ -494,7 +499,7 @@ class Store:
             except SessionDeletedError:  # whoever began to delete it has not come to its end
                 return self._finish_burying(folder)
             except (IntegrityError, NotASessionError):
-                torn = self._clear(folder)
+                torn = self._clear(folder, failed=True)
                 if torn is None:
                     raise
                 return torn
@@ -578,7 +583,7 @@ class Store:
                 if status is not None and status.st_size:
                     continue
                 with contextlib.suppress(NotASessionError, SessionBusyError):  # not ours to touch
-                    self._clear(session.path)
+                    self._clear(session.path, failed=False)
 
     def _is_leftover(self, project: Folder, name: str, now: float) -> bool:
         """Whether that is a folder that no session has, and that nobody is making now or may want to look into."""
@@ -591,11 +596,12 @@ class Store:
             return abs(time.time() - status.st_mtime) > _UNFINISHED
         return now - status.st_ctime > self._settings.retention
 
-    def _clear(self, folder: Path) -> Path | None:
+    @staticmethod
+    def _clear(folder: Path, *, failed: bool) -> Path | None:
         """Move what a power cut has left of a session out of the way; see ``_torn``."""
         if is_open(folder / DATABASE):
             return None
-        torn = _torn.clear(folder)
+        torn = _torn.clear(folder, failed=failed)
         if torn is not None and torn.name.startswith(GONE):
             remove_trash(torn)
         return torn
@@ -634,7 +640,7 @@ class Store:
         except OSError as error:
             raise StorageError(f"{folder} cannot be used: {error}") from error
         if repair and (status is None or not status.st_size):
-            return self._clear(folder) is None and status is not None
+            return self._clear(folder, failed=False) is None and status is not None
         return status is not None
 
     def _make(self, folder: Path, session_id: str, project: str | None) -> None:
