@@ -889,26 +889,44 @@ class Engine:
         self._purge(row)
 
     def _purge(self, row: ArtifactRow) -> None:
-        """Free the space of an artifact marked ``deleted``; a crash in between is finished by the next writer."""
-        key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
+        """Free the space of an artifact marked ``deleted``; a crash in between is finished by the next writer.
+
+        On a disk that is too full for that, one chunk is freed at a time, and the journal, which says what is in the freed
+        pages where SQLite was built to wipe them, is used again for the next.
+        """
+        most = _PURGE_CHUNKS
         left = True
         while left:  # from one chunk that is there to the next: a row may say that there are 2**60
-            with self._commit:
-                connection = self._writable()
-                with write_transaction(connection, self.settings.busy_timeout, "freeing space"):
-                    first = connection.execute(_sql.CHUNK_FIRST, key).fetchone()[0]
-                    left = first is not None
-                    if left and not is_count(first):
-                        raise IntegrityError(f"a chunk of {row.artifact_id} has no place: {repr(first)[:30]}")
-                    if left:
-                        connection.execute(
-                            _sql.CHUNKS_DROP, {**key, "first": first, "last": first + _PURGE_CHUNKS}
-                        )
-                    else:
-                        self._recorder.remove(connection, row)
-                with translated("freeing space"):
-                    # A script, because execute() takes one step of this statement, and each step frees one page.
-                    connection.executescript("PRAGMA incremental_vacuum")
+            try:
+                left = self._purge_some(row, most)
+            except DiskFullError:
+                if most == 1:
+                    raise
+                most = 1
+            if most == 1:
+                self._checkpoint_freed()
+        self._checkpoint_freed()
+
+    def _purge_some(self, row: ArtifactRow, most: int) -> bool:
+        """Free ``most`` chunks, or the row when there are none; whether there are more."""
+        key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
+        with self._commit:
+            connection = self._writable()
+            with write_transaction(connection, self.settings.busy_timeout, "freeing space"):
+                first = connection.execute(_sql.CHUNK_FIRST, key).fetchone()[0]
+                left = first is not None
+                if left and not is_count(first):
+                    raise IntegrityError(f"a chunk of {row.artifact_id} has no place: {repr(first)[:30]}")
+                if left:
+                    connection.execute(_sql.CHUNKS_DROP, {**key, "first": first, "last": first + most})
+                else:
+                    self._recorder.remove(connection, row)
+            with translated("freeing space"):
+                # A script, because execute() takes one step of this statement, and each step frees one page.
+                connection.executescript("PRAGMA incremental_vacuum")
+        return left
+
+    def _checkpoint_freed(self) -> None:
         # Not beside the committer's checkpoint: SQLite lets one of the two go without having done anything.
         with self._commit, self._checkpointing, translated("freeing space"):
             self._writable().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()

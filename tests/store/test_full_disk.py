@@ -98,6 +98,24 @@ def test_sessions_are_collected(full):
     assert [] == names(store)
 
 
+def test_an_artifact_is_deleted_where_little_is_free(full):
+    """A large one needs no more room than a small one: its chunks go one by one where all at once do not fit."""
+    store, run, mounted = full
+    if not mounted:
+        pytest.skip("a limit for a file's length is none for the disk")
+    with store.session("large") as session:
+        session.put(os.urandom(1_500_000))
+    code = """
+os.truncate(os.path.join(sys.argv[1], "..", "fill"), os.path.getsize(os.path.join(sys.argv[1], "..", "fill")) - 320 * 1024)
+with store.session("large") as session:
+    [artifact] = session.artifacts()
+    artifact.delete()
+    print(len(session.artifacts()), session.check().chunks)
+"""
+    assert ["0", "0"] == run(code)
+    assert 200_000 > (store.root / "_" / "large" / "session.db").stat().st_size
+
+
 def test_what_somebody_holds_stays(full):
     """A session that lives is neither read without its journal nor deleted, and who holds it is named."""
     store, run, _ = full
