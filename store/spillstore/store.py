@@ -573,7 +573,8 @@ class Store:
                             freed += project.usage(each) if dry_run else project.remove(each)
         return count, freed, tuple(damaged)
 
-    def _clear_all(self, project: Folder) -> None:
+    @staticmethod
+    def _clear_all(project: Folder) -> None:
         """Move what a power cut has left of new sessions out of the way."""
         for name in project.names():
             if name.startswith("."):
@@ -582,8 +583,9 @@ class Store:
                 status = session.stat(DATABASE)
                 if status is not None and status.st_size:
                     continue
-                with contextlib.suppress(NotASessionError, SessionBusyError):  # not ours to touch
-                    self._clear(session.path, failed=False)
+                if not is_open(session.path / DATABASE):
+                    with contextlib.suppress(NotASessionError, SessionBusyError):  # not ours to touch
+                        _torn.clear(session.path, failed=False)
 
     def _is_leftover(self, project: Folder, name: str, now: float) -> bool:
         """Whether that is a folder that no session has, and that nobody is making now or may want to look into."""

@@ -73,7 +73,8 @@ def test_the_next_writer_makes_the_session_anew(store, kind):
 def test_it_is_collected(store, kind, clock):
     """``collect`` removes it, and what was kept aside when it is as old as a session may be."""
     lose(new_file(store), kind)
-    store.collect(older_than=-1)
+    report = store.collect(older_than=-1)
+    assert 1 == report.leftovers + len(report.deleted) + (kind == "journal")
     assert [] == list(store.sessions())
     assert [] == [path for path in (store.root / "_").iterdir() if not path.name.startswith(".")]
     clock.now = (store.root / "_").stat().st_mtime + store.settings.retention + 10
