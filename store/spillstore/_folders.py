@@ -272,9 +272,8 @@ def _open(name: str | Path, path: Path, within: int | None) -> int:
     except OSError as error:
         if error.errno not in {errno.ELOOP, errno.ENOTDIR}:
             raise
-        with contextlib.suppress(OSError):
-            if stat.S_ISLNK(os.stat(name, dir_fd=within, follow_symlinks=False).st_mode):
-                raise UnsafeRootError(
-                    f"{path} is a symbolic link; a store's folders must be real ones"
-                ) from error
-        raise UnsafeRootError(f"{path} is no folder; a store's folders must be real ones") from error
+        mode = os.stat(
+            name, dir_fd=within, follow_symlinks=False
+        ).st_mode  # what lies above may be no folder, too
+        what = "a symbolic link" if stat.S_ISLNK(mode) else "no folder"
+        raise UnsafeRootError(f"{path} is {what}; a store's folders must be real ones") from error

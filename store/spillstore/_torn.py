@@ -70,11 +70,11 @@ def clear(folder: Path, *, failed: bool) -> Path | None:
                 return None
             new = f"{TORN if found.holds else GONE}{os.urandom(16).hex()}"
             project.rename(folder.name, new)
-        if found.holds:
-            _log.warning(
-                "a power cut took a new session's file; what is left was moved aside",
-                extra={"kept_as": str(project.path / new)},
-            )
+        kept = str(project.path / new) if found.holds else None
+        _log.warning(
+            "a session's file held nothing, as a power cut leaves it; it was moved out of the way",
+            extra={"folder": str(folder), "kept_as": kept},
+        )
         return project.path / new
     return None
 

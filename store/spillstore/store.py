@@ -640,7 +640,8 @@ class Store:
         except FileNotFoundError:
             return False
         except OSError as error:
-            raise StorageError(f"{folder} cannot be used: {error}") from error
+            part = self._root if str(error.filename) == str(self._root) else folder
+            raise StorageError(f"{part} cannot be used: {error.strerror}") from error
         if repair and (status is None or not status.st_size):
             return self._clear(folder, failed=False) is None and status is not None
         return status is not None
