@@ -47,6 +47,16 @@ _WAL_VERSION_OFFSET = (
 )
 _WRITER_CACHE_BYTES = 8 * MIB  # a bulk commit must fit, or its pages are written twice
 _MMAP_BYTES = 1024 * MIB  # address space, not memory; takes a third off the time of fetching two chunks
+_NO_ROOM = frozenset(  # how it shows that a -shm file cannot be made
+    {
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR_SHMOPEN,
+        sqlite3.SQLITE_IOERR_SHMSIZE,
+        sqlite3.SQLITE_IOERR_SHMMAP,
+        sqlite3.SQLITE_IOERR_WRITE,
+    }
+)
 _NETWORK_FILE_SYSTEMS = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "fuse.sshfs", "lustre"}
 )
@@ -72,7 +82,7 @@ def translated(doing: str) -> Iterator[None]:
 def _os_translation(error: OSError, doing: str) -> StorageError:
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return DiskFullError(
-            f"{doing} failed: {error}; free some space, or delete sessions with `spillstore clean`"
+            f"{doing} failed: {error}; free some space, or delete whole sessions with `spillstore clean`, which needs none"
         )
     if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM}:
         return ReadOnlyError(
@@ -90,7 +100,8 @@ def translation(error: sqlite3.Error | UnicodeDecodeError, doing: str) -> Spills
         )
     if code == sqlite3.SQLITE_FULL:
         return DiskFullError(
-            f"{doing} failed: the disk is full; free some space, or delete sessions with `spillstore clean`"
+            f"{doing} failed: the disk is full; free some space, or delete whole sessions with `spillstore clean`, which "
+            "needs none"
         )
     if code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM}:
         return ReadOnlyError(f"{doing} failed: the session's database cannot be written")
@@ -108,7 +119,7 @@ def translation(error: sqlite3.Error | UnicodeDecodeError, doing: str) -> Spills
 
 
 @lru_cache(maxsize=1)
-def _empty_image() -> bytes:
+def empty_image() -> bytes:
     """An empty database at head, byte for byte; made once a process, because copying it is twice as fast as DDL."""
     with _forks.using, contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.execute(f"PRAGMA page_size = {_sql.PAGE_SIZE}")
@@ -126,7 +137,7 @@ def _empty_image() -> bytes:
 def new_image(session_row: dict[str, Any], *, wal: bool) -> bytes:
     """The bytes of a new session file that holds its session row and nothing else."""
     with _forks.using, contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        connection.deserialize(_empty_image())
+        connection.deserialize(empty_image())
         connection.execute(_sql.SESSION_INSERT, session_row)
         image = bytearray(connection.serialize())
     image[_WAL_VERSION_OFFSET : _WAL_VERSION_OFFSET + 2] = b"\x02\x02" if wal else b"\x01\x01"
@@ -204,13 +215,57 @@ def connect(
         connection = _connect(path, _mode(read_only=read_only, immutable=immutable), settings, lock)
         try:
             _configure(connection, settings, read_only=read_only, mapped=not foreign)
-        except sqlite3.OperationalError:
+        except sqlite3.OperationalError as error:
             connection.close()
-            if not read_only or os.access(path.parent, os.W_OK):
+            if not read_only:
                 raise
-            # A WAL database on media where its -shm file cannot be made: nobody can be writing to it.
+            # A WAL database where its -shm file cannot be made: on media that cannot be written nobody is writing to it.
+            if os.access(path.parent, os.W_OK):
+                _check_nobody_writes(path, error)
             connection = _connect(path, _mode(read_only=True, immutable=True), settings, lock)
             _configure(connection, settings, read_only=True, mapped=not foreign)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def _check_nobody_writes(path: Path, error: sqlite3.OperationalError) -> None:
+    """Raise, unless a file whose -shm file cannot be made may be read as it lies there.
+
+    Raises:
+        sqlite3.OperationalError: that is not what failed.
+        DiskFullError: somebody writes to it, or what was committed last is in its journal still.
+    """
+    if getattr(error, "sqlite_errorcode", 0) not in _NO_ROOM:
+        raise error
+    from spillstore import _locks  # noqa: PLC0415  # a disk is seldom full
+
+    why = None
+    if owners := _locks.live_owners(path.parent):
+        why = f"{_locks.describe(path.parent, owners[0])} has it open, so it cannot be read without"
+    elif os.path.exists(f"{path}-wal") and os.path.getsize(f"{path}-wal"):  # noqa: PTH110, PTH202  # no suffix of a Path
+        why = "its last process died, so what that committed last can only be read with it"
+    if why is not None:
+        raise DiskFullError(
+            f"opening {path} failed: the disk has no room for SQLite's index of the journal (32 KiB), and {why}; free some "
+            "space, or delete another session with `spillstore clean`"
+        ) from error
+
+
+def connect_alone(path: Path, settings: Settings) -> Connection:
+    """A connection for who must have the file to itself, which makes no file beside it. The caller is inside ``_forks.using``.
+
+    Raises:
+        UnsafeRootError: the file, or one beside it, leads elsewhere.
+        StorageError: the file cannot be opened. Whether somebody else has it open shows in the first statement.
+    """
+    with translated(f"opening {path}"):
+        _places.check_beside(path, writing=True)
+        connection = _connect(path, "rw", settings, None)
+        try:
+            _shape.distrust(connection)
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         except BaseException:
             connection.close()
             raise

@@ -184,6 +184,8 @@ class Engine:
             self._take_over(connection)
         self.audit.session = self.row.session_id
         self._file = connection.file
+        if not self.still_there():  # deleted, by its rename alone, while this waited for its lock
+            raise SessionDeletedError("the session was deleted")
 
     def _make_locks(self) -> None:
         self._commit = _CommitLock()
@@ -1117,34 +1119,51 @@ class Engine:
         self._purge(row)
 
     def _purge(self, row: ArtifactRow) -> None:
-        """Free the space of an artifact marked ``deleted``; a crash in between is finished by the next writer."""
-        key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
+        """Free the space of an artifact marked ``deleted``; a crash in between is finished by the next writer.
+
+        On a disk that is too full for that, one chunk is freed at a time, and the journal, which says what is in the freed
+        pages where SQLite was built to wipe them, is used again for the next.
+        """
+        most = _PURGE_CHUNKS
         left = True
         while left:  # from one chunk that is there to the next: a row may say that there are 2**60
-            with self._commit:
-                with self._writing(self._writable(), "freeing space") as connection:
-                    first = connection.execute(_sql.CHUNK_FIRST, key).fetchone()[0]
-                    left = first is not None
-                    if left and not is_count(first):
-                        raise IntegrityError(f"a chunk of {row.artifact_id} has no place: {repr(first)[:30]}")
-                    if left:
-                        connection.execute(
-                            _sql.CHUNKS_DROP, {**key, "first": first, "last": first + _PURGE_CHUNKS}
-                        )
-                    else:
-                        self._recorder.remove(connection, row)
-                with translated("freeing space"):
-                    # A script, because execute() takes one step of this statement, and each step frees one page.
-                    connection.executescript("PRAGMA incremental_vacuum")
+            try:
+                left = self._purge_some(row, most)
+            except DiskFullError:
+                if most == 1:
+                    raise
+                most = 1
+            if most == 1:
+                self._checkpoint_freed()
+        self._checkpoint_freed()
+
+    def _purge_some(self, row: ArtifactRow, most: int) -> bool:
+        """Free ``most`` chunks, or the row when there are none; whether there are more."""
+        key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
+        with self._commit:
+            with self._writing(self._writable(), "freeing space") as connection:
+                first = connection.execute(_sql.CHUNK_FIRST, key).fetchone()[0]
+                left = first is not None
+                if left and not is_count(first):
+                    raise IntegrityError(f"a chunk of {row.artifact_id} has no place: {repr(first)[:30]}")
+                if left:
+                    connection.execute(_sql.CHUNKS_DROP, {**key, "first": first, "last": first + most})
+                else:
+                    self._recorder.remove(connection, row)
+            with translated("freeing space"):
+                # A script, because execute() takes one step of this statement, and each step frees one page.
+                connection.executescript("PRAGMA incremental_vacuum")
+        return left
+
+    def _checkpoint_freed(self) -> None:
         # Not beside the committer's checkpoint: SQLite lets one of the two go without having done anything.
         with self._commit, self._checkpointing, translated("freeing space"):
             self._writable().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
-    def delete_session(self, trash: Path, *, force: bool, unused_since: float | None = None) -> Path:
+    def delete_session(self, *, force: bool, unused_since: float | None = None) -> Path:
         """Tombstone, then rename out of sight; returns where the folder lies now.
 
         Args:
-            trash: where to.
             force: whoever holds it.
             unused_since: only if nothing was done with it after this time.
 
@@ -1166,7 +1185,11 @@ class Engine:
                         f"session {self.row.session_id!r} is held by {who}; close it, or force the deletion"
                     )
                 if unused_since is not None:
-                    since = {"session_key": SESSION_KEY, "since_us": int(unused_since * 1e6)}
+                    since = {
+                        "session_key": SESSION_KEY,
+                        "since_us": int(unused_since * 1e6),
+                        "until_us": self._recorder.now_us(),  # what the future holds is no use of a moment ago
+                    }
                     (uses,) = connection.execute(_sql.EVENTS_OF_USE_SINCE, since).fetchone()
                     (begun,) = connection.execute(_sql.ARTIFACTS_CREATED_SINCE, since).fetchone()
                     if uses or begun:
@@ -1174,7 +1197,7 @@ class Engine:
                 self._update_session(connection, deleted_us=self._recorder.now_us())
                 if self.settings.audit_keep:
                     self._keep_events(connection)
-            gone = bury(self.folder, trash, self.row.uid)
+            gone = bury(self.folder, self.row.uid)
             self.audit.tell("delete_session", {})
             if self._owner is not None:
                 self._owner.moved(gone)
@@ -1194,13 +1217,14 @@ class Engine:
 
     def _keep_events(self, connection: sqlite3.Connection) -> None:
         """Copy the events of a session that goes; its folder is that of a store's project."""
-        from spillstore._kept import KEPT, keep  # noqa: PLC0415  # few keep them
+        with translated("keeping events"):  # an import opens files
+            from spillstore._kept import keep  # noqa: PLC0415  # few keep them
 
         with self.audit.taken() as entries:
             self._recorder.events(connection, entries)
             if self.audit.wants("delete_session"):
                 self._recorder.record(connection, "delete_session", None, {})
-        keep(connection, self.row, self.folder.parent.parent / KEPT, self.settings, self._recorder.now_us())
+        keep(connection, self.row, self.folder.parent, self.settings, self._recorder.now_us())
 
     def abandon(self) -> None:
         """Close the files of a deleted session."""
@@ -1250,6 +1274,11 @@ def held() -> Held:
     engines = list(_engines)
     pipelines = [pipeline for engine in engines for pipeline in list(engine._pipelines)]  # noqa: SLF001  # one module
     return Held(len(engines), len(pipelines), sum(pipeline.uncommitted for pipeline in pipelines))
+
+
+def is_open(path: Path) -> bool:
+    """Whether this process has a session's file open."""
+    return any(engine.path == path for engine in list(_engines))
 
 
 def drain() -> None:

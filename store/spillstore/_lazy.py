@@ -23,7 +23,13 @@ def importing(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[s
         import importlib  # noqa: PLC0415
         import sys  # noqa: PLC0415
 
-        value = getattr(importlib.import_module(f"{package}.{home_of[name]}"), name)
+        try:
+            module = importlib.import_module(f"{package}.{home_of[name]}")
+        except OSError as error:  # no descriptor is left to read it with
+            from spillstore.exceptions import StorageError  # noqa: PLC0415  # who uses the store has it by now
+
+            raise StorageError(f"{package}.{name} cannot be imported: {error}") from error
+        value = getattr(module, name)
         setattr(sys.modules[package], name, value)
         return value
 

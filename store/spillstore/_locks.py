@@ -15,14 +15,19 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import logging
 import os
 import re
 import stat
 import threading
+import time
 from pathlib import Path
 
+_log = logging.getLogger("spillstore")
 _PREFIX, _SUFFIX = "owner-", ".lock"
 _NAME = re.compile(r"owner-[0-9a-f]{16}\.lock", re.ASCII)
+_BEGUN = re.compile(r"\.owner-[0-9a-f]{16}\.lock", re.ASCII)
+_BORN = 60.0  # seconds after which a file that was not locked and renamed belongs to a process that died before it could
 _ABOUT_BYTES = 4096
 _held: set[tuple[int, int]] = set()  # (device, inode) of the lock files of this process
 _guard = threading.Lock()  # protects _held, and keeps a probe from opening a file that is being registered
@@ -44,30 +49,33 @@ class Owner:
         self.name = f"{_PREFIX}{os.urandom(8).hex()}{_SUFFIX}"
         self._path = folder / self.name
         hidden = folder / f".{self.name}"
-        descriptor = os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        about = {"pid": os.getpid(), "host": os.uname().nodename, "boot_id": _boot_id()}
+        self._descriptor = os.open(
+            hidden, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
+        )
+        status = os.fstat(self._descriptor)
+        self._inode = (status.st_dev, status.st_ino)
         try:
             with _guard:
-                fcntl.lockf(descriptor, fcntl.LOCK_EX)
-                status = os.fstat(descriptor)
-                self._inode = (status.st_dev, status.st_ino)
+                fcntl.lockf(self._descriptor, fcntl.LOCK_EX)
                 _held.add(self._inode)
-            about = {"pid": os.getpid(), "host": os.uname().nodename, "boot_id": _boot_id()}
-            os.write(descriptor, json.dumps(about).encode())
+            os.write(self._descriptor, json.dumps(about).encode())
             hidden.rename(self._path)
         except BaseException:
-            os.close(descriptor)
-            hidden.unlink(missing_ok=True)
+            self._path = hidden
+            self.release()  # another file may get this inode
             raise
-        self._descriptor = descriptor
 
     def moved(self, folder: Path) -> None:
         """The session's folder was renamed."""
         self._path = folder / self.name
 
     def release(self) -> None:
-        """Give the claim up; the file goes too."""
-        with contextlib.suppress(FileNotFoundError):
-            self._path.unlink()
+        """Give the claim up; the file goes too. Where it cannot go, it is that of an owner who is gone."""
+        try:
+            self._path.unlink(missing_ok=True)
+        except OSError as error:
+            _log.debug("the file of a claim stays", extra={"error": type(error).__name__})
         with _guard:
             os.close(self._descriptor)
             _held.discard(self._inode)
@@ -119,10 +127,24 @@ def live_owners(folder: Path, *, but: str | None = None) -> list[str]:
 
 def remove_dead(folder: Path) -> None:
     """Unlink the files of owners that are gone. A dead name never comes to life again, so nobody can be hurt."""
-    for name in os.listdir(folder):  # noqa: PTH208
-        if is_owner_name(name) and not alive(folder, name):
+    try:
+        names = os.listdir(folder)  # noqa: PTH208
+    except FileNotFoundError:
+        return  # the session was deleted meanwhile
+    for name in names:
+        if (is_owner_name(name) or _begun_long_ago(folder, name)) and not alive(folder, name):
             with contextlib.suppress(FileNotFoundError, IsADirectoryError, PermissionError):  # none of ours
                 (folder / name).unlink()
+
+
+def _begun_long_ago(folder: Path, name: str) -> bool:
+    """Whether it is the file of a claim that was never finished; one that is being made is not locked yet, either."""
+    if _BEGUN.fullmatch(name) is None:
+        return False
+    try:
+        return abs(time.time() - (folder / name).lstat().st_mtime) > _BORN
+    except FileNotFoundError:
+        return False
 
 
 def is_owner_name(name: str) -> bool:

@@ -11,9 +11,9 @@ can read it while it is there.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
-import shutil
 import stat
 import tempfile
 import threading
@@ -22,11 +22,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore import _locks
 from spillstore._database import file_system, translated
+from spillstore._folders import open_root
 from spillstore._trash import remove_at_exit
-from spillstore.exceptions import UnsupportedError
+from spillstore.exceptions import UnsafeRootError, UnsupportedError
 from spillstore.settings import KIB
 
 if TYPE_CHECKING:
+    from spillstore._folders import Folder
     from spillstore.settings import Settings
 
 _PREFIX = "spillstore-"
@@ -95,16 +97,22 @@ def _prefix() -> str:
 
 def _remove_dead(parent: Path) -> None:
     """Remove the folders of processes of this user that are gone."""
-    for entry in os.scandir(parent):
-        if not entry.name.startswith(_prefix()) or not entry.is_dir(follow_symlinks=False):
-            continue
-        status = entry.stat(follow_symlinks=False)
-        folder = parent / entry.name
-        private = status.st_uid == os.getuid() and stat.S_IMODE(status.st_mode) == stat.S_IRWXU
+    with open_root(parent) as within:
+        for name in within.names():
+            if name.startswith(_prefix()) and _is_dead(within, name):
+                within.remove(name)
+
+
+def _is_dead(within: Folder, name: str) -> bool:
+    """Whether it is a folder of this user, and of a process that is gone."""
+    with contextlib.suppress(FileNotFoundError, UnsafeRootError), within.folder(name) as folder:
+        status = folder.status
+        if status.st_uid != os.getuid() or stat.S_IMODE(status.st_mode) != stat.S_IRWXU:
+            return False
         # Without a file of an owner, its process is about to write one.
-        owned = any(_locks.is_owner_name(name) for name in os.listdir(folder)) if private else False  # noqa: PTH208
-        if owned and not _locks.live_owners(folder):
-            shutil.rmtree(folder, ignore_errors=True)
+        owned = any(_locks.is_owner_name(each) for each in folder.names())
+        return owned and not _locks.live_owners(folder.path)
+    return False
 
 
 def _restart_after_fork() -> None:

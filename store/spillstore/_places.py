@@ -85,18 +85,3 @@ def _names_another(journal: str) -> bool:
     finally:
         os.close(descriptor)
     return size > len(_JOURNAL_MAGIC) and end == _JOURNAL_MAGIC
-
-
-def read_small(path: Path, most: int) -> bytes | None:
-    """What a small regular file holds; None for anything else, without waiting for it or following it."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return None
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return None
-        data = os.read(descriptor, most + 1)
-    finally:
-        os.close(descriptor)
-    return data if len(data) <= most else None

@@ -466,7 +466,9 @@ class Recorder:
         limit = self._settings.artifacts_per_minute
         if not limit:
             return
-        since = {"session_key": SESSION_KEY, "since_us": self.now_us() - _MINUTE_US}
+        now = self.now_us()
+        # What was made while the clock was ahead is not of this minute.
+        since = {"session_key": SESSION_KEY, "since_us": now - _MINUTE_US, "until_us": now}
         (count,) = connection.execute(_sql.ARTIFACTS_CREATED_SINCE, since).fetchone()
         if count >= limit:
             raise RateLimitError(

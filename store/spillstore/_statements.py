@@ -149,7 +149,7 @@ def statements() -> dict[str, ClauseElement]:
             sa.func.count(), sa.func.coalesce(sa.func.sum(artifact.c.kept), _ZERO)
         ).where(_of(artifact, artifact.c.state != sa.literal_column("'deleted'"))),
         "ARTIFACTS_CREATED_SINCE": sa.select(sa.func.count()).where(
-            _of(artifact, artifact.c.created_us > _P("since_us"))
+            _of(artifact, artifact.c.created_us > _P("since_us"), artifact.c.created_us <= _P("until_us"))
         ),
         "ARTIFACTS_TO_EVICT": sa.select(artifact.c.artifact_id, _LAST_READ)
         .where(
@@ -227,7 +227,12 @@ def statements() -> dict[str, ClauseElement]:
     )
     # An ``interrupt`` may be what a dead process left, written by whoever opens the session to delete it.
     out["EVENTS_OF_USE_SINCE"] = sa.select(sa.func.count()).where(
-        _of(event, event.c.at_us > _P("since_us"), event.c.kind != sa.literal_column("'interrupt'"))
+        _of(
+            event,
+            event.c.at_us > _P("since_us"),
+            event.c.at_us <= _P("until_us"),
+            event.c.kind != sa.literal_column("'interrupt'"),
+        )
     )
     out["EVENT_INSERT"] = sa.insert(event).from_select(
         [column.name for column in event.columns],

@@ -1,32 +1,47 @@
-"""Deleting a session's folder: out of sight at once, off the disk when there is time."""
+"""Folders of sessions that are not there: being made, deleted, or kept aside.
+
+A session's folder appears and disappears by one rename within its project's folder, to or from a name that begins with a
+dot, which no session's has. So it is there or not, and off the disk when there is time. What is removed lies under such a
+name, in a project's folder that is trusted, and is reached by descriptors alone (``_folders``): whatever somebody puts in
+place of the root, of a project or of what was deleted, nothing else is emptied. A trash of its own in the root would have a
+name that somebody else can take first.
+"""
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import logging
 import os
-import stat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from spillstore._database import translated
-from spillstore.exceptions import UnsafeRootError
+from spillstore._folders import open_root, project_of
+from spillstore.exceptions import StorageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-_BLOCK = 512  # st_blocks counts these, whatever the file system's blocks are
+NEW: Final = ".new-"  # being made
+GONE: Final = ".gone-"  # deleted
+TORN: Final = ".torn-"  # a new session that a power cut took a part of; what is left of it
+_log = logging.getLogger("spillstore")
 
 
-def bury(folder: Path, trash: Path, uid: str) -> Path:
-    """Rename a session's folder out of sight; atomic, and fine if somebody else did it already."""
-    with translated(f"deleting {folder}"):
-        trash.mkdir(mode=0o700, exist_ok=True)
-        if not stat.S_ISDIR(trash.lstat().st_mode):  # a link: what is moved there would not come back
-            raise UnsafeRootError(f"{trash} is no folder; a store's folders must be real ones")
-        gone = trash / uid
-        with contextlib.suppress(FileNotFoundError):
-            folder.rename(gone)
-        return gone
+def bury(folder: Path, uid: str) -> Path:
+    """Rename a session's folder out of sight; atomic, and fine if somebody else did it already.
+
+    Returns:
+        Where it lies now.
+    """
+    gone = folder.with_name(f"{GONE}{uid}")
+    with (
+        translated(f"deleting {folder}"),
+        contextlib.suppress(FileNotFoundError),
+        project_of(folder) as project,
+    ):
+        project.rename(folder.name, gone.name)
+    return gone
 
 
 def remove_trash(gone: Path) -> int:
@@ -35,11 +50,21 @@ def remove_trash(gone: Path) -> int:
     Returns:
         Bytes that it took on the disk and does not take any more.
     """
-    before = disk_usage(gone)
-    import shutil  # noqa: PLC0415  # three milliseconds that only who deletes needs
+    try:
+        with project_of(gone) as project:
+            return project.remove(gone.name)
+    except (OSError, StorageError) as error:  # it is out of sight; the next collection finds it
+        _log.debug("a deleted session is still on the disk", extra={"error": type(error).__name__})
+        return 0
 
-    shutil.rmtree(gone, ignore_errors=True)
-    return before - disk_usage(gone)
+
+def disk_usage(folder: Path) -> int:
+    """Bytes that the files of a session's folder take on the disk; 0 if it is gone or cannot be read."""
+    try:
+        with project_of(folder) as project:
+            return project.usage(folder.name)
+    except (OSError, StorageError):
+        return 0
 
 
 def remove_at_exit(folder: Path) -> None:
@@ -50,22 +75,10 @@ def remove_at_exit(folder: Path) -> None:
 def _remove_doomed() -> None:
     for pid, folder in _doomed:
         if pid == os.getpid():  # not in a forked child
-            import shutil  # noqa: PLC0415  # as above
-
-            shutil.rmtree(folder, ignore_errors=True)
+            with contextlib.suppress(OSError, StorageError), open_root(folder.parent) as parent:
+                parent.remove(folder.name)
 
 
 _doomed: list[tuple[int, Path]] = []
 # What is registered first runs last; the engine, which drains, imports this module before it registers anything.
 atexit.register(_remove_doomed)
-
-
-def disk_usage(folder: Path) -> int:
-    """Bytes that the files of a session's folder take on the disk; 0 if it is gone."""
-    total = 0
-    # What cannot be listed cannot be removed either.
-    with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            with contextlib.suppress(FileNotFoundError):  # the other files may be there still
-                total += entry.stat(follow_symlinks=False).st_blocks * _BLOCK
-    return total

@@ -194,6 +194,10 @@ class Store:
             )
         )
 
+    async def delete(self, session_id: str, project: str | None = None, *, force: bool = False) -> None:
+        """Delete a session, also on a full disk; see ``spillstore.Store.delete``."""
+        await asyncio.to_thread(lambda: self._store.delete(session_id, project, force=force))
+
     async def collect(
         self,
         *,

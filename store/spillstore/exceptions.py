@@ -202,7 +202,7 @@ class SessionDeletedError(StorageError):
 
 
 class UnsafeRootError(StorageError):
-    """A folder of the store is a symbolic link, or is no folder."""
+    """A folder or file of the store is a link, somebody else's, or open to others, so it cannot be trusted."""
 
 
 class UnsupportedError(StorageError):

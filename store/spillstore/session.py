@@ -7,7 +7,7 @@ import re
 import threading
 from typing import TYPE_CHECKING, Self
 
-from spillstore import _sql
+from spillstore import _full_disk, _sql
 from spillstore import info as infos
 from spillstore._audit import acting, who
 from spillstore._chunker import ALL_BITS
@@ -15,7 +15,7 @@ from spillstore._database import SESSION_KEY, read_transaction
 from spillstore._ids import ARTIFACT_ID, new_artifact_id
 from spillstore._pipeline import Pipeline
 from spillstore._records import ArtifactRow, read_artifact_row
-from spillstore._trash import remove_trash
+from spillstore._trash import disk_usage, remove_trash
 from spillstore._verify import Verifier
 from spillstore.artifact import Artifact, info_of
 from spillstore.exceptions import (
@@ -25,6 +25,7 @@ from spillstore.exceptions import (
     InvalidSettingError,
     SessionDeletedError,
     SpillstoreError,
+    StorageError,
 )
 from spillstore.settings import KIB, Settings
 from spillstore.writer import Writer
@@ -92,18 +93,20 @@ class Session:
         self,
         engine: Engine,
         release: Callable[[Engine], None],
-        trash: Path,
         root: Path | None = None,
         rules: RedactionRules | None = None,
         *,
         before_create: Callable[[], None] = lambda: None,
+        deleted: Callable[[], None] = lambda: None,
+        key: bytes | None = None,
     ) -> None:
         self._engine = engine
         self._rules = rules
         self._release = release
-        self._trash = trash
         self._root = root
         self._before_create = before_create
+        self._deleted = deleted
+        self._key = key
         self._closed = False
         self._closing: list[Callable[[], object]] = []
         self._close_guard = threading.Lock()  # protects both, so that two threads release once
@@ -758,9 +761,18 @@ class Session:
         """
         self._check_open()
         engine = self._engine
-        gone = engine.delete_session(self._trash, force=force)
-        size = sum(path.stat().st_size for path in gone.iterdir()) if gone.is_dir() else 0
+        try:
+            gone = engine.delete_session(force=force)
+        except StorageError as error:
+            if not _full_disk.may_be_why(error) or engine.users > 1:
+                raise
+            self.close()  # as the last who has it open here
+            _full_disk.delete(engine.folder, (self.id, self.project), self.settings, self._key, engine.clock)
+            self._deleted()
+            return
+        size = disk_usage(gone)
         self.close()
+        self._deleted()
 
         def unlink() -> None:
             engine.abandon()

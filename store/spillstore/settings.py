@@ -75,7 +75,7 @@ class Settings:
             library needs itself (texts of previews that show what was dropped, and what ``Artifact.reading`` has shown).
         audit_events: events that a session keeps; of more, the oldest go.
         audit_age: age after which an event goes; 0 keeps it.
-        audit_keep: whether the events of a deleted session are kept in ``audit.db`` of the store's folder.
+        audit_keep: whether the events of a deleted session are kept in ``.audit.db`` of its project's folder.
 
     Example:
         >>> Settings().artifact_limit == 1024**3

@@ -6,15 +6,16 @@ import contextlib
 import errno
 import math
 import os
+import re
 import stat
 import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spillstore import _locks, _retention, _sql
+from spillstore import _forks, _full_disk, _locks, _retention, _sql, _torn
 from spillstore import info as infos
-from spillstore._clock import SystemClock
+from spillstore._clock import SinceClock, SystemClock
 from spillstore._database import (
     DATABASE,
     check_platform,
@@ -24,7 +25,8 @@ from spillstore._database import (
     wal_allowed,
 )
 from spillstore._digests import new_algorithm
-from spillstore._engine import Engine
+from spillstore._engine import Engine, is_open
+from spillstore._folders import open_project, open_root
 from spillstore._freshness import new_sum
 from spillstore._ids import (
     ID_FILE,
@@ -36,11 +38,13 @@ from spillstore._ids import (
     needs_id_file,
 )
 from spillstore._keys import load_key
-from spillstore._places import check_owner, check_private, read_small
+from spillstore._places import check_owner, check_private
 from spillstore._records import SessionRow, read_session_row
-from spillstore._trash import bury, disk_usage, remove_trash
+from spillstore._trash import GONE, NEW, TORN, bury, disk_usage, remove_trash
 from spillstore.exceptions import (
+    IntegrityError,
     InvalidSettingError,
+    NotASessionError,
     SchemaTooOldError,
     SessionBusyError,
     SessionDeletedError,
@@ -58,14 +62,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from spillstore._clock import Clock
+    from spillstore._folders import Folder
     from spillstore.info import CollectReport, Event, Fate, Page, SessionInfo
     from spillstore.redaction import RedactionRules
 
 MEMORY = "memory:"
-_TRASH = ".trash"
-_STAMP = ".collected"
-_NEW = ".new-"
-_TORN = 60.0  # seconds after which a folder that is being made is one that was not finished
+_UNFINISHED = 60.0  # seconds after which a folder that is being made is one that was not finished
+_DAMAGED = re.compile(r"\.audit-damaged-[0-9a-f]{8}\.db")
 _ATTEMPTS = 50
 
 
@@ -128,7 +131,7 @@ class Store:
             named, share = _memory.memory_root()
             self._settings = _memory.memory_settings(self._settings, share)
         self._root = Path(os.path.abspath(named))  # noqa: PTH100  # no link is followed
-        self._clock: Clock = clock or SystemClock()
+        self._clock: Clock = SinceClock(clock or SystemClock())
         self._redaction = redaction
 
     def __repr__(self) -> str:
@@ -173,7 +176,8 @@ class Store:
             check_id("project", project)
         folder = self._folder(session_id, project)
         for _ in range(_ATTEMPTS):
-            if not self._exists(folder):
+            there = self._exists(folder, repair=not read_only)
+            if not there:
                 if read_only or not create:
                     raise SessionNotFoundError(
                         f"no session {session_id!r} of project {project!r} in {self._root}; Store.sessions() lists "
@@ -196,14 +200,18 @@ class Store:
                     self._bury(folder)
             except _VanishedError:
                 continue  # deleted between two of our steps
+            except (IntegrityError, NotASessionError):
+                if read_only or self._clear(folder, failed=True) is None:
+                    raise
             else:
                 return Session(
                     engine,
                     _release,
-                    self._root / _TRASH,
                     self._root,
                     self._redaction,
                     before_create=self._make_room,
+                    deleted=lambda: _retention.forget_size(self._root),
+                    key=self._key,
                 )
         raise SessionBusyError(
             f"session {session_id!r} is being deleted and made anew all the time; try again later"
@@ -243,18 +251,74 @@ class Store:
             key=load_key(digest_key, settings.digest_key_file),
         )
         engine.users = 1
-        return Session(engine, _release, file.parent)
+        return Session(engine, _release)
 
     def sessions(self, project: str | None = None) -> Iterator[SessionInfo]:
         """All sessions, or those of one project, in no particular order. Cost: a few system calls each."""
         wanted = None if project is None else folder_name(check_id("project", project))
-        for project_folder in self._folders(self._root):
-            if wanted is not None and project_folder.name != wanted:
-                continue
-            for folder in self._folders(project_folder):
-                info = self._session_info(project_folder, folder)
-                if info is not None:
-                    yield info
+        with translated(f"listing {self._root}"), contextlib.ExitStack() as stack:
+            try:
+                root = stack.enter_context(open_root(self._root))
+            except FileNotFoundError:
+                return
+            for name in root.names():
+                if name.startswith(".") or (wanted is not None and name != wanted):
+                    continue
+                with contextlib.suppress(FileNotFoundError, UnsafeRootError), root.folder(name) as folder:
+                    found = [info for each in folder.names() if (info := _session_info(folder, each))]
+                    yield from found
+
+    def delete(self, session_id: str, project: str | None = None, *, force: bool = False) -> None:
+        """Delete a session with all its artifacts; also one that a full disk or a power cut keeps from being opened.
+
+        Where the disk takes not one byte more, nothing is written: the session's folder is renamed while nobody has it
+        open, and removed. With ``audit_keep`` its events are kept when that has made room.
+
+        Args:
+            session_id: the session's id.
+            project: its project, or None.
+            force: delete it even though somebody alive holds it; they get ``SessionDeletedError``.
+
+        Raises:
+            SessionNotFoundError: it is not there.
+            SessionBusyError: somebody alive holds it; on a full disk, whatever ``force`` says.
+            IntegrityError, NotASessionError: it cannot be trusted.
+            StorageError: it cannot be deleted.
+
+        Example:
+            >>> import tempfile
+            >>> with tempfile.TemporaryDirectory() as root:
+            ...     store = Store(root)
+            ...     store.session("chat-42").close()
+            ...     store.delete("chat-42")
+            ...     list(store.sessions())
+            []
+        """
+        check_id("session", session_id)
+        if project is not None:
+            check_id("project", project)
+        folder = self._folder(session_id, project)
+        torn = self._clear(folder, failed=False) if os.path.lexists(folder) else None
+        if torn is not None:
+            remove_trash(torn)
+            return
+        there = os.path.lexists(folder / DATABASE)
+        try:
+            with self.session(session_id, project, create=False) as session:
+                session.delete(force=force)
+        except StorageError as error:
+            if not _full_disk.may_be_why(error):
+                raise
+            self._delete_unwritten(folder, (session_id, project))
+        except SessionNotFoundError:
+            if not there:
+                raise  # else it went meanwhile, or was a part of one and was moved out of the way
+
+    def _delete_unwritten(self, folder: Path, expected: tuple[str, str | None]) -> Path:
+        """Delete a session on a disk that takes no more; returns where its folder was when it was removed."""
+        gone = _full_disk.delete(folder, expected, self._settings, self._key, self._clock)
+        _retention.forget_size(self._root)
+        return gone
 
     def deleted_events(
         self,
@@ -288,15 +352,18 @@ class Store:
             The page; an empty one where nothing was kept.
 
         Raises:
+            InvalidIdError: a project that is no name.
             InvalidSettingError: a limit or cursor that means nothing.
-            StorageError: the file cannot be read.
+            StorageError, IntegrityError: the file cannot be read.
         """
-        from spillstore import _kept  # noqa: PLC0415  # few ask
+        with translated("reading kept events"):  # an import opens files
+            from spillstore import _kept  # noqa: PLC0415  # few ask
 
+        if project is not None:
+            check_id("project", project)
         filters = {"kind": kind, "artifact_id": artifact_id, "actor": actor, "tool_call_id": tool_call_id}
-        return _kept.page(
-            self._root / _kept.KEPT, self._settings, session_id, project, filters, since, until, limit, cursor
-        )
+        folder = self._folder("-", project).parent
+        return _kept.page(folder, self._settings, session_id, project, filters, since, until, limit, cursor)
 
     def check(self) -> int:
         """``Session.check`` for every session; returns how many were checked.
@@ -356,8 +423,20 @@ class Store:
             if value is not None and (type(value) not in {int, float} or math.isnan(value)):
                 raise InvalidSettingError(f"{name} must be a number, not {value!r}")
         now = self._clock.time()
-        leftovers, freed = self._remove_leftovers(dry_run=dry_run) if self._exists_root() else (0, 0)
-        chosen, spared = _retention.plan(self.sessions(project), used_before=now - age, keep_bytes=keep_bytes)
+        return self._collect(now, now - age, keep_bytes, project, dry_run=dry_run)
+
+    def _collect(
+        self, now: float, used_before: float, keep_bytes: int | None, project: str | None, *, dry_run: bool
+    ) -> CollectReport:
+        """See ``collect``; ``used_before`` is the time before which a session was used that is too old."""
+        began = self._clock.monotonic()
+        leftovers, freed, damaged = self._remove_leftovers(now, dry_run=dry_run)
+        found = (
+            _retention.aged(info, now, self._folder(info.id, info.project), dry_run=dry_run)
+            for info in self.sessions(project)
+        )
+        chosen, spared = _retention.plan(found, used_before=used_before, keep_bytes=keep_bytes)
+        took = self._clock.monotonic() - began
         deleted: list[Fate] = []
         for fate in chosen:
             info = fate.session
@@ -380,7 +459,7 @@ class Store:
                 deleted.append(fate)
         left = sum(fate.session.disk_size for fate in spared)
         if project is None and not dry_run:
-            _retention.remember_size(self._root, left, self._clock)
+            _retention.remember_size(self._root, left, self._clock, took)
         return infos.CollectReport(
             deleted=tuple(deleted),
             spared=tuple(spared),
@@ -388,6 +467,7 @@ class Store:
             freed=freed,
             left=left,
             dry_run=dry_run,
+            damaged=damaged,
         )
 
     def _discard(self, info: SessionInfo, since: float) -> Path:
@@ -410,14 +490,23 @@ class Store:
                 raise SessionBusyError(f"session {info.id!r} is open in this process")
             try:
                 engine = self._open(folder / DATABASE, (info.id, info.project), read_only=False)
+                try:
+                    gone = engine.delete_session(force=False, unused_since=since)
+                except BaseException:
+                    engine.shutdown()
+                    raise
+                engine.abandon()
             except SessionDeletedError:  # whoever began to delete it has not come to its end
                 return self._finish_burying(folder)
-            try:
-                gone = engine.delete_session(self._root / _TRASH, force=False, unused_since=since)
-            except BaseException:
-                engine.shutdown()
-                raise
-            engine.abandon()
+            except (IntegrityError, NotASessionError):
+                torn = self._clear(folder, failed=True)
+                if torn is None:
+                    raise
+                return torn
+            except StorageError as error:
+                if not _full_disk.may_be_why(error):
+                    raise
+                return self._delete_unwritten(folder, (info.id, info.project))
         return gone
 
     def _make_room(self) -> None:
@@ -444,55 +533,80 @@ class Store:
             )
 
     def _collect_if_due(self) -> None:
-        """Once per ``collect_interval`` and root, by the modification time of one file."""
-        stamp = self._root / _STAMP
+        """Once per ``collect_interval`` and root: what was too old when it was looked at before is too old."""
         now = self._clock.time()
-        try:
-            if now - stamp.lstat().st_mtime < self._settings.collect_interval:
-                return
-        except FileNotFoundError:
-            if not self._root.is_dir():
-                return  # a new root: there is nothing to collect
-        with translated(f"writing {stamp}"):
-            flags = (
-                os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-            )  # a pipe must not block
-            descriptor = os.open(stamp, flags, 0o600)
-            try:
-                os.utime(descriptor, (now, now))
-            finally:
-                os.close(descriptor)
+        before = _retention.due(self._root, now, self._settings.collect_interval)
+        if before is None:
+            return
         with contextlib.suppress(
             SpillstoreError
         ):  # an old session that cannot be opened must not block a new one
-            self.collect()
+            self._collect(now, min(before, now) - self._settings.retention, None, None, dry_run=False)
 
-    def _remove_leftovers(self, *, dry_run: bool) -> tuple[int, int]:
-        """Unlink what a process that died had begun to delete or to make; returns how many folders, and their bytes."""
-        count = freed = 0
-        for folder in [*self._folders(self._root / _TRASH), *self._torn()]:
-            count += 1
-            freed += disk_usage(folder) if dry_run else remove_trash(folder)
-        return count, freed
+    def _remove_leftovers(self, now: float, *, dry_run: bool) -> tuple[int, int, tuple[str, ...]]:
+        """Unlink what a process that died had begun to delete or to make, and what a power cut has left of a session.
 
-    def _torn(self) -> Iterator[Path]:
-        """Folders of sessions that were never finished, and that nobody is making now."""
-        for project in self._folders(self._root):
-            for name in os.listdir(project):  # noqa: PTH208
-                folder = project / name
-                if name.startswith(_NEW):
-                    with contextlib.suppress(OSError):
-                        status = folder.lstat()
-                        if stat.S_ISDIR(status.st_mode) and time.time() - status.st_mtime > _TORN:
-                            yield folder
+        Returns:
+            How many folders, their bytes, and which files of kept events were moved aside.
+        """
+        with translated(f"looking at {self._root}"), contextlib.ExitStack() as stack:
+            try:
+                root = stack.enter_context(open_root(self._root))
+            except FileNotFoundError:
+                return 0, 0, ()
+            count = freed = 0
+            damaged: list[str] = []
+            for name in root.names():
+                if name.startswith("."):
+                    continue
+                with (
+                    contextlib.suppress(FileNotFoundError, UnsafeRootError),
+                    open_project(root, name) as project,
+                ):
+                    if not dry_run:
+                        self._clear_all(project)
+                    names = project.names()
+                    damaged += [str(project.path / each) for each in names if _DAMAGED.fullmatch(each)]
+                    for each in names:
+                        if self._is_leftover(project, each, now):
+                            count += 1
+                            freed += project.usage(each) if dry_run else project.remove(each)
+        return count, freed, tuple(damaged)
 
-    def _exists_root(self) -> bool:
-        """Whether there is a root; refuses a link in its place, and in that of the trash, which would be emptied."""
-        for part in (self._root / _TRASH, self._root):
-            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-                if not stat.S_ISDIR(part.lstat().st_mode):
-                    raise UnsafeRootError(f"{part} is no folder; a store's folders must be real ones")
-        return self._root.is_dir()
+    @staticmethod
+    def _clear_all(project: Folder) -> None:
+        """Move what a power cut has left of new sessions out of the way."""
+        for name in project.names():
+            if name.startswith("."):
+                continue
+            with contextlib.suppress(FileNotFoundError, UnsafeRootError), project.folder(name) as session:
+                status = session.stat(DATABASE)
+                if status is not None and status.st_size:
+                    continue
+                if not is_open(session.path / DATABASE):
+                    with contextlib.suppress(NotASessionError, SessionBusyError):  # not ours to touch
+                        _torn.clear(session.path, failed=False)
+
+    def _is_leftover(self, project: Folder, name: str, now: float) -> bool:
+        """Whether that is a folder that no session has, and that nobody is making now or may want to look into."""
+        if name.startswith(GONE):
+            return True
+        status = project.stat(name) if name.startswith((NEW, TORN)) else None
+        if status is None or not stat.S_ISDIR(status.st_mode):
+            return False
+        if name.startswith(NEW):
+            return abs(time.time() - status.st_mtime) > _UNFINISHED
+        return now - status.st_ctime > self._settings.retention
+
+    @staticmethod
+    def _clear(folder: Path, *, failed: bool) -> Path | None:
+        """Move what a power cut has left of a session out of the way; see ``_torn``."""
+        if is_open(folder / DATABASE):
+            return None
+        torn = _torn.clear(folder, failed=failed)
+        if torn is not None and torn.name.startswith(GONE):
+            remove_trash(torn)
+        return torn
 
     # --- folders ----------------------------------------------------------------------------------------
 
@@ -500,87 +614,100 @@ class Store:
         project_folder = NO_PROJECT if project is None else folder_name(project)
         return self._root / project_folder / folder_name(session_id)
 
-    def _exists(self, folder: Path) -> bool:
-        """Whether the session is there; refuses links on the way to it, and what belongs to somebody else."""
-        root: os.stat_result | None = None
-        for part in (self._root, folder.parent, folder):
-            try:
-                status = part.lstat()
-            except FileNotFoundError:
-                return False
-            except OSError as error:
-                raise StorageError(f"{part} cannot be used: {error}") from error
-            if not stat.S_ISDIR(status.st_mode):
-                what = "a symbolic link" if stat.S_ISLNK(status.st_mode) else "no folder"
-                raise UnsafeRootError(f"{part} is {what}; a store's folders must be real ones")
-            root = root or status
-            check_owner(part, status, root)
-        check_private(folder, status)
+    def _exists(self, folder: Path, *, repair: bool = False) -> bool:
+        """Whether the session is there; refuses links on the way to it, and what belongs to somebody else.
+
+        Args:
+            folder: the session's.
+            repair: move what a power cut has left of a session out of the way.
+        """
         database = folder / DATABASE
         try:
-            status = database.lstat()
+            with (
+                open_root(self._root) as root,
+                open_project(root, folder.parent.name) as project,
+                project.folder(folder.name) as session,
+            ):
+                within = root.status
+                check_owner(folder, session.status, within)
+                check_private(folder, session.status)
+                status = session.stat(DATABASE)
+                if status is not None:
+                    if not stat.S_ISREG(status.st_mode):
+                        raise UnsafeRootError(f"{database} is no regular file")
+                    check_owner(database, status, within)
+                    check_private(database, status)
         except FileNotFoundError:
             return False
-        if not stat.S_ISREG(status.st_mode):
-            raise UnsafeRootError(f"{database} is no regular file")
-        check_owner(database, status, root or status)
-        check_private(database, status)
-        return True
+        except OSError as error:
+            part = self._root if str(error.filename) == str(self._root) else folder
+            raise StorageError(f"{part} cannot be used: {error.strerror}") from error
+        if repair and (status is None or not status.st_size):
+            return self._clear(folder, failed=False) is None and status is not None
+        return status is not None
 
     def _make(self, folder: Path, session_id: str, project: str | None) -> None:
         """Make a session's folder with all that is in it, under another name, and rename it: it is there or not.
 
-        The rename fails if somebody else was first, which is as good.
+        The rename fails if somebody else was first, which is as good. The file is synced before, whatever the
+        durability: one that a power cut made empty would be in the way of its name.
         """
         with translated(f"making {folder}"):
             self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
-            folder.parent.mkdir(mode=0o700, exist_ok=True)
-            self._exists(folder)  # again, now that they are there: no links
-            if needs_id_file(folder.parent.name):
-                _write_new(folder.parent / ID_FILE, (project or "").encode(), exist_ok=True)
-            hidden = folder.with_name(f"{_NEW}{os.urandom(8).hex()}")
-            hidden.mkdir(mode=0o700)
-            try:
-                if needs_id_file(folder.name):
-                    _write_new(hidden / ID_FILE, session_id.encode())
-                uid = os.urandom(16).hex()
-                algorithm = new_algorithm(self._settings.digest, uid, self._key)
-                row = SessionRow(
-                    session_id=session_id,
-                    project_id=project,
-                    uid=uid,
-                    created_us=int(self._clock.time() * 1e6),
-                    ended_us=None,
-                    deleted_us=None,
-                    next_artifact_key=0,
-                    digest_algorithm=algorithm,
-                    artifacts_sum=new_sum(algorithm),
-                    digest=b"",
-                ).sealed()
-                wal = wal_allowed(self._root)
-                image = new_image(row.parameters(), wal=wal)
-                _write_new(hidden / DATABASE, image, sync=self._settings.durability == "full")
-                hidden.rename(folder)
-            except OSError as error:
-                remove_trash(hidden)
-                if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
-                    raise
-            if self._settings.durability == "full":
-                _sync_folder(folder.parent)
+            with open_root(self._root) as root:
+                with contextlib.suppress(FileExistsError):
+                    root.make(folder.parent.name)
+                with open_project(root, folder.parent.name) as within:
+                    if needs_id_file(folder.parent.name):
+                        with contextlib.suppress(FileExistsError):
+                            _write_new(within, ID_FILE, (project or "").encode())
+                    hidden = f"{NEW}{os.urandom(8).hex()}"
+                    within.make(hidden)
+                    try:
+                        with within.folder(hidden) as inside:
+                            if needs_id_file(folder.name):
+                                _write_new(inside, ID_FILE, session_id.encode())
+                            _write_new(inside, DATABASE, self._new_image(session_id, project))
+                        within.rename(hidden, folder.name)
+                    except OSError as error:
+                        within.remove(hidden)
+                        if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
+                            raise
+                    if self._settings.durability == "full":
+                        within.sync()
+
+    def _new_image(self, session_id: str, project: str | None) -> bytes:
+        uid = os.urandom(16).hex()
+        algorithm = new_algorithm(self._settings.digest, uid, self._key)
+        row = SessionRow(
+            session_id=session_id,
+            project_id=project,
+            uid=uid,
+            created_us=int(self._clock.time() * 1e6),
+            ended_us=None,
+            deleted_us=None,
+            next_artifact_key=0,
+            digest_algorithm=algorithm,
+            artifacts_sum=new_sum(algorithm),
+            digest=b"",
+        ).sealed()
+        return new_image(row.parameters(), wal=wal_allowed(self._root))
 
     def _open(self, path: Path, expected: tuple[str, str | None], *, read_only: bool) -> Engine:
         """Open a session's file, upgraded if it is older and may be written."""
         settings, clock, key = self._settings, self._clock, self._key
         try:
-            try:
-                return Engine(path, settings, clock, read_only=read_only, key=key, expected=expected)
-            except SchemaTooOldError:
-                if read_only:
-                    raise
-                from spillstore import _upgrade  # noqa: PLC0415  # Alembic costs half a second
+            with translated(f"opening {path}"):  # whatever it needs a descriptor for, late imports included
+                try:
+                    return Engine(path, settings, clock, read_only=read_only, key=key, expected=expected)
+                except SchemaTooOldError:
+                    if read_only:
+                        raise
+                    from spillstore import _upgrade  # noqa: PLC0415  # Alembic costs half a second
 
-                _upgrade.upgrade(path, settings)
-                return Engine(path, settings, clock, read_only=False, key=key, expected=expected)
+                    with _forks.using:
+                        _upgrade.upgrade(path, settings)
+                    return Engine(path, settings, clock, read_only=False, key=key, expected=expected)
         except SpillstoreError:
             if not path.exists():
                 raise _VanishedError from None
@@ -597,86 +724,62 @@ class Store:
             SessionBusyError: it is another session by now.
             _VanishedError: it is gone.
         """
-        try:
-            connection = connect(folder / DATABASE, self._settings, read_only=True)
-        except StorageError:
-            if folder.exists():
-                raise
-            raise _VanishedError from None
-        try:
-            with translated("reading the session"):
+        with _forks.using:
+            try:
+                connection = connect(folder / DATABASE, self._settings, read_only=True)
+            except StorageError:
+                if folder.exists():
+                    raise
+                raise _VanishedError from None
+            with contextlib.closing(connection), translated("reading the session"):
                 row = connection.execute(_sql.SESSION_GET, {"session_key": 1}).fetchone()
-        finally:
-            connection.close()
         record = read_session_row(row, self._key)
         if record.deleted_us is None:
             raise SessionBusyError(f"session {record.session_id!r} was just made anew")
-        return bury(folder, self._root / _TRASH, record.uid)
+        return bury(folder, record.uid)
 
-    def _folders(self, folder: Path) -> Iterator[Path]:
-        """The real sub-folders whose names are ours."""
-        try:
-            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-        except FileNotFoundError:
-            return
-        hidden = folder.name == _TRASH
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False) and (hidden or not entry.name.startswith(".")):
-                yield folder / entry.name
 
-    def _session_info(self, project_folder: Path, folder: Path) -> SessionInfo | None:
-        session_id = _read_id(folder)
-        project = None if project_folder.name == NO_PROJECT else _read_id(project_folder)
-        if session_id is None or (project is None and project_folder.name != NO_PROJECT):
+def _session_info(project: Folder, name: str) -> SessionInfo | None:
+    """What is told of a session; None for what is none."""
+    if name.startswith("."):
+        return None
+    with contextlib.suppress(FileNotFoundError, UnsafeRootError), project.folder(name) as session:
+        session_id = _read_id(session)
+        project_id = None if project.path.name == NO_PROJECT else _read_id(project)
+        if session_id is None or (project_id is None and project.path.name != NO_PROJECT):
             return None
-        used, size = 0.0, 0
-        with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
-            for entry in entries:
-                try:
-                    status = entry.stat(follow_symlinks=False)
-                except FileNotFoundError:
-                    continue  # whoever closes a session takes its journal along
-                size += status.st_size
-                if entry.name in {DATABASE, f"{DATABASE}-wal"}:
-                    used = max(used, status.st_mtime)
-        if not used:
-            return None  # no session.db: a folder of somebody else
-        live = bool(_locks.live_owners(folder))
-        return infos.SessionInfo(id=session_id, project=project, live=live, used=used, disk_size=size)
+        # Whoever closes a session takes its journal along.
+        found = {each: status for each in session.names() if (status := session.stat(each)) is not None}
+        if DATABASE not in found:
+            return None
+        return infos.SessionInfo(
+            id=session_id,
+            project=project_id,
+            live=bool(_locks.live_owners(session.path)),
+            used=max(found[each].st_mtime for each in (DATABASE, f"{DATABASE}-wal") if each in found),
+            disk_size=sum(status.st_size for status in found.values()),
+        )
+    return None
 
 
-def _read_id(folder: Path) -> str | None:
-    if not needs_id_file(folder.name):
-        return id_of_folder(folder.name)
-    data = read_small(folder / ID_FILE, MAX_ID_BYTES)
+def _read_id(folder: Folder) -> str | None:
+    name = folder.path.name
+    if not needs_id_file(name):
+        return id_of_folder(name)
+    data = folder.read_small(ID_FILE, MAX_ID_BYTES)
     try:
         value = "" if data is None else data.decode()
     except UnicodeError:
         return None
     # The name holds a digest of the id, so a file that names another is not ours.
-    return value if value and folder_name(value) == folder.name else None
+    return value if value and folder_name(value) == name else None
 
 
-def _write_new(path: Path, data: bytes, *, exist_ok: bool = False, sync: bool = False) -> None:
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    except FileExistsError:
-        if exist_ok:
-            return
-        raise
-    with os.fdopen(descriptor, "wb") as file:
+def _write_new(folder: Folder, name: str, data: bytes) -> None:
+    with os.fdopen(folder.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
         file.write(data)
-        if sync:
-            file.flush()
-            os.fsync(file.fileno())
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 # --- engines: one a process, session and mode ---------------------------------------------------------------

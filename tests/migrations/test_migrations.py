@@ -48,7 +48,7 @@ def schema_of(connection):
 
 def image():
     connection = sqlite3.connect(":memory:")
-    connection.deserialize(_database._empty_image())
+    connection.deserialize(_database.empty_image())
     return connection
 
 

@@ -287,7 +287,7 @@ def test_events_of_a_deleted_session_are_kept_where_that_is_set(make_store):
     assert [] == store.deleted_events("test").items
     with pytest.raises(InvalidSettingError, match="is no cursor"):
         store.deleted_events("test", cursor="x")
-    assert 0o600 == (store.root / "audit.db").stat().st_mode & 0o777
+    assert 0o600 == (store.root / "web" / ".audit.db").stat().st_mode & 0o777
 
 
 def test_nothing_is_kept_of_a_deleted_session_by_default(plain_store):
@@ -296,7 +296,7 @@ def test_nothing_is_kept_of_a_deleted_session_by_default(plain_store):
         session.put(DATA)
         session.delete()
     assert [] == plain_store.deleted_events("test").items
-    assert not (plain_store.root / "audit.db").exists()
+    assert [] == list(plain_store.root.rglob("*audit*"))
 
 
 def test_limits_that_are_met_are_events(tmp_path):

@@ -228,17 +228,19 @@ def test_any_page_size_is_read(path, original, size):
 
 
 def test_what_is_no_database_is_refused(path, original):
-    """An empty file, a header alone, one cut in its first page, noise, and one of zeros."""
-    for content in (
-        b"",
-        original[0][:16],
-        original[0][:100],
-        original[0][:1000],
-        os.urandom(8192),
-        bytes(8192),
-    ):
+    """Noise, text, and a session cut in its first page. A file of nothing is refused to who reads; who writes begins anew."""
+    for content in (os.urandom(8192), b"text\n" * 1000, original[0][:100], original[0][:1000]):
         path.write_bytes(content)
         assert_refused(path)
+    for content in (b"", original[0][:16], bytes(8192)):
+        path.write_bytes(content)
+        with pytest.raises(DamageError):
+            Store.open_file(path)
+        with pytest.raises(DamageError):
+            Store(path.parent.parent.parent, **NO_FLOORS).session("test", read_only=True)
+        with Store(path.parent.parent.parent, **NO_FLOORS).session("test") as session:
+            assert [] == list(session.artifacts())
+            session.check()
 
 
 def test_what_is_no_file_is_refused_at_once(path, tmp_path):

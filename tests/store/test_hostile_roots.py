@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sqlite3
 import stat
+import subprocess
+import sys
 import threading
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -18,7 +22,6 @@ from spillstore import Store
 from spillstore.exceptions import (
     IntegrityError,
     SpillstoreError,
-    StorageError,
     TargetExistsError,
     UnsafeRootError,
 )
@@ -152,21 +155,128 @@ def test_a_session_in_anothers_place_is_refused(store, how):
         store.session("test", project="web")
 
 
-def test_a_linked_trash_is_never_emptied(store, tmp_path):
-    """A link in place of the trash: neither deleting nor collecting touches what it leads to."""
+@pytest.mark.parametrize("name", [".trash", ".gone-0123", "linked"])
+def test_what_a_link_leads_to_is_never_emptied(store, tmp_path, name):
+    """A link in the root, whatever its name: neither deleting nor collecting touches what it leads to."""
     victim = tmp_path / "victim"
-    (victim / "precious").mkdir(parents=True)
-    (victim / "precious" / "file").write_bytes(b"precious")
-    shutil.rmtree(store.root / ".trash", ignore_errors=True)
-    (store.root / ".trash").symlink_to(victim)
-    with pytest.raises(UnsafeRootError):
-        store.collect(older_than=0)
-    session = store.session("test", project="web")
-    with pytest.raises(UnsafeRootError):
+    (victim / ".gone-0123").mkdir(parents=True)
+    (victim / ".gone-0123" / "file").write_bytes(b"precious")
+    (store.root / name).symlink_to(victim)
+    store.collect(older_than=0)
+    with store.session("test", project="web") as session:
         session.delete()
-    session.close()
-    assert b"precious" == (victim / "precious" / "file").read_bytes()
-    assert ["precious"] == os.listdir(victim)
+    assert b"precious" == (victim / ".gone-0123" / "file").read_bytes()
+    assert [".gone-0123"] == os.listdir(victim)
+
+
+EXCHANGER = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None)
+if os.geteuid() == 0:
+    os.setgid(65534); os.setuid(65534)
+root, name = int(sys.argv[1]), sys.argv[2].encode()
+print(flush=True)
+while True:
+    libc.renameat2(root, name, root, b"swap", 2)  # RENAME_EXCHANGE
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="RENAME_EXCHANGE is Linux's")
+@pytest.mark.parametrize(
+    ("mode", "name"), [(0o777, ".trash"), (0o777, "web"), (0o770, "web"), (0o770, ".trash")]
+)
+def test_what_is_exchanged_all_the_time_is_never_removed_through(tmp_path, mode, name):
+    """Somebody who can write in the root exchanges a folder of it with a link to ours while we collect: all stays there.
+
+    A root that everybody can write and rename in is refused; in that of a group, links are not followed at any moment.
+    """
+    root, home = tmp_path / "root", tmp_path / "home"
+    store = Store(root, **NO_FLOORS)
+    with store.session("test", project="web") as session:
+        session.put(b"kept")
+    (root / ".trash").mkdir(exist_ok=True)
+    for number in range(3):
+        (home / f".gone-{number}").mkdir(parents=True)
+        (home / f"documents{number}").mkdir()
+    (root / "swap").symlink_to(home)
+    os.chmod(root, mode)
+    if os.geteuid() == 0:
+        os.chown(root, 0, NOBODY)
+    descriptor = os.open(root, os.O_RDONLY)  # whatever lies above
+    command = [sys.executable, "-c", EXCHANGER, str(descriptor), name]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, pass_fds=[descriptor]) as attacker:
+        os.close(descriptor)
+        attacker.stdout.readline()
+        try:
+            for _ in range(1000):
+                with contextlib.suppress(UnsafeRootError):
+                    store.collect(older_than=1e9)
+        finally:
+            attacker.kill()
+    assert 6 == len(os.listdir(home))
+
+
+def test_a_root_in_which_everybody_can_rename_is_refused(store):
+    """Without the sticky bit the next folder opened may be somebody else's; the command that puts it right is named."""
+    store.root.chmod(0o777)
+    with pytest.raises(UnsafeRootError, match=r"chmod \+t"):
+        store.session("test", project="web")
+    with pytest.raises(UnsafeRootError, match=r"chmod \+t"):
+        store.collect()
+    store.root.chmod(0o1777)
+    store.session("test", project="web").close()
+
+
+def plant(path, kind, victim):
+    """Put something in place of one of the store's own files."""
+    path.unlink(missing_ok=True)
+    if kind == "link":
+        path.symlink_to(victim)
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    elif kind == "second name":
+        os.link(victim, path)
+    else:
+        path.write_bytes(b"99999999999999999 %r 0.000001\n" % time.time())
+        path.chmod(0o666 if kind == "open" else 0o644)
+        if kind == "foreign":
+            os.chown(path, NOBODY, NOBODY)
+
+
+PLANTED = ["link", "pipe", "folder", "second name", "open", pytest.param("foreign", marks=as_root)]
+
+
+@pytest.mark.parametrize("kind", PLANTED)
+def test_a_planted_size_is_neither_believed_nor_written_through(store, tmp_path, caplog, kind):
+    """In place of the file with the store's size: nobody waits, nothing else is emptied, and it is told once."""
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"precious" * 100)
+    plant(store.root / ".size", kind, victim)
+    full = Store(store.root, store_quota=10**9, **NO_FLOORS)
+    with in_time(lambda: full.session("new")) as session:
+        in_time(lambda: session.put(b"x"))
+    in_time(full.collect)
+    assert b"precious" * 100 == victim.read_bytes()
+    assert 1 == [record.getMessage() for record in caplog.records].count("a file of the store is not used")
+
+
+@pytest.mark.parametrize("kind", PLANTED)
+@pytest.mark.parametrize("where", ["root", "project"])
+def test_planted_kept_events_are_neither_used_nor_in_the_way(tmp_path, where, kind):
+    """In place of the file with events of deleted sessions: deleting works, ours are kept, theirs are not touched."""
+    store = Store(tmp_path / "root", audit_keep=True, **NO_FLOORS)
+    with store.session("test", project="web") as session:
+        session.put(b"x")
+        victim = tmp_path / "victim"
+        victim.write_bytes(b"precious" * 100)
+        plant(store.root / "audit.db" if where == "root" else store.root / "web" / ".audit.db", kind, victim)
+        in_time(session.delete)
+    found = in_time(lambda: store.deleted_events("test", "web"))
+    assert ["delete_session", "seal", "create"] == [event.kind for event in found]
+    assert b"precious" * 100 == victim.read_bytes()
+    assert (where == "project") == bool(store.collect().damaged)
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
@@ -184,8 +294,7 @@ def test_a_planted_mark_of_the_last_collection_is_not_followed(store, tmp_path, 
     else:
         stamp.mkdir()
     os.utime(stamp, (1, 1), follow_symlinks=False)
-    with pytest.raises(StorageError):
-        in_time(lambda: store.session("new"))
+    in_time(lambda: store.session("new")).close()
     assert 1 == victim.stat().st_mtime
 
 

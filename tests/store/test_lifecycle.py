@@ -87,7 +87,8 @@ HOSTILE = [
     "CON",
     "a b",
     "-rf",
-    ".trash",
+    ".gone-1",
+    ".audit.db",
     ".new-1",
     "\u00e9",
 ]
@@ -289,7 +290,7 @@ def test_trash_of_a_dead_process_is_removed_later(plain_store):
     """What was renamed and not unlinked goes with the next collection."""
     with plain_store.session("test"):
         pass
-    trash = plain_store.root / ".trash" / "0123"
+    trash = plain_store.root / "_" / ".gone-0123"
     trash.mkdir(parents=True)
     (trash / "session.db").write_bytes(b"x" * 1000)
     plain_store.collect()
@@ -336,7 +337,7 @@ def test_old_sessions_are_collected(make_store, clock):
 
 
 def test_new_sessions_collect_now_and_then(make_store, clock):
-    """Making a session starts a collection, at most once an interval."""
+    """Making a session starts a collection, at most once an interval, of what was too old at the one before."""
     clock.now = time.time()
     store = make_store(clock=clock, retention=1000.0, collect_interval=500.0)
     for name in ("a", "b"):
@@ -344,7 +345,13 @@ def test_new_sessions_collect_now_and_then(make_store, clock):
             pass
     clock.advance(2000)
     with store.session("c"):
-        assert ["c"] == [info.id for info in store.sessions()]
+        assert {"a", "b", "c"} == {info.id for info in store.sessions()}
+    clock.advance(499)
+    with store.session("d"):
+        assert {"a", "b", "c", "d"} == {info.id for info in store.sessions()}
+    clock.advance(1)
+    with store.session("e"):
+        assert "a" not in {info.id for info in store.sessions()}
 
 
 # --- artifacts --------------------------------------------------------------------------------------------
@@ -584,3 +591,84 @@ def test_a_session_knows_its_root(store, tmp_path):
     file = next(path for path in store.root.rglob("session.db"))
     with Store.open_file(file) as alone:
         assert alone.root is None
+
+
+DELETING = """
+import sys
+from spillstore import Store
+Store(sys.argv[1], free_disk_floor=0).session("test").delete(force=True)
+"""
+
+
+def test_a_session_that_somebody_deleted_says_so_to_who_reads_it(plain_store):
+    """The first connection for reading is made when the file is gone: that is no failure to open it."""
+    with plain_store.session("test") as session:
+        subprocess.run([sys.executable, "-c", DELETING, plain_store.root], check=True)
+        with pytest.raises(SessionDeletedError):
+            session.artifacts()
+
+
+COLLECTING = """
+import sys
+from spillstore import Store
+store = Store(sys.argv[1], free_disk_floor=0)
+print(flush=True)
+while True:
+    store.collect(older_than=1e9)
+"""
+
+
+def test_deleting_beside_who_collects(plain_store):
+    """What one deletes another unlinks meanwhile: nobody fails."""
+    command = [sys.executable, "-c", COLLECTING, plain_store.root]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as other:
+        other.stdout.readline()
+        try:
+            for _ in range(100):
+                session = plain_store.session("test")
+                session.put(b"x")
+                session.delete()
+        finally:
+            other.kill()
+    assert [] == list(plain_store.sessions())
+
+
+STARVED = """
+import os, resource, sys
+from spillstore import Store
+from spillstore.exceptions import SpillstoreError
+store = Store(sys.argv[1], free_disk_floor=0, audit_keep=True)
+session = store.session("other")
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+taken = []
+try:
+    while True:
+        taken.append(os.open("/dev/null", os.O_RDONLY))
+except OSError:
+    pass
+calls = [
+    lambda: store.session("test"),
+    lambda: list(store.sessions()),
+    lambda: store.collect(),
+    lambda: store.delete("test"),
+    lambda: store.deleted_events("test"),
+    lambda: session.artifacts(),
+    lambda: session.check(),
+]
+for free in range(12):
+    for call in calls:
+        try:
+            call()
+        except SpillstoreError:
+            pass
+    os.close(taken.pop())
+"""
+
+
+def test_who_has_no_descriptors_left_gets_our_errors(plain_store):
+    """Whatever a call needs a descriptor for, an import that comes late included, it raises one of ours."""
+    plain_store.session("test").close()
+    result = subprocess.run(
+        [sys.executable, "-c", STARVED, plain_store.root], capture_output=True, text=True, check=False
+    )
+    assert ("", 0) == (result.stderr, result.returncode)

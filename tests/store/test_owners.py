@@ -248,3 +248,49 @@ print(writer.id)
         assert ("interrupted", 100_000) == (artifact.info.state, artifact.info.lines)
         assert b"99999\n" == artifact.tail(1)
     assert [False] == [info.live for info in plain_store.sessions()]
+
+
+# --- claims that fail, and what they leave ----------------------------------------------------------------
+
+
+def test_a_claim_that_fails_is_forgotten(tmp_path):
+    """Its file goes, and its inode, which another file may get, is that of no living owner."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    code = (
+        "import resource, sys; from pathlib import Path; from spillstore import _locks\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+        "try:\n    _locks.Owner(Path(sys.argv[1]))\n"
+        "except OSError:\n    print(_locks._held)"
+    )
+    result = subprocess.run([sys.executable, "-c", code, folder], capture_output=True, text=True, check=True)
+    assert "set()\n" == result.stdout
+    assert [] == os.listdir(folder)
+
+
+def test_a_claim_whose_file_cannot_go_is_given_up_all_the_same(tmp_path):
+    """Closing raises nothing, and the file that stays is that of an owner who is gone."""
+    before = set(_locks._held)
+    owner = _locks.Owner(tmp_path)
+    (tmp_path / owner.name).unlink()
+    (tmp_path / owner.name).mkdir()
+    owner.release()
+    assert before == _locks._held
+    assert [] == _locks.live_owners(tmp_path)
+
+
+def test_claims_that_were_never_finished_are_removed(plain_store):
+    """A process that was killed between making its file and locking it: the next writer removes it; a young one stays."""
+    plain_store.session("test").close()
+    folder = plain_store.root / "_" / "test"
+    old, young = (folder / f".owner-{digit * 16}.lock" for digit in "01")
+    for path in (old, young):
+        path.write_bytes(b"")
+    os.utime(old, (1, 1))
+    plain_store.session("test").close()
+    assert [young.name] == [name for name in os.listdir(folder) if "owner" in name]
+
+
+def test_the_dead_of_a_folder_that_went_are_nobodys(tmp_path):
+    """An opening beside a deletion: there is nothing to be removed any more."""
+    _locks.remove_dead(tmp_path / "gone")

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from support import NO_FLOORS, examples
 
 from spillstore import Store
-from spillstore._retention import plan
-from spillstore.exceptions import InvalidSettingError, SpillstoreError, StoreQuotaError, UnsafeRootError
+from spillstore._retention import plan, size_of
+from spillstore.exceptions import InvalidSettingError, SpillstoreError, StoreQuotaError
 from spillstore.info import SessionInfo
 
 ROUNDS = int(os.environ.get("SPILLSTORE_TEST_ROUNDS", "6"))
@@ -114,7 +114,7 @@ def test_one_project_alone(make_store):
 def test_what_died_processes_left_goes_and_foreign_folders_stay(plain_store):
     """Trash and folders that were never finished go and are counted; what is no session is not touched."""
     fill(plain_store, "kept")
-    trash = plain_store.root / ".trash" / "0123"
+    trash = plain_store.root / "_" / ".gone-0123"
     torn = plain_store.root / "_" / ".new-0123"
     foreign = plain_store.root / "_" / "notes"
     fresh = plain_store.root / "_" / ".new-4567"
@@ -130,15 +130,16 @@ def test_what_died_processes_left_goes_and_foreign_folders_stay(plain_store):
     assert [False, False, True, True] == [folder.exists() for folder in (trash, torn, foreign, fresh)]
 
 
-def test_a_link_in_place_of_the_trash_is_refused(plain_store, tmp_path):
-    """Nothing behind a link is emptied."""
-    fill(plain_store, "kept")
+def test_a_link_in_place_of_a_deleted_folder_is_not_followed(plain_store, tmp_path):
+    """Nothing behind a link is emptied, and what else goes, goes."""
+    fill(plain_store, "old", age=10)
     precious = tmp_path / "elsewhere" / "precious"
     precious.mkdir(parents=True)
-    (plain_store.root / ".trash").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(UnsafeRootError, match=r"\.trash"):
-        plain_store.collect(older_than=0)
-    assert precious.is_dir()
+    (plain_store.root / "_" / ".gone-0123").symlink_to(tmp_path / "elsewhere")
+    (plain_store.root / "linked").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere" / ".gone-4567").mkdir()
+    assert [("old", "age")] == names(plain_store.collect(older_than=0).deleted)
+    assert [".gone-4567", "precious"] == sorted(os.listdir(tmp_path / "elsewhere"))
 
 
 def test_an_unreadable_session_is_named_and_stays(plain_store):
@@ -275,7 +276,7 @@ def test_two_processes_collect_at_once(plain_store):
         assert 0 == process.returncode
     plain_store.collect(older_than=-10)
     assert [] == list(plain_store.sessions())
-    assert [] == list((plain_store.root / ".trash").iterdir())
+    assert [] == list(plain_store.root.glob("*/.*"))
 
 
 @pytest.mark.fault
@@ -297,7 +298,7 @@ def test_kill_9_while_collecting_leaves_only_trash(tmp_path, seed):
                 assert 1 == len(session.infos())
         store.collect(older_than=-10)
         assert ["live"] == [info.id for info in store.sessions()]
-        assert [] == list((store.root / ".trash").iterdir())
+        assert [] == list(store.root.glob("*/.*"))
 
 
 # --- the quota of a store ---------------------------------------------------------------------------------
@@ -376,3 +377,30 @@ def test_a_deletion_that_fails_is_no_foreign_error(plain_store):
         plain_store.collect()
     plain_store.root.unlink()
     plain_store.root.with_name("moved").rename(plain_store.root)
+
+
+def test_a_store_that_is_slow_to_measure_is_measured_seldom(tmp_path, clock):
+    """Near its quota it is looked at again after ten times as long as looking took, not each second."""
+    looks = []
+
+    def measure():
+        looks.append(clock.now)
+        clock.advance(4.5)
+        return 999
+
+    start = clock.now
+    while clock.now < start + 190:
+        size_of(tmp_path, 1000, clock, measure)
+        clock.advance(0.5)
+    assert 4 == len(looks)
+
+
+def test_room_that_a_deletion_makes_is_seen_at_once(plain_store, clock):
+    """What was found before something was deleted does not keep anybody waiting."""
+    clock.now = time.time()
+    store = Store(plain_store.root, **NO_FLOORS, clock=clock, store_quota=1_000_000, store_policy="refuse")
+    fill(plain_store, "old", 1_500_000)
+    with pytest.raises(StoreQuotaError):
+        store.session("new")
+    store.delete("old")
+    store.session("new").close()

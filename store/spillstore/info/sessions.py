@@ -53,9 +53,12 @@ class CollectReport:
     Attributes:
         deleted: the sessions that went, the oldest first.
         spared: those that stay.
-        leftovers: folders of processes that died while they made or deleted a session; they went, too.
+        leftovers: folders of processes that died while they made or deleted a session, and what power cuts left of new
+            ones; they went, too.
         freed: bytes on the disk that all this took.
         left: bytes of the files of what stays.
+        damaged: files of kept events (``audit_keep``) that could not be used and were moved aside; remove them when you have
+            saved what you can. They are told of as long as they are there.
         dry_run: whether nothing was done.
     """
 
@@ -65,6 +68,7 @@ class CollectReport:
     freed: int
     left: int
     dry_run: bool
+    damaged: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -27,14 +27,31 @@ def command(location: Location, *, force: bool, as_json: bool) -> None:
     Example:
       spillstore clean --session ci
     """  # noqa: D301  # click's mark for text that is not to be wrapped
-    with location.open(write=True) as session:
-        removed = _count(session)
-        freed = _disk_size(location)
-        session.delete(force=force)
+    from spillstore.exceptions import (  # noqa: PLC0415  # as in all commands
+        DamageError,
+        SessionNotFoundError,
+        StorageError,
+    )
+
+    missing: SessionNotFoundError | None = None
+    removed = None
+    try:
+        with location.open() as session:
+            removed = _count(session)
+    except SessionNotFoundError as error:
+        missing = error  # or a power cut has left a folder without a file
+    except (DamageError, StorageError):
+        pass  # deleting says whether that is in its way
+    freed = _disk_size(location)
+    try:
+        location.store().delete(location.session, location.project, force=force)
+    except SessionNotFoundError as error:
+        raise (missing or error) from None
     if as_json:
         print_json({"session": location.session, "artifacts": removed, "freed": freed})
         return
-    click.echo(f"Removed {count(removed, 'artifact')} ({human_size(freed)} freed)")
+    what = "the session" if removed is None else count(removed, "artifact")
+    click.echo(f"Removed {what} ({human_size(freed)} freed)")
 
 
 def _count(session: Session) -> int:

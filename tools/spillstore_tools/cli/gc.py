@@ -108,6 +108,10 @@ def command(
     for fate in report.spared:
         if fate.why == "unreadable":
             note(f"{_named(fate)} stays, for it cannot be opened: {fate.detail}")
+    for file in report.damaged:
+        note(
+            f"{file} holds events of deleted sessions that could not be used; remove it when you need it no more"
+        )
     if report.deleted:
         click.echo(table(_HEADER, [_row(fate) for fate in report.deleted], right=("size",)))
     click.echo(_summary(report))

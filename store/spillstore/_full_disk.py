@@ -1,0 +1,119 @@
+"""Deleting a session on a disk that takes not one byte more, which is how it gets room again.
+
+Deleting writes: a claim of ours, SQLite's index of the journal, a tombstone. Where that fails, the folder is renamed while
+this process has the whole file to itself: SQLite's exclusive lock, with the index in memory (``locking_mode=EXCLUSIVE``), is
+given only if nobody has the file open, and nobody opens it before it lies under another name. Who was waiting for it then
+finds that out by the file's inode (``Engine``). So nobody writes into a deleted session, though it says nowhere that it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from typing import TYPE_CHECKING
+
+from spillstore import _forks, _locks, _sql
+from spillstore._audit import who
+from spillstore._database import DATABASE, SESSION_KEY, connect_alone, translated
+from spillstore._records import read_session_row
+from spillstore._trash import bury, remove_trash
+from spillstore.exceptions import (
+    DiskFullError,
+    IntegrityError,
+    LockedError,
+    SessionBusyError,
+    SpillstoreError,
+    StorageError,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from spillstore._clock import Clock
+    from spillstore._records import SessionRow
+    from spillstore.settings import Settings
+
+    Rows = list[list[tuple[object, ...]]]
+
+_log = logging.getLogger("spillstore")
+
+
+def may_be_why(error: StorageError) -> bool:
+    """Whether an error may come from a disk that takes no more: SQLite and the system call that by many names."""
+    return isinstance(error, DiskFullError) or type(error) is StorageError
+
+
+def delete(
+    folder: Path, expected: tuple[str, str | None], settings: Settings, key: bytes | None, clock: Clock
+) -> Path:
+    """Delete a session without writing anything first; what is to be kept of it is kept when there is room again.
+
+    Args:
+        folder: the session's.
+        expected: the ids of the session and its project.
+        settings: what is in force.
+        key: the store's digest key.
+        clock: where to read the time.
+
+    Returns:
+        Where its folder was when it was removed.
+
+    Raises:
+        SessionBusyError: somebody has it open.
+        IntegrityError: it is another session, or damaged.
+        StorageError: it cannot be renamed.
+    """
+    _refuse_held(folder, expected[0])  # at once; whoever holds it has it open
+    try:
+        with _forks.using, contextlib.closing(connect_alone(folder / DATABASE, settings)) as connection:
+            with translated(f"deleting {folder}"):
+                connection.execute("BEGIN EXCLUSIVE")
+                row = connection.execute(_sql.SESSION_GET, {"session_key": SESSION_KEY}).fetchone()
+            session = read_session_row(row, key)
+            if (session.session_id, session.project_id) != expected:
+                raise IntegrityError(
+                    f"{folder / DATABASE} holds session {session.session_id!r}: a file of another place"
+                )
+            _refuse_held(folder, session.session_id)
+            kept: Rows = []
+            if settings.audit_keep:
+                from spillstore._kept import rows_of  # noqa: PLC0415  # few keep them
+
+                kept = [*rows_of(connection, session)]
+            gone = bury(folder, session.uid)
+            connection.execute("ROLLBACK")
+    except LockedError as error:
+        raise SessionBusyError(
+            f"session {expected[0]!r} is open somewhere, and the disk has no room to record that it is deleted; close it "
+            "first, or free some space"
+        ) from error
+    remove_trash(gone)
+    if settings.audit_keep:
+        _keep(folder.parent, session, kept, settings, int(clock.time() * 1e6))
+    return gone
+
+
+def _refuse_held(folder: Path, session_id: str) -> None:
+    if owners := _locks.live_owners(folder):
+        held = ", ".join(_locks.describe(folder, name) for name in owners)
+        raise SessionBusyError(
+            f"session {session_id!r} is held by {held}, and the disk has no room to record that it is deleted; close it "
+            "first, or free some space"
+        )
+
+
+def _keep(project: Path, session: SessionRow, kept: Rows, settings: Settings, now_us: int) -> None:
+    """Keep the events of a session, and that it was deleted, now that its own space is free."""
+    from spillstore._kept import write  # noqa: PLC0415  # few keep them
+
+    newest = max((row[3] for some in kept for row in some if isinstance(row[3], int)), default=0)
+    names = (session.uid, session.session_id, session.project_id)
+    last = (*names, newest + 1, now_us, "delete_session", None, who().actor, who().tool_call_id, "{}")
+    rows: Rows = [*kept, [last]] if settings.audit != "off" else kept
+    try:
+        write(project, session.project_id, lambda: rows, settings, now_us)
+    except SpillstoreError as error:
+        _log.warning(
+            "the events of a deleted session could not be kept",
+            extra={"session": session.session_id, "error": str(error)},
+        )

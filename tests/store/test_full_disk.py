@@ -1,0 +1,198 @@
+"""A disk that takes not one byte more: what is stored can be read, and deleted to make room."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from contextlib import closing
+
+import pytest
+from support import NO_FLOORS
+
+from spillstore import Store, _locks
+from spillstore._database import connect_alone
+from spillstore._trash import bury
+
+DATA = os.urandom(200_000)
+# A process that may make no file longer than nothing: each write fails, in SQLite and outside it.
+FILLED = """
+import contextlib, os
+with contextlib.suppress(OSError), open(os.path.join(sys.argv[1], "..", "fill"), "wb", buffering=0) as file:
+    while True:
+        file.write(bytes(4096))
+"""
+LIMITED = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0));"
+
+
+@pytest.fixture(params=["limit", "mounted"])
+def full(request, tmp_path):
+    """A store, and what runs code that sees it as ``store`` while its disk is full; that prints what it returns."""
+    root = tmp_path / "disk" / "root"
+    root.parent.mkdir()
+    mounted = request.param == "mounted"
+    if mounted:
+        mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(root.parent)]
+        if (
+            shutil.which("mount") is None
+            or subprocess.run(mount, check=False, capture_output=True).returncode
+        ):
+            pytest.skip("this user may not mount")
+    for name in ("one", "two"):
+        with Store(root, **NO_FLOORS).session(name) as session:
+            session.put(DATA)
+
+    def run(code, *, before="", **settings):
+        options = {**NO_FLOORS, "busy_timeout": 0.2, **settings}
+        script = (
+            f"import sys; from spillstore import Store; store = Store(sys.argv[1], **{options})\n{before}\n"
+        )
+        script += (FILLED if mounted else LIMITED) + f"\n{code}"
+        result = subprocess.run(
+            [sys.executable, "-c", script, root], capture_output=True, text=True, check=False
+        )
+        assert "" == result.stderr
+        return result.stdout.split()
+
+    yield Store(root, **NO_FLOORS), run, mounted
+    if mounted:
+        subprocess.run(["umount", "-l", root.parent], check=True)
+
+
+def names(store):
+    return sorted(info.id for info in store.sessions())
+
+
+def test_it_is_read(full):
+    """Sessions are listed, and content is read to the byte, without SQLite's files beside the database."""
+    _, run, _ = full
+    code = """
+session = store.session("one", read_only=True)
+[artifact] = session.artifacts()
+print(len(list(store.sessions())), artifact.info.size, len(artifact.read_bytes(0, 10**6)), session.check().artifacts)
+"""
+    assert ["2", "200000", "200000", "1"] == run(code)
+
+
+def test_a_session_is_deleted(full):
+    """By its name, though nothing can be claimed or recorded; nothing is left of it."""
+    store, run, _ = full
+    run("store.delete('one')")
+    assert ["two"] == names(store)
+    assert ["two"] == sorted(os.listdir(store.root / "_"))
+
+
+def test_a_session_that_is_open_is_deleted(full):
+    """By who has it open, and has claimed it before the disk ran full."""
+    store, run, _ = full
+    run("session.delete()", before="session = store.session('one')")
+    assert ["two"] == names(store)
+
+
+def test_sessions_are_collected(full):
+    """Those that are too old go, and what was freed is told."""
+    store, run, _ = full
+    assert ["2", "True"] == run("r = store.collect(older_than=-1); print(len(r.deleted), r.freed > 400_000)")
+    assert [] == names(store)
+
+
+def test_an_artifact_is_deleted_where_little_is_free(full):
+    """A large one needs no more room than a small one: its chunks go one by one where all at once do not fit."""
+    store, run, mounted = full
+    if not mounted:
+        pytest.skip("a limit for a file's length is none for the disk")
+    with store.session("large") as session:
+        session.put(os.urandom(1_500_000))
+    code = """
+os.truncate(os.path.join(sys.argv[1], "..", "fill"), os.path.getsize(os.path.join(sys.argv[1], "..", "fill")) - 320 * 1024)
+with store.session("large") as session:
+    [artifact] = session.artifacts()
+    artifact.delete()
+    print(len(session.artifacts()), session.check().chunks)
+"""
+    assert ["0", "0"] == run(code)
+    assert 200_000 > (store.root / "_" / "large" / "session.db").stat().st_size
+
+
+def test_what_somebody_holds_stays(full):
+    """A session that lives is neither read without its journal nor deleted, and who holds it is named."""
+    store, run, _ = full
+    with Store(store.root, **NO_FLOORS).session("one") as session:
+        code = """
+from spillstore.exceptions import SessionBusyError
+try:
+    store.delete("one", force=True)
+except SessionBusyError as error:
+    print(str(error).replace(" ", "-"))
+"""
+        assert "no-room-to-record" in run(code)[0]
+        session.check()
+    assert ["one", "two"] == names(store)
+
+
+KILLED = """
+import os, sys
+from spillstore import Store
+session = Store(sys.argv[1], free_disk_floor=0).session("one")
+session.put(b"committed last")
+os._exit(9)
+"""
+
+
+def test_what_is_in_a_journal_only_is_not_left_out(full):
+    """A killed process has left a journal: reading says what it needs, instead of leaving out what was committed last."""
+    store, run, _ = full
+    subprocess.run([sys.executable, "-c", KILLED, store.root], check=False)
+    code = """
+from spillstore.exceptions import DiskFullError
+try:
+    store.session("one", read_only=True)
+except DiskFullError as error:
+    print(str(error).replace(" ", "-"))
+"""
+    # Its index is still there, too, and another process can use that where nothing must be written.
+    for index in (store.root / "_" / "one").glob("*-shm"):
+        index.unlink()
+    assert "its-last-process-died" in run(code)[0]
+    run("store.delete('one')")
+    assert ["two"] == names(store)
+
+
+def test_events_are_kept_when_there_is_room(full):
+    """With ``audit_keep`` they are read before a session goes and written when its space is free."""
+    store, run, mounted = full
+    code = "store.delete('one'); print(*(event.kind for event in store.deleted_events('one')))"
+    if mounted:
+        assert ["delete_session", "seal", "create"] == run(code, audit_keep=True)
+    else:
+        assert [] == run(
+            "import logging; logging.getLogger('spillstore').propagate = False;" + code, audit_keep=True
+        )
+    assert ["two"] == names(store)
+
+
+def test_who_waits_for_a_session_that_is_renamed_gets_a_new_one(tmp_path):
+    """Nobody writes into a session that was deleted by its rename alone while they waited for its lock."""
+    store = Store(tmp_path / "root", **NO_FLOORS)
+    with store.session("test") as session:
+        session.put(b"old")
+    folder = tmp_path / "root" / "_" / "test"
+    stored = []
+
+    def use():
+        with store.session("test") as session:
+            stored.append(session.put(b"new").id)
+
+    with closing(connect_alone(folder / "session.db", store.settings)) as connection:
+        connection.execute("BEGIN EXCLUSIVE")
+        thread = threading.Thread(target=use)
+        thread.start()
+        while thread.is_alive() and not any(_locks.is_owner_name(name) for name in os.listdir(folder)):
+            pass
+        bury(folder, "0" * 32)
+        connection.execute("ROLLBACK")
+    thread.join()
+    with store.session("test", create=False) as session:
+        assert stored == [artifact.id for artifact in session.artifacts()]
