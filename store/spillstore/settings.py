@@ -57,7 +57,8 @@ class Settings:
         free_disk_floor: bytes that must stay free on the disk; 0 switches the floor off.
         free_disk_floor_fraction: the same as a fraction of the disk; the larger of the two counts.
         artifacts_per_minute: artifacts that may be created in one session within 60 seconds; 0 is no limit.
-        queue_bytes: raw bytes that may wait for compression, per session and process; then ``write`` blocks.
+        queue_bytes: raw bytes of one artifact that may wait for their commit; then ``write`` blocks. More than four
+            artifacts that are written at once share four times as much.
         hold_back: silence after which a line that has no end yet is let through.
         commit_interval: the longest time that written bytes wait for their commit.
         commit_bytes: raw bytes after which a commit starts early.
