@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from spillstore_tools.mcp._pieces import PieceError, member_in, members, value
 from spillstore_tools.mcp._results import Call
-from spillstore_tools.preview.clean import one_line
+from spillstore_tools.preview.clean import label
 
 if TYPE_CHECKING:
     import queue
@@ -96,5 +96,5 @@ def error_code(message: dict[str, Data]) -> object:
 
 def shown(line: bytes | bytearray) -> str:
     """The beginning of a line, for people."""
-    words = one_line(bytes(line[:_SHOWN]).decode("utf-8", "replace")).strip()
+    words = label(bytes(line[:_SHOWN]).decode("utf-8", "replace")).strip()
     return repr(words) + (f"... ({len(line)} bytes)" if len(line) > _SHOWN else "")

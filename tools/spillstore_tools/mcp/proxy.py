@@ -58,7 +58,7 @@ from spillstore_tools.mcp._pieces import (
 )
 from spillstore_tools.mcp._results import Call, Fitter
 from spillstore_tools.mcp._workers import Workers
-from spillstore_tools.preview.clean import one_line
+from spillstore_tools.preview.clean import label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -573,4 +573,4 @@ def _note(message: str) -> None:
     if sys.stderr is not None:  # or it would go to stdout, which has the protocol
         from spillstore.redaction import redact  # noqa: PLC0415  # only what has something to say pays for it
 
-        print(f"spillstore: {one_line(redact(message))}", file=sys.stderr, flush=True)  # noqa: T201  # stdout is not touched
+        print(f"spillstore: {label(redact(message))}", file=sys.stderr, flush=True)  # noqa: T201  # stdout is not touched
