@@ -631,6 +631,7 @@ def _expression(pattern: str, *, whole: bool) -> Any:
         return None
     options = re2.Options()
     options.log_errors = False
+    options.never_capture = True  # RE2 would copy all captures at each step
     try:
         return re2.compile(_utf8(rf"\A(?:{source})\z" if whole else source), options)
     except re2.error as error:

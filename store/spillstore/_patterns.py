@@ -1,4 +1,9 @@
-"""Patterns that can be searched for in time linear in the text, and why others cannot."""
+"""Patterns that can be searched for in time linear in the text, and why others cannot.
+
+Linear in the text is not enough: each byte can cost as many steps as the pattern has instructions, and compiling takes as
+long as the pattern makes it. So both are bounded, for who sends a pattern may be a model. Captures are switched off: nobody
+asks for them, and RE2 copies all of them at each step.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +14,15 @@ from typing import Any
 from spillstore.exceptions import PatternError
 
 _NO_LINES = re.compile(r"\(\?[a-zA-Z]*-[a-zA-Z]*m[a-zA-Z]*[:)]")
+# Groups with names are captured whatever the options say.
+_NAMED = re.compile(r"\(\?P?<\w+>")
+_CLASS = re.compile(r"\[\^?\]?(?:[^\]\[\\]|\\.|\[:\^?[a-z]+:\]|\[)*+\]", re.DOTALL)
 _TEXT = re.compile(r"[\w \t!\"#%&',/:;<=>@`~-]+", re.ASCII)  # a pattern that is just text
 _SHOWN = 100  # characters of a wrong pattern
+MOST_CHARACTERS = 16 * 1024  # of an expression; one made of nothing but \pL takes a second to be read
+MOST_INSTRUCTIONS = 50_000  # of RE2's program; 1,000 repetitions of any character are 8,000, one of \pL 1,200
+_TRIAL = 8 * 1024 * 1024  # bytes in which what has so few instructions is compiled
+_MEMORY = 64 * 1024 * 1024  # bytes for searching
 
 
 @functools.lru_cache(maxsize=64)
@@ -18,33 +30,55 @@ def compiled(pattern: str, *, ignore_case: bool, literal: bool, latin: bool) -> 
     """The pattern for bytes.
 
     Raises:
-        PatternError: it is none, or one that cannot be searched in linear time.
+        PatternError: it is none, or one that cannot be searched in linear time, or is too large.
     """
     import re2  # type: ignore[import-untyped]  # noqa: PLC0415  # ten milliseconds that only a search needs
 
+    if len(pattern) > MOST_CHARACTERS and not literal:
+        raise PatternError(
+            f"{_short(pattern)!r} has {len(pattern)} characters, an expression has at most {MOST_CHARACTERS}; "
+            "search for its alternatives one after the other"
+        )
     options = re2.Options()
     options.log_errors = False
     options.never_nl = True
+    options.never_capture = True
     options.case_sensitive = not ignore_case
-    options.max_mem = 64 * 1024 * 1024
     if latin:
         options.encoding = re2.Options.Encoding.LATIN1
-    source = re2.escape(pattern) if literal else _within_lines(pattern)
+    source = f"(?m){re2.escape(pattern) if literal else _within_lines(pattern)}".encode(
+        errors="surrogatepass"
+    )
     try:
-        return re2.compile(f"(?m){source}".encode(errors="surrogatepass"), options)
+        if not literal:
+            options.max_mem = _TRIAL  # with more memory it would take seconds to find that it is too large
+            if re2.compile(source, options).programsize > MOST_INSTRUCTIONS:
+                raise _too_large(pattern)
+        options.max_mem = _MEMORY
+        return re2.compile(source, options)
     except re2.error as error:
         reason = error.args[0].decode() if isinstance(error.args[0], bytes) else str(error.args[0])
+        if "too large" in reason:
+            raise _too_large(pattern) from None
         raise PatternError(_explained(pattern, reason)) from None
 
 
+def _too_large(pattern: str) -> PatternError:
+    return PatternError(
+        f"{_short(pattern)!r} takes more than {MOST_INSTRUCTIONS} instructions, the most that can be searched for in time; "
+        "repeat less, use * or +, or a smaller class than \\pL"
+    )
+
+
 def _within_lines(pattern: str) -> str:
-    """The pattern with nothing in it that looks beyond a line: its ends are those of the text.
+    """The pattern with nothing in it that looks beyond a line, its ends are those of the text, and no group with a name.
 
     Raises:
         PatternError: it has what would match line ends, or none of them.
     """
     out: list[str] = []
     at = 0
+    closed = True  # as far as is known: without a bracket that ends one class, none begins behind it
     while at < len(pattern):
         two = pattern[at : at + 2]
         if two == "\\Q":
@@ -52,6 +86,17 @@ def _within_lines(pattern: str) -> str:
             end = len(pattern) if end < 0 else end + 2
             out.append(pattern[at:end])
             at = end
+            continue
+        if two[0] == "[" and closed:
+            found = _CLASS.match(pattern, at)
+            closed = found is not None
+            if found is not None and "\\C" not in found[0]:
+                out.append(found[0])
+                at = found.end()
+                continue
+        if two == "(?" and (found := _NAMED.match(pattern, at)):
+            out.append("(?:")
+            at = found.end()
             continue
         if two == "\\C":
             raise PatternError(f"{_short(pattern)!r}: \\C, any byte, is not supported; use . or [^a]")

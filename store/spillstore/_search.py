@@ -58,7 +58,7 @@ class Search:
         literal: the pattern is text.
         invert: lines that do not match.
         cleaner: what a reader sees of lines; None for stored bytes.
-        seconds: time after which the page ends with what it has; None for no such limit.
+        seconds: time after which the page ends with what it has, that for the pattern included; None for no such limit.
     """
 
     def __init__(
@@ -83,6 +83,7 @@ class Search:
         self._limit = limit
         self._invert = invert
         self._cleaner = cleaner
+        self._deadline = None if seconds is None else time.monotonic() + seconds
         self._patterns = [
             compiled(pattern, ignore_case=ignore_case, literal=literal, latin=latin)
             for latin in (False, True)
@@ -90,7 +91,6 @@ class Search:
         # Where text is counted, and nothing is told of it, there is a faster way than to match it one by one.
         counting = not (limit or invert or ignore_case)
         self._text = text_of(pattern, literal=literal) if counting else None
-        self._deadline = None if seconds is None else time.monotonic() + seconds
         info = artifact.info
         self._terminator = b"\r" if info.newline == "cr" else b"\n"
         self._reading = Pieces(batches, stream, self._terminator, self._ready)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from support import NO_FLOORS, examples, rolling
 
 from spillstore import Store, _pieces, _search
+from spillstore._patterns import MOST_CHARACTERS, compiled
 from spillstore.exceptions import PatternError, RangeError
 from spillstore_tools.searching import Seen
 
@@ -448,3 +449,80 @@ def test_what_would_look_beyond_a_line_is_refused(session, pattern):
     """A byte of any kind would match line ends, in quadratic time; without lines there are no ``^`` and ``$``."""
     with pytest.raises(PatternError, match="is not supported"):
         session.put(b"x\n").search(pattern)
+
+
+# --- patterns that cost much ------------------------------------------------------------------------------
+
+
+NESTED = {
+    "groups in groups": lambda n: "(" * n + "a" + ")" * n,
+    "repeated groups in groups": lambda n: "(" * min(n, 900) + "a" + ")*" * min(n, 900),
+    "group after group": lambda n: "(a)" * (n // 2) + "|b",
+    "groups with names": lambda n: "".join(f"(?P<a{i}>" for i in range(n // 12)) + "a" + ")" * (n // 12),
+    "alternatives in groups": lambda n: "(b|" * (n // 2) + "a" + ")" * (n // 2),
+}
+
+
+@pytest.mark.parametrize("kind", NESTED)
+def test_captures_cost_nothing(plain_store, kind):
+    """A pattern of 10 KB that is nothing but groups is searched to the end as its plain form is."""
+    with plain_store.session("s") as session:
+        artifact = session.put((b"a" * 200 + b"b\n") * 2000)
+        found = artifact.search(NESTED[kind](5000), limit=10**6, seconds=3600.0)
+        lines = artifact.search("a|b", limit=10**6).lines
+    assert (found.complete, found.lines) == (True, lines)
+
+
+def test_nothing_is_captured():
+    """The program that searches has no groups, whatever the pattern has; what only looks like one in a class stays."""
+    for latin in (False, True):
+        found = compiled(
+            r"((a)(b)(?P<name>c)(?<other>d))[(?P<x>]", ignore_case=False, literal=False, latin=latin
+        )
+        assert found.groups == 0
+        assert [
+            found.search(b"abcd" + each) is not None for each in (b"P", b"<", b">", b"?", b":", b"y")
+        ] == [
+            *[True] * 4,
+            False,
+            False,
+        ]
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"\pL{1000}",
+        r"\pL" * 3000,
+        r"(?:[^a\pL]{100}){10}",
+        "(?i)" + r"[\pL\pN]{500}",
+        "|".join(f".{{{k}}}x" for k in range(900, 960)),
+    ],
+)
+def test_a_pattern_that_takes_too_many_instructions_is_refused(plain_store, pattern):
+    """The error names the limit and the way out; nothing is searched."""
+    with (
+        plain_store.session("s") as session,
+        pytest.raises(PatternError, match=r"50000 instructions.*repeat less"),
+    ):
+        session.put("a\n").search(pattern)
+
+
+def test_a_pattern_that_is_too_long_is_refused(plain_store):
+    """Reading it alone would take longer than a search may; as long a text is no pattern and is found."""
+    longest = "a" * MOST_CHARACTERS
+    with plain_store.session("s") as session:
+        artifact = session.put(f"{longest}a\n")
+        assert artifact.search(longest).lines == 1
+        assert artifact.search(f"{longest}a", literal=True).lines == 1
+        with pytest.raises(PatternError, match=r"has 16385 characters, an expression has at most 16384"):
+            artifact.search(f"{longest}a")
+
+
+def test_patterns_of_many_characters_are_allowed(plain_store):
+    """Thousands of words, a thousand of any character, and some letters of any script."""
+    words = "|".join(f"w{number}" for number in range(2000))
+    with plain_store.session("s") as session:
+        artifact = session.put(f"w77 x\n{'y' * 1000}\n{'é' * 30}\n")
+        found = [artifact.search(each).lines for each in (words, ".{1000}", r"\pL{2,30}")]
+    assert found == [1, 1, 2]

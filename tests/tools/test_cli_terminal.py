@@ -112,7 +112,7 @@ def test_who_leaves_the_pager_is_done(store, put, pager):
     """A reader that quits early ends the command, and nothing more is printed."""
     artifact_id = put(TEXT * 30)
     with Terminal(store.root, "cat", artifact_id, PAGER=pager("head -n 1; exec sleep 0.3")) as terminal:
-        assert b"1 \x1b[31mred\x1b[0m\n" == terminal.read()
+        assert b"1 red\n" == terminal.read()
         assert 0 == terminal.end()
 
 

@@ -667,8 +667,6 @@ ODD = [
     '{"jsonrpc":"2.0","id":%ID%,"error":{"code":1,"message":"no","data":{"x":1.50}}}',
     '{"jsonrpc":"2.0","id":%ID%,"result":{"content":[{"type":"hologram","data":[1.0]}],"resultType":"complete"}}',
     '{"jsonrpc":"2.0","id":%ID%,"result":{"resultType":"input_required","requestState":"s","inputRequests":{}}}',
-    '{"jsonrpc":"2.0","id":%ID%,"result":{"content":"not a list"}}',
-    '{"jsonrpc":"2.0","id":%ID%,"result":[1,2]}',
     '{"jsonrpc":"2.0","id":987654,"result":{"content":[{"type":"text","text":"nobody asked"}]}}',
     '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"what?"}}',
     '{"jsonrpc":"2.0","id":%ID%,"result":{"content":[{"type":"text","text":"x","annotations":null,"_meta":null}],"_meta":null}}',

@@ -12,7 +12,7 @@ import os
 import subprocess
 import threading
 
-from spillstore_tools.runners import MARK
+from spillstore_tools.runners import MARK, for_commands
 
 # Lines: "+PID:MARK " begins a command, "-PID:MARK " ends it.
 _SCRIPT = rf"""
@@ -84,7 +84,7 @@ class _Watchdog:
                     stderr=subprocess.DEVNULL,
                     cwd="/",
                     # It outlives an agent that is itself a command, to end what that has started.
-                    env={name: value for name, value in os.environ.items() if name != MARK},
+                    env=for_commands({name: value for name, value in os.environ.items() if name != MARK}),
                     start_new_session=True,
                 )
                 for each in self._running:

@@ -36,7 +36,7 @@ from spillstore_tools.jobs import Job, guarded, jobs_of
 from spillstore_tools.observed import COMMAND, tool_of
 from spillstore_tools.profiles import profile as profile_named
 from spillstore_tools.redaction import Redaction
-from spillstore_tools.runners import LocalRunner
+from spillstore_tools.runners import LocalRunner, for_commands
 from spillstore_tools.schemas import BASH_ARGUMENTS, bash_definition
 from spillstore_tools.spill import Spill
 
@@ -158,7 +158,7 @@ async def bash(
         configuration: for profiles that heed it.
         cwd: where the command runs; None for the folder in which the session's first command was run.
         env: its environment; None for ours. ``SPILLSTORE_ROOT``, ``SPILLSTORE_PROJECT`` and ``SPILLSTORE_SESSION`` are set
-            in it, and ``spillstore`` can be found.
+            in it, and ``spillstore`` can be found; ``SPILLSTORE_MCP_TOKEN`` and ``SPILLSTORE_DIGEST_KEY_FILE`` are taken out.
         runner: starts it; None for ``LocalRunner``.
         source: the tool that its output is stored under.
         tool_call_id: the tool call that it answers.
@@ -420,7 +420,7 @@ class BashTool:
         folder, path = os.path.dirname(sys.executable), env.get("PATH", os.defpath)  # noqa: PTH120  # no link is followed
         if folder not in path.split(os.pathsep) and os.path.exists(os.path.join(folder, "spillstore")):  # noqa: PTH110, PTH118  # likewise
             env["PATH"] = f"{path}{os.pathsep}{folder}"
-        return env
+        return for_commands(env)  # a runner may start it in its own way
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

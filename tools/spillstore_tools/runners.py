@@ -23,7 +23,21 @@ if TYPE_CHECKING:
 NOT_FOUND = 127
 NOT_EXECUTABLE = 126
 MARK = "SPILLSTORE_JOB"
+# What opens something to who has it: commands do not need it, and what they print is shown to models.
+_WITHHELD = ("SPILLSTORE_MCP_TOKEN", "SPILLSTORE_DIGEST_KEY")  # beginnings of names
 _LONGEST = 128 * 1024 - 1  # bytes of one argument that Linux takes, its NUL included
+
+
+def for_commands(environment: Mapping[str, str]) -> dict[str, str]:
+    """An environment as a command gets it: without what is nobody's but ours.
+
+    Left out are the token of a server of ours and where the key of the digests is. Whatever starts a process goes through here.
+
+    Example:
+        >>> for_commands({"HOME": "/root", "SPILLSTORE_MCP_TOKEN": "x", "SPILLSTORE_DIGEST_KEY_FILE": "y"})
+        {'HOME': '/root'}
+    """
+    return {name: value for name, value in environment.items() if not name.startswith(_WITHHELD)}
 
 
 class StartError(Exception):
@@ -82,7 +96,7 @@ class Runner(Protocol):
         Args:
             command: its text.
             cwd: where it runs.
-            env: its whole environment.
+            env: its whole environment, from which ``for_commands`` has taken what is not for commands.
 
         Raises:
             StartError: it cannot be started.
@@ -143,7 +157,7 @@ def start_program(
     Args:
         command: the program and its arguments.
         cwd: where it runs; None for here.
-        env: its whole environment; None for ours.
+        env: its whole environment; None for ours. ``for_commands`` says what of it does not get there.
         stdin: ``inherit`` ours, ``empty`` for one that is at its end at once, or a descriptor.
         stderr: ``inherit`` ours, and have -1 in place of a descriptor to read.
         own_group: run it in a session and process group of its own, which ``send_signal`` then reaches as a whole. Leave
@@ -167,7 +181,7 @@ def start_program(
             stdout=pipes[1],
             stderr=pipes[3] if stderr == "pipe" else None,
             cwd=cwd,
-            env=env,
+            env=for_commands(os.environ if env is None else env),
             start_new_session=own_group,
             pass_fds=pass_fds,
         )

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from spillstore_tools.preview.clean import one_line
+from spillstore_tools.preview.clean import label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -171,5 +171,5 @@ def _explain(error: Exception) -> int:
 
 
 def _say(message: str, code: int) -> int:
-    click.echo(f"spillstore: {one_line(message)}", err=True)
+    click.echo(f"spillstore: {label(message)}", err=True)
     return code

@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from spillstore._audit import acting
-from spillstore_tools.preview.clean import one_line
+from spillstore_tools.preview.clean import label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,7 +41,7 @@ def _complete_id(context: click.Context, _: click.Parameter, typed: str) -> list
     with contextlib.suppress(SpillstoreError), where.open() as session:
         page = session.infos(limit=_COMPLETED)
         found += [
-            CompletionItem(info.id, help=one_line(info.command or info.source))
+            CompletionItem(info.id, help=label(info.command or info.source))
             for info in page
             if info.id.startswith(typed)
         ]

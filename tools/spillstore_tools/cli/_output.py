@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spillstore_tools.preview.clean import one_line
+from spillstore_tools.preview.clean import label, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -24,7 +24,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequen
         rows: as many cells each.
         right: columns of numbers.
     """
-    lines = [list(header), *([one_line(cell) for cell in row] for row in rows)]
+    lines = [list(header), *([label(cell) for cell in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
 
     def aligned(cells: Sequence[str]) -> str:
@@ -55,7 +55,7 @@ def boxed(title: str, columns: Sequence[tuple[str, int]], rows: Sequence[Sequenc
         │ a1 │ 3 MB   │
         └────┴────────┘
     """
-    lines = [[name for name, _ in columns], *([one_line(cell) for cell in row] for row in rows)]
+    lines = [[name for name, _ in columns], *([label(cell) for cell in row] for row in rows)]
     cells = zip(*lines, strict=True)
     widths = [max(least, *map(len, column)) for (_, least), column in zip(columns, cells, strict=True)]
     rules = ["─" * (width + 2) for width in widths]
@@ -84,7 +84,7 @@ def print_json(value: object) -> None:
 
 def note(message: str) -> None:
     """Something worth knowing that is not the result."""
-    click.echo(f"spillstore: {one_line(message)}", err=True)
+    click.echo(f"spillstore: {label(message)}", err=True)
 
 
 def announcer(*, as_json: bool) -> Callable[[str, str], None]:
@@ -117,10 +117,21 @@ def write_bytes(blocks: Iterable[bytes], *, flush: bool = False) -> int:
     return size
 
 
-def write_text(texts: Iterable[str], *, flush: bool = False) -> None:
-    """Write text to stdout, likewise."""
+def at_terminal() -> bool:
+    """Whether a person reads stdout; asked before a pager takes it."""
+    return sys.stdout.isatty()
+
+
+def write_text(texts: Iterable[str], *, flush: bool = False, seen: bool = False) -> None:
+    """Write text to stdout, likewise.
+
+    Args:
+        texts: what to write.
+        flush: after each, for somebody who watches.
+        seen: make visible what is not, for a terminal.
+    """
     for text in texts:
-        sys.stdout.write(text)
+        sys.stdout.write(visible(text) if seen else text)
         if flush:
             sys.stdout.flush()
     sys.stdout.flush()

@@ -59,7 +59,9 @@ def paged(*, off: bool) -> Iterator[None]:
     import subprocess  # noqa: PLC0415  # likewise
 
     sys.stdout.flush()
-    pager = subprocess.Popen(command, stdin=subprocess.PIPE)
+    from spillstore_tools.runners import for_commands  # noqa: PLC0415  # likewise
+
+    pager = subprocess.Popen(command, stdin=subprocess.PIPE, env=for_commands(os.environ))
     assert pager.stdin is not None  # it was asked for
     terminal = os.dup(1)
     os.dup2(pager.stdin.fileno(), 1)

@@ -18,7 +18,7 @@ from click.core import ParameterSource
 from spillstore_tools.arguments import ArgumentError, moment
 from spillstore_tools.cli._location import LAST, Location, find, location_options
 from spillstore_tools.cli._output import json_option, note, print_json, table
-from spillstore_tools.preview.clean import one_line
+from spillstore_tools.preview.clean import label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -165,7 +165,7 @@ def _wait() -> None:
 
 
 def _line(event: Event) -> str:
-    cells = [one_line(cell) for cell in _row(event)]
+    cells = [label(cell) for cell in _row(event)]
     return "  ".join(map(str.ljust, cells, _WIDTHS)).rstrip()
 
 

@@ -14,23 +14,31 @@ from spillstore_tools.cli._location import (
     skip_holes_option,
     stream_option,
 )
-from spillstore_tools.cli._output import note, write_bytes
+from spillstore_tools.cli._output import at_terminal, note, write_bytes, write_text
 from spillstore_tools.cli._pager import paged, pager_option
-from spillstore_tools.cli._read import byte_blocks, view_of
+from spillstore_tools.cli._read import artifact_text, byte_blocks, terminator, view_of
 from spillstore_tools.describe import exact_size
+from spillstore_tools.preview.clean_stream import clean_blocks
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from spillstore.info import Stream
 
 
 @click.command("cat")
 @id_argument
 @stream_option
+@click.option("--raw", is_flag=True, help="The exact bytes at a terminal, too, escape sequences and all.")
 @skip_holes_option
 @pager_option
 @location_options
-def command(artifact_id: str, stream: str, location: Location, *, skip_holes: bool, no_pager: bool) -> None:
-    """Write all of an artifact to stdout, to the byte; at a terminal, through a pager.
+def command(
+    artifact_id: str, stream: str, location: Location, *, raw: bool, skip_holes: bool, no_pager: bool
+) -> None:
+    """Write all of an artifact to stdout, to the byte; at a terminal, cleaned for reading and through a pager.
+
+    A terminal obeys escape sequences, also those that somebody else has put into an output; --raw leaves them in.
 
     \b
     Example:
@@ -42,8 +50,28 @@ def command(artifact_id: str, stream: str, location: Location, *, skip_holes: bo
         artifact = find(session, artifact_id)
         size = view_of(artifact, view)[0]
         blocks = byte_blocks(artifact, 0, size, stream=view, skip=skip_holes)
-        written = size  # by who leaves the pager, nothing is missed
+        counted = _Counted(blocks)
+        cleaned = at_terminal() and not raw
+        is_whole = False  # by who leaves the pager, nothing is missed
         with paged(off=no_pager):
-            written = write_bytes(artifact.reading(blocks, 0, size, stream=view))
-    if written < size:
-        note(f"{exact_size(size - written)} are missing here: they were dropped at the artifact's limit")
+            if cleaned:
+                texts = clean_blocks(counted, terminator(artifact))
+                write_text(artifact_text(artifact, texts, 0, size, view), seen=True)
+            else:
+                write_bytes(artifact.reading(counted, 0, size, stream=view))
+            is_whole = True
+    if is_whole and counted.size < size:
+        note(f"{exact_size(size - counted.size)} are missing here: they were dropped at the artifact's limit")
+
+
+class _Counted:
+    """Blocks as they are, and how many bytes they had."""
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks = blocks
+        self.size = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        for block in self._blocks:
+            self.size += len(block)
+            yield block

@@ -9,7 +9,7 @@ import click
 from spillstore_tools.cli._location import Location, find, ids_argument, location_options
 from spillstore_tools.cli._output import json_option, print_json
 from spillstore_tools.describe import described, tokens
-from spillstore_tools.preview.clean import one_line
+from spillstore_tools.preview.clean import label
 
 
 @click.command("info")
@@ -36,7 +36,5 @@ def command(artifact_ids: tuple[str, ...], location: Location, *, as_json: bool)
         print_json(documents[0] if len(documents) == 1 else documents)
         return
     click.echo(
-        "\n\n".join(
-            "\n".join(f"{name}: {one_line(value)}" for name, value in described(info)) for info in infos
-        )
+        "\n\n".join("\n".join(f"{name}: {label(value)}" for name, value in described(info)) for info in infos)
     )

@@ -41,6 +41,40 @@ _EXTRA = frozenset({"mcp", "mcp_types"})
     help="Likewise.  [default: one that is free; it is printed on stderr]",
 )
 @click.option(
+    "--max-connections",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Likewise; the one without a request for the longest time gives way.  [default: a quarter of the descriptors]",
+)
+@click.option(
+    "--max-sessions",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=100,
+    help="Of clients over HTTP; one that was never used gives way.  [default: 100]",
+)
+@click.option(
+    "--unused",
+    type=click.FloatRange(min=1),
+    metavar="SECONDS",
+    default=600.0,
+    help="When a session over HTTP ends that has called nothing.  [default: 600]",
+)
+@click.option(
+    "--allow-host",
+    "hosts",
+    multiple=True,
+    metavar="HOST:PORT",
+    help="A Host that requests may have besides this address and port, as behind a tunnel. May be repeated.",
+)
+@click.option(
+    "--allow-origin",
+    "origins",
+    multiple=True,
+    metavar="URL",
+    help="An Origin likewise, such as http://localhost:6274. May be repeated.",
+)
+@click.option(
     "--cwd",
     type=click.Path(exists=True, file_okay=False),
     metavar="DIR",
@@ -55,6 +89,11 @@ def command(
     transport: str,
     host: str,
     port: int,
+    max_connections: int | None,
+    max_sessions: int,
+    unused: float,
+    hosts: tuple[str, ...],
+    origins: tuple[str, ...],
     cwd: str | None,
     profile: str,
     location: Location,
@@ -80,10 +119,20 @@ def command(
         raise click.UsageError("--read-only needs a session that is there: name it with --session")
     with extra_needed():
         from spillstore_tools.mcp.serving import Serving, serve  # noqa: PLC0415  # only where it is installed
-    listen = None
+    listen = admission = None
     if transport == "http":
         try:
+            from spillstore_tools.mcp._http import Admission  # noqa: PLC0415  # it brings a web server
+
             listen = (loopback(host), port)
+            admission = Admission(
+                token=os.environ.get("SPILLSTORE_MCP_TOKEN") or None,
+                hosts=hosts,
+                origins=origins,
+                connections=max_connections,
+                sessions=max_sessions,
+                unused=unused,
+            )
         except ValueError as error:
             raise click.ClickException(str(error)) from None
     announce = announcer(as_json=as_json)
@@ -96,7 +145,7 @@ def command(
         configuration=load_configuration(profile),
         cwd=cwd,
         listen=listen,
-        token=os.environ.get("SPILLSTORE_MCP_TOKEN") or None,
+        admission=admission,
         announce=announce,
     )
     with served_metrics(metrics, announce):

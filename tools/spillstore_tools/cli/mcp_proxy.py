@@ -20,14 +20,38 @@ if TYPE_CHECKING:
     from spillstore import Session
 
 
+_LEAST = 64 * 1024  # bytes that a message may have in any case
+
+
+def _bytes(_: click.Context, __: click.Parameter, text: str) -> int:
+    from spillstore.exceptions import InvalidSettingError  # noqa: PLC0415  # as in all commands
+    from spillstore.settings import parse_size  # noqa: PLC0415  # likewise
+
+    try:
+        size = parse_size("--max-message", text)
+    except InvalidSettingError:
+        raise click.BadParameter(f"{text!r} is no size; for example 64M or 1G") from None
+    if size < _LEAST:
+        raise click.BadParameter(f"{text!r} is less than a message of the protocol may need, 64K")
+    return size
+
+
 @click.command("mcp-proxy", context_settings={"allow_interspersed_args": False})
 @click.argument("command_line", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.option(
+    "--max-message",
+    metavar="SIZE",
+    default="256M",
+    callback=_bytes,
+    help="Longest message of the server; a longer one is thrown away, and its call gets an error.  [default: 256M]",
+)
 @metrics_option
 @profile_option
 @location_options(session="", told="a new one")
 @json_option
 def command(
     command_line: tuple[str, ...],
+    max_message: int,
     profile: str,
     location: Location,
     *,
@@ -75,6 +99,7 @@ def command(
                 configuration=configuration,
                 flags=location.flags,
                 streams=(sys.stdin.fileno(), sys.stdout.fileno()),
+                message=max_message,
             )
         except StartError as error:
             note(str(error))

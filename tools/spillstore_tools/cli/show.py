@@ -15,7 +15,7 @@ from spillstore_tools.cli._location import (
     skip_holes_option,
     stream_option,
 )
-from spillstore_tools.cli._output import json_option, note, print_json, write_bytes, write_text
+from spillstore_tools.cli._output import at_terminal, json_option, note, print_json, write_bytes, write_text
 from spillstore_tools.cli._pager import paged, pager_option
 from spillstore_tools.cli._ranges import parse_bytes, parse_lines
 from spillstore_tools.cli._read import artifact_text, byte_blocks, line_blocks, terminator, view_of
@@ -53,7 +53,7 @@ def command(
 ) -> None:
     """Print a range of an artifact, or all of it, cleaned for reading; at a terminal, through a pager.
 
-    Escape sequences and control characters are left out; --raw leaves them in. With --json, raw bytes are in base64.
+    Escape sequences and control characters are left out, and at a terminal invisible characters are named; --raw leaves them in. With --json, raw bytes are in base64.
 
     \b
     Example:
@@ -82,11 +82,12 @@ def command(
             else:
                 print_json(document | {"text": "".join(artifact_text(artifact, text, start, end, view))})
             return
+        seen = at_terminal()
         with paged(off=no_pager):
             if raw:
                 write_bytes(artifact.reading(blocks, start, end, stream=view))
             else:
-                write_text(artifact_text(artifact, text, start, end, view))
+                write_text(artifact_text(artifact, text, start, end, view), seen=seen)
 
 
 def _lines(

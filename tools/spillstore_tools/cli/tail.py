@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from spillstore_tools.cli._location import Location, find, id_argument, location_options, stream_option
-from spillstore_tools.cli._output import json_option, print_json, write_bytes, write_text
+from spillstore_tools.cli._output import at_terminal, json_option, print_json, write_bytes, write_text
 from spillstore_tools.cli._read import artifact_text, start_of_last_lines, terminator, view_of
 from spillstore_tools.preview.clean_stream import clean_blocks
 
@@ -60,4 +60,5 @@ def command(
         elif raw:
             write_bytes(blocks if follow else artifact.reading(blocks, start, end, stream=view), flush=follow)
         else:
-            write_text(text if follow else artifact_text(artifact, text, start, end, view), flush=follow)
+            text = text if follow else artifact_text(artifact, text, start, end, view)
+            write_text(text, flush=follow, seen=at_terminal())

@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING
 
 from spillstore_tools import _watchdog
-from spillstore_tools.mcp._lines import LineWriter, Pipe, lines
+from spillstore_tools.mcp._lines import LineWriter, Pipe, TooLong, lines
 from spillstore_tools.runners import MARK, start_program
 
 if TYPE_CHECKING:
@@ -77,10 +77,14 @@ class Fronted:
         """Tell it that nothing more will come."""
         self._input.close()
 
-    def lines(self) -> Iterator[bytes | bytearray]:
-        """What it says, line by line, to the end. For one thread, once."""
+    def lines(self, most: int | None = None) -> Iterator[bytes | bytearray | TooLong]:
+        """What it says, line by line, to the end. For one thread, once.
+
+        Args:
+            most: bytes of a line; a longer one is thrown away, and told.
+        """
         try:
-            yield from lines(self._output.read)
+            yield from lines(self._output.read, most)
         finally:
             self._output.close()
 

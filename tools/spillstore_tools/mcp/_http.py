@@ -1,25 +1,28 @@
 """The protocol over streamable HTTP, for this machine alone.
 
 Whoever reaches the port can run commands. So only a loopback address is listened on, requests whose ``Host`` or ``Origin``
-is not one are refused (a web page that makes its own name mean 127.0.0.1 is stopped by that), and bodies are bounded. Other
-users of the machine are kept out by a token, where one is set.
+is not one that we serve, compared whole, are refused (a web page that makes its own name mean 127.0.0.1 is stopped by that), and
+bodies are bounded. Other users of the machine are kept out by a token, where one is set; without one they can connect all
+the same, so connections (``_door``) and sessions (``_visitors``) have limits and times.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import hmac
 import socket
 from typing import TYPE_CHECKING, Any
 
-import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 
+from spillstore_tools.mcp._door import Web, most_connections
 from spillstore_tools.mcp._shared import MAX_REQUEST
+from spillstore_tools.mcp._visitors import Visitors, refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from mcp.server.lowlevel import Server
 
@@ -27,9 +30,32 @@ PATH = "/mcp"
 IDLE = (
     8 * 3600.0
 )  # seconds without a request and without a stream to the client, after which its session is closed
-_CLIENTS = 100  # sessions at once: each holds some descriptors, of which processes often have 1,024
+UNUSED = 600.0  # the same for one that has never called a tool or read a resource
+SESSIONS = 100  # at once: each holds some descriptors, of which processes often have 1,024
 _LAST_WORDS = 2  # seconds that connections have to end
 _NAMES = ("127.0.0.1", "localhost", "[::1]")
+_WEB = 80  # the port that a Host need not name
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Admission:
+    """Who is served over HTTP, and how many.
+
+    Attributes:
+        token: what clients must send as ``Authorization: Bearer``; None for nothing.
+        hosts: besides our own addresses, what a request may have as its ``Host``, with the port.
+        origins: besides our own, what it may have as its ``Origin``, such as ``http://localhost:6274``.
+        connections: at once; None for a quarter of the descriptors that the process may have, and 1,000 at most.
+        sessions: of clients at once.
+        unused: seconds without a request after which a session ends that has never called a tool or read a resource.
+    """
+
+    token: str | None = None
+    hosts: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
+    connections: int | None = None
+    sessions: int = SESSIONS
+    unused: float = UNUSED
 
 
 async def serve_http(
@@ -38,8 +64,7 @@ async def serve_http(
     port: int,
     stopped: asyncio.Event,
     announce: Callable[[str], object],
-    *,
-    token: str | None = None,
+    admission: Admission,
 ) -> None:
     """Serve any number of clients until ``stopped`` is set.
 
@@ -49,7 +74,7 @@ async def serve_http(
         port: 0 for one that is free.
         stopped: ends everything, calls that are being answered too.
         announce: told the URL when clients can connect.
-        token: what clients must send as ``Authorization: Bearer``; None for nothing.
+        admission: who is served.
 
     Raises:
         OSError: the port cannot be had.
@@ -57,37 +82,42 @@ async def serve_http(
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.create_server((address, port), family=family) as listening:
         where = f"[{address}]" if family == socket.AF_INET6 else address
-        names = dict.fromkeys([where, *_NAMES])
+        port = listening.getsockname()[1]
+        hosts = _hosts(where, port)
         app = server.streamable_http_app(
             streamable_http_path=PATH,
             max_request_body_size=MAX_REQUEST,
             session_idle_timeout=IDLE,
-            max_sessions=_CLIENTS,
+            max_sessions=admission.sessions,
             transport_security=TransportSecuritySettings(
-                allowed_hosts=[each for name in names for each in (name, f"{name}:*")],
-                allowed_origins=[each for name in names for each in (f"http://{name}", f"http://{name}:*")],
+                allowed_hosts=[*hosts, *admission.hosts],
+                allowed_origins=[*(f"http://{each}" for each in hosts), *admission.origins],
             ),
         )
-        web = _Web(
-            uvicorn.Config(
-                app if token is None else _guarded(app, token),
-                lifespan="off",  # it is ours, below: streams to clients end with it, and no connection before they do
-                log_config=None,
-                access_log=False,
-                server_header=False,
-                timeout_graceful_shutdown=_LAST_WORDS,
-            )
-        )
+        visitors = Visitors(app, hosts[0], most=admission.sessions, unused=admission.unused, body=MAX_REQUEST)
+        most = most_connections() if admission.connections is None else admission.connections
+        guarded = visitors if admission.token is None else _guarded(visitors, admission.token)
+        web = Web(guarded, listening, most, _LAST_WORDS, visitors.make_room)
         async with server.session_manager.run():
-            serving = asyncio.create_task(web.serve(sockets=[listening]))
+            serving = asyncio.create_task(web.serve())
             stopping = asyncio.create_task(stopped.wait())
-            announce(f"http://{where}:{listening.getsockname()[1]}{PATH}")
+            watching = asyncio.create_task(visitors.watch())
+            announce(f"http://{where}:{port}{PATH}")
             try:
-                await asyncio.wait([serving, stopping], return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait([serving, stopping, watching], return_when=asyncio.FIRST_COMPLETED)
             finally:
                 web.should_exit = True
                 stopping.cancel()
+                watching.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await watching
         await serving
+
+
+def _hosts(where: str, port: int) -> list[str]:
+    """What a request to us has as its ``Host``."""
+    names = list(dict.fromkeys([where, *_NAMES]))
+    return [*(f"{name}:{port}" for name in names), *(names if port == _WEB else ())]
 
 
 def _guarded(app: Any, token: str) -> Any:
@@ -99,18 +129,7 @@ def _guarded(app: Any, token: str) -> Any:
         if hmac.compare_digest(sent, wanted):
             await app(scope, receive, send)
             return
-        headers = [(b"www-authenticate", b"Bearer"), (b"content-type", b"text/plain")]
-        await send({"type": "http.response.start", "status": 401, "headers": headers})
-        words = b"send the server's token: Authorization: Bearer TOKEN (SPILLSTORE_MCP_TOKEN)\n"
-        await send({"type": "http.response.body", "body": words})
+        words = "send the server's token: Authorization: Bearer TOKEN (SPILLSTORE_MCP_TOKEN)\n"
+        await refuse(send, 401, words, (b"www-authenticate", b"Bearer"))
 
     return guard
-
-
-class _Web(uvicorn.Server):
-    """Uvicorn's, which leaves signals to its caller."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Nothing is captured."""
-        yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import select
 import threading
@@ -14,20 +15,52 @@ if TYPE_CHECKING:
 _READ = 256 * 1024
 _SILENCE = 0.5  # seconds after the writer's end in which others who hold the pipe must say something
 _LINGER = 5.0  # seconds after which they are not heard any more
+_KEPT = 64 * 1024  # bytes of each end of a line that is too long
 
 
-def lines(read: Callable[[], bytes]) -> Iterator[bytes | bytearray]:
+@dataclasses.dataclass(frozen=True, slots=True)
+class TooLong:
+    """A line that is too long and thrown away.
+
+    Attributes:
+        beginning: its first bytes.
+        end: its last bytes; None as long as it goes on.
+        size: its bytes so far.
+    """
+
+    beginning: bytes
+    end: bytes | None
+    size: int
+
+
+def lines(read: Callable[[], bytes], most: int | None = None) -> Iterator[bytes | bytearray | TooLong]:
     r"""The lines of what ``read`` gives, with their endings, until it gives nothing; the last may have none.
 
-    A line of n bytes costs n bytes of memory, and time linear in n.
+    A line of n bytes costs n bytes of memory, and time linear in n. One of more than ``most`` bytes is told twice: as soon
+    as it is that long, and when it has ended; no more of it is kept than its two ends.
 
     Example:
         >>> pieces = iter([b"one\ntw", b"o\nthree", b""])
         >>> [bytes(line) for line in lines(lambda: next(pieces))]
         [b'one\n', b'two\n', b'three']
+        >>> pieces = iter([b"very l", b"ong\nshort\n", b""])
+        >>> [each if isinstance(each, TooLong) else bytes(each) for each in lines(lambda: next(pieces), 5)]
+        ... # doctest: +NORMALIZE_WHITESPACE
+        [TooLong(beginning=b'very l', end=None, size=6), TooLong(beginning=b'very l', end=b'very long\n', size=10),
+         b'short\n']
     """
     buffer = bytearray()
+    dropped: TooLong | None = None
     while data := read():
+        if dropped is not None:
+            dropped, data = _dropped(dropped, buffer, data)  # the rest of it begins a line
+            if dropped.end is None:
+                continue
+            yield dropped
+            dropped = None
+            buffer.clear()
+            if not data:
+                continue
         searched = len(buffer)
         buffer += data
         if buffer.find(b"\n", searched) == len(buffer) - 1:
@@ -40,8 +73,24 @@ def lines(read: Callable[[], bytes]) -> Iterator[bytes | bytearray]:
             yield bytes(buffer[start:end])
             start = end
         del buffer[:start]
-    if buffer:
+        if most is not None and len(buffer) > most:
+            dropped = TooLong(bytes(buffer[:_KEPT]), None, len(buffer))
+            yield dropped
+            buffer = buffer[-_KEPT:]
+    if dropped is not None:
+        yield dataclasses.replace(dropped, end=bytes(buffer))
+    elif buffer:
         yield buffer
+
+
+def _dropped(line: TooLong, end: bytearray, data: bytes) -> tuple[TooLong, bytes]:
+    """More of a line that is too long, whose end so far is in ``end``; and what follows it."""
+    stop = data.find(b"\n") + 1
+    more = data[:stop] if stop else data
+    end += more
+    del end[:-_KEPT]
+    line = dataclasses.replace(line, size=line.size + len(more), end=bytes(end) if stop else None)
+    return line, data[stop:] if stop else b""
 
 
 class Pipe:

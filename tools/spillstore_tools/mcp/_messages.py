@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import TYPE_CHECKING
 
-from spillstore_tools.mcp._pieces import PieceError, members, value
+from spillstore_tools.mcp._pieces import PieceError, member_in, members, value
 from spillstore_tools.mcp._results import Call
-from spillstore_tools.preview.clean import one_line
+from spillstore_tools.preview.clean import label
 
 if TYPE_CHECKING:
     import queue
@@ -20,6 +21,10 @@ _ID = (str, int, float)
 _ARGUMENTS = 1000  # characters of a call's arguments that are stored with a result
 _NAME = 200
 _SHOWN = 120  # bytes of a line that is no message
+_LAST_ID = re.compile(
+    rb'[,{]\s*"id"\s*:\s*("(?:[^"\\]|\\.){0,300}"|-?[0-9.eE+-]{1,40})\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*\Z',
+    re.DOTALL,
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -65,13 +70,31 @@ def id_of(data: Data | None) -> Id | None:
     return found if isinstance(found, _ID) and not isinstance(found, bool) else None
 
 
+def id_in(beginning: bytes, end: bytes | None) -> Data | None:
+    r"""The id of an answer of which only the ends are known, if it stands there.
+
+    Example:
+        >>> id_in(b'{"result":{"id":1,"a":"...', b'..."},"id":7}\n')
+        b'7'
+        >>> id_in(b'{"id": 7, "result": "...', None), id_in(b'{"result":{"id":1}', b'..."id":1}}')
+        (b'7', None)
+    """
+    if (found := member_in(beginning, b'"id"')) is not None:
+        return found
+    last = _LAST_ID.search(end or b"")
+    return None if last is None else last[1]
+
+
 def error_code(message: dict[str, Data]) -> object:
-    """The code of an answer that is an error, or None."""
+    """The code of an answer that is an error, or None where there is none that can be read."""
     code = members_of(message.get("error")).get("code")
-    return None if code is None else value(code)
+    try:
+        return None if code is None else value(code)
+    except PieceError:
+        return None
 
 
 def shown(line: bytes | bytearray) -> str:
     """The beginning of a line, for people."""
-    words = one_line(bytes(line[:_SHOWN]).decode("utf-8", "replace")).strip()
+    words = label(bytes(line[:_SHOWN]).decode("utf-8", "replace")).strip()
     return repr(words) + (f"... ({len(line)} bytes)" if len(line) > _SHOWN else "")

@@ -28,12 +28,15 @@ _SAYING = re.compile(rb"[^ \t\r\n]")
 # A string, or a bracket, comma or colon between strings; what stands between those is a number or a word.
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\],:"]', re.DOTALL)
 _SCALAR = re.compile(rb"-?[0-9][0-9.eE+-]*|true|false|null|NaN|-?Infinity")
+_MEMBER = re.compile(rb'\s*("(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*)\s*[,}]', re.DOTALL)
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 _TEXT = msgspec.json.Decoder(str)
 # As many characters and whole escapes as there is room for.
 _UNITS = re.compile(rb"(?:[^\\]++|\\u[0-9a-fA-F]{4}|\\[^u])*+", re.DOTALL)
 _HIGH = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}")
+# A character of ASCII that needs no escape and has one. What comes before is consumed in whole escapes.
+_NEEDLESS = re.compile(rb"\\(?:u00([2-7][0-9a-fA-F])|(/)|.)", re.DOTALL)
 _HALF = re.compile("[\ud800-\udfff]")
 _QUOTE = ord('"')
 _PIECE = 256 * 1024  # bytes
@@ -174,6 +177,62 @@ def value(data: Data) -> object:
 def dumped(value: object) -> bytes:
     """A value as JSON; half surrogates as escapes, so that they stay what they are."""
     return json.dumps(value, separators=(",", ":")).encode()
+
+
+def member_in(beginning: bytes, key: bytes) -> bytes | None:
+    """A short member of an object of which only the beginning is known; None if it does not stand there.
+
+    Args:
+        beginning: of the object.
+        key: of the member, as JSON.
+
+    Example:
+        >>> member_in(b'{"a": [{"id": 1}], "id": 2, "b": "...', b'"id"')
+        b'2'
+    """
+    depth = 0
+    name = b""
+    for match in _TOKEN.finditer(beginning):
+        token = match[0]
+        if token == b'"':
+            return None  # a string that goes on
+        depth += (token in _CLOSED_BY) - (token in {b"}", b"]"})
+        if depth == 1 and token == b":" and name == key:
+            found = _MEMBER.match(beginning, match.end())
+            return None if found is None else found[1]
+        name = token
+    return None
+
+
+def is_json(data: Data) -> bool:
+    """Whether it is one value, however deep, as far as brackets and strings tell.
+
+    Example:
+        >>> is_json(b"[" * 5000 + b"]" * 5000), is_json(b'{"a": 1'), is_json(b"1, 2")
+        (True, False, False)
+    """
+    try:
+        return len(items(b"".join((b"[", data, b"]")))) == 1
+    except PieceError:
+        return False
+
+
+def unescaped(data: Data) -> bytes:
+    r"""JSON in which characters of ASCII have no escapes that they do not need, so that words in it are words.
+
+    Example:
+        >>> unescaped(rb'"\u0061 \\u0061 \/ \n \u0022"')
+        b'"a \\\\u0061 / \\n \\u0022"'
+    """
+    whole = bytes(data)
+    return _NEEDLESS.sub(_plain, whole) if b"\\u00" in whole or b"\\/" in whole else whole
+
+
+def _plain(escape: re.Match[bytes]) -> bytes:
+    if escape[2]:
+        return b"/"
+    found = bytes([int(escape[1], 16)]) if escape[1] else escape[0]
+    return escape[0] if found in {b'"', b"\\", b"\x7f"} else found
 
 
 def joined(members: Mapping[str, Data]) -> bytes:

@@ -4,9 +4,13 @@ A block of text, or a resource with text, goes through the processor alone, in o
 byte for byte as it came, but for secrets. Once ``TOGETHER`` characters are shown, all text that follows is stored together and shown as one
 preview, so that a thousand small blocks are as bounded as a large one. Images, sounds and other base64 stay up to
 ``BINARY`` bytes of all of them; beyond, the bytes are stored and words say what they are. Links and blocks of unknown kinds stay
-up to ``OTHERS`` bytes, and are stored together beyond. A structured value that is too large gives way
+up to ``OTHERS`` bytes, and are stored together beyond; so is what stands besides the content: metadata, annotations, members that
+nobody knows. A structured value that is too large gives way
 to a short one that says where it is (``_listing`` relaxes the schema); its preview stands in the content only where no
 text is there already, for servers repeat the value as text, and clients may show a model both.
+
+Nothing is passed on because it could not be handled. What is no result, or fails on its way, is shown and stored as one text
+without its secrets (``Fitter.as_text``); where that fails too, words say that it is left out.
 """
 
 from __future__ import annotations
@@ -15,18 +19,21 @@ import base64
 import binascii
 import dataclasses
 import json
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, TypeVar
 
 from spillstore_tools.mcp._listing import STAND_IN
 from spillstore_tools.mcp._pieces import (
     PieceError,
     dumped,
+    is_json,
     items,
     joined,
     listed,
     members,
     text_of,
     text_pieces,
+    unescaped,
 )
 
 if TYPE_CHECKING:
@@ -36,11 +43,25 @@ if TYPE_CHECKING:
     from spillstore_tools.mcp._pieces import Data
     from spillstore_tools.truncation import TruncationProcessor, TruncationResult
 
+_T = TypeVar("_T", str, bytes)
 TOGETHER = 32_000
 BINARY = 5 * 1024 * 1024
 OTHERS = 64 * 1024
 _OF_ANY_BLOCK = frozenset({"annotations", "_meta"})
 META = "spillstore/artifacts"
+_BLOCK = 30  # characters that a block costs beyond its text, which count towards ``TOGETHER``
+_PICTURE = 300  # bytes that a picture or sound counts at least
+_ALONE = 16  # so many pictures and sounds of a result are stored alone; the others together
+_SHORT = 200  # bytes of a member that stays where all of them are too much
+_NEEDED = frozenset({"type", "isError", "mimeType", "resultType", "uri", "task", "ttlMs"})
+_PLAIN = re.compile(rb'true|false|null|"[a-z_]{1,20}"|"[a-z]{1,20}\\?/[a-z0-9.+-]{1,60}"')
+_OPAQUE = frozenset(
+    {"requestState", "inputRequests", "taskId"}
+)  # what a client gives back, or answers itself
+_NOT_SHOWN = frozenset({"content", "structuredContent", *_OPAQUE})
+_BASE64 = re.compile(rb'"[A-Za-z0-9+/]*+(?:\\[/rn][A-Za-z0-9+/]*+)*+={0,2}(?:\\[rn])*+"')
+_CODE = re.compile(rb"-?[0-9]{1,18}")
+_INTERNAL = b"-32603"
 _PIECE = 256 * 1024
 _UNTOUCHED = 4000  # bytes of an error's message or data that any profile shows
 _AT_ONCE = 4 * 1024 * 1024  # bytes; what is larger is stored piece by piece, and never there as a text
@@ -70,18 +91,43 @@ class _Part:
     inner: dict[str, Data] | None  # of a resource
     key: str  # of the member that has it
     where: str  # for a reader
+    is_binary: bool = False
 
     @property
     def data(self) -> Data:
         return (self.block if self.inner is None else self.inner)[self.key]
 
-    def with_text(self, words: str) -> bytes:
-        """The block with another text; what held base64 becomes a block of text."""
+    words: str | None = None  # what is shown in its place
+    is_gone: bool = False  # another block shows it
+    is_changed: bool = False
+
+    def besides(self) -> list[Data]:
+        """The objects that stand around the text: the block's members, and those of the resource; none without news."""
+        around = _without(self.block, self.key if self.inner is None else "resource")
+        within = {} if self.inner is None else _without(self.inner, self.key)
+        if not _says(around) and not _says(within):
+            return []
+        return [joined(around), joined(within)]
+
+    def put_besides(self, around: Data, within: Data) -> None:
+        """Put other members around the text."""
+        self.is_changed = True
+        if self.inner is None:
+            self.block = {**members(around), self.key: self.block[self.key]}
+            return
+        self.inner = {**members(within), self.key: self.inner[self.key]}
+        self.block = {**members(around), "resource": joined(self.inner)}
+
+    def whole(self) -> bytes:
+        """The block with what is shown in place of the text; what held base64 becomes a block of text."""
+        if self.words is None:
+            return joined(self.block)
+        words = dumped(self.words)
         if self.key == "text" and self.inner is None:
-            return joined({**self.block, "text": dumped(words)})
+            return joined({**self.block, "text": words})
         if self.key == "text" and self.inner is not None:
-            return joined({**self.block, "resource": joined({**self.inner, "text": dumped(words)})})
-        fields: dict[str, Data] = {"type": b'"text"', "text": dumped(words)}
+            return joined({**self.block, "resource": joined({**self.inner, "text": words})})
+        fields: dict[str, Data] = {"type": b'"text"', "text": words}
         return joined(fields | {name: each for name, each in self.block.items() if name in _OF_ANY_BLOCK})
 
 
@@ -97,6 +143,18 @@ class Fitter:
         self._processor = processor
         self._names = names
 
+    def fit(self, result: Data, call: Call) -> bytes | None:
+        """The result as a client gets it; None if it is to stay as it is.
+
+        Args:
+            result: as the fronted server sent it.
+            call: what it answers.
+
+        Raises:
+            PieceError: it is none.
+        """
+        return _Fitting(self._processor, self._names, call).result(members(result))
+
     def fit_error(self, error: Data, call: Call) -> bytes | None:
         """An error as a client gets it; None if it is to stay as it is. What is said with it is stored if it is too large.
 
@@ -107,71 +165,136 @@ class Fitter:
         Raises:
             PieceError: it is none.
         """
-        fields = members(error)
-        fitting = _Fitting(self._processor, self._names, {}, call)
-        changed = {
-            name: data
-            for name, media_type in (("message", None), ("data", "application/json"))
-            if (data := fitting.member(fields.get(name), name, media_type)) is not None
-        }
-        return joined(fields | changed) if changed else None
+        return _Fitting(self._processor, self._names, call).error(members(error))
 
-    def fit(self, result: Data, call: Call) -> bytes | None:
-        """The result as a client gets it; None if it is to stay as it is.
+    def as_text(self, result: Data, call: Call, why: BaseException) -> bytes:
+        """A result in place of one that cannot be handled: all of it as one text, without secrets, stored if it is long.
 
         Args:
             result: as the fronted server sent it.
             call: what it answers.
-
-        Raises:
-            PieceError: it is no JSON.
+            why: what happened.
         """
-        fields = members(result)
-        if "content" not in fields and "structuredContent" not in fields:
-            return None  # another kind of result: more input is wanted, or a task has begun
-        return _Fitting(self._processor, self._names, fields, call).result()
+        words, fitting = self._in_words(f"The result of {call.tool}", result, call, why)
+        is_error = fitting is None or fitting.refused or _is_error(result)
+        fields: dict[str, Data] = {
+            "content": listed([joined({"type": b'"text"', "text": dumped(words)})]),
+            "isError": b"true" if is_error else b"false",
+        }
+        if fitting is None:
+            return joined(fields)
+        if fitting.stand_in is not None and b'"structuredContent"' in bytes(result):
+            fields["structuredContent"] = dumped({STAND_IN: fitting.stand_in})
+        return joined(fitting.with_artifacts(fields))
 
-    def clean(self, error: Data, call: Call) -> bytes | None:
-        """What a server says of a call that failed, without secrets; None if it holds none."""
-        said = bytes(error)
-        clean = _clean_json(self._processor, said, call.tool)
-        return None if clean == said else clean
+    def error_as_text(self, error: Data, call: Call, why: BaseException) -> bytes:
+        """An error in place of one that cannot be handled, likewise."""
+        words, _ = self._in_words(f"The error of {call.tool}", error, call, why)
+        return joined({"code": _INTERNAL, "message": dumped(words)})
 
-
-def _clean_json(processor: TruncationProcessor, value: bytes, tool: str) -> bytes:
-    """JSON without its secrets, in the same structure; a number that is one becomes a text."""
-    clean = processor.redacted(value.decode(errors="replace"), tool).encode(errors="surrogatepass")
-    try:
-        json.loads(clean)
-    except ValueError:
-        clean = dumped(processor.redacted_value(json.loads(value), tool))
-    return clean
+    def _in_words(
+        self, what: str, answer: Data, call: Call, why: BaseException
+    ) -> tuple[str, _Fitting | None]:
+        """What is told of an answer that cannot be handled, and the fitting that stored it; None if nobody could."""
+        reason = str(why) if isinstance(why, PieceError) else type(why).__name__
+        told = f"{what} is not as the protocol has it, or too much ({reason})"
+        for media_type in ("application/json", "text/plain"):  # what reads JSON may be what fails
+            fitting = _Fitting(self._processor, self._names, call)
+            try:
+                return f"[{told}; as text:]\n{fitting.text(answer, media_type)}", fitting
+            except Exception as error:  # noqa: BLE001  # whatever it is, the answer must not pass as it came
+                failed = type(error).__name__
+        return f"[{told}; its {len(answer)} bytes are left out and not stored ({failed})]\n", None
 
 
 class _Fitting:
     """One result on its way."""
 
-    def __init__(
-        self, processor: TruncationProcessor, names: Callable[[], Names], fields: dict[str, Data], call: Call
-    ) -> None:
+    def __init__(self, processor: TruncationProcessor, names: Callable[[], Names], call: Call) -> None:
         self._processor = processor
         self._names = names
-        self._fields = fields
         self._call = call
-        self._blocks: list[Data | None] = [*items(fields["content"])] if "content" in fields else []
+        self._fields: dict[str, Data] = {}
+        self._blocks: list[Data | None] = []
         self._artifacts: list[dict[str, object]] = []
         self._shown = 0
         self._binary = 0  # bytes of base64 that stay
+        self._binaries = 0  # stored
         self._changed = False
-        self._refused = False
+        self.refused = False
+        self.stand_in: dict[str, object] | None = None  # for what was handled as one text
 
-    def result(self) -> bytes | None:
-        parts = [part for index, block in enumerate(self._blocks) if (part := _part(index, block))]
+    def result(self, fields: dict[str, Data]) -> bytes | None:
+        """The result; None if it is to stay as it is."""
+        self._fields = dict(fields)
+        self._blocks = [*items(fields["content"])] if "content" in fields else []
+        found = [_part(index, block or b"null") for index, block in enumerate(self._blocks)]
+        parts = [part for part in found if part is not None]
+        self._fit_texts([part for part in parts if not part.is_binary])
+        others = [index for index, part in enumerate(found) if part is None]
+        others += [part.index for part in parts if part.is_binary and not self._fit_binary(part)]
+        homeless = set(others)
+        left = [part for part in parts if part.index not in homeless]
+        self._fit_besides([part for part in left if not part.is_gone])
+        for part in left:
+            if part.is_gone or part.is_changed:
+                self._blocks[part.index] = None if part.is_gone else part.whole()
+        self._fit_others(sorted(others))
+        if "structuredContent" in fields:
+            self._fit_structured(has_text=any(part.key == "text" for part in parts))
+        if not self._changed and not self._artifacts:
+            return None
+        if "content" in fields or self._blocks:
+            self._fields["content"] = listed([each for each in self._blocks if each is not None])
+        if self.refused:
+            self._fields["isError"] = b"true"
+        return joined(self.with_artifacts(self._fields))
+
+    def text(self, answer: Data, media_type: str) -> str:
+        """All of an answer as one text."""
+        done = self._process(_slices(answer), "result", media_type)
+        if done.artifact_id is not None:
+            self.stand_in = self._stand_in(done)
+        return self._words(done)
+
+    def error(self, fields: dict[str, Data]) -> bytes | None:
+        """An error of the protocol; None if it is to stay as it is."""
+        others = _without(fields, "code", "message", "data")
+        is_error = _CODE.fullmatch(fields.get("code", b"")) and _is_text(fields.get("message"))
+        if not is_error or sum(map(len, others.values())) > OTHERS:
+            raise PieceError("no error of the protocol")
+        changed: dict[str, Data] = {}
+        if others and (clean := self._clean_json(joined(others))) is not None:
+            changed |= members(clean)
+        for name, media_type in (("message", None), ("data", "application/json")):
+            if name in fields and (shown := self._member(fields[name], name, media_type)) is not None:
+                changed[name] = shown
+        return joined({**fields, **changed}) if changed else None
+
+    def _member(self, data: Data, name: str, media_type: str | None) -> bytes | None:
+        """A value that a model may be shown, made fit; None if it stays."""
+        if len(data) > _UNTOUCHED:
+            done = self._process(text_pieces(data) if _is_text(data) else _slices(data), name, media_type)
+            if done.metadata.was_truncated:
+                return dumped(self._words(done))
+        return self._clean_json(data)
+
+    def with_artifacts(self, fields: dict[str, Data]) -> dict[str, Data]:
+        """A result's members, and where the artifacts are."""
+        if not self._artifacts:
+            return fields
+        try:
+            found = members(fields.get("_meta", b"{}"))
+        except PieceError:  # null, say
+            found = {}
+        return {**fields, "_meta": joined({**found, META: dumped(self._artifacts)})}
+
+    # --- blocks -----------------------------------------------------------------------------------------
+
+    def _fit_texts(self, parts: list[_Part]) -> None:
         rest: list[_Part] = []
         for part in parts:
-            if part.key != "text":
-                self._fit_binary(part)
-            elif self._shown >= TOGETHER:
+            if self._shown >= TOGETHER:
                 rest.append(part)
             else:
                 self._fit_text(part)
@@ -179,114 +302,140 @@ class _Fitting:
             self._fit_text(rest[0])
         elif rest:
             self._fit_together(rest)
-        self._fit_others({part.index for part in parts})
-        fields = self._fields
-        if "structuredContent" in fields:
-            fields = self._fit_structured(fields, has_text=any(part.key == "text" for part in parts))
-        if not self._changed and not self._artifacts:
-            return None
-        if "content" in fields or self._blocks:
-            fields = {**fields, "content": listed([each for each in self._blocks if each is not None])}
-        if self._refused:
-            fields = {**fields, "isError": b"true"}
-        return joined({**fields, "_meta": self._meta(fields.get("_meta"))} if self._artifacts else fields)
-
-    def _meta(self, there: Data | None) -> bytes:
-        try:
-            found = {} if there is None else members(there)
-        except PieceError:  # null, say
-            found = {}
-        return joined({**found, META: dumped(self._artifacts)})
-
-    # --- blocks -----------------------------------------------------------------------------------------
 
     def _fit_text(self, part: _Part) -> None:
         pieces = text_pieces(part.data)
         content = "".join(pieces) if len(part.data) <= _AT_ONCE else pieces
         done = self._process(content, part.index, _media_type(part))
-        self._shown += len(done.content)
+        self._shown += len(done.content) + _BLOCK
         if done.metadata.was_truncated:
             self._replace(part, self._words(done))
         elif done.redactions:  # it stays as it came but for its secrets
-            self._replace(part, self._processor.redacted("".join(text_pieces(part.data)), self._call.tool))
+            self._replace(part, self._clean_text(part))
 
     def _fit_together(self, parts: list[_Part]) -> None:
         """All of these as one, if that does not fit; the first of them gives it a place."""
-        done = self._process(_together(parts, len(self._blocks)), parts[0].index, "text/plain")
+        whole = _in_bulk(_together(parts, len(self._blocks)), "")
+        done = self._process(whole, parts[0].index, "text/plain")
         if done.metadata.was_truncated:
             where = f"[{len(parts)} blocks of the result, from block {parts[0].index + 1} on, are shown as one:]\n"
-            first = parts[0]
-            first.key = "text"
-            self._replace(first, where + self._words(done))
+            self._replace(parts[0], where + self._words(done))
             for part in parts[1:]:
-                self._blocks[part.index] = None
+                part.is_gone = True
         elif done.redactions:
             for part in parts:
-                self._replace(
-                    part, self._processor.redacted("".join(text_pieces(part.data)), self._call.tool)
-                )
+                self._replace(part, self._clean_text(part))
 
-    def _fit_others(self, known: set[int]) -> None:
-        """Links and what we know nothing of: if it is much, all of it goes as one array, and a preview stands where the first was."""
-        others = [
-            (index, block)
-            for index, block in enumerate(self._blocks)
-            if block is not None and index not in known
-        ]
-        if sum(len(block) for _, block in others) <= OTHERS:
-            return
-        place = others[0][0]
-        done = self._process(_array([block for _, block in others]), place, "application/json")
-        where = f"[{len(others)} other blocks of the result, from block {place + 1} on, as one JSON array:]\n"
-        for index, _ in others:
-            self._blocks[index] = None
-        self._blocks[place] = joined({"type": b'"text"', "text": dumped(where + self._words(done))})
-        self._changed = True
-
-    def member(self, data: Data | None, name: str, media_type: str | None) -> bytes | None:
-        """A value that a model may be shown, made fit, as a JSON string; None if it stays."""
-        if data is None or len(data) <= _UNTOUCHED:
-            return None
-        content = text_pieces(data) if _is_text(data) else _slices(data)
-        done = self._process(content, name, media_type)
-        return dumped(self._words(done)) if done.metadata.was_truncated else None
-
-    def _fit_binary(self, part: _Part) -> None:
+    def _fit_binary(self, part: _Part) -> bool:
+        """Whether it has a place: as it is, or stored alone."""
         size = len(part.data) // 4 * 3
         if size > BINARY - self._binary:
             size = _decoded_size(part.data)
         if size <= BINARY - self._binary:
-            self._binary += size
-            return
+            self._binary += max(size, _PICTURE)
+            return True
+        if self._binaries >= _ALONE:
+            return False
+        self._binaries += 1
         try:
             done = self._process(_decoded(part.data), part.index, _media_type(part))
         except (binascii.Error, UnicodeEncodeError):  # it only claims to be base64
             done = self._process(text_pieces(part.data), part.index, "text/plain")
         self._shown += len(done.content)
         self._replace(part, self._words(done))
+        return True
 
     def _replace(self, part: _Part, words: str) -> None:
-        self._blocks[part.index] = part.with_text(words)
+        part.words = words
+        part.is_changed = self._changed = True
+
+    def _clean_text(self, part: _Part) -> str:
+        return self._processor.redacted("".join(text_pieces(part.data)), self._call.tool)
+
+    # --- what is no text --------------------------------------------------------------------------------
+
+    def _fit_others(self, others: list[int]) -> None:
+        """Links and what we know nothing of: if it is much, all of it goes as one array, and a preview stands where the first was."""
+        blocks = [self._blocks[index] or b"null" for index in others]
+        if sum(map(len, blocks)) <= OTHERS:
+            for index, block in zip(others, self._clean_items(blocks), strict=True):
+                self._blocks[index] = block
+            return
+        place = others[0]
+        where = f"[{len(others)} other blocks of the result, from block {place + 1} on, as one JSON array:]\n"
+        for index in others:
+            self._blocks[index] = None
+        self._blocks[place] = self._as_array(blocks, place, where)
+
+    def _fit_besides(self, parts: list[_Part]) -> None:
+        """What stands around texts, and besides the content: if it is much, all of it goes as one array, and what is short stays."""
+        own = _without(self._fields, *_NOT_SHOWN)
+        frames: list[Data] = [joined(own)] if _says(own) else []
+        around = [(part, found) for part in parts if (found := part.besides())]
+        frames += [each for _, found in around for each in found]
+        if sum(map(len, frames)) > OTHERS:
+            where = "[what stands in the result besides its content, as one JSON array:]\n"
+            self._blocks.append(self._as_array(frames, "besides", where))
+            cleaned = self._clean_items([joined(_short(members(each))) for each in frames])
+        elif (cleaned := self._clean_items(frames)) is frames:
+            return
+        clean = iter(cleaned)
+        if _says(own):
+            shown = members(next(clean))
+            known = {**self._fields, **shown}
+            self._fields = {n: known[n] for n in self._fields if n in shown or n in _NOT_SHOWN}
+        for part, _ in around:
+            part.put_besides(next(clean), next(clean))
+
+    def _as_array(self, pieces: list[Data], place: int | str, where: str) -> bytes:
+        """A block that shows a part of an array, which is stored."""
         self._changed = True
+        done = self._process(_in_bulk(_array(pieces), b""), place, "application/json")
+        return joined({"type": b'"text"', "text": dumped(where + self._words(done))})
+
+    def _clean_items(self, pieces: list[Data]) -> list[Data]:
+        """Pieces of JSON without secrets, looked through as one."""
+        if not pieces or (clean := self._clean_json(listed(pieces))) is None:
+            return pieces
+        found = items(clean)
+        if len(found) != len(pieces):
+            raise PieceError("a secret that goes from one part of it to another")
+        self._changed = True
+        return found
+
+    def _clean_json(self, data: Data) -> bytes | None:
+        """JSON without its secrets, in the same structure; None if it holds none.
+
+        Raises:
+            PieceError: a secret is woven into the structure, which cannot be taken apart.
+        """
+        whole = unescaped(data).decode(errors="replace")
+        clean = self._processor.redacted(whole, self._call.tool)
+        if clean == whole:
+            return None
+        found = clean.encode(errors="surrogatepass")
+        if is_json(found):
+            return found
+        try:  # a number, which becomes a text
+            return dumped(self._processor.redacted_value(json.loads(whole), self._call.tool))
+        except (ValueError, RecursionError):
+            raise PieceError("a secret in what cannot be taken apart") from None
 
     # --- structured content -----------------------------------------------------------------------------
 
-    def _fit_structured(self, fields: dict[str, Data], *, has_text: bool) -> dict[str, Data]:
-        value = fields["structuredContent"]
+    def _fit_structured(self, *, has_text: bool) -> None:
+        value = self._fields["structuredContent"]
         content = bytes(value) if len(value) <= _AT_ONCE else _slices(value)
         done = self._process(content, "structuredContent", "application/json")
         if not done.metadata.was_truncated:
-            if not done.redactions:
-                return fields
-            self._changed = True
-            return {
-                **fields,
-                "structuredContent": _clean_json(self._processor, bytes(value), self._call.tool),
-            }
+            if (clean := self._clean_json(value)) is not None:
+                self._changed = True
+                self._fields["structuredContent"] = clean
+            return
         self._changed = True
         if not has_text:
             self._blocks.append(joined({"type": b'"text"', "text": dumped(self._words(done))}))
-        return {**fields, "structuredContent": dumped({STAND_IN: self._stand_in(done)})}
+        self._fields["structuredContent"] = dumped({STAND_IN: self._stand_in(done)})
 
     def _stand_in(self, done: TruncationResult) -> dict[str, object]:
         size = done.metadata.original_bytes
@@ -312,7 +461,7 @@ class _Fitting:
             tool_call_id=self._call.id,
             content_type=media_type,
         )
-        self._refused = self._refused or done.is_error
+        self.refused = self.refused or done.is_error
         if done.artifact_id is not None:
             self._artifacts.append(
                 {"id": done.artifact_id, "of": place, "bytes": done.metadata.original_bytes}
@@ -325,24 +474,55 @@ class _Fitting:
         return self._names().renamed_of(done.content, done.artifact_id)
 
 
-def _part(index: int, block: Data | None) -> _Part | None:
+def _part(index: int, block: Data) -> _Part | None:
     """The text or base64 of a block; None for other blocks, and what is none."""
     try:
-        fields = members(block or b"null")
+        fields = members(block)
         kind = text_of(fields.get("type"))
         if kind == "text" and _is_text(fields.get("text")):
             return _Part(index, fields, None, "text", "text")
         if kind in {"image", "audio"} and _is_text(fields.get("data")):
-            return _Part(index, fields, None, "data", kind)
+            return _Part(index, fields, None, "data", kind, is_binary=_is_base64(fields["data"]))
         if kind == "resource" and "resource" in fields:
             inner = members(fields["resource"])
             where = f"resource {(text_of(inner.get('uri')) or '')[:200]}".strip()
             for key in ("text", "blob"):
                 if _is_text(inner.get(key)):
-                    return _Part(index, fields, inner, key, where)
+                    is_binary = key == "blob" and _is_base64(inner[key])
+                    return _Part(index, fields, inner, key, where, is_binary=is_binary)
     except PieceError:
         pass
     return None
+
+
+def _is_base64(data: Data) -> bool:
+    """Whether a text is nothing else; what only claims to be is a text like others, and may hold secrets."""
+    return _BASE64.fullmatch(data) is not None
+
+
+def _without(fields: dict[str, Data], *names: str) -> dict[str, Data]:
+    return {name: each for name, each in fields.items() if name not in names}
+
+
+def _says(fields: dict[str, Data]) -> bool:
+    """Whether there is more than what every result and block has."""
+    return any(
+        name not in {"type", "isError", "mimeType", "resultType"} or not _PLAIN.fullmatch(each)
+        for name, each in fields.items()
+    )
+
+
+def _short(fields: dict[str, Data]) -> dict[str, Data]:
+    """The members without which a result or block is none, where they are short."""
+    return {name: each for name, each in fields.items() if name in _NEEDED and len(each) <= _SHORT}
+
+
+def _is_error(result: Data) -> bool:
+    """Whether a result says that the call failed, as far as it can be read."""
+    try:
+        return bytes(members(result).get("isError", b"")) == b"true"
+    except PieceError:
+        return False
 
 
 def _is_text(data: Data | None) -> bool:
@@ -352,6 +532,19 @@ def _is_text(data: Data | None) -> bool:
 def _media_type(part: _Part) -> str | None:
     found = text_of((part.inner or part.block).get("mimeType"))
     return found[:200] if found is not None else None
+
+
+def _in_bulk(pieces: Iterator[_T], nothing: _T) -> Iterator[_T]:
+    """The same in few pieces: each costs what a thousand bytes do."""
+    held: list[_T] = []
+    size = 0
+    for piece in pieces:
+        held.append(piece)
+        size += len(piece)
+        if size >= _PIECE:
+            yield nothing.join(held)
+            held, size = [], 0
+    yield nothing.join(held)
 
 
 def _array(blocks: list[Data]) -> Iterator[bytes]:

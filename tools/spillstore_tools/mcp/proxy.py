@@ -9,7 +9,8 @@ a second to import; so the SDK is not used here.
 
 A thread reads the client, one reads the server, and few work on what takes time: storing, and calls of our own tools.
 What waits for them is bounded (``_ROOM``), so a server that says more than can be stored waits, as it would for a slow
-client. Requests of our own (to learn the names of the server's tools) have ids that begin with 64 random bits.
+client. What it says is bounded too (``MESSAGE``): a longer line is thrown away, and who waits for it is told. Nothing that it
+says ends a thread: what cannot be handled is answered with an error, and a result is never passed on for that. Requests of our own (to learn the names of the server's tools) have ids that begin with 64 random bits.
 """
 
 from __future__ import annotations
@@ -29,15 +30,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from spillstore.exceptions import SpillstoreError
+from spillstore_tools.describe import human_size
 from spillstore_tools.mcp._catalogue import Catalogue
 from spillstore_tools.mcp._fronted import Fronted
-from spillstore_tools.mcp._lines import LineWriter, lines
+from spillstore_tools.mcp._lines import LineWriter, TooLong, lines
 from spillstore_tools.mcp._listing import Page, could_be_ours
 from spillstore_tools.mcp._messages import (
     METHOD_NOT_FOUND,
     Pending,
     call_of,
     error_code,
+    id_in,
     id_of,
     members_of,
     shown,
@@ -55,7 +58,7 @@ from spillstore_tools.mcp._pieces import (
 )
 from spillstore_tools.mcp._results import Call, Fitter
 from spillstore_tools.mcp._workers import Workers
-from spillstore_tools.preview.clean import one_line
+from spillstore_tools.preview.clean import label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -66,11 +69,12 @@ if TYPE_CHECKING:
     from spillstore_tools.mcp._pieces import Data
 
 FAILED = 125
+MESSAGE = 256 * 1024 * 1024  # bytes of one message of the server
 INSTRUCTIONS = "A tool result that is too long is shown in part; it says what is left out and names the call that brings it."
 _SERVER_GONE = -32000
+_INTERNAL = -32603
 _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 _READ = 256 * 1024
-_UNASKED = 8000  # bytes of an error, or of an answer that nobody waits for, above which it is made fit
 _ROOM = 64 * 1024 * 1024  # bytes of results that are being stored, or wait for it
 _WORKERS = 4
 _LEAVE = 5.0  # seconds for the server to end by itself once nobody asks or waits any more
@@ -90,6 +94,7 @@ class Proxy:
         configuration: of the profile.
         flags: what a ``spillstore`` command needs besides to find the session, for notices.
         streams: the descriptors to read the client from and to write to it.
+        message: bytes of one message of the server; a longer one is thrown away.
 
     Raises:
         StartError: the server cannot be started.
@@ -104,6 +109,7 @@ class Proxy:
         configuration: TruncationConfiguration | None = None,
         flags: str = "",
         streams: tuple[int, int] = (0, 1),
+        message: int = MESSAGE,
     ) -> None:
         self._events: queue.SimpleQueue[tuple[str, int]] = queue.SimpleQueue()
         self._server = Fronted(command)
@@ -112,6 +118,7 @@ class Proxy:
 
         self._store = store
         self._input, self._output = streams
+        self._message = message
         self._client = LineWriter(streams[1], lambda: self._events.put(("deaf", 0)))
         processor = TruncationProcessor(
             store.session, profile=profile, configuration=configuration, flags=flags
@@ -190,6 +197,7 @@ class Proxy:
     def _read_client(self) -> None:
         with contextlib.suppress(OSError):  # a terminal that is gone
             for line in lines(lambda: os.read(self._input, _READ)):
+                assert not isinstance(line, TooLong)  # it has no bound: the client is who we serve
                 self._from_client(line)
                 del line  # nothing is kept while the next one is waited for
         self._server.close_input()
@@ -315,7 +323,7 @@ class Proxy:
         except (SpillstoreError, PieceError) as error:
             result = {"content": [{"type": "text", "text": f"{tool}: {error}\n"}], "isError": True}
         except Exception as error:
-            self._error(pending.id, -32603, f"{tool}: {type(error).__name__}: {error}")
+            self._error(pending.id, _INTERNAL, f"{tool}: {type(error).__name__}: {error}")
             raise
         finally:
             with self._lock:
@@ -338,8 +346,11 @@ class Proxy:
     # --- what the server says ---------------------------------------------------------------------------
 
     def _read_server(self) -> None:
-        for line in self._server.lines():
-            self._from_server(line)
+        for line in self._server.lines(self._message):
+            if isinstance(line, TooLong):
+                self._refuse_line(line)
+            else:
+                self._from_server(line)
             del line  # likewise
         self._answered.set()
         with self._lock:
@@ -355,11 +366,45 @@ class Proxy:
         try:
             if first(line) == b"[":
                 for each in items(line):
-                    self._pass_on(bytes(each), members(each))
+                    self._message_from_server(bytes(each))
             else:
-                self._pass_on(line, members(line))
+                self._message_from_server(line)
         except PieceError:
             _note(f"the server said what is no message: {shown(line)}")
+
+    def _message_from_server(self, line: bytes | bytearray) -> None:
+        message = members(line)
+        try:
+            self._pass_on(line, message)
+        except PieceError:
+            raise
+        except Exception as error:  # noqa: BLE001  # whatever it is, there is more to read, and who waits is told
+            _note(f"what the server said cannot be handled ({type(error).__name__}): {shown(line)}")
+            if "id" in message and "method" not in message:
+                self._error(message["id"], _INTERNAL, f"the answer cannot be handled: {type(error).__name__}")
+
+    def _refuse_line(self, line: TooLong) -> None:
+        """A message that is too long: who waits for it is told, if it can be known who that is."""
+        raw = id_in(line.beginning, line.end)
+        identity = id_of(raw)
+        with self._lock:
+            pending = None if identity is None else self._pending.pop(identity, None)
+        most = f"{human_size(self._message)} that a message may have (--max-message)"
+        if line.end is not None:
+            _note(f"the server said {line.size} bytes in one line, more than the {most}; it is thrown away")
+        if pending is None:
+            return
+        if pending.ours is not None:
+            pending.ours.put(None)
+        elif pending.call is None:
+            self._error(pending.id, _INTERNAL, f"the answer is longer than the {most}, and is thrown away")
+        else:
+            words = (
+                f"[the result of {pending.call.tool} is longer than the {most}; it is thrown away, and nothing of it is "
+                "stored; ask for less at once]\n"
+            )
+            content = [{"type": "text", "text": words}]
+            self._send_result(pending, {"content": dumped(content), "isError": b"true"})
 
     def _pass_on(self, line: bytes | bytearray, message: dict[str, Data]) -> None:
         method = text_of(message.get("method"))
@@ -373,38 +418,35 @@ class Proxy:
             raise PieceError("no message")
         with self._lock:
             pending = None if identity is None else self._pending.pop(identity, None)
-        if pending is None and "result" in message and len(line) > _UNASKED:
-            # Of a call that was cancelled, or was answered before: no larger for that.
-            unasked = Pending(bytes(message.get("id", b"null")), "tools/call", call=Call(tool="tool"))
-            self._storing.put(lambda: self._send_fit(line, message, unasked), len(line))
-        elif pending is None:
-            self._client.write(line)
-        elif pending.ours is not None:
+        if (
+            pending is None
+        ):  # of a call that was cancelled, or was answered before: nothing else goes for that
+            pending = Pending(bytes(message.get("id", b"null")), "tools/call", call=Call(tool="tool"))
+        if pending.ours is not None:
             pending.ours.put(message)
-        elif (pending.call is not None and "result" in message) or (
-            pending.call is not None and len(line) > _UNASKED
-        ):
-            self._storing.put(lambda: self._send_fit(line, message, pending), len(line))
         elif pending.call is not None:
-            clean = self._fitter.clean(message["error"], pending.call)
-            self._client.write(line if clean is None else joined({**message, "error": clean}))
+            self._storing.put(partial(self._send_fit, line, message, pending, pending.call), len(line))
         elif pending.method in _TOUCHED:
             self._send_touched(line, message, pending)
         else:
             self._client.write(line)
 
-    def _send_fit(self, line: bytes | bytearray, message: dict[str, Data], pending: Pending) -> None:
-        assert pending.call is not None  # the caller asked
-        member = "result" if "result" in message else "error"
+    def _send_fit(
+        self, line: bytes | bytearray, message: dict[str, Data], pending: Pending, call: Call
+    ) -> None:
+        is_result = "result" in message
+        member = "result" if is_result else "error"
+        said = message[member]
         try:
-            if member == "error":
-                result = self._fitter.fit_error(message["error"], pending.call)
-            else:
-                result = self._fit(message["result"], pending, pending.call)
-        except Exception as error:  # noqa: BLE001  # whatever it is, the call has been answered and its answer is wanted
-            _note(f"a result of {shown(pending.call.tool.encode())} is passed on as it came: {error!r}")
-            result = None
-        self._client.write(line if result is None else joined({**message, member: result}))
+            fit = self._fit(said, pending, call) if is_result else self._fitter.fit_error(said, call)
+        except Exception as error:  # noqa: BLE001  # whatever it is, an answer is wanted, and not as it came
+            _note(f"the {member} of {shown(call.tool.encode())} is shown as text: {type(error).__name__}")
+            fit = (self._fitter.as_text if is_result else self._fitter.error_as_text)(said, call, error)
+        if fit is None and message.keys() <= {"jsonrpc", "id", member}:
+            self._client.write(line)
+            return
+        kept = {name: each for name, each in message.items() if name in {"jsonrpc", "id"}}
+        self._client.write(joined({**kept, member: said if fit is None else fit}))
 
     def _fit(self, result: Data, pending: Pending, call: Call) -> bytes | None:
         """The result made fit; None if it stays as it is. That of a task comes later, and is one of this tool then, too."""
@@ -412,12 +454,14 @@ class Proxy:
         task = text_of(members_of(fields.get("task")).get("taskId") or fields.get("taskId"))
         if pending.method == "tools/call" and task is not None:
             self._tasks[task] = call
-        if pending.method != "tasks/get":
+        if pending.method != "tasks/get" or "result" not in fields:
             return self._fitter.fit(result, call)
-        if "result" not in fields:
-            return None
         inner = self._fitter.fit(fields["result"], call)
-        return None if inner is None else joined({**fields, "result": inner})
+        outer = self._fitter.fit(joined({**fields, "result": b"null"}), call)
+        if inner is None and outer is None:
+            return None
+        shown_fields = fields if outer is None else members(outer)
+        return joined({**shown_fields, "result": fields["result"] if inner is None else inner})
 
     def _send_touched(self, line: bytes | bytearray, message: dict[str, Data], pending: Pending) -> None:
         if pending.method == "tools/list" and error_code(message) == METHOD_NOT_FOUND:
@@ -529,4 +573,4 @@ def _note(message: str) -> None:
     if sys.stderr is not None:  # or it would go to stdout, which has the protocol
         from spillstore.redaction import redact  # noqa: PLC0415  # only what has something to say pays for it
 
-        print(f"spillstore: {one_line(redact(message))}", file=sys.stderr, flush=True)  # noqa: T201  # stdout is not touched
+        print(f"spillstore: {label(redact(message))}", file=sys.stderr, flush=True)  # noqa: T201  # stdout is not touched

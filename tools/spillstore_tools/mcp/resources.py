@@ -15,7 +15,7 @@ import mcp_types
 from spillstore.exceptions import InvalidSettingError
 from spillstore_tools.describe import human_size
 from spillstore_tools.mcp._shared import text_of
-from spillstore_tools.preview.clean import one_line
+from spillstore_tools.preview.clean import label
 from spillstore_tools.retrieval import find_artifact, get_artifact
 from spillstore_tools.stored import head_of, kind_of
 
@@ -53,14 +53,14 @@ def list_resources(session: Session, cursor: str | None) -> mcp_types.ListResour
 
 
 def _resource(info: ArtifactInfo) -> mcp_types.Resource:
-    title = one_line(info.command or info.source)
+    title = label(info.command or info.source)
     ended = info.state if info.exit_code is None else f"exit code {info.exit_code}"
     return mcp_types.Resource(
         uri=f"artifact://{info.id}",
         name=info.id,
         title=text_of(title if len(title) <= _TITLE else f"{title[: _TITLE - 3]}..."),
         description=text_of(
-            f"{one_line(info.source)[:_TITLE]}: {human_size(info.size)}, {info.lines} lines, {ended}"
+            f"{label(info.source)[:_TITLE]}: {human_size(info.size)}, {info.lines} lines, {ended}"
         ),
         mime_type=text_of(info.content_type or _TEXT),
         size=info.size,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcp.server.subscriptions import InMemorySubscriptionBus
 
+from spillstore_tools.mcp._rarely import Rarely
 from spillstore_tools.mcp.server import make_server
 from spillstore_tools.mcp.sessions import Sessions
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from spillstore import Store
     from spillstore_tools.configuration import TruncationConfiguration
+    from spillstore_tools.mcp._http import Admission
 
 _THREADS = 32  # for searches that take seconds, and reads beside them
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -39,7 +41,7 @@ class Serving:
         configuration: of it.
         cwd: where commands run; None for where we are.
         listen: address and port to serve HTTP on; None for stdin and stdout.
-        token: what clients must have to be served over HTTP, or None.
+        admission: who is served over HTTP; None where ``listen`` is.
         announce: told ``session`` and its name, and ``url`` and where HTTP is served.
     """
 
@@ -51,7 +53,7 @@ class Serving:
     configuration: TruncationConfiguration | None
     cwd: str | None
     listen: tuple[str, int] | None
-    token: str | None
+    admission: Admission | None
     announce: Callable[[str, str], object]
 
 
@@ -65,6 +67,8 @@ def serve(serving: Serving) -> int:
     # A client that closes its end shall be an error and not the end of this process and its commands.
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     logging.basicConfig(level=logging.WARNING, format="spillstore: %(name)s: %(message)s")  # to stderr
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(Rarely())  # whoever connects can make it say something
     if serving.listen is not None:
         return asyncio.run(_serve(serving, _over_http))
     from spillstore_tools.mcp._stdio import claim, serve_stdio  # noqa: PLC0415  # one transport is enough
@@ -81,9 +85,10 @@ async def _over_http(server: Server[Any], stopped: asyncio.Event, serving: Servi
     from spillstore_tools.mcp._http import serve_http  # noqa: PLC0415  # one transport is enough
 
     assert serving.listen is not None  # or we would not have been asked
+    assert serving.admission is not None  # likewise
     address, port = serving.listen
     await serve_http(
-        server, address, port, stopped, lambda url: serving.announce("url", url), token=serving.token
+        server, address, port, stopped, lambda url: serving.announce("url", url), serving.admission
     )
 
 

@@ -51,6 +51,14 @@ _CR_ENDS = bytes.maketrans(b"\r\n", b"\n\x0b")
 _REGIONAL = "".join(map(chr, range(0x1F1E6, 0x1F200)))  # two of them are a flag
 
 
+# Characters that show nothing and change what others show, or hide among them: directions, marks, joiners, fillers, tags.
+# The two joiners that some scripts and emoji need are left behind a character that is no ASCII.
+_UNSEEN = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f]|(?<![^\x00-\x7f])[\u200c\u200d]"
+)
+
+
 def clean(data: bytes, terminator: bytes = b"\n") -> str:
     r"""Lines as a reader sees them. Cost: about 1 ns a byte where there is nothing to do, 25 with escape sequences.
 
@@ -130,6 +138,21 @@ def clean_length(data: bytes, terminator: bytes = b"\n") -> int:
 def one_line(text: str) -> str:
     """Text of others (a command, an error) on one line."""
     return clean(text.replace("\n", " ").encode("utf-8", "replace"))
+
+
+def visible(text: str) -> str:
+    """Text in which no character is invisible or turns others around: each such is named in its place.
+
+    Example:
+        >>> visible("rm -rf x \u202e txt.exe"), visible("a\u200bb")
+        ('rm -rf x <U+202E> txt.exe', 'a<U+200B>b')
+    """
+    return text if text.isascii() else _UNSEEN.sub(lambda found: f"<U+{ord(found[0]):04X}>", text)
+
+
+def label(text: str) -> str:
+    """What others have named or written (a command, a name, an error) on one line, for people to see all there is."""
+    return visible(one_line(text))
 
 
 def split_lines(data: bytes, terminator: bytes = b"\n") -> list[bytes]:
