@@ -168,7 +168,7 @@ def statements() -> dict[str, ClauseElement]:
             sa.func.coalesce(sa.func.sum(sa.func.length(c.data) + sa.func.length(c.segments)), _ZERO)
         ).where(_of_artifact(c.seq >= _P("first"), c.seq < _P("last"))),
         "CHUNK_FIRST": sa.select(sa.func.min(c.seq)).where(_of_artifact()),
-        "CHUNK_DIGESTS": sa.select(c.digest).where(_of_artifact()).order_by(c.seq),
+        "CHUNK_DIGESTS": sa.select(c.seq, c.digest).where(_of_artifact()).order_by(c.seq),
         "CHUNKS_WITHOUT_ARTIFACT": sa.select(c.artifact_key)
         .where(_of(chunk, c.artifact_key.not_in(sa.select(artifact.c.artifact_key).where(_of(artifact)))))
         .distinct(),

@@ -20,7 +20,7 @@ from spillstore._database import SESSION_KEY, read_transaction, translated, tran
 from spillstore._digests import new_digest
 from spillstore._ranges import RangeReader, runs
 from spillstore._records import COMBINED, STREAMS, VIEWS, ArtifactRow, view_of
-from spillstore._verify import Verifier
+from spillstore._verify import verify
 from spillstore.exceptions import (
     ArtifactNotFoundError,
     IntegrityError,
@@ -680,13 +680,17 @@ class Artifact:
     def verify(self) -> Verification:
         """Read every chunk and recompute every digest and counter. Cost: decoding all of it, in flat memory.
 
+        Somebody may write it, drop its middle or delete it meanwhile: what looks like damage is read again in one snapshot,
+        and told if it is still there.
+
         Raises:
+            ArtifactNotFoundError: it was deleted.
             IntegrityError: says what is damaged, and where.
         """
         with self._engine.reader() as connection, read_transaction(connection, "verifying"):
             record = self._record(connection)
         try:
-            return Verifier(self._engine, record).run()
+            return verify(self._engine, record)
         except IntegrityError as error:
             self._damaged(error)
             raise

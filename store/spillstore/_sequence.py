@@ -1,0 +1,210 @@
+"""The chunks of one artifact, one after the other: every read of chunks goes through here.
+
+The artifact's row says which chunks there are: 0 to ``chunks - 1``, without those of the hole. So a walk knows of each
+chunk where it has to begin before it has seen it, and none can be missing, come twice or stand in another's place
+unnoticed: the bytes and line ends that a chunk counts before itself must be those at which the one before has ended, from
+0 or the end of the hole on, and at the start of the hole and at the end those of the artifact's row. A walk over one stream
+leaves out the chunks without bytes of it and is held against the counters of that stream.
+
+A look-up by line, byte or time is one descent of an index and finds the wrong chunk where the right one is missing. So it
+is only a hint: whoever looks up compares what the chunk counts with what was looked for, or walks on from it.
+
+On one connection and one artifact row; a batch of rows is one statement that is finished before the first is handed out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from spillstore import _codec, _sql
+from spillstore._codec import ChunkRow
+from spillstore._database import SESSION_KEY
+from spillstore._records import COMBINED
+from spillstore.exceptions import IntegrityError
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+
+    from spillstore._digests import Algorithm
+    from spillstore._records import ArtifactRow, View
+
+FETCH = (
+    32  # rows a statement brings at most, so that a long read holds 2 MiB, not its whole answer compressed
+)
+
+
+class Sequence:
+    """The chunks of an artifact as its row says they must be."""
+
+    def __init__(self, connection: sqlite3.Connection, record: ArtifactRow, algorithm: Algorithm) -> None:
+        self._connection = connection
+        self._record = record
+        self._algorithm = algorithm
+        self._hole = record.parsed_hole()
+        self._prefix = _codec.prefix(record.artifact_id, record.newline)
+        self._key = (SESSION_KEY, record.artifact_key)
+        self._chunk_size = record.chunk_size
+
+    def locate(self, sql: str, bound: int) -> ChunkRow | None:
+        """The last chunk that is there and counts less than ``bound``: a hint, since the right one may be missing."""
+        values = self._connection.execute(sql, (*self._key, bound)).fetchone()
+        return None if values is None else self._verified(values)
+
+    def walk(
+        self,
+        view: View,
+        start: int,
+        end: int,
+        *,
+        head: ChunkRow | None = None,
+        tail: ChunkRow | None = None,
+        begins: bool = False,
+        few: int = FETCH,
+    ) -> Iterator[ChunkRow]:
+        """The chunks that hold bytes ``[start, end)`` of a view, none of which lies in the hole, in their order.
+
+        Args:
+            view: whose positions they are.
+            start: the first byte.
+            end: the byte after the last; within the view.
+            head: the first of these chunks, if it is known; it is not fetched again.
+            tail: the last of them and not ``head``, likewise.
+            begins: whether a chunk's part of the view is known to begin at ``start``, which saves a look-up.
+            few: chunks that are fetched first; then twice as many each time, up to ``FETCH``.
+
+        Raises:
+            IntegrityError: names the chunk that is missing, damaged or does not go on where the one before it ends.
+        """
+        if view.stream is not None and head is None and not begins:
+            head = self.locate(view.byte_sql, start)
+        progress = _Progress(self, view, start)
+        stop = end if tail is None else self.place(view, tail)[0]
+        rows = [head] if head is not None else self._fetch(view, progress.position, stop, few)
+        while True:
+            for row in rows:
+                progress.add(row, stop)
+                yield row
+            if progress.position < stop:
+                rows = self._fetch(view, progress.position, stop, few)
+                few = min(2 * few, FETCH)
+                if not rows:
+                    raise self.missing(view, progress.position)
+            elif tail is not None:
+                rows, stop, tail = [tail], end, None
+            else:
+                return
+
+    def stray(self, first: int, last: int) -> int | None:
+        """The first chunk from ``first`` to ``last``, where none should be; None if there is none."""
+        found = self._connection.execute(_sql.RANGE_COMBINED, (*self._key, first - 1, last, 1)).fetchone()
+        return None if found is None else found[0]
+
+    def missing(self, view: View, position: int) -> IntegrityError:
+        """The error for a chunk that is not there."""
+        name = self._record.artifact_id
+        if view is COMBINED:
+            return IntegrityError(f"chunk {position // self._chunk_size} of {name} is missing")
+        return IntegrityError(f"the chunk that holds byte {position} of {view.name} of {name} is missing")
+
+    def apart(self, row: ChunkRow) -> IntegrityError:
+        """The error for a chunk that does not fit to what comes before or behind it."""
+        return IntegrityError(
+            f"chunk {row.seq} of {self._record.artifact_id} counts other bytes or lines than its artifact and the chunk "
+            "before it"
+        )
+
+    def place(self, view: View, row: ChunkRow) -> tuple[int, int, int, int]:
+        """See ``View.place``."""
+        return view.place(row, self._chunk_size)
+
+    def border(self, view: View, position: int) -> int:
+        """Where the chunk begins that holds a byte; of one stream nobody can say."""
+        return position if view.stream is not None else position - position % self._chunk_size
+
+    def lines_at(self, view: View, position: int) -> int | None:
+        """The line ends of a view before a border of chunks, where the artifact's row says so."""
+        if position == 0:
+            return 0
+        if self._hole is not None:
+            span = self._hole.span(view)
+            if position == span.start:
+                return span.line_ends_before
+            if position == span.end:
+                return span.line_ends_after
+        return self._record.view_line_ends(view) if position == self._record.view_size(view) else None
+
+    def _fetch(self, view: View, position: int, stop: int, few: int) -> list[ChunkRow]:
+        """Up to ``few`` verified rows from ``position`` on, in the order of the view's index."""
+        after, last = position - 1, stop - 1
+        if view.stream is None:
+            after, last = position // self._chunk_size - 1, last // self._chunk_size
+        cursor = self._connection.execute(view.range_sql, (*self._key, after, last, min(few, last - after)))
+        try:
+            # One by one: what is too large for a chunk is refused before the next is fetched.
+            return [self._verified(values) for values in cursor]
+        finally:
+            cursor.close()  # one that is not finished would hold back the checkpoint
+
+    def _verified(self, values: tuple[Any, ...]) -> ChunkRow:
+        row = ChunkRow._make(values)
+        _codec.verify(row, self._prefix, self._algorithm)
+        expected = min(self._chunk_size, self._record.size - row.seq * self._chunk_size)
+        if row.size != expected:
+            # Right once, perhaps: the unfinished last chunk as it was before it grew.
+            raise IntegrityError(
+                f"chunk {row.seq} of {self._record.artifact_id} has {row.size} bytes where its artifact has {expected}"
+            )
+        if self._hole is not None and self._hole.first_seq <= row.seq < self._hole.last_seq:
+            raise IntegrityError(
+                f"chunk {row.seq} of {self._record.artifact_id} was dropped, and is still there"
+            )
+        return row
+
+
+class _Progress:
+    """How far a walk has come, and what the next chunk has to count before itself."""
+
+    __slots__ = ("_last", "_lines", "_sequence", "_start", "_view", "position")
+
+    def __init__(self, sequence: Sequence, view: View, start: int) -> None:
+        self._sequence = sequence
+        self._view = view
+        self._start = start
+        self.position = sequence.border(view, start)
+        self._lines = sequence.lines_at(view, self.position)
+        self._last: ChunkRow | None = None
+
+    def add(self, row: ChunkRow, stop: int) -> None:
+        """Go on to the end of the next chunk; the walk ends at ``stop``.
+
+        Raises:
+            IntegrityError: it is not the next.
+        """
+        sequence, view, last = self._sequence, self._view, self._last
+        begin, size, before, inside = sequence.place(view, row)
+        if last is None and begin <= self._start < begin + size:
+            self.position, self._lines = begin, sequence.lines_at(view, begin)
+        elif begin != self.position or size < 1:
+            raise sequence.missing(view, self.position)
+        if before != self._lines and self._lines is not None:
+            raise sequence.apart(row)
+        if last is not None and _apart(last, row):
+            raise sequence.apart(row)
+        self._last = row
+        self.position, self._lines = begin + size, before + inside
+        if self.position >= stop and sequence.lines_at(view, self.position) not in {None, self._lines}:
+            raise sequence.apart(row)
+
+
+def _apart(before: ChunkRow, row: ChunkRow) -> bool:
+    """Whether a chunk cannot come after another, or directly after it if that is what its number says."""
+    if row.seq != before.seq + 1:
+        return row.seq <= before.seq or row.time_start < before.time_end
+    return (
+        row.stdout_start != before.stdout_start + before.stdout_size
+        or row.stderr_start != before.stderr_start + before.stderr_size
+        or row.stdout_line_start != before.stdout_line_start + before.stdout_lines
+        or row.stderr_line_start != before.stderr_line_start + before.stderr_lines
+        or row.time_start < before.time_end
+    )
