@@ -86,7 +86,7 @@ class RangeReader:
         self._sequence = Sequence(connection, record, algorithm)
         self._view = view
         self._skip = holes == "skip"
-        self._hole = record.parsed_hole()
+        self._hole = self._sequence.hole
         self._size = record.view_size(view)
 
     # --- what callers ask for ---------------------------------------------------------------------------

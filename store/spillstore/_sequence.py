@@ -14,7 +14,7 @@ On one connection and one artifact row; a batch of rows is one statement that is
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spillstore import _codec, _sql
 from spillstore._codec import ChunkRow
@@ -34,6 +34,14 @@ FETCH = (
 )
 
 
+class _Reached(NamedTuple):
+    """How far a walk has come: the bytes and, where they are known, the line ends before it; and its last chunk."""
+
+    position: int
+    lines: int | None
+    last: ChunkRow | None
+
+
 class Sequence:
     """The chunks of an artifact as its row says they must be."""
 
@@ -41,7 +49,7 @@ class Sequence:
         self._connection = connection
         self._record = record
         self._algorithm = algorithm
-        self._hole = record.parsed_hole()
+        self.hole = record.parsed_hole()
         self._prefix = _codec.prefix(record.artifact_id, record.newline)
         self._key = (SESSION_KEY, record.artifact_key)
         self._chunk_size = record.chunk_size
@@ -76,24 +84,49 @@ class Sequence:
         Raises:
             IntegrityError: names the chunk that is missing, damaged or does not go on where the one before it ends.
         """
-        if view.stream is not None and head is None and not begins:
+        stop = end if tail is None else view.place(tail, self._chunk_size)[0]
+        position = start
+        if view.stream is None:
+            position -= start % self._chunk_size
+        elif head is None and not begins:
             head = self.locate(view.byte_sql, start)
-        progress = _Progress(self, view, start)
-        stop = end if tail is None else self.place(view, tail)[0]
-        rows = [head] if head is not None else self._fetch(view, progress.position, stop, few)
-        while True:
-            for row in rows:
-                progress.add(row, stop)
-                yield row
-            if progress.position < stop:
-                rows = self._fetch(view, progress.position, stop, few)
+        if head is not None:
+            position, size, _, _ = view.place(head, self._chunk_size)
+            if not position <= start < position + size:
+                raise self.missing(view, start)
+        rows = [head] if head is not None else self._fetch(view, position, stop, few)
+        reached = _Reached(position, self._lines_at(view, position), None)
+        while rows:
+            reached = self._follow(view, rows, reached)
+            if reached.position >= end and self._lines_at(view, reached.position) not in {
+                None,
+                reached.lines,
+            }:
+                raise self._apart(rows[-1])
+            yield from rows
+            if reached.position < stop:
+                rows = self._fetch(view, reached.position, stop, few)
                 few = min(2 * few, FETCH)
-                if not rows:
-                    raise self.missing(view, progress.position)
-            elif tail is not None:
-                rows, stop, tail = [tail], end, None
             else:
-                return
+                rows, stop, tail = [] if tail is None else [tail], end, None
+        if reached.position < end:
+            raise self.missing(view, reached.position)
+
+    def _follow(self, view: View, rows: list[ChunkRow], reached: _Reached) -> _Reached:
+        """Check that each of the chunks begins where the one before it ends.
+
+        Raises:
+            IntegrityError: one does not.
+        """
+        position, lines, last = reached
+        for row in rows:
+            begin, size, before, inside = view.place(row, self._chunk_size)
+            if begin != position or size < 1:
+                raise self.missing(view, position)
+            if (before != lines and lines is not None) or (last is not None and _apart(last, row)):
+                raise self._apart(row)
+            position, lines, last = begin + size, before + inside, row
+        return _Reached(position, lines, last)
 
     def stray(self, first: int, last: int) -> int | None:
         """The first chunk from ``first`` to ``last``, where none should be; None if there is none."""
@@ -107,27 +140,19 @@ class Sequence:
             return IntegrityError(f"chunk {position // self._chunk_size} of {name} is missing")
         return IntegrityError(f"the chunk that holds byte {position} of {view.name} of {name} is missing")
 
-    def apart(self, row: ChunkRow) -> IntegrityError:
+    def _apart(self, row: ChunkRow) -> IntegrityError:
         """The error for a chunk that does not fit to what comes before or behind it."""
         return IntegrityError(
             f"chunk {row.seq} of {self._record.artifact_id} counts other bytes or lines than its artifact and the chunk "
             "before it"
         )
 
-    def place(self, view: View, row: ChunkRow) -> tuple[int, int, int, int]:
-        """See ``View.place``."""
-        return view.place(row, self._chunk_size)
-
-    def border(self, view: View, position: int) -> int:
-        """Where the chunk begins that holds a byte; of one stream nobody can say."""
-        return position if view.stream is not None else position - position % self._chunk_size
-
-    def lines_at(self, view: View, position: int) -> int | None:
+    def _lines_at(self, view: View, position: int) -> int | None:
         """The line ends of a view before a border of chunks, where the artifact's row says so."""
         if position == 0:
             return 0
-        if self._hole is not None:
-            span = self._hole.span(view)
+        if self.hole is not None:
+            span = self.hole.span(view)
             if position == span.start:
                 return span.line_ends_before
             if position == span.end:
@@ -155,46 +180,11 @@ class Sequence:
             raise IntegrityError(
                 f"chunk {row.seq} of {self._record.artifact_id} has {row.size} bytes where its artifact has {expected}"
             )
-        if self._hole is not None and self._hole.first_seq <= row.seq < self._hole.last_seq:
+        if self.hole is not None and self.hole.first_seq <= row.seq < self.hole.last_seq:
             raise IntegrityError(
                 f"chunk {row.seq} of {self._record.artifact_id} was dropped, and is still there"
             )
         return row
-
-
-class _Progress:
-    """How far a walk has come, and what the next chunk has to count before itself."""
-
-    __slots__ = ("_last", "_lines", "_sequence", "_start", "_view", "position")
-
-    def __init__(self, sequence: Sequence, view: View, start: int) -> None:
-        self._sequence = sequence
-        self._view = view
-        self._start = start
-        self.position = sequence.border(view, start)
-        self._lines = sequence.lines_at(view, self.position)
-        self._last: ChunkRow | None = None
-
-    def add(self, row: ChunkRow, stop: int) -> None:
-        """Go on to the end of the next chunk; the walk ends at ``stop``.
-
-        Raises:
-            IntegrityError: it is not the next.
-        """
-        sequence, view, last = self._sequence, self._view, self._last
-        begin, size, before, inside = sequence.place(view, row)
-        if last is None and begin <= self._start < begin + size:
-            self.position, self._lines = begin, sequence.lines_at(view, begin)
-        elif begin != self.position or size < 1:
-            raise sequence.missing(view, self.position)
-        if before != self._lines and self._lines is not None:
-            raise sequence.apart(row)
-        if last is not None and _apart(last, row):
-            raise sequence.apart(row)
-        self._last = row
-        self.position, self._lines = begin + size, before + inside
-        if self.position >= stop and sequence.lines_at(view, self.position) not in {None, self._lines}:
-            raise sequence.apart(row)
 
 
 def _apart(before: ChunkRow, row: ChunkRow) -> bool:
