@@ -72,6 +72,8 @@ def runs(blocks: list[Block], start: int, end: int, terminator: bytes) -> Iterat
 class RangeReader:
     """Reads ranges of one view of one artifact, inside one transaction."""
 
+    __slots__ = ("_hole", "_sequence", "_size", "_skip", "_view", "record")
+
     def __init__(
         self,
         connection: sqlite3.Connection,
@@ -130,7 +132,7 @@ class RangeReader:
             self._refuse(hole, f"seconds {start_us / 1e6:g} to {end_us / 1e6:g}")
         parts: list[bytes] = []
         size = 0
-        for row in self._since(self._view, start_us):
+        for row in self._since(self._view, start_us, end_us):
             if row.time_start >= end_us:
                 break
             found = self._during(row, start_us, end_us) if row.time_end >= start_us else []
@@ -142,17 +144,21 @@ class RangeReader:
                 break
         return b"".join(parts)
 
-    def _since(self, view: View, time_us: int) -> Iterator[ChunkRow]:
-        """The chunks that hold bytes of a view, from the first on that may hold some of that time or later.
+    def _since(self, view: View, start_us: int, end_us: int) -> Iterator[ChunkRow]:
+        """The chunks that hold bytes of a view, from the first on that may hold some of ``start_us`` or later.
 
-        The look-up may find a chunk too early where the right one is missing, and never one too late; whoever walks on from
-        there to the first chunk that is later meets the gap.
+        The look-up may find a chunk too early where the right one is missing, and never one too late. Whoever walks on from
+        there to the first chunk of ``end_us`` or later, which is fetched for this alone, meets the gap.
         """
-        first = self._sequence.locate(_sql.TIME_COMBINED, time_us)
+        first, last = (
+            self._sequence.locate(_sql.TIME_COMBINED, time_us) if time_us else None
+            for time_us in (start_us, end_us)
+        )
         begin, size = (0, 0) if first is None else view.place(first, self.record.chunk_size)[:2]
+        wanted = 0 if last is None else sum(view.place(last, self.record.chunk_size)[:2])
         for low, high in self._parts(begin, self.record.view_size(view), view):
             head = first if size and low == begin else None
-            yield from self._sequence.walk(view, low, high, head=head, begins=True, few=1)
+            yield from self._sequence.walk(view, low, high, head=head, begins=True, wanted=wanted)
 
     def _during(self, row: ChunkRow, start_us: int, end_us: int) -> list[bytes]:
         """The view's bytes of a chunk's segments whose time is in ``[start_us, end_us)``."""
@@ -211,7 +217,7 @@ class RangeReader:
 
     def start_of_time(self, time_us: int) -> int:
         """The first byte that entered the sequence at that time or later."""
-        for row in self._since(COMBINED, time_us):
+        for row in self._since(COMBINED, time_us, 0):
             position = self._place(row)[0]
             for segment in _codec.segments_of(row) if row.time_end >= time_us else ():
                 if segment.time >= time_us:
@@ -262,10 +268,13 @@ class RangeReader:
 
     def _join(self, start: int, end: int, max_bytes: int, known: list[Block]) -> bytes:
         """The bytes ``[start, end)``, the hole checked or skipped; ``known`` blocks are not decoded again."""
-        if self._hole is not None and not self._skip:
-            span = self._hole.span(self._view)
-            if start < span.end and end > span.start:
-                self._refuse(self._hole, f"bytes {start} to {end}")
+        if self._hole is None:
+            if end - start > max_bytes:
+                raise _too_large(str(end - start), max_bytes)
+            return self._piece(start, end, known)
+        span = self._hole.span(self._view)
+        if start < span.end and end > span.start and not self._skip:
+            self._refuse(self._hole, f"bytes {start} to {end}")
         parts = self._parts(start, end, self._view)
         present = sum(high - low for low, high in parts)
         if present > max_bytes:
@@ -273,6 +282,8 @@ class RangeReader:
         return b"".join([self._piece(low, high, known) for low, high in parts])
 
     def _piece(self, start: int, end: int, known: list[Block]) -> bytes:
+        if start >= end:
+            return b""
         if self._view.stream is None and not known:
             return self._straight(start, end)
         parts = []

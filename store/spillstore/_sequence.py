@@ -14,7 +14,7 @@ On one connection and one artifact row; a batch of rows is one statement that is
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from spillstore import _codec, _sql
 from spillstore._codec import ChunkRow
@@ -34,16 +34,10 @@ FETCH = (
 )
 
 
-class _Reached(NamedTuple):
-    """How far a walk has come: the bytes and, where they are known, the line ends before it; and its last chunk."""
-
-    position: int
-    lines: int | None
-    last: ChunkRow | None
-
-
 class Sequence:
     """The chunks of an artifact as its row says they must be."""
+
+    __slots__ = ("_algorithm", "_chunk_size", "_connection", "_key", "_prefix", "_record", "hole")
 
     def __init__(self, connection: sqlite3.Connection, record: ArtifactRow, algorithm: Algorithm) -> None:
         self._connection = connection
@@ -69,6 +63,7 @@ class Sequence:
         tail: ChunkRow | None = None,
         begins: bool = False,
         few: int = FETCH,
+        wanted: int | None = None,
     ) -> Iterator[ChunkRow]:
         """The chunks that hold bytes ``[start, end)`` of a view, none of which lies in the hole, in their order.
 
@@ -79,69 +74,67 @@ class Sequence:
             head: the first of these chunks, if it is known; it is not fetched again.
             tail: the last of them and not ``head``, likewise.
             begins: whether a chunk's part of the view is known to begin at ``start``, which saves a look-up.
-            few: chunks that are fetched first; then twice as many each time, up to ``FETCH``.
+            few: chunks that are fetched at once.
+            wanted: where those that are surely wanted end; behind it they are fetched one by one.
 
         Raises:
             IntegrityError: names the chunk that is missing, damaged or does not go on where the one before it ends.
         """
-        stop = end if tail is None else view.place(tail, self._chunk_size)[0]
+        place, chunk_size = view.place, self._chunk_size
+        stop = end if tail is None else place(tail, chunk_size)[0]
         position = start
         if view.stream is None:
-            position -= start % self._chunk_size
+            position -= start % chunk_size
         elif head is None and not begins:
             head = self.locate(view.byte_sql, start)
         if head is not None:
-            position, size, _, _ = view.place(head, self._chunk_size)
-            if not position <= start < position + size:
-                raise self.missing(view, start)
-        rows = [head] if head is not None else self._fetch(view, position, stop, few)
-        reached = _Reached(position, self._lines_at(view, position), None)
+            position = self._begin(view, head, start)
+        lines, last = None if position and self.hole is None else self._lines_at(view, position), None
+        rows = [head] if head is not None else self._fetch(view, position, stop, few, wanted)
         while rows:
-            reached = self._follow(view, rows, reached)
-            if reached.position >= end and self._lines_at(view, reached.position) not in {
-                None,
-                reached.lines,
-            }:
-                raise self._apart(rows[-1])
+            for row in rows:
+                begin, size, before, inside = place(row, chunk_size)
+                if begin != position or before != (before if lines is None else lines) or _apart(last, row):
+                    raise self._wrong(view, position, row)
+                position, lines, last = begin + size, before + inside, row
+            if position >= end:
+                self._finish(view, position, lines, rows[-1])
             yield from rows
-            if reached.position < stop:
-                rows = self._fetch(view, reached.position, stop, few)
-                few = min(2 * few, FETCH)
+            if position < stop:
+                rows = self._fetch(view, position, stop, few, wanted)
             else:
                 rows, stop, tail = [] if tail is None else [tail], end, None
-        if reached.position < end:
-            raise self.missing(view, reached.position)
+        if position < end:
+            raise self._missing(view, position)
 
-    def _follow(self, view: View, rows: list[ChunkRow], reached: _Reached) -> _Reached:
-        """Check that each of the chunks begins where the one before it ends.
+    def _begin(self, view: View, head: ChunkRow, start: int) -> int:
+        """Where the chunk begins that must hold byte ``start``."""
+        begin, size, _, _ = view.place(head, self._chunk_size)
+        if not begin <= start < begin + size:
+            raise self._missing(view, start)
+        return begin
 
-        Raises:
-            IntegrityError: one does not.
-        """
-        position, lines, last = reached
-        for row in rows:
-            begin, size, before, inside = view.place(row, self._chunk_size)
-            if begin != position or size < 1:
-                raise self.missing(view, position)
-            if (before != lines and lines is not None) or (last is not None and _apart(last, row)):
-                raise self._apart(row)
-            position, lines, last = begin + size, before + inside, row
-        return _Reached(position, lines, last)
+    def _finish(self, view: View, position: int, lines: int | None, row: ChunkRow) -> None:
+        """Check what the artifact's row says of the end of a walk."""
+        said = self._lines_at(view, position)
+        if said is not None and said != lines:
+            raise self._wrong(view, position, row)
 
     def stray(self, first: int, last: int) -> int | None:
         """The first chunk from ``first`` to ``last``, where none should be; None if there is none."""
         found = self._connection.execute(_sql.RANGE_COMBINED, (*self._key, first - 1, last, 1)).fetchone()
         return None if found is None else found[0]
 
-    def missing(self, view: View, position: int) -> IntegrityError:
-        """The error for a chunk that is not there."""
+    def _missing(self, view: View, position: int) -> IntegrityError:
         name = self._record.artifact_id
         if view is COMBINED:
             return IntegrityError(f"chunk {position // self._chunk_size} of {name} is missing")
         return IntegrityError(f"the chunk that holds byte {position} of {view.name} of {name} is missing")
 
-    def _apart(self, row: ChunkRow) -> IntegrityError:
-        """The error for a chunk that does not fit to what comes before or behind it."""
+    def _wrong(self, view: View, position: int, row: ChunkRow) -> IntegrityError:
+        """The error for a chunk that does not go on at ``position``, where the one before it ends."""
+        if view.place(row, self._chunk_size)[0] > position:
+            return self._missing(view, position)
         return IntegrityError(
             f"chunk {row.seq} of {self._record.artifact_id} counts other bytes or lines than its artifact and the chunk "
             "before it"
@@ -159,12 +152,15 @@ class Sequence:
                 return span.line_ends_after
         return self._record.view_line_ends(view) if position == self._record.view_size(view) else None
 
-    def _fetch(self, view: View, position: int, stop: int, few: int) -> list[ChunkRow]:
+    def _fetch(self, view: View, position: int, stop: int, few: int, wanted: int | None) -> list[ChunkRow]:
         """Up to ``few`` verified rows from ``position`` on, in the order of the view's index."""
+        if wanted is not None:
+            stop, few = (min(stop, wanted), few) if position < wanted else (stop, 1)
         after, last = position - 1, stop - 1
         if view.stream is None:
             after, last = position // self._chunk_size - 1, last // self._chunk_size
-        cursor = self._connection.execute(view.range_sql, (*self._key, after, last, min(few, last - after)))
+        most = min(few, last - after)
+        cursor = self._connection.execute(view.range_sql, (*self._key, after, last, most))
         try:
             # One by one: what is too large for a chunk is refused before the next is fetched.
             return [self._verified(values) for values in cursor]
@@ -187,14 +183,14 @@ class Sequence:
         return row
 
 
-def _apart(before: ChunkRow, row: ChunkRow) -> bool:
-    """Whether a chunk cannot come after another, or directly after it if that is what its number says."""
+def _apart(before: ChunkRow | None, row: ChunkRow) -> bool:
+    """Whether a chunk cannot come after another; the counters of the view are compared besides."""
+    if before is None:
+        return False
     if row.seq != before.seq + 1:
         return row.seq <= before.seq or row.time_start < before.time_end
     return (
         row.stdout_start != before.stdout_start + before.stdout_size
-        or row.stderr_start != before.stderr_start + before.stderr_size
         or row.stdout_line_start != before.stdout_line_start + before.stdout_lines
-        or row.stderr_line_start != before.stderr_line_start + before.stderr_lines
         or row.time_start < before.time_end
     )
