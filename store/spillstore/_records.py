@@ -191,6 +191,10 @@ class ArtifactRow(NamedTuple):
         """What ends a line."""
         return b"\r" if self.newline == "cr" else b"\n"
 
+    def stopped(self) -> bool:
+        """Whether it is as large as it may be under the ``stop`` policy, so that more may have come that nobody has."""
+        return self.policy == "stop" and self.size >= self.size_limit
+
     def parsed_hole(self) -> Hole | None:
         """The hole, if the roll policy has dropped anything."""
         return None if self.hole is None else Hole.from_json(self.hole)
