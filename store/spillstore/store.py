@@ -40,6 +40,7 @@ from spillstore._places import check_owner, check_private, read_small
 from spillstore._records import SessionRow, read_session_row
 from spillstore._trash import bury, disk_usage, remove_trash
 from spillstore.exceptions import (
+    IntegrityError,
     InvalidSettingError,
     SchemaTooOldError,
     SessionBusyError,
@@ -301,8 +302,11 @@ class Store:
     def check(self) -> int:
         """``Session.check`` for every session; returns how many were checked.
 
+        Others may go on writing and deleting; a session that is deleted meanwhile is not counted.
+
         Raises:
             IntegrityError: the first session in which something is wrong.
+            StorageError: one cannot be read.
         """
         count = 0
         for info in self.sessions():
@@ -310,7 +314,11 @@ class Store:
                 with self.session(info.id, info.project, read_only=True) as session:
                     session.check()
             except SessionNotFoundError:
-                continue  # deleted meanwhile
+                continue
+            except (IntegrityError, StorageError):
+                if self._exists(self._folder(info.id, info.project)):
+                    raise
+                continue  # what went wrong is that it was deleted
             count += 1
         return count
 
