@@ -957,7 +957,7 @@ class Artifact:
                 engine.artifact_row(connection, self._id)
             self._damaged(error)
             raise
-        except (sqlite3.Error, UnicodeDecodeError) as error:
+        except (sqlite3.Error, UnicodeDecodeError, MemoryError) as error:
             raise translation(error, f"reading {self._id}") from error
         finally:
             engine.give_back(connection)
