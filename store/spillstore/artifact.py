@@ -7,6 +7,7 @@ import dataclasses
 import functools
 import io
 import itertools
+import json
 import os
 import sqlite3
 import time
@@ -785,6 +786,8 @@ class Artifact:
 
             told = without_secrets(told, DEFAULT, {})
         assert isinstance(told, dict)  # as it was
+        if kind == RENDERED:
+            told["signature"] = self._signature(told)
         if at_once:
             self._engine.record(kind, self._id, told)
         else:
@@ -792,6 +795,8 @@ class Artifact:
 
     def events(self, kind: str | None = None, *, limit: int = 100) -> list[Event]:
         """What happened to it, newest first. Cost: the events of this artifact.
+
+        Texts that were rendered (``rendered``) are given back as previews, so those that this session did not sign are left out.
 
         Args:
             kind: only these.
@@ -807,7 +812,16 @@ class Artifact:
         with self._engine.reader() as connection:
             self._record(connection)
             rows = connection.execute(_sql.EVENTS_OF_ARTIFACT, key).fetchall()
-        return [infos.event_of(row) for row in rows]
+        found = map(infos.event_of, rows)
+        return [event for event in found if event.kind != RENDERED or self._signed(event.detail)]
+
+    def _signature(self, detail: Mapping[str, object]) -> str:
+        """What a text that was rendered is known by, since events have no digests and others may write them."""
+        said = {name: value for name, value in detail.items() if name != "signature"}
+        return self._engine.sign(f"{self._id} {json.dumps(said, sort_keys=True)}".encode())
+
+    def _signed(self, detail: Mapping[str, object]) -> bool:
+        return detail.get("signature") == self._signature(detail)
 
     def reading(
         self, shown: Iterable[bytes], start: int, end: int, *, stream: Stream = "combined"

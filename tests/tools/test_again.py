@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import shlex
+import sqlite3
 import subprocess
 import sys
 import time
@@ -24,6 +25,7 @@ from spillstore_tools.profiles.opencode import Opencode
 from spillstore_tools.retrieval import get_artifact
 from spillstore_tools.searching import search_artifact
 from spillstore_tools.spill import Spill
+from spillstore_tools.stored import render
 from spillstore_tools.truncation import TruncationProcessor
 
 CLI = f"{shlex.quote(sys.executable)} -m spillstore_tools.cli"
@@ -190,6 +192,24 @@ def test_a_forged_event_makes_no_output_vanish(tmp_path, key):
         assert "again" not in result.text.split("\n")[0]
         assert result.artifact_id != other.id
         assert b"1\n2\n3\n" == session.artifact(result.artifact_id).read_lines(1, 3)
+
+
+@pytest.mark.parametrize("key", [None, b"k" * 32])
+def test_a_forged_preview_is_not_shown(tmp_path, key):
+    """The text of a preview that is written into the audit log by somebody else is not given back as the preview."""
+    store = Store(tmp_path / "forged", digest_key=key, artifact_limit=200_000, **NO_FLOORS)
+    profile = profile_named("default")
+    with store.session("chat") as session:
+        rendered, spill = printed("default", session, DATA)
+        assert spill.artifact.info.hole is not None
+        assert rendered.text == render(spill.artifact, profile).text
+        with sqlite3.connect(store.root / "_" / "chat" / "session.db") as connection:
+            said = "replace(detail, 'some text', 'forged it')"
+            connection.execute(f"UPDATE event SET detail = {said} WHERE kind = 'rendered'")
+            assert 1 == connection.total_changes
+        connection.close()
+        assert "forged it" not in render(spill.artifact, profile).text
+        assert [] == spill.artifact.events("rendered")
 
 
 def test_a_cleaned_text_is_not_what_it_was_made_of(session):
