@@ -245,9 +245,12 @@ class RangeReader:
             span = self._hole.span(self._view)
             if span.line_ends_before < count <= span.line_ends_after:
                 return span.end
-        raise IntegrityError(
-            f"the chunk that holds the end of line {count} of {self._view.name} of {self.record.artifact_id} is missing"
-        )
+        what = f"the end of line {count} of {self._view.name} of {self.record.artifact_id}"
+        if self._view.stream is None:  # the next one would have been found if it were there
+            seq = 0 if row is None else row.seq + 1
+            seq = self._hole.last_seq if self._hole is not None and seq == self._hole.first_seq else seq
+            raise IntegrityError(f"chunk {seq}, which holds {what}, is missing")
+        raise IntegrityError(f"the chunk that holds {what} is missing")
 
     def _ends_in(self, block: Block, count: int) -> bool:
         return block.line_ends_before < count <= block.line_ends_before + block.line_ends

@@ -178,6 +178,9 @@ def test_no_read_leaves_out_a_chunk_that_is_missing(stored, kind):
         told = assert_right_or_told(asked, whole, f"without chunk {row.seq}")
         with pytest.raises(IntegrityError, match=f"chunk {row.seq} of {artifact.id} is missing"):
             artifact.verify()
+        if row.stdout_lines + row.stderr_lines:
+            with pytest.raises(IntegrityError, match=f"^chunk {row.seq}"):
+                artifact.locate(line=row.line_start + 2)
         put_back(connection, key, row)
         assert told > 10
     assert whole == {name: outcome(read) for name, read in asked.items()}
