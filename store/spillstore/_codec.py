@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 import threading
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import zstandard
@@ -120,6 +121,7 @@ def _row(chunk: RawChunk, data: bytes, start: bytes, algorithm: Algorithm) -> Ch
     return ChunkRow._make((*columns, digest, segments, data))
 
 
+@lru_cache(maxsize=64)
 def prefix(artifact_id: str, newline: str) -> bytes:
     """What the digest of every chunk of an artifact begins with.
 

@@ -71,7 +71,7 @@ def translated(doing: str) -> Iterator[None]:
     """
     try:
         yield
-    except (sqlite3.Error, UnicodeDecodeError) as error:
+    except (sqlite3.Error, UnicodeDecodeError, MemoryError) as error:
         raise translation(error, doing) from error
     except OSError as error:
         if isinstance(error, SpillstoreError):
@@ -91,7 +91,7 @@ def _os_translation(error: OSError, doing: str) -> StorageError:
     return StorageError(f"{doing} failed: {error}")
 
 
-def translation(error: sqlite3.Error | UnicodeDecodeError, doing: str) -> SpillstoreError:
+def translation(error: sqlite3.Error | UnicodeDecodeError | MemoryError, doing: str) -> SpillstoreError:
     """Our exception for one of ``sqlite3``'s, which decodes damaged names and texts without any care."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
@@ -113,9 +113,12 @@ def translation(error: sqlite3.Error | UnicodeDecodeError, doing: str) -> Spills
         sqlite3.SQLITE_MISMATCH,
         sqlite3.SQLITE_ERROR,
     }:
-        return IntegrityError(f"{doing} failed: the session's database is damaged ({error})")
+        # SQLite calls damaged, too, what the disk does not give.
+        unread = ", or its disk cannot be read" if code == sqlite3.SQLITE_CORRUPT else ""
+        return IntegrityError(f"{doing} failed: the session's database is damaged{unread} ({error})")
     most = f"; a row may have {_shape.MOST_ROW_BYTES} bytes" if code == sqlite3.SQLITE_TOOBIG else ""
-    return StorageError(f"{doing} failed: {error}{most}")
+    what = "there is not enough memory" if isinstance(error, MemoryError) else f"{error}{most}"
+    return StorageError(f"{doing} failed: {what}")
 
 
 @lru_cache(maxsize=1)

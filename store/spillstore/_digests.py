@@ -160,12 +160,12 @@ def digest_row(algorithm: Algorithm, values: Iterable[str | bytes | int | None])
     return digest_bytes(algorithm, b"".join(parts))
 
 
-def keyed_digest(key: str, data: bytes) -> str:
+def keyed_digest(key: bytes, data: bytes) -> str:
     """64 bits of a keyed BLAKE3, as eleven characters of URL-safe base64.
 
     Args:
-        key: 128 random bits in hexadecimal digits.
+        key: 32 bytes.
         data: what is digested.
     """
-    digest = blake3(data, key=key.encode("ascii")).digest(length=8)
+    digest = blake3(data, key=key).digest(length=8)
     return base64.urlsafe_b64encode(digest).rstrip(b"=").decode("ascii")

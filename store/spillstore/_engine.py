@@ -1103,7 +1103,8 @@ class Engine:
     def sign(self, data: bytes) -> str:
         """See ``Session.sign``."""
         self.check_usable()
-        return keyed_digest(self.row.uid, data)
+        # With a digest key, who can read the file can still not sign.
+        return keyed_digest(self.row.digest_algorithm.key or self.row.uid.encode("ascii"), data)
 
     def delete_artifact(self, artifact_id: str, *, why: str = "deleted") -> None:
         """Make an artifact unreadable at once, then free its space in small steps."""

@@ -12,24 +12,23 @@ hole's edge, after the hole itself was reported or skipped.
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, NamedTuple
+import itertools
+from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore import _codec, _sql
-from spillstore._codec import ChunkRow
-from spillstore._database import SESSION_KEY
+from spillstore._records import COMBINED
+from spillstore._sequence import FETCH, Sequence
 from spillstore.exceptions import DroppedRangeError, IntegrityError, RangeError, RangeTooLargeError
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator
 
+    from spillstore._codec import ChunkRow
     from spillstore._digests import Algorithm
     from spillstore._records import ArtifactRow, Hole, View
     from spillstore.info import Holes
 
-_FETCH = (
-    32  # rows a statement brings at most, so that a long read holds 2 MiB, not its whole answer compressed
-)
 _STEP = 4096
 
 
@@ -73,6 +72,8 @@ def runs(blocks: list[Block], start: int, end: int, terminator: bytes) -> Iterat
 class RangeReader:
     """Reads ranges of one view of one artifact, inside one transaction."""
 
+    __slots__ = ("_hole", "_sequence", "_size", "_skip", "_view", "record")
+
     def __init__(
         self,
         connection: sqlite3.Connection,
@@ -83,15 +84,12 @@ class RangeReader:
     ) -> None:
         if holes not in {"raise", "skip"}:
             raise RangeError(f'holes must be "raise" or "skip", not {holes!r}')
-        self._connection = connection
         self.record = record
-        self._algorithm = algorithm
+        self._sequence = Sequence(connection, record, algorithm)
         self._view = view
         self._skip = holes == "skip"
-        self._hole = record.parsed_hole()
+        self._hole = self._sequence.hole
         self._size = record.view_size(view)
-        self._prefix = _codec.prefix(record.artifact_id, record.newline)
-        self._key = (SESSION_KEY, record.artifact_key)
 
     # --- what callers ask for ---------------------------------------------------------------------------
 
@@ -127,31 +125,40 @@ class RangeReader:
 
     def read_time(self, start_us: int, end_us: int, max_bytes: int) -> bytes:
         """Bytes whose segments have a time in ``[start_us, end_us)``."""
-        record, hole = self.record, self._hole
-        if not record.size or start_us >= end_us:
+        hole = self._hole
+        if start_us >= end_us:
             return b""
         if hole is not None and not self._skip and start_us <= hole.time_end and end_us > hole.time_start:
             self._refuse(hole, f"seconds {start_us / 1e6:g} to {end_us / 1e6:g}")
-        last = self._locate(_sql.TIME_COMBINED, end_us)
-        if last is None:
-            return b""
-        first = self._locate(_sql.TIME_COMBINED, start_us)
-        after = first.seq - 1 if first is not None else -1
-        sql, stop = _sql.RANGE_COMBINED, last.seq
-        if self._view.stream is not None:
-            after = self._view_start(first) - 1 if first is not None else -1
-            sql, stop = self._view.range_sql, self._view_start(last)
         parts: list[bytes] = []
         size = 0
-        while after < stop:
-            rows, after = self._fetch(sql, after, stop)
-            for row in rows:
-                found = self._during(row, start_us, end_us) if row.time_end >= start_us else []
-                size += sum(map(len, found))
-                parts += found
-                if size > max_bytes:
-                    raise _too_large(f"more than {size}", max_bytes)
+        for row in self._since(self._view, start_us, end_us):
+            if row.time_start >= end_us:
+                break
+            found = self._during(row, start_us, end_us) if row.time_end >= start_us else []
+            size += sum(map(len, found))
+            parts += found
+            if size > max_bytes:
+                raise _too_large(f"more than {size}", max_bytes)
+            if row.time_end >= end_us:  # and so is what comes behind it
+                break
         return b"".join(parts)
+
+    def _since(self, view: View, start_us: int, end_us: int) -> Iterator[ChunkRow]:
+        """The chunks that hold bytes of a view, from the first on that may hold some of ``start_us`` or later.
+
+        The look-up may find a chunk too early where the right one is missing, and never one too late. Whoever walks on from
+        there to the first chunk of ``end_us`` or later, which is fetched for this alone, meets the gap.
+        """
+        first, last = (
+            self._sequence.locate(_sql.TIME_COMBINED, time_us) if time_us else None
+            for time_us in (start_us, end_us)
+        )
+        begin, size = (0, 0) if first is None else view.place(first, self.record.chunk_size)[:2]
+        wanted = 0 if last is None else sum(view.place(last, self.record.chunk_size)[:2])
+        for low, high in self._parts(begin, self.record.view_size(view), view):
+            head = first if size and low == begin else None
+            yield from self._sequence.walk(view, low, high, head=head, begins=True, wanted=wanted)
 
     def _during(self, row: ChunkRow, start_us: int, end_us: int) -> list[bytes]:
         """The view's bytes of a chunk's segments whose time is in ``[start_us, end_us)``."""
@@ -205,22 +212,17 @@ class RangeReader:
                     self._refuse(self._hole, f"byte {position}")
                 return self._hole.lines(self._view)[1]
         (block,) = self._walk(position, position + 1, [], None)
-        before, _ = self._line_counters(block.row)
-        return before + block.data.count(self.record.terminator(), 0, position - block.start) + 1
+        inside = block.data.count(self.record.terminator(), 0, position - block.start)
+        return block.line_ends_before + inside + 1
 
     def start_of_time(self, time_us: int) -> int:
         """The first byte that entered the sequence at that time or later."""
-        row = self._locate(_sql.TIME_COMBINED, time_us)
-        after = row.seq - 1 if row is not None else -1
-        last = self.record.size // self.record.chunk_size
-        while after < last:
-            rows, after = self._fetch(_sql.RANGE_COMBINED, after, last, 2)
-            for each in rows:
-                position = self._view_start(each)
-                for segment in _codec.segments_of(each):
-                    if segment.time >= time_us:
-                        return position
-                    position += segment.length if self._view.stream in {None, segment.stream} else 0
+        for row in self._since(COMBINED, time_us, 0):
+            position = self._place(row)[0]
+            for segment in _codec.segments_of(row) if row.time_end >= time_us else ():
+                if segment.time >= time_us:
+                    return position
+                position += segment.length if self._view.stream in {None, segment.stream} else 0
         return self._size
 
     # --- positions --------------------------------------------------------------------------------------
@@ -234,50 +236,53 @@ class RangeReader:
             return 0
         if count > self.record.view_line_ends(self._view):
             return self._size
-        row = self._locate(self._view.line_sql, count)
+        row = self._sequence.locate(self._view.line_sql, count)
         if row is not None:
             block = self._block(row)
             if self._ends_in(block, count):
                 return block, self._offset(block, count)
-        if self._hole is None:
-            raise IntegrityError(f"the chunk that holds line {count} of {self.record.artifact_id} is missing")
-        return self._hole.span(self._view).end
-
-    def _line_counters(self, row: ChunkRow) -> tuple[int, int]:
-        """Line ends of the view before the chunk, and in it."""
-        if self._view.stream is None:
-            return row.line_start, row.stdout_lines + row.stderr_lines
-        return (
-            (row.stdout_line_start, row.stdout_lines),
-            (row.stderr_line_start, row.stderr_lines),
-        )[self._view.stream]
+        if self._hole is not None:
+            span = self._hole.span(self._view)
+            if span.line_ends_before < count <= span.line_ends_after:
+                return span.end
+        what = f"the end of line {count} of {self._view.name} of {self.record.artifact_id}"
+        if self._view.stream is None:  # the next one would have been found if it were there
+            seq = 0 if row is None else row.seq + 1
+            seq = self._hole.last_seq if self._hole is not None and seq == self._hole.first_seq else seq
+            raise IntegrityError(f"chunk {seq}, which holds {what}, is missing")
+        raise IntegrityError(f"the chunk that holds {what} is missing")
 
     def _ends_in(self, block: Block, count: int) -> bool:
-        before, inside = self._line_counters(block.row)
-        return before < count <= before + inside
+        return block.line_ends_before < count <= block.line_ends_before + block.line_ends
 
     def _offset(self, block: Block, count: int) -> int:
-        before, _ = self._line_counters(block.row)
-        return after_nth(block.data, self.record.terminator(), count - before)
+        return after_nth(block.data, self.record.terminator(), count - block.line_ends_before)
 
     # --- chunks -----------------------------------------------------------------------------------------
 
+    def _parts(self, start: int, end: int, view: View) -> list[tuple[int, int]]:
+        """The bytes ``[start, end)`` of a view without those of the hole: up to two ranges, none of them empty."""
+        if self._hole is None:
+            parts = [(start, end)]
+        else:
+            span = self._hole.span(view)
+            parts = [(start, min(end, span.start)), (max(start, span.end), end)]
+        return [(low, high) for low, high in parts if low < high]
+
     def _join(self, start: int, end: int, max_bytes: int, known: list[Block]) -> bytes:
         """The bytes ``[start, end)``, the hole checked or skipped; ``known`` blocks are not decoded again."""
-        if self._hole is not None:
-            span = self._hole.span(self._view)
-            if start < span.end and end > span.start:
-                if not self._skip:
-                    self._refuse(self._hole, f"bytes {start} to {end}")
-                present = max(0, span.start - start) + max(0, end - span.end)
-                if present > max_bytes:
-                    raise _too_large(str(present), max_bytes)
-                return self._piece(start, min(end, span.start), known) + self._piece(
-                    max(start, span.end), end, known
-                )
-        if end - start > max_bytes:
-            raise _too_large(str(end - start), max_bytes)
-        return self._piece(start, end, known)
+        if self._hole is None:
+            if end - start > max_bytes:
+                raise _too_large(str(end - start), max_bytes)
+            return self._piece(start, end, known)
+        span = self._hole.span(self._view)
+        if start < span.end and end > span.start and not self._skip:
+            self._refuse(self._hole, f"bytes {start} to {end}")
+        parts = self._parts(start, end, self._view)
+        present = sum(high - low for low, high in parts)
+        if present > max_bytes:
+            raise _too_large(str(present), max_bytes)
+        return b"".join([self._piece(low, high, known) for low, high in parts])
 
     def _piece(self, start: int, end: int, known: list[Block]) -> bytes:
         if start >= end:
@@ -296,121 +301,44 @@ class RangeReader:
         There a position says its chunk, so neither blocks nor their starts are needed: 0.1 of the time of reading 64 KiB.
         """
         size = self.record.chunk_size
-        seq, last = start // size, (end - 1) // size
-        low, high = start - seq * size, end - last * size
-        parts: list[bytes | memoryview] = []
-        while seq <= last:
-            rows, _ = self._fetch(_sql.RANGE_COMBINED, seq - 1, last)
-            for row in rows:
-                if row.seq != seq or (row.size != size and seq != last):
-                    raise self._missing(seq * size)
-                parts.append(_codec.decode(row))
-                seq += 1
-            if not rows:
-                raise self._missing(seq * size)
-        if len(parts[-1]) < high:
-            raise self._missing(last * size + len(parts[-1]))
+        low, high = start % size, end - (end - 1) // size * size
+        parts: list[bytes | memoryview] = list(
+            map(_codec.decode, self._sequence.walk(self._view, start, end))
+        )
         if len(parts) == 1:
             return bytes(parts[0][low:high])
         parts[0], parts[-1] = memoryview(parts[0])[low:], memoryview(parts[-1])[:high]
         return b"".join(parts)
 
     def _walk(self, start: int, end: int, known: list[Block], limit: int | None) -> list[Block]:
-        """The blocks that cover ``[start, end)``, each checked to begin where the one before ended.
+        """The blocks that cover ``[start, end)``, in which nothing is dropped; ``known`` ones are used as they are.
 
-        ``known`` blocks at either side are used as they are. Up to ``limit`` blocks are found between them; if there are
-        more, the walk ends there.
+        If there are more than ``limit``, the walk ends there.
         """
         head = next((block for block in known if block.start <= start < block.end), None)
         tail = next((block for block in known if block.start < end <= block.end and block is not head), None)
-        position = start if head is None else head.end
-        walked = [] if head is None else [head]
-        stop = end if tail is None else tail.start
-        if position < stop:
-            for block in self._between(position, stop, head, limit):
-                if not block.start <= position < block.end or (block.start < position and position != start):
-                    raise self._missing(position)
-                position = block.end
-                walked.append(block)
-                if len(walked) == limit:
-                    return walked
-        if tail is not None and tail.start == position:
-            position = tail.end
-            walked.append(tail)
-        if position < end:
-            raise self._missing(position)
-        return walked
-
-    def _between(self, start: int, stop: int, head: Block | None, limit: int | None) -> list[Block]:
-        """The blocks of the chunks that hold ``[start, stop)``; ``head`` is the one before them, if it is known."""
-        found: list[Block] = []
-        if self._view.stream is None:
-            size = self.record.chunk_size
-            after, last = start // size - 1, (stop - 1) // size
-        else:
-            last = stop - 1
-            if head is not None:
-                after = head.start
-            else:
-                located = self._locate(self._view.byte_sql, start)
-                if located is None:
-                    raise self._missing(start)
-                found.append(self._block(located))
-                after = self._view_start(located)
-        while after < last and (limit is None or len(found) < limit):
-            rows, after = self._fetch(self._view.range_sql, after, last, limit)
-            found += [self._block(row) for row in rows]
-        return found
-
-    def _fetch(self, sql: str, after: int, last: int, limit: int | None = None) -> tuple[list[ChunkRow], int]:
-        """A few verified rows with a key in ``(after, last]``, and where to go on; ``last`` if that was all."""
-        combined = sql is _sql.RANGE_COMBINED
-        few = min(_FETCH, limit or _FETCH, last - after)
-        # One by one: what is too large for a chunk is refused before the next is fetched.
-        rows = [
-            self._verified(values) for values in self._connection.execute(sql, (*self._key, after, last, few))
-        ]
-        if len(rows) < few:
-            return rows, last
-        following = rows[-1].seq if combined else self._view_start(rows[-1])
-        if following <= after:  # an index that contradicts its table would have us go round for ever
-            raise IntegrityError(f"the chunks of {self.record.artifact_id} are not in order")
-        return rows, following
-
-    def _locate(self, sql: str, bound: int) -> ChunkRow | None:
-        values = self._connection.execute(sql, (*self._key, bound)).fetchone()
-        return None if values is None else self._verified(values)
-
-    def _verified(self, values: tuple[Any, ...]) -> ChunkRow:
-        row = ChunkRow._make(values)
-        _codec.verify(row, self._prefix, self._algorithm)
-        chunk_size = self.record.chunk_size
-        expected = min(chunk_size, self.record.size - row.seq * chunk_size)
-        if row.size != expected:
-            # Right once, perhaps: the unfinished last chunk as it was before it grew.
-            raise IntegrityError(
-                f"chunk {row.seq} of {self.record.artifact_id} has {row.size} bytes where its artifact has {expected}"
-            )
-        return row
+        rows = self._sequence.walk(
+            self._view,
+            start,
+            end,
+            head=None if head is None else head.row,
+            tail=None if tail is None else tail.row,
+            few=min(FETCH, limit or FETCH),
+        )
+        blocks = {id(block.row): block for block in (head, tail) if block is not None}
+        return [blocks.get(id(row)) or self._block(row) for row in itertools.islice(rows, limit)]
 
     def _block(self, row: ChunkRow) -> Block:
         raw = _codec.decode(row)
         if self._view.stream is not None:
             raw = _codec.stream_part(row, raw, self._view.stream)
-        return Block(row, self._view_start(row), raw, *self._line_counters(row))
+        start, _, line_ends_before, line_ends = self._place(row)
+        return Block(row, start, raw, line_ends_before, line_ends)
 
-    def _view_start(self, row: ChunkRow) -> int:
-        """Bytes of the view before a chunk."""
-        if self._view.stream is None:
-            return row.seq * self.record.chunk_size
-        return (row.stdout_start, row.stderr_start)[self._view.stream]
+    def _place(self, row: ChunkRow) -> tuple[int, int, int, int]:
+        return self._view.place(row, self.record.chunk_size)
 
     # --- refusals ---------------------------------------------------------------------------------------
-
-    def _missing(self, position: int) -> IntegrityError:
-        return IntegrityError(
-            f"the chunk that holds byte {position} of {self._view.name} of {self.record.artifact_id} is missing"
-        )
 
     def _refuse_lines(self, hole: Hole, first: int, last: int) -> None:
         low, high = hole.lines(self._view)

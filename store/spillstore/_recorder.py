@@ -17,7 +17,8 @@ from spillstore._chunker import ALL_BITS, Chunker
 from spillstore._database import SESSION_KEY, translated
 from spillstore._digests import new_digest
 from spillstore._freshness import changed_sum
-from spillstore._records import VIEWS, ArtifactRow, Hole, HoleSpan, SessionRow, View
+from spillstore._records import COMBINED, VIEWS, ArtifactRow, Hole, HoleSpan, SessionRow, View
+from spillstore._sequence import Sequence
 from spillstore.exceptions import (
     DiskFullError,
     IntegrityError,
@@ -261,8 +262,17 @@ class Recorder:
         """The digest over the digests of all chunks present, in order."""
         total = new_digest(self.session.digest_algorithm)
         key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
-        for (digest,) in connection.execute(_sql.CHUNK_DIGESTS, key):
+        hole = row.parsed_hole()
+        dropped = range(0) if hole is None else range(hole.first_seq, hole.last_seq)
+        present = (seq for seq in range(row.chunks) if seq not in dropped)
+        for seq, digest in connection.execute(_sql.CHUNK_DIGESTS, key):
+            if (expected := next(present, None)) != seq:
+                raise IntegrityError(
+                    f"chunk {expected} of {row.artifact_id} is missing, and chunk {seq} stands there"
+                )
             total.update(digest)
+        if (expected := next(present, None)) is not None:
+            raise IntegrityError(f"chunk {expected} of {row.artifact_id} is missing")
         return total.digest()
 
     def _roll(
@@ -298,12 +308,16 @@ class Recorder:
 
     def _chunk(self, connection: sqlite3.Connection, row: ArtifactRow, seq: int) -> ChunkRow:
         """One chunk's row that must be there."""
-        found = connection.execute(
-            _sql.RANGE_COMBINED, (SESSION_KEY, row.artifact_key, seq - 1, seq, 1)
-        ).fetchone()
-        if found is None:
-            raise IntegrityError(f"chunk {seq} of {row.artifact_id} is missing")
-        return _codec.ChunkRow(*found)
+        (found,) = self._chunks(connection, row, seq, seq + 1)
+        return found
+
+    def _chunks(
+        self, connection: sqlite3.Connection, row: ArtifactRow, first: int, end: int
+    ) -> list[ChunkRow]:
+        """The chunks ``[first, end)`` that are stored, none of them in the hole."""
+        sequence = Sequence(connection, row, self.session.digest_algorithm)
+        size = row.chunk_size
+        return list(sequence.walk(COMBINED, first * size, min(end * size, row.size)))
 
     def _renumber(self, connection: sqlite3.Connection, row: ArtifactRow) -> ArtifactRow:
         """Count CRs as line ends: chunk the stored bytes once more with the same borders, a few at a time."""
@@ -312,13 +326,7 @@ class Recorder:
         key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
         stored = 0
         for first in range(0, row.chunks, _RENUMBER_CHUNKS):
-            limits = (first - 1, first + _RENUMBER_CHUNKS - 1, _RENUMBER_CHUNKS)
-            old = [
-                _codec.ChunkRow(*found)
-                for found in connection.execute(
-                    _sql.RANGE_COMBINED, (SESSION_KEY, row.artifact_key, *limits)
-                ).fetchall()
-            ]
+            old = self._chunks(connection, row, first, first + _RENUMBER_CHUNKS)
             for chunk in old:
                 raw, start = _codec.decode(chunk), 0
                 for segment in _codec.segments_of(chunk):

@@ -18,6 +18,8 @@ from spillstore.exceptions import IntegrityError, InvalidIdError, RangeError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from spillstore._codec import ChunkRow
+
 _HOLE_CHARACTERS = 4096
 STREAMS: Final = ("stdout", "stderr")
 
@@ -31,6 +33,14 @@ class View(NamedTuple):
     line_sql: str
     range_sql: str
     byte_sql: str  # none for the combined view: there a position says its chunk
+
+    def place(self, row: ChunkRow, chunk_size: int) -> tuple[int, int, int, int]:
+        """Where a chunk stands in the view: bytes before it and in it, line ends before it and in it."""
+        if self.stream is None:
+            return row.seq * chunk_size, row.size, row.line_start, row.stdout_lines + row.stderr_lines
+        if self.stream == STDOUT:
+            return row.stdout_start, row.stdout_size, row.stdout_line_start, row.stdout_lines
+        return row.stderr_start, row.stderr_size, row.stderr_line_start, row.stderr_lines
 
 
 COMBINED = View("combined", None, COMBINED_BIT, _sql.LINE_COMBINED, _sql.RANGE_COMBINED, "")
@@ -180,6 +190,10 @@ class ArtifactRow(NamedTuple):
     def terminator(self) -> bytes:
         """What ends a line."""
         return b"\r" if self.newline == "cr" else b"\n"
+
+    def stopped(self) -> bool:
+        """Whether it is as large as it may be under the ``stop`` policy, so that more may have come that nobody has."""
+        return self.policy == "stop" and self.size >= self.size_limit
 
     def parsed_hole(self) -> Hole | None:
         """The hole, if the roll policy has dropped anything."""

@@ -132,6 +132,8 @@ def statements() -> dict[str, ClauseElement]:
         .order_by(artifact.c.artifact_id)
         .limit(_P("limit", type_=sa.BigInteger))
         .offset(_ZERO),
+        # In no order that is asked for: to have one of the primary key, the planner would walk that. The index gives rows in
+        # the order in which they were inserted.
         "ARTIFACTS_ALIKE": sa.select(artifact.c.artifact_id)
         .where(
             _of(
@@ -140,10 +142,13 @@ def statements() -> dict[str, ClauseElement]:
                 artifact.c.artifact_id != _P("artifact_id"),
                 artifact.c.state == sa.literal_column("'sealed'"),
                 artifact.c.hole.is_(None),
+                sa.or_(
+                    artifact.c.policy != sa.literal_column("'stop'"),
+                    artifact.c.size < artifact.c.size_limit,
+                ),
             )
         )
-        .order_by(artifact.c.artifact_key)
-        .limit(_ONE)
+        .limit(_P("limit", type_=sa.BigInteger))
         .offset(_ZERO),
         "ARTIFACTS_SUMMARY": sa.select(
             sa.func.count(), sa.func.coalesce(sa.func.sum(artifact.c.kept), _ZERO)
@@ -168,7 +173,7 @@ def statements() -> dict[str, ClauseElement]:
             sa.func.coalesce(sa.func.sum(sa.func.length(c.data) + sa.func.length(c.segments)), _ZERO)
         ).where(_of_artifact(c.seq >= _P("first"), c.seq < _P("last"))),
         "CHUNK_FIRST": sa.select(sa.func.min(c.seq)).where(_of_artifact()),
-        "CHUNK_DIGESTS": sa.select(c.digest).where(_of_artifact()).order_by(c.seq),
+        "CHUNK_DIGESTS": sa.select(c.seq, c.digest).where(_of_artifact()).order_by(c.seq),
         "CHUNKS_WITHOUT_ARTIFACT": sa.select(c.artifact_key)
         .where(_of(chunk, c.artifact_key.not_in(sa.select(artifact.c.artifact_key).where(_of(artifact)))))
         .distinct(),
@@ -262,10 +267,20 @@ def statements() -> dict[str, ClauseElement]:
             .offset(_ZERO)
         )
         out[name] = sa.delete(event).where(_of(event, event.c.event_key.in_(doomed)))
+    # In no order that is asked for, like ARTIFACTS_ALIKE.
     out["EVENTS_SHOWN"] = (
         sa.select(*_EVENT_COLUMNS)
-        .where(_of(event, event.c.shown == _P("shown")))
-        .order_by(event.c.event_key.desc())
+        .where(
+            _of(
+                event,
+                event.c.shown == _P("shown"),
+                sa.exists().where(
+                    artifact.c.session_key == event.c.session_key,
+                    artifact.c.artifact_id == event.c.artifact_id,
+                    artifact.c.state != sa.literal_column("'deleted'"),
+                ),
+            )
+        )
         .limit(_P("limit", type_=sa.BigInteger))
         .offset(_ZERO)
     )

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
-from spillstore import _codec, _sql
+from spillstore import _codec
 from spillstore import info as infos
 from spillstore._chunker import ALL_BITS, Chunker, Totals
-from spillstore._database import SESSION_KEY
+from spillstore._database import read_transaction
 from spillstore._digests import new_digest
 from spillstore._records import COMBINED
+from spillstore._sequence import Sequence
 from spillstore.exceptions import IntegrityError
 
 if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable
+
     from spillstore._codec import ChunkRow
+    from spillstore._digests import Algorithm
     from spillstore._engine import Engine
     from spillstore._records import ArtifactRow
     from spillstore.info import Verification
@@ -22,13 +28,45 @@ _BATCH = 16  # chunks fetched in one short statement
 _TIME_COLUMNS = {_codec.ChunkRow._fields.index("time_start"), _codec.ChunkRow._fields.index("time_end")}
 
 
+def verify(engine: Engine, record: ArtifactRow) -> Verification:
+    """Verify an artifact of which ``record`` was the row a moment ago.
+
+    Each few chunks are read for themselves, so that nobody is held up. Meanwhile the artifact may be deleted or evicted, or
+    grow, roll or end. So what looks like damage is looked at again in one snapshot, its row first, and only what is wrong in
+    that is told.
+
+    Raises:
+        ArtifactNotFoundError: it was deleted meanwhile.
+        IntegrityError: says what is damaged, and where.
+    """
+    algorithm = engine.row.digest_algorithm
+    try:
+        return Verifier(engine.reader, record, algorithm).run()
+    except IntegrityError:
+        with engine.reader() as connection, read_transaction(connection, "verifying"):
+            record = engine.artifact_row(connection, record.artifact_id)
+            return Verifier(lambda: contextlib.nullcontext(connection), record, algorithm).run()
+
+
 class Verifier:
     """Verifies one artifact as its row says it is; memory stays flat."""
 
-    def __init__(self, engine: Engine, record: ArtifactRow) -> None:
-        self._engine = engine
+    def __init__(
+        self,
+        connections: Callable[[], contextlib.AbstractContextManager[sqlite3.Connection]],
+        record: ArtifactRow,
+        algorithm: Algorithm,
+    ) -> None:
+        """Prepare to verify.
+
+        Args:
+            connections: lends a connection for a few chunks.
+            record: the artifact's row.
+            algorithm: of the session.
+        """
+        self._connections = connections
         self._record = record
-        self._algorithm = engine.row.digest_algorithm
+        self._algorithm = algorithm
         self._hole = record.parsed_hole()
         self._content = new_digest(self._algorithm)
         self._digests = new_digest(self._algorithm)
@@ -44,10 +82,9 @@ class Verifier:
         last = self._record.chunks - 1
         for first, end in self._present():
             for batch in range(first, end, _BATCH):
-                rows = self._fetch(batch, min(batch + _BATCH, end) - 1)
-                for seq in range(batch, min(batch + _BATCH, end)):
-                    self._one(seq, rows.get(seq), is_last=seq == last)
-        if self._fetch(last + 1, 2**62):
+                for row in self._fetch(batch, min(batch + _BATCH, end)):
+                    self._one(row, is_last=row.seq == last)
+        if self._stray(last + 1, 2**62) is not None:
             raise IntegrityError(f"{self._record.artifact_id} holds chunks past its last one, {last}")
         self._compare_totals()
         return infos.Verification(chunks=self._chunks, size=self._size, content=self._content_known())
@@ -57,9 +94,9 @@ class Verifier:
         hole = self._hole
         if hole is None:
             return [(0, self._record.chunks)]
-        if found := self._fetch(hole.first_seq, hole.last_seq - 1):
+        if (found := self._stray(hole.first_seq, hole.last_seq - 1)) is not None:
             raise IntegrityError(
-                f"chunk {min(found)} of {self._record.artifact_id} was dropped, and is still there"
+                f"chunk {found} of {self._record.artifact_id} was dropped, and is still there"
             )
         return [(0, hole.first_seq), (hole.last_seq, self._record.chunks)]
 
@@ -70,18 +107,19 @@ class Verifier:
     def _content_known(self) -> bool:
         return self._record.content_digest is not None and self._hole is None
 
-    def _fetch(self, first: int, last: int) -> dict[int, ChunkRow]:
-        with self._engine.reader() as connection:
-            found = connection.execute(
-                _sql.RANGE_COMBINED, (SESSION_KEY, self._record.artifact_key, first - 1, last, _BATCH)
-            ).fetchall()
-        return {row[0]: _codec.ChunkRow(*row) for row in found}
+    def _fetch(self, first: int, end: int) -> list[ChunkRow]:
+        """The chunks ``[first, end)``; they are in their places, and their digests are right."""
+        size = self._record.chunk_size
+        with self._connections() as connection:
+            sequence = Sequence(connection, self._record, self._algorithm)
+            return list(sequence.walk(COMBINED, first * size, min(end * size, self._record.size)))
 
-    def _one(self, seq: int, row: ChunkRow | None, *, is_last: bool) -> None:
-        name, hole = self._record.artifact_id, self._hole
-        if row is None:
-            raise IntegrityError(f"chunk {seq} of {name} is missing")
-        _codec.verify(row, _codec.prefix(name, self._record.newline), self._algorithm)
+    def _stray(self, first: int, last: int) -> int | None:
+        with self._connections() as connection:
+            return Sequence(connection, self._record, self._algorithm).stray(first, last)
+
+    def _one(self, row: ChunkRow, *, is_last: bool) -> None:
+        name, hole, seq = self._record.artifact_id, self._hole, row.seq
         raw = _codec.decode(row)
         if hole is not None and seq == hole.last_seq:
             self._chunker = self._chunker_at(seq, _totals_before(row))

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import io
+import itertools
+import json
 import os
 import sqlite3
 import time
@@ -20,7 +23,7 @@ from spillstore._database import SESSION_KEY, read_transaction, translated, tran
 from spillstore._digests import new_digest
 from spillstore._ranges import RangeReader, runs
 from spillstore._records import COMBINED, STREAMS, VIEWS, ArtifactRow, view_of
-from spillstore._verify import Verifier
+from spillstore._verify import verify
 from spillstore.exceptions import (
     ArtifactNotFoundError,
     IntegrityError,
@@ -61,7 +64,8 @@ _BLOCKS = 16  # chunks that an iterator fetches in one short transaction
 _AHEAD = 4  # such batches, from which on the next ones are read ahead
 _LARGEST = 2**62
 READ = "read"  # the kind of the event
-_READS = 200  # that have shown the same, of which one may be of an artifact that is still there
+_READS = 200  # that are said to have shown the same, of which one may be of an artifact that is still there
+_ORIGINS = 4  # of each kind that are read to find out whether they are the same
 T = TypeVar("T")
 P = ParamSpec("P")
 
@@ -680,13 +684,17 @@ class Artifact:
     def verify(self) -> Verification:
         """Read every chunk and recompute every digest and counter. Cost: decoding all of it, in flat memory.
 
+        Somebody may write it, drop its middle or delete it meanwhile: what looks like damage is read again in one snapshot,
+        and told if it is still there.
+
         Raises:
+            ArtifactNotFoundError: it was deleted.
             IntegrityError: says what is damaged, and where.
         """
         with self._engine.reader() as connection, read_transaction(connection, "verifying"):
             record = self._record(connection)
         try:
-            return Verifier(self._engine, record).run()
+            return verify(self._engine, record)
         except IntegrityError as error:
             self._damaged(error)
             raise
@@ -778,6 +786,8 @@ class Artifact:
 
             told = without_secrets(told, DEFAULT, {})
         assert isinstance(told, dict)  # as it was
+        if kind == RENDERED:
+            told["signature"] = self._signature(told)
         if at_once:
             self._engine.record(kind, self._id, told)
         else:
@@ -785,6 +795,8 @@ class Artifact:
 
     def events(self, kind: str | None = None, *, limit: int = 100) -> list[Event]:
         """What happened to it, newest first. Cost: the events of this artifact.
+
+        Texts that were rendered (``rendered``) are given back as previews, so those that this session did not sign are left out.
 
         Args:
             kind: only these.
@@ -800,7 +812,16 @@ class Artifact:
         with self._engine.reader() as connection:
             self._record(connection)
             rows = connection.execute(_sql.EVENTS_OF_ARTIFACT, key).fetchall()
-        return [infos.event_of(row) for row in rows]
+        found = map(infos.event_of, rows)
+        return [event for event in found if event.kind != RENDERED or self._signed(event.detail)]
+
+    def _signature(self, detail: Mapping[str, object]) -> str:
+        """What a text that was rendered is known by, since events have no digests and others may write them."""
+        said = {name: value for name, value in detail.items() if name != "signature"}
+        return self._engine.sign(f"{self._id} {json.dumps(said, sort_keys=True)}".encode())
+
+    def _signed(self, detail: Mapping[str, object]) -> bool:
+        return detail.get("signature") == self._signature(detail)
 
     def reading(
         self, shown: Iterable[bytes], start: int, end: int, *, stream: Stream = "combined"
@@ -830,8 +851,11 @@ class Artifact:
     def origin(self, *, alike: bool = True) -> Origin | None:
         """Where the session holds the same bytes already, or None: another artifact, or what was read of one.
 
-        Both streams count, in the order in which they came; which of them a byte belongs to does not. The oldest artifact
-        with the same bytes comes first, then what a ``reading`` has shown. Cost: two look-ups.
+        Both streams count, in the order in which they came; which of them a byte belongs to does not. An artifact with the
+        same bytes comes first, then what a ``reading`` has shown. What is said to be the same is read and digested before it
+        is named, since others can write what was read when: an artifact that is damaged, that is being written or that has
+        lost some is no origin, and neither is one that has met its limit and keeps only the beginning (``stop``). Cost: two
+        look-ups; where they find something, reading as much as this artifact has, eight times at most.
 
         Args:
             alike: whether artifacts with the same bytes count, or only what was read.
@@ -839,23 +863,52 @@ class Artifact:
         self._engine.audit.flush()
         with self._engine.reader() as connection:
             record = self._record(connection)
-            digest = record.content_digest
-            if digest is None:
-                return None
-            key = {"session_key": SESSION_KEY, "artifact_id": self._id, "content_digest": digest}
-            same = connection.execute(_sql.ARTIFACTS_ALIKE, key).fetchone() if alike else None
-            if same is not None:
-                return infos.Origin(same[0], "combined", 0, record.size)
-            shown = {"session_key": SESSION_KEY, "shown": digest, "limit": _READS}
-            for event in map(infos.event_of, connection.execute(_sql.EVENTS_SHOWN, shown).fetchall()):
-                read = event.detail
-                if event.artifact_id not in {None, self._id}:
-                    with contextlib.suppress(ArtifactNotFoundError):  # deleted since
-                        if self._engine.artifact_row(connection, str(event.artifact_id)).hole is None:
-                            return infos.Origin(
-                                str(event.artifact_id), read["stream"], read["start"], read["end"]
-                            )
-        return None
+        if record.content_digest is None or record.stopped():
+            return None
+        said = self._said_origins(record, alike=alike)
+        return next((origin for origin in said if self._holds(origin, record)), None)
+
+    def _said_origins(self, record: ArtifactRow, *, alike: bool) -> Iterator[Origin]:
+        """Where the same bytes may be, a few of each kind; what a read has shown is only what its event says."""
+        key = {"session_key": SESSION_KEY, "artifact_id": self._id, "limit": _ORIGINS}
+        if alike:
+            with self._engine.reader() as connection:
+                rows = connection.execute(
+                    _sql.ARTIFACTS_ALIKE, {**key, "content_digest": record.content_digest}
+                ).fetchall()
+            yield from (infos.Origin(name, "combined", 0, record.size) for (name,) in rows)
+        with self._engine.reader() as connection:
+            found = connection.execute(
+                _sql.EVENTS_SHOWN, {**key, "shown": record.content_digest, "limit": _READS}
+            ).fetchall()
+        said = dict.fromkeys(filter(None, map(_said_origin, found)))  # each once, in their order
+        clipped = filter(None, (self._clipped(origin, record.size) for origin in said))
+        yield from itertools.islice(clipped, _ORIGINS)
+
+    def _clipped(self, origin: Origin, size: int) -> Origin | None:
+        """A range of another artifact without what lies past its end, if that is so large and can stay as it is."""
+        try:
+            with self._engine.reader() as connection:
+                other = self._engine.artifact_row(connection, origin.artifact_id)
+        except (ArtifactNotFoundError, IntegrityError):  # deleted since, or damaged
+            return None
+        end = min(origin.end, other.view_size(view_of(origin.stream)))
+        whole = other.state != "open" and other.hole is None and other.artifact_id != self._id
+        return dataclasses.replace(origin, end=end) if whole and end - origin.start == size else None
+
+    def _holds(self, origin: Origin, record: ArtifactRow) -> bool:
+        """Whether the bytes there are those of this artifact: by reading them."""
+        digest = new_digest(self._engine.row.digest_algorithm)
+        twin = Artifact(self._engine, origin.artifact_id).unrecorded()
+        try:
+            for block in twin._chunks(origin.start, origin.end, origin.stream, "raise"):  # noqa: SLF001  # one class
+                digest.update(block)
+        except (
+            ArtifactNotFoundError,
+            IntegrityError,
+        ):  # deleted since, or damaged, which reading it has told
+            return False
+        return digest.digest() == record.content_digest
 
     # --- inside -----------------------------------------------------------------------------------------
 
@@ -918,7 +971,7 @@ class Artifact:
                 engine.artifact_row(connection, self._id)
             self._damaged(error)
             raise
-        except (sqlite3.Error, UnicodeDecodeError) as error:
+        except (sqlite3.Error, UnicodeDecodeError, MemoryError) as error:
             raise translation(error, f"reading {self._id}") from error
         finally:
             engine.give_back(connection)
@@ -977,6 +1030,20 @@ class _Raw(io.RawIOBase):
         self._position = start + len(data)
         self._given += len(data)
         return len(data)
+
+
+def _said_origin(row: Any) -> Origin | None:
+    """What an event says of a read, if it is a read at all; anybody may have written it."""
+    try:
+        event = infos.event_of(row)
+    except IntegrityError:
+        return None
+    stream, start, end = (event.detail.get(name) for name in ("stream", "start", "end"))
+    if event.artifact_id is None or not isinstance(stream, str) or stream not in VIEWS:
+        return None
+    if type(start) is not int or type(end) is not int or not 0 <= start <= end:
+        return None
+    return infos.Origin(event.artifact_id, stream, start, end)  # type: ignore[arg-type]  # one of the views
 
 
 def info_of(engine: Engine, record: ArtifactRow) -> ArtifactInfo:

@@ -16,7 +16,7 @@ from spillstore._ids import ARTIFACT_ID, new_artifact_id
 from spillstore._pipeline import Pipeline
 from spillstore._records import ArtifactRow, read_artifact_row
 from spillstore._trash import disk_usage, remove_trash
-from spillstore._verify import Verifier
+from spillstore._verify import verify
 from spillstore.artifact import Artifact, info_of
 from spillstore.exceptions import (
     ArtifactNotFoundError,
@@ -24,7 +24,6 @@ from spillstore.exceptions import (
     IntegrityError,
     InvalidSettingError,
     SessionDeletedError,
-    SpillstoreError,
     StorageError,
 )
 from spillstore.settings import KIB, Settings
@@ -682,10 +681,12 @@ class Session:
     def check(self) -> CheckReport:
         """Check everything: SQLite's own structure, every row's digest, every chunk, and that nothing is left over.
 
-        Cost: reading and decoding the whole session, in flat memory.
+        Cost: reading and decoding the whole session, in flat memory. Others may go on writing, deleting and evicting: what
+        goes meanwhile is not counted, and nothing is called damaged that was not there any more or had changed.
 
         Raises:
             IntegrityError: lists what is wrong.
+            SessionDeletedError, StorageError: it cannot be read to its end, which says nothing about what is in it.
         """
         self._check_open()
         problems = self._structure_problems()
@@ -701,8 +702,10 @@ class Session:
             # One that is open grows while it is read; its chunks are checked when it has ended.
             for record in (record for record in records if record.state != "open"):
                 try:
-                    found = Verifier(self._engine, record).run()
-                except SpillstoreError as error:
+                    found = verify(self._engine, record)
+                except ArtifactNotFoundError:
+                    artifacts -= 1  # deleted meanwhile
+                except IntegrityError as error:
                     problems.append(str(error))
                 else:
                     chunks += found.chunks

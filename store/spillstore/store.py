@@ -368,8 +368,11 @@ class Store:
     def check(self) -> int:
         """``Session.check`` for every session; returns how many were checked.
 
+        Others may go on writing and deleting; a session that is deleted meanwhile is not counted.
+
         Raises:
             IntegrityError: the first session in which something is wrong.
+            StorageError: one cannot be read.
         """
         count = 0
         for info in self.sessions():
@@ -377,7 +380,11 @@ class Store:
                 with self.session(info.id, info.project, read_only=True) as session:
                     session.check()
             except SessionNotFoundError:
-                continue  # deleted meanwhile
+                continue
+            except (IntegrityError, StorageError):
+                if self._exists(self._folder(info.id, info.project)):
+                    raise
+                continue  # what went wrong is that it was deleted
             count += 1
         return count
 

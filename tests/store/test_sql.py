@@ -13,7 +13,7 @@ from support import NO_FLOORS, ManualClock
 
 import spillstore
 from spillstore import _codec, _database, _records, _sql, _statements
-from spillstore.exceptions import DiskFullError, ReadOnlyError, SpillstoreError, StorageError
+from spillstore.exceptions import DiskFullError, IntegrityError, ReadOnlyError, SpillstoreError, StorageError
 
 
 def test_the_rendered_statements_are_those_of_the_schema():
@@ -176,3 +176,31 @@ def test_foreign_exceptions_become_ours():
     ):
         with pytest.raises(kind, match="testing failed"), _database.translated("testing"):
             raise OSError(number, os.strerror(number))
+
+
+def test_a_lack_of_memory_is_told(plain_store, monkeypatch):
+    """Where SQLite or Python get no memory, a caller sees an error of ours that says so."""
+    with (
+        pytest.raises(StorageError, match=r"opening x failed: there is not enough memory"),
+        _database.translated("opening x"),
+    ):
+        raise MemoryError
+    with plain_store.session("memory") as session:
+        artifact = session.put(b"one\n")
+        with monkeypatch.context() as patch:
+            patch.setattr(_codec, "decode", lambda row: [row] * 2**60)
+            with pytest.raises(
+                StorageError, match=f"reading {artifact.id} failed: there is not enough memory"
+            ):
+                artifact.read_bytes(0, 4)
+
+
+def test_a_disk_that_cannot_be_read_is_not_ruled_out():
+    """SQLite says of EIO that the file is damaged; so whoever is told that is told of both."""
+    error = sqlite3.DatabaseError("database disk image is malformed")
+    error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+    with (
+        pytest.raises(IntegrityError, match="damaged, or its disk cannot be read"),
+        _database.translated("x"),
+    ):
+        raise error

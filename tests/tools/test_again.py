@@ -6,21 +6,26 @@ import asyncio
 import json
 import os
 import shlex
+import sqlite3
 import subprocess
 import sys
 import time
 
 import pytest
 from previews import reader, whole
+from support import NO_FLOORS
 
+from spillstore import Store
 from spillstore_tools.bash import BashTool, bash_sync
 from spillstore_tools.origin import MOST, ROOM, foreign_chars, marked
 from spillstore_tools.preview.clean import clean
 from spillstore_tools.profiles import NAMES
 from spillstore_tools.profiles import profile as profile_named
+from spillstore_tools.profiles.opencode import Opencode
 from spillstore_tools.retrieval import get_artifact
 from spillstore_tools.searching import search_artifact
 from spillstore_tools.spill import Spill
+from spillstore_tools.stored import render
 from spillstore_tools.truncation import TruncationProcessor
 
 CLI = f"{shlex.quote(sys.executable)} -m spillstore_tools.cli"
@@ -168,6 +173,70 @@ def test_what_has_lost_its_middle_is_no_original(session):
     rolled = session.put(DATA, limit=200_000, policy="roll")
     result = run(session, f"{CLI} cat {rolled.id} --skip-holes")
     assert result.artifact_id not in {None, rolled.id}
+
+
+@pytest.mark.parametrize("key", [None, b"k" * 32])
+def test_a_forged_event_makes_no_output_vanish(tmp_path, key):
+    """An event that says that this output was read of another artifact: it is stored, and nothing is said of the other."""
+    store = Store(tmp_path / "forged", digest_key=key, **NO_FLOORS)
+    with store.session("chat") as session:
+        other = session.put(bytes(reversed(DATA)), source="make")
+        gone = session.artifact(run(session, "seq 1 30000").artifact_id)
+        size, digest = gone.info.size, gone.info.digest.partition(":")[2]
+        gone.delete()
+        other.record(
+            "read", {"stream": "combined", "start": 0, "end": size, "digest": digest, "outcome": "ok"}
+        )
+        result = run(session, "seq 1 30000")
+        assert {other.id, result.artifact_id} == ids(session)
+        assert "again" not in result.text.split("\n")[0]
+        assert result.artifact_id != other.id
+        assert b"1\n2\n3\n" == session.artifact(result.artifact_id).read_lines(1, 3)
+
+
+@pytest.mark.parametrize("key", [None, b"k" * 32])
+def test_a_forged_preview_is_not_shown(tmp_path, key):
+    """The text of a preview that is written into the audit log by somebody else is not given back as the preview."""
+    store = Store(tmp_path / "forged", digest_key=key, artifact_limit=200_000, **NO_FLOORS)
+    profile = profile_named("default")
+    with store.session("chat") as session:
+        rendered, spill = printed("default", session, DATA)
+        assert spill.artifact.info.hole is not None
+        assert rendered.text == render(spill.artifact, profile).text
+        with sqlite3.connect(store.root / "_" / "chat" / "session.db") as connection:
+            said = "replace(detail, 'some text', 'forged it')"
+            connection.execute(f"UPDATE event SET detail = {said} WHERE kind = 'rendered'")
+            assert 1 == connection.total_changes
+        connection.close()
+        assert "forged it" not in render(spill.artifact, profile).text
+        assert [] == spill.artifact.events("rendered")
+
+
+def test_a_cleaned_text_is_not_what_it_was_made_of(session):
+    """What ``show`` prints without the colours is another text with other positions, so it has an artifact of its own."""
+    coloured = session.put(b"".join(b"\x1b[31m%05d red\x1b[0m\n" % n for n in range(5000)))
+    result = run(session, f"{CLI} show {coloured.id}")
+    assert {coloured.id, result.artifact_id} == ids(session)
+    assert result.artifact_id != coloured.id
+    assert coloured.id == run(session, f"{CLI} cat {coloured.id}").artifact_id
+
+
+def test_outputs_that_differ_behind_a_limit_are_not_the_same(tmp_path):
+    """Two commands whose outputs begin alike, where the store keeps a beginning: each has an artifact of its own."""
+    options = {"artifact_policy": "stop", "artifact_limit": 50_000, **NO_FLOORS}
+    with Store(tmp_path / "stops", **options).session("chat") as session:
+        first, second = (run(session, f"seq 1 30000; echo {word}") for word in ("one", "another"))
+        assert {first.artifact_id, second.artifact_id} == ids(session)
+        assert first.artifact_id != second.artifact_id
+        assert "again" not in second.text.split("\n")[0]
+
+
+def test_outputs_that_differ_behind_the_limit_of_a_profile_are_not_the_same(session, monkeypatch):
+    """Likewise where it is the profile that keeps a beginning of each stream."""
+    monkeypatch.setattr(Opencode, "stream_limit", 200_000)
+    texts = [printed("opencode", session, DATA + word)[0].text for word in (b"one\n", b"another\n")]
+    assert 2 == len(ids(session))
+    assert not any("again" in text for text in texts)
 
 
 def test_a_custom_result_says_that_it_is_an_error(session):

@@ -52,6 +52,8 @@ def known(session: Session, artifact: Artifact, facts: Facts) -> Again | None:
         SpillstoreError: it cannot be read.
     """
     info = artifact.info
+    if facts.capped or (info.policy == "stop" and info.size >= info.limit):
+        return None  # it keeps a beginning, and what came behind that may be another thing
     if info.size <= MOST:
         text = artifact.read_bytes(0, info.size).decode(errors="replace")
         if passes(lambda: session, text):

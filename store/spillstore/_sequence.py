@@ -1,0 +1,196 @@
+"""The chunks of one artifact, one after the other: every read of chunks goes through here.
+
+The artifact's row says which chunks there are: 0 to ``chunks - 1``, without those of the hole. So a walk knows of each
+chunk where it has to begin before it has seen it, and none can be missing, come twice or stand in another's place
+unnoticed: the bytes and line ends that a chunk counts before itself must be those at which the one before has ended, from
+0 or the end of the hole on, and at the start of the hole and at the end those of the artifact's row. A walk over one stream
+leaves out the chunks without bytes of it and is held against the counters of that stream.
+
+A look-up by line, byte or time is one descent of an index and finds the wrong chunk where the right one is missing. So it
+is only a hint: whoever looks up compares what the chunk counts with what was looked for, or walks on from it.
+
+On one connection and one artifact row; a batch of rows is one statement that is finished before the first is handed out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from spillstore import _codec, _sql
+from spillstore._codec import ChunkRow
+from spillstore._database import SESSION_KEY
+from spillstore._records import COMBINED
+from spillstore.exceptions import IntegrityError
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+
+    from spillstore._digests import Algorithm
+    from spillstore._records import ArtifactRow, View
+
+FETCH = (
+    32  # rows a statement brings at most, so that a long read holds 2 MiB, not its whole answer compressed
+)
+
+
+class Sequence:
+    """The chunks of an artifact as its row says they must be."""
+
+    __slots__ = ("_algorithm", "_chunk_size", "_connection", "_key", "_prefix", "_record", "hole")
+
+    def __init__(self, connection: sqlite3.Connection, record: ArtifactRow, algorithm: Algorithm) -> None:
+        self._connection = connection
+        self._record = record
+        self._algorithm = algorithm
+        self.hole = record.parsed_hole()
+        self._prefix = _codec.prefix(record.artifact_id, record.newline)
+        self._key = (SESSION_KEY, record.artifact_key)
+        self._chunk_size = record.chunk_size
+
+    def locate(self, sql: str, bound: int) -> ChunkRow | None:
+        """The last chunk that is there and counts less than ``bound``: a hint, since the right one may be missing."""
+        values = self._connection.execute(sql, (*self._key, bound)).fetchone()
+        return None if values is None else self._verified(values)
+
+    def walk(
+        self,
+        view: View,
+        start: int,
+        end: int,
+        *,
+        head: ChunkRow | None = None,
+        tail: ChunkRow | None = None,
+        begins: bool = False,
+        few: int = FETCH,
+        wanted: int | None = None,
+    ) -> Iterator[ChunkRow]:
+        """The chunks that hold bytes ``[start, end)`` of a view, none of which lies in the hole, in their order.
+
+        Args:
+            view: whose positions they are.
+            start: the first byte.
+            end: the byte after the last; within the view.
+            head: the first of these chunks, if it is known; it is not fetched again.
+            tail: the last of them and not ``head``, likewise.
+            begins: whether a chunk's part of the view is known to begin at ``start``, which saves a look-up.
+            few: chunks that are fetched at once.
+            wanted: where those that are surely wanted end; behind it they are fetched one by one.
+
+        Raises:
+            IntegrityError: names the chunk that is missing, damaged or does not go on where the one before it ends.
+        """
+        place, chunk_size = view.place, self._chunk_size
+        stop = end if tail is None else place(tail, chunk_size)[0]
+        position = start
+        if view.stream is None:
+            position -= start % chunk_size
+        elif head is None and not begins:
+            head = self.locate(view.byte_sql, start)
+        if head is not None:
+            position = self._begin(view, head, start)
+        lines, last = None if position and self.hole is None else self._lines_at(view, position), None
+        rows = [head] if head is not None else self._fetch(view, position, stop, few, wanted)
+        while rows:
+            for row in rows:
+                begin, size, before, inside = place(row, chunk_size)
+                if begin != position or before != (before if lines is None else lines) or _apart(last, row):
+                    raise self._wrong(view, position, row)
+                position, lines, last = begin + size, before + inside, row
+            if position >= end:
+                self._finish(view, position, lines, rows[-1])
+            yield from rows
+            if position < stop:
+                rows = self._fetch(view, position, stop, few, wanted)
+            else:
+                rows, stop, tail = [] if tail is None else [tail], end, None
+        if position < end:
+            raise self._missing(view, position)
+
+    def _begin(self, view: View, head: ChunkRow, start: int) -> int:
+        """Where the chunk begins that must hold byte ``start``."""
+        begin, size, _, _ = view.place(head, self._chunk_size)
+        if not begin <= start < begin + size:
+            raise self._missing(view, start)
+        return begin
+
+    def _finish(self, view: View, position: int, lines: int | None, row: ChunkRow) -> None:
+        """Check what the artifact's row says of the end of a walk."""
+        said = self._lines_at(view, position)
+        if said is not None and said != lines:
+            raise self._wrong(view, position, row)
+
+    def stray(self, first: int, last: int) -> int | None:
+        """The first chunk from ``first`` to ``last``, where none should be; None if there is none."""
+        found = self._connection.execute(_sql.RANGE_COMBINED, (*self._key, first - 1, last, 1)).fetchone()
+        return None if found is None else found[0]
+
+    def _missing(self, view: View, position: int) -> IntegrityError:
+        name = self._record.artifact_id
+        if view is COMBINED:
+            return IntegrityError(f"chunk {position // self._chunk_size} of {name} is missing")
+        return IntegrityError(f"the chunk that holds byte {position} of {view.name} of {name} is missing")
+
+    def _wrong(self, view: View, position: int, row: ChunkRow) -> IntegrityError:
+        """The error for a chunk that does not go on at ``position``, where the one before it ends."""
+        if view.place(row, self._chunk_size)[0] > position:
+            return self._missing(view, position)
+        return IntegrityError(
+            f"chunk {row.seq} of {self._record.artifact_id} counts other bytes or lines than its artifact and the chunk "
+            "before it"
+        )
+
+    def _lines_at(self, view: View, position: int) -> int | None:
+        """The line ends of a view before a border of chunks, where the artifact's row says so."""
+        if position == 0:
+            return 0
+        if self.hole is not None:
+            span = self.hole.span(view)
+            if position == span.start:
+                return span.line_ends_before
+            if position == span.end:
+                return span.line_ends_after
+        return self._record.view_line_ends(view) if position == self._record.view_size(view) else None
+
+    def _fetch(self, view: View, position: int, stop: int, few: int, wanted: int | None) -> list[ChunkRow]:
+        """Up to ``few`` verified rows from ``position`` on, in the order of the view's index."""
+        if wanted is not None:
+            stop, few = (min(stop, wanted), few) if position < wanted else (stop, 1)
+        after, last = position - 1, stop - 1
+        if view.stream is None:
+            after, last = position // self._chunk_size - 1, last // self._chunk_size
+        most = min(few, last - after)
+        cursor = self._connection.execute(view.range_sql, (*self._key, after, last, most))
+        try:
+            # One by one: what is too large for a chunk is refused before the next is fetched.
+            return [self._verified(values) for values in cursor]
+        finally:
+            cursor.close()  # one that is not finished would hold back the checkpoint
+
+    def _verified(self, values: tuple[Any, ...]) -> ChunkRow:
+        row = ChunkRow._make(values)
+        _codec.verify(row, self._prefix, self._algorithm)
+        expected = min(self._chunk_size, self._record.size - row.seq * self._chunk_size)
+        if row.size != expected:
+            # Right once, perhaps: the unfinished last chunk as it was before it grew.
+            raise IntegrityError(
+                f"chunk {row.seq} of {self._record.artifact_id} has {row.size} bytes where its artifact has {expected}"
+            )
+        if self.hole is not None and self.hole.first_seq <= row.seq < self.hole.last_seq:
+            raise IntegrityError(
+                f"chunk {row.seq} of {self._record.artifact_id} was dropped, and is still there"
+            )
+        return row
+
+
+def _apart(before: ChunkRow | None, row: ChunkRow) -> bool:
+    """Whether a chunk cannot come after another; the counters of the view are compared besides."""
+    if before is None:
+        return False
+    if row.seq != before.seq + 1:
+        return row.seq <= before.seq or row.time_start < before.time_end
+    return (
+        row.stdout_start != before.stdout_start + before.stdout_size
+        or row.stdout_line_start != before.stdout_line_start + before.stdout_lines
+        or row.time_start < before.time_end
+    )
