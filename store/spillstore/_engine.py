@@ -250,7 +250,7 @@ class Engine:
         """Whether the session's path still leads to the file that this engine holds."""
         try:
             status = self.path.stat()
-        except FileNotFoundError:
+        except OSError:  # it is gone, or cannot be reached any more: who opens it anew is told why
             return False
         return self._gone is None and (status.st_dev, status.st_ino) == self._file
 

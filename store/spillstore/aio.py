@@ -245,6 +245,11 @@ class Session:
         """Whether it was opened for reading alone."""
         return self._session.read_only
 
+    @property
+    def present(self) -> bool:
+        """Whether its file is still where it was opened."""
+        return self._session.present
+
     def on_close(self, function: Callable[[], object]) -> None:
         """Call ``function`` on a thread when the session is about to be closed."""
         self._session.on_close(function)

@@ -134,6 +134,11 @@ class Session:
         return self._engine.read_only
 
     @property
+    def present(self) -> bool:
+        """Whether its file is still where it was opened, and not deleted or exchanged. Cost: one system call."""
+        return self._engine.still_there()
+
+    @property
     def settings(self) -> Settings:
         """The settings in force."""
         return self._engine.settings

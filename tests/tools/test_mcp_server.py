@@ -685,27 +685,48 @@ def test_only_this_machine_is_served(program, host):
     assert answer.err.count("\n") == 1 and host in answer.err
 
 
-def test_a_store_that_cannot_be_opened(raw, program, tmp_path):
-    """A named session says so at once, another when it is needed: to the model, in the form that it expects."""
-    (tmp_path / "file").touch()
-    answer = program("mcp", "--root", tmp_path / "file", "--session", "s")
-    assert (answer.code, answer.err.count("\n")) == (125, 1)
-    raw = raw("--root", tmp_path / "file")
-    for name in ("bash", "get_artifact"):
-        result = raw.call(name, {})
-        assert result["isError"] and "is no folder" in result["content"][0]["text"]
-        jsonschema.validate(result["structuredContent"], output_schema(name))
-    assert "is no folder" in raw.ask("resources/list")["error"]["message"]
-
-
 def test_a_session_deleted_under_the_server(raw, store, program):
-    """Commands go on to be run and shown, and the server ends as ever."""
+    """The next command's output is stored in a new one of that name, and the server ends as ever."""
     raw = raw("--session", "s")
     raw.call("bash", {"command": "seq 1 20000"})
     assert program("clean", "--session", "s", "--force").code == 0
-    assert "NOT STORED" in raw.call("bash", {"command": "seq 1 30000"})["content"][0]["text"]
+    stored = raw.call("bash", {"command": "seq 1 30000"})["structuredContent"]["artifact_id"]
+    assert (
+        raw.call("get_artifact", {"id": stored, "tail": 1})["content"][0]["text"].splitlines()[1] == "30000"
+    )
     raw.process.stdin.close()
     assert raw.process.wait(15) == 0
+    with store.session("s", read_only=True) as session:
+        assert [info.id for info in session.infos()] == [stored]
+
+
+@pytest.mark.parametrize("arguments", [["--session", "s"], []], ids=["named", "unnamed"])
+def test_commands_run_where_no_session_can_be_opened(raw, tmp_path, arguments):
+    """A root that cannot be made costs the storing and not the command; as soon as it can be made, it is."""
+    blocked = tmp_path / "file"
+    blocked.touch()
+    raw = raw("--root", blocked, *arguments)
+    said = raw.call("bash", {"command": "seq 1 20000; exit 3"})
+    jsonschema.validate(said["structuredContent"], output_schema("bash"))
+    assert said["structuredContent"]["exit_code"] == 3
+    text = said["content"][0]["text"]
+    assert text.startswith("[NOT STORED COMPLETELY: ")
+    assert "is no folder" in text
+    assert "20000\n" in text
+    listed = raw.call("list_artifacts", {})
+    assert listed["isError"] and "is no folder" in listed["content"][0]["text"]
+    jsonschema.validate(listed["structuredContent"], output_schema("list_artifacts"))
+    assert "is no folder" in raw.ask("resources/list")["error"]["message"]
+    blocked.unlink()
+    again = raw.call("bash", {"command": "seq 1 20000"})["structuredContent"]
+    assert again["artifact_id"].startswith("art_")
+
+
+def test_a_session_to_be_read_that_cannot_be_opened(program, tmp_path):
+    """Then there is nothing to serve, which is said at once."""
+    (tmp_path / "file").touch()
+    answer = program("mcp", "--root", tmp_path / "file", "--session", "s", "--read-only")
+    assert (answer.code, answer.err.count("\n")) == (125, 1)
 
 
 def test_stdin_that_is_closed_is_told(root):

@@ -28,12 +28,14 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any, Literal
 
+from spillstore._audit import acting
+from spillstore.exceptions import ClosedError, SpillstoreError
 from spillstore.observers import begin
-from spillstore.session import Session
 from spillstore_tools.arguments import ArgumentError, absent, named, text, whole
 from spillstore_tools.audited import MODEL
 from spillstore_tools.jobs import Job, guarded, jobs_of
 from spillstore_tools.observed import COMMAND, tool_of
+from spillstore_tools.opened import Opened
 from spillstore_tools.profiles import profile as profile_named
 from spillstore_tools.redaction import Redaction
 from spillstore_tools.runners import LocalRunner, for_commands
@@ -43,7 +45,8 @@ from spillstore_tools.spill import Spill
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from spillstore import aio
+    from spillstore import Session, aio
+    from spillstore.redaction import RedactionRules
     from spillstore_tools.configuration import TruncationConfiguration
     from spillstore_tools.jobs import Jobs
     from spillstore_tools.preview.parts import Omission
@@ -240,6 +243,12 @@ def bash_sync(
 class BashTool:
     r"""``bash`` with everything settled but what a model sends: for the loop of an agent. Options as for ``bash``.
 
+    Args:
+        session: where output is stored, or a function that opens it, such as ``lambda: store.session("chat-42")``. It is
+            called when a session is needed, again where it failed, and again when the session's folder was removed.
+            Where it raises an error of the store, the command runs all the same, and its result says that nothing was
+            stored and why. ``close`` closes what it has opened.
+
     Example:
         >>> import tempfile
         >>> from spillstore import Store
@@ -251,7 +260,7 @@ class BashTool:
 
     def __init__(
         self,
-        session: Session | aio.Session,
+        session: Session | aio.Session | Callable[[], Session] | Opened,
         *,
         profile: str | Profile = "default",
         configuration: TruncationConfiguration | None = None,
@@ -263,7 +272,7 @@ class BashTool:
         on_spill: Callable[[str], object] | None = None,
         on_end: Callable[[BashResult], object] | None = None,
     ) -> None:
-        self._session: Session = session if isinstance(session, Session) else session.plain
+        self._opened = session if isinstance(session, Opened) else Opened(session)
         self._profile = profile_named(profile, configuration) if isinstance(profile, str) else profile
         self._cwd = cwd
         self._env = env
@@ -272,13 +281,27 @@ class BashTool:
         self._on_output = on_output
         self._on_spill = on_spill
         self._on_end = on_end
-        self._jobs = jobs_of(self._session)
-        self._rules = Redaction(self._session, configuration).rules(source)
+        self._jobs = jobs_of(self._opened.given or self._opened)
+        self._configuration = configuration
+        self._rules = self._rules_in(self._opened.given)
+        self._ruled = self._opened.given  # the session whose rules these are
 
     @property
     def session(self) -> Session:
-        """Where output is stored."""
-        return self._session
+        """Where output is stored; opened if it is not.
+
+        Raises:
+            SpillstoreError: it cannot be opened.
+        """
+        return self._opened.get()
+
+    def close(self) -> None:
+        """End the commands and close the session, if a function was given to open it."""
+        if self._opened.given is None:
+            self._opened.close()
+
+    def _rules_in(self, session: Session | None) -> RedactionRules | None:
+        return Redaction(session, self._configuration).rules(self._source)
 
     def definition(self, style: Style) -> dict[str, Any]:
         """The tool as a model is told of it: ``openai``, ``anthropic`` or ``mcp``."""
@@ -298,6 +321,8 @@ class BashTool:
             return _refused(str(error))
         if asked.command is None:
             return await asyncio.to_thread(self._look_after, asked)
+        if self._opened.current is None:  # what takes time to be opened shall not hold up the loop
+            await asyncio.to_thread(self._found)
         job = self._begin(asked.command, tool_call_id)
         loop = asyncio.get_running_loop()
         settled, dropped = asyncio.Event(), asyncio.Event()
@@ -370,16 +395,19 @@ class BashTool:
     # --- a new command ----------------------------------------------------------------------------------
 
     def _begin(self, command: str, tool_call_id: str | None) -> Job:
-        profile, session = self._profile, self._session
+        profile, session = self._profile, self._found()
         cwd = self._jobs.cwd if self._cwd is None else os.fspath(self._cwd)
-        env, runner = self._environment(), self._runner
+        env, runner = self._environment(session), self._runner
         on_spill, on_end = self._on_spill, self._on_end
         tool = tool_of(self._source, session)
         work = begin(COMMAND, {"tool": tool})
-        with session.acting(tool_call_id=tool_call_id, otherwise=MODEL):
+        if session is not self._ruled:
+            self._rules, self._ruled = self._rules_in(session), session
+        with _acting(session, tool_call_id):
             spill = work.run(
                 Spill,
-                lambda: session,
+                # Where there is none, it is asked for once more, and says why.
+                self._opened.get if session is None else lambda: session,
                 profile,
                 source=self._source,
                 command=command,
@@ -388,9 +416,11 @@ class BashTool:
                 is_command=True,
                 redaction=self._rules,
                 on_spill=None if on_spill is None else lambda artifact_id: guarded(on_spill, artifact_id),
-                on_pass=session.count_passed,
+                on_pass=None if session is None else session.count_passed,
                 told_as=tool,
-                on_redaction=lambda tool, counts: session.note("redaction", {"tool": tool, "counts": counts}),
+                on_redaction=None
+                if session is None
+                else lambda tool, counts: session.note("redaction", {"tool": tool, "counts": counts}),
             )
         job = Job(
             spill.command or "",
@@ -406,11 +436,19 @@ class BashTool:
         job.run()
         return job
 
-    def _environment(self) -> dict[str, str]:
+    def _found(self) -> Session | None:
+        """The session; None where it cannot be opened, for the command runs all the same."""
+        try:
+            return self._opened.get()
+        except ClosedError:
+            raise
+        except SpillstoreError:
+            return None
+
+    def _environment(self, session: Session | None) -> dict[str, str]:
         """The command's environment, in which ``spillstore`` is found and leads to this session."""
-        session = self._session
         env = dict(os.environ if self._env is None else self._env)
-        if session.root is not None:
+        if session is not None and session.root is not None:
             env["SPILLSTORE_ROOT"] = str(session.root)
             env["SPILLSTORE_SESSION"] = session.id
             env.setdefault("SPILLSTORE_ACTOR", MODEL)
@@ -476,6 +514,13 @@ class _Asked:
             check_pid=check,
             kill_pid=kill,
         )
+
+
+def _acting(session: Session | None, tool_call_id: str | None) -> contextlib.AbstractContextManager[None]:
+    """A model acts; of which call is told where there is a session to tell it to."""
+    if session is None:
+        return acting(None, None, otherwise=MODEL)
+    return session.acting(tool_call_id=tool_call_id, otherwise=MODEL)
 
 
 def _refused(message: str) -> BashResult:

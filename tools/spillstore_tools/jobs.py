@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from spillstore import Session
     from spillstore.observers import Work
     from spillstore_tools.capture import OutputStream
+    from spillstore_tools.opened import Opened
     from spillstore_tools.preview.parts import View
     from spillstore_tools.profiles.base import Rendered
     from spillstore_tools.runners import Started
@@ -409,7 +410,7 @@ class Jobs:
         session: they are ended when it is closed.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session | Opened) -> None:
         self.cwd = _here()
         self.forget()
         session.on_close(self.end)
@@ -471,12 +472,12 @@ def _here() -> str:
         return os.curdir
 
 
-_sessions: weakref.WeakKeyDictionary[Session, Jobs] = weakref.WeakKeyDictionary()
+_sessions: weakref.WeakKeyDictionary[Session | Opened, Jobs] = weakref.WeakKeyDictionary()
 _guard = threading.Lock()  # protects _sessions
 
 
-def jobs_of(session: Session) -> Jobs:
-    """The commands of a session.
+def jobs_of(session: Session | Opened) -> Jobs:
+    """The commands of a session, or of what opens it anew: those that run when it does so stay what they are.
 
     Raises:
         ClosedError: it is closed.

@@ -15,9 +15,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from spillstore.exceptions import SpillstoreError
 from spillstore_tools.arguments import ArgumentError, named
 from spillstore_tools.bash import BashTool
 from spillstore_tools.comparing import compare_artifacts
+from spillstore_tools.opened import Opened
 from spillstore_tools.retrieval import Answer, artifact_info, get_artifact, list_artifacts
 from spillstore_tools.schemas import READING_ARGUMENTS, reading_definition
 from spillstore_tools.searching import search_artifact
@@ -43,21 +45,25 @@ class Toolbox:
     """``bash``, ``get_artifact``, ``search_artifact``, ``compare_artifacts``, ``list_artifacts`` and ``artifact_info``.
 
     Args:
-        session: where output is stored.
+        session: where output is stored, or a function that opens it, as for ``BashTool``.
         configuration: of the profile; it may switch ranges off (``enable_partial_retrieval``).
         options: of ``BashTool``.
     """
 
     def __init__(
         self,
-        session: Session | aio.Session,
+        session: Session | aio.Session | Callable[[], Session] | Opened,
         *,
         configuration: TruncationConfiguration | None = None,
         **options: Any,
     ) -> None:
-        self._bash = BashTool(session, configuration=configuration, **options)
-        self._session = self._bash.session
+        self._opened = session if isinstance(session, Opened) else Opened(session)
+        self._bash = BashTool(self._opened, configuration=configuration, **options)
         self._partial = configuration is None or configuration.artifacts.enable_partial_retrieval
+
+    def close(self) -> None:
+        """End the commands and close the session, if a function was given to open it."""
+        self._bash.close()
 
     def definitions(self, style: Style) -> list[dict[str, Any]]:
         """All tools as a model is told of them: ``openai``, ``anthropic`` or ``mcp``."""
@@ -94,5 +100,9 @@ class Toolbox:
         known = {key: value for key, value in sent.items() if key in READING_ARGUMENTS[name]}
         if name == "get_artifact":
             known["partial"] = self._partial
-        with self._session.acting(tool_call_id=tool_call_id):
-            return _READING[name](self._session, **known)
+        try:
+            session = self._opened.get()
+        except SpillstoreError as error:
+            return Answer(text=f"{name}: {error}\n", is_error=True)
+        with session.acting(tool_call_id=tool_call_id):
+            return _READING[name](session, **known)

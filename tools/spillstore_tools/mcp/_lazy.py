@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+from spillstore_tools.opened import Opened
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -24,31 +26,24 @@ class LazySession:
     def __init__(
         self, open_session: Callable[[], Session], configuration: TruncationConfiguration | None = None
     ) -> None:
-        self._open = open_session
+        self._opened = Opened(open_session)
         self._configuration = configuration
-        self._lock = threading.Lock()  # protects both of these
-        self._session: Session | None = None
+        self._lock = threading.Lock()  # protects the toolbox
         self._toolbox: Toolbox | None = None
 
     def session(self) -> Session:
-        """The session."""
-        with self._lock:
-            if self._session is None:
-                self._session = self._open()
-            return self._session
+        """The session; anew if its folder was removed."""
+        return self._opened.get()
 
     def toolbox(self) -> Toolbox:
         """The tools on it."""
         from spillstore_tools.toolbox import Toolbox  # noqa: PLC0415  # when a model asks for the first time
 
-        session = self.session()
         with self._lock:
             if self._toolbox is None:
-                self._toolbox = Toolbox(session, configuration=self._configuration)
+                self._toolbox = Toolbox(self._opened, configuration=self._configuration)
             return self._toolbox
 
     def close(self) -> None:
         """Close the session, if there is one."""
-        with self._lock:
-            if self._session is not None:
-                self._session.close()
+        self._opened.close()

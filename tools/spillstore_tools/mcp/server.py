@@ -146,7 +146,7 @@ class _Handlers:
         service = await self._service(ctx)
         cursor = None if params is None else params.cursor
         try:
-            return await asyncio.to_thread(list_resources, service.session, cursor)
+            return await asyncio.to_thread(lambda: list_resources(service.session(), cursor))
         except ValueError as error:
             raise MCPError(code=INVALID_PARAMS, message=str(error)) from None
         except SpillstoreError as error:
@@ -163,7 +163,7 @@ class _Handlers:
         service = await self._service(ctx)
         uri = str(params.uri)
         try:
-            return await asyncio.to_thread(read_resource, service.session, uri)
+            return await asyncio.to_thread(lambda: read_resource(service.session(), uri))
         except ArgumentError as error:
             raise MCPError(
                 code=INVALID_PARAMS, message=text_of(str(error)), data={"uri": uri[:200]}

@@ -21,9 +21,9 @@ import anyio
 from mcp.server.subscriptions import InMemorySubscriptionBus, ResourcesListChanged
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from spillstore.exceptions import SessionBusyError
-from spillstore_tools.jobs import jobs_of
+from spillstore.exceptions import SessionBusyError, StorageError
 from spillstore_tools.mcp._shared import tools_of
+from spillstore_tools.opened import Opened
 from spillstore_tools.retrieval import Answer
 from spillstore_tools.toolbox import Toolbox
 
@@ -43,10 +43,11 @@ _log = logging.getLogger("spillstore")
 
 
 class Service:
-    """One open session with its tools.
+    """One session with its tools. Where it cannot be opened, commands run all the same, and the next call tries again.
 
     Args:
-        session: it is closed with this.
+        opened: where the session is found; it is closed with this.
+        read_only: whether it is opened for reading alone.
         bus: told of artifacts that appear.
         fresh: remove it in the end if it holds nothing.
         configuration: of the profile.
@@ -55,14 +56,16 @@ class Service:
 
     def __init__(
         self,
-        session: Session,
+        opened: Opened,
         bus: InMemorySubscriptionBus,
         *,
+        read_only: bool,
         fresh: bool,
         configuration: TruncationConfiguration | None = None,
         **options: Any,
     ) -> None:
-        self.session = session
+        self._opened = opened
+        self._read_only = read_only
         self.bus = bus
         self._fresh = fresh
         self._loop = asyncio.get_running_loop()
@@ -71,8 +74,16 @@ class Service:
             "configuration": configuration,
             "on_spill": self._artifact_appeared,
         }
-        self._toolbox = Toolbox(session, **self._options)
-        self.tools = [tool for tool in tools_of(self._toolbox) if not session.read_only or _only_reads(tool)]
+        self._toolbox = Toolbox(opened, **self._options)
+        self.tools = [tool for tool in tools_of(self._toolbox) if not read_only or _only_reads(tool)]
+
+    def session(self) -> Session:
+        """The session, opened if it is not, or anew if its folder was removed.
+
+        Raises:
+            SpillstoreError: it cannot be opened.
+        """
+        return self._opened.get()
 
     async def call(
         self,
@@ -90,14 +101,14 @@ class Service:
             tool_call_id: the call that is answered.
             on_output: sees what a command prints, on a thread of the command's own.
         """
-        if self.session.read_only and name not in (names := [tool.name for tool in self.tools]):
+        if self._read_only and name not in (names := [tool.name for tool in self.tools]):
             text = f"no tool is called {name[:80]!r}; there are {', '.join(names)}, for this session is only read\n"
             return Answer(text=text, is_error=True)
         toolbox = self._toolbox
         if (
             on_output is not None
         ):  # who listens is settled when a toolbox is made, and making one costs microseconds
-            toolbox = Toolbox(self.session, **self._options, on_output=on_output)
+            toolbox = Toolbox(self._opened, **self._options, on_output=on_output)
         return await toolbox.call(name, arguments, tool_call_id=tool_call_id)
 
     def _artifact_appeared(self, _: str) -> None:
@@ -106,16 +117,14 @@ class Service:
 
     def close(self) -> None:
         """End what runs, store what it printed, and close the session."""
-        if self._fresh:
-            jobs_of(self.session).end()
-            if not list(self.session.artifacts(limit=1)):
-                try:
-                    self.session.delete()
-                except SessionBusyError:  # somebody looks at it, a command line say
-                    _log.info("the empty session %r is in use and stays", self.session.id)
-                else:
-                    return
-        self.session.close()
+        self._opened.end_uses()
+        session = self._opened.current
+        if self._fresh and session is not None and not list(session.artifacts(limit=1)):
+            try:
+                session.delete()
+            except SessionBusyError:  # somebody looks at it, a command line say
+                _log.info("the empty session %r is in use and stays", session.id)
+        self._opened.close()
 
 
 def _only_reads(tool: mcp_types.Tool) -> bool:
@@ -187,11 +196,21 @@ class Sessions:
 
     async def _make(self, bus: InMemorySubscriptionBus) -> Service:
         name = self._name or f"mcp-{dt.datetime.now(dt.UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
-        session = await asyncio.to_thread(
-            self._store.session, name, self._project, create=not self._read_only, read_only=self._read_only
-        )
+        reading = self._read_only
+
+        def session() -> Session:
+            return self._store.session(name, self._project, create=not reading, read_only=reading)
+
+        opened = Opened(session)
+        try:
+            await asyncio.to_thread(opened.get)
+        except StorageError as error:
+            if reading:
+                raise
+            # Commands can be run, and what they print is shown: their results say why it is not stored.
+            _log.warning("session %r cannot be opened, so nothing is stored until it can: %s", name, error)
         self._announce(name)
-        return Service(session, bus, fresh=self._name is None, **self._options)
+        return Service(opened, bus, read_only=reading, fresh=self._name is None, **self._options)
 
     def _teller(self, connection: Connection) -> Callable[[ServerEvent], None]:
         """Tells a client of the protocols before 2026; later ones ask for it with ``subscriptions/listen``."""
