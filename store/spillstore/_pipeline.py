@@ -97,6 +97,7 @@ class Pipeline:
         redacted: Mapping[str, int],
         tap: Tap | None,
         actor: str | None = None,
+        ago: float = 0.0,
     ) -> None:
         self.actor = actor  # who has begun it, and in what context; neither changes
         self.context = contextvars.copy_context()
@@ -125,7 +126,7 @@ class Pipeline:
         self._algorithm = algorithm
         self._prefix = _codec.prefix(row.artifact_id, row.newline)
         self._clock = clock
-        self._started = clock.monotonic()
+        self._started = clock.monotonic() - ago
         self.filtered = filters is not None or redactors is not None
         self.pumped_at_once = SLICE // 2 if self.filtered else BATCH_BYTES  # about so many bytes
         self.unfiltered = UNFILTERED  # bytes that may wait for the filters

@@ -158,6 +158,7 @@ class Session:
         redact: Redact = None,
         filters: FilterFactory | None = None,
         tap: Tap | None = None,
+        ago: float = 0.0,
     ) -> Writer:
         """Begin an artifact. Returns when its row is committed, so that others can see it at once.
 
@@ -175,6 +176,7 @@ class Session:
                 What is switched off is recorded.
             filters: makes what may change each stream before it is stored; see ``StreamFilter``.
             tap: sees the sequence as it is stored; called on a worker thread, one call at a time.
+            ago: seconds since it began to be printed, where that was before this call; the artifact's times count from then.
 
         Returns:
             The writer. Cost: one small transaction.
@@ -214,7 +216,7 @@ class Session:
             source = self._hidden(source)
             command = None if command is None else self._hidden(command)
         clock = self._engine.clock
-        created = clock.time()
+        created = _before(clock.time(), ago)
         # The roll policy drops whole chunks: of an artifact that may keep little, they must be small.
         chunk_size = (
             CHUNK_SIZE
@@ -259,6 +261,7 @@ class Session:
                 redacted=redacted,
                 tap=tap,
                 actor=who().actor,
+                ago=ago,
             )
 
         with self._engine.limits(source):
@@ -849,6 +852,12 @@ _COUNTERS = (
     "stderr_lines",
     "chars",
 )
+
+
+def _before(now: float, ago: float) -> float:
+    if not 0 <= ago < now:
+        raise InvalidSettingError(f"ago must be 0 seconds or more, and begin after 1970, not {ago!r}")
+    return now - ago
 
 
 def _place(limit: int, cursor: str | None) -> tuple[int, int]:

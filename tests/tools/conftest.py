@@ -39,6 +39,7 @@ def root(tmp_path, monkeypatch):
     """The store that commands find by the environment; all that is left in it is checked when the test ends."""
     monkeypatch.setenv("SPILLSTORE_ROOT", str(tmp_path / "root"))
     monkeypatch.setenv("SPILLSTORE_FREE_DISK_FLOOR", "0")
+    monkeypatch.chdir(tmp_path)  # outside of any repository, so that the session is ``default``
     yield tmp_path / "root"
     Store(tmp_path / "root").check()
 

@@ -85,7 +85,7 @@ def test_version(cli):
     ("arguments", "words"),
     [
         (["nonsense"], "No such command"),
-        (["show"], "Missing argument"),
+        (["rm"], "Missing argument"),
         (["list", "--nonsense"], "No such option"),
         (["list", "--limit", "0"], "limit"),
         (["list", "--since", "yesterday"], "for example 2h"),
@@ -111,7 +111,7 @@ def test_no_command_shows_help(cli):
 
 
 @pytest.mark.parametrize(
-    "name", sorted(set(COMMANDS) - {"run", "put", "gc", "mcp", "mcp-proxy", "completion"})
+    "name", sorted(set(COMMANDS) - {"run", "put", "gc", "mcp", "mcp-proxy", "completion", "sessions"})
 )
 def test_missing_session_is_an_error_and_is_not_made(cli, root, name):
     """Only ``run``, ``put`` and the servers make a session; the others say how to name the right one."""

@@ -117,7 +117,7 @@ def test_new_events_come_as_they_are_recorded(store, put, start):
     ]
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
-    assert (130, b"", b"") == (process.returncode, out, err.strip())
+    assert (-signal.SIGINT, b"", b"") == (process.returncode, out, err.strip())
 
 
 def test_followed_events_are_filtered_and_made_fit_for_a_terminal(store, start, put):

@@ -87,7 +87,6 @@ def test_a_very_long_line_is_shown_by_its_call(cli, put):
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        ([], 2, "Missing argument"),
         (["a", "b", "c"], 2, "give one or two artifacts"),
         (["nothing"], 125, "holds no artifact 'nothing'"),
     ],

@@ -210,7 +210,7 @@ def test_preview_as_json(cli, store, big):
     found = cli("put", big, "--source", "read_file", "--profile", "acode", "--json").json
     with store.session("default", read_only=True) as session:
         (info,) = session.infos()
-    assert set(found) == {"content", "metadata", "omissions", "artifact_id", "is_error"}
+    assert set(found) == {"content", "metadata", "omissions", "artifact_id", "is_error", "redactions"}
     assert (found["artifact_id"], found["is_error"]) == (info.id, False)
     (omission,) = found["omissions"]
     marker = found["content"][omission["at"] : omission["at"] + omission["length"]]

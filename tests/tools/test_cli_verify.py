@@ -21,6 +21,7 @@ def test_one_artifact(cli, put):
         "chunks": 2,
         "size": 100_000,
         "content": True,
+        "incomplete": None,
     }
 
 
@@ -36,6 +37,7 @@ def test_the_session(cli, put):
         "artifacts": 2,
         "chunks": 2,
         "size": 6,
+        "incomplete": 0,
     }
 
 

@@ -26,7 +26,7 @@ import struct
 import termios
 import threading
 import time
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from spillstore_tools.runners import NOT_EXECUTABLE, StartError, start_program
 
@@ -106,7 +106,8 @@ class Process:
 
     def __init__(self, started: Started) -> None:
         self._started = started
-        self._began = time.monotonic()
+        # A command runs for as long as nobody has looked after it yet, too.
+        self._began: float = getattr(started, "began_at", None) or time.monotonic()
         self._ended_at: float | None = None
         self._status = 0
         self._given_up: _Ended | None = None
@@ -164,7 +165,7 @@ class Process:
 
     def _watch(self) -> None:
         self._status = self._started.wait()
-        self._ended_at = time.monotonic()
+        self._ended_at = getattr(self._started, "ended_at", None) or time.monotonic()
         self._over.set()
         self._wake_up()
 
@@ -312,13 +313,24 @@ class Process:
         return self._started.signal_all(number)
 
 
-def end_together(processes: Iterable[Process], grace: float = TERM_GRACE) -> list[Process]:
+class Signalled(Protocol):
+    """Whatever has started processes: a ``Process``, or what a runner has started."""
+
+    def signal_all(self, number: int) -> int:
+        """Send a signal, 0 for none, to everything it has started; how much of that lives."""
+        ...
+
+
+S = TypeVar("S", bound=Signalled)
+
+
+def end_together(processes: Iterable[S], grace: float = TERM_GRACE) -> list[S]:
     """``Process.end`` for many at once, on one thread; those are returned of which something is left."""
     left = _end(processes, signal.SIGTERM, grace)
     return _end(left, signal.SIGKILL, _KILL_GRACE) if left else left
 
 
-def _end(processes: Iterable[Process], number: int, seconds: float) -> list[Process]:
+def _end(processes: Iterable[S], number: int, seconds: float) -> list[S]:
     deadline = time.monotonic() + seconds
     pause = 0.001
     left = [each for each in processes if each.signal_all(number)]

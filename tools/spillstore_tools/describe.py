@@ -46,6 +46,21 @@ def exact_size(size: int) -> str:
     return count(size, "byte") if size < 1024 else f"{count(size, 'byte')} ({human_size(size)})"  # noqa: PLR2004
 
 
+def seconds(number: float) -> str:
+    """A duration for people.
+
+    Example:
+        >>> seconds(0.0042), seconds(2.04), seconds(75.3), seconds(7265)
+        ('0.004 s', '2.0 s', '1 min 15 s', '2 h 1 min')
+    """
+    if number < 60:  # noqa: PLR2004
+        return f"{number:.3f} s" if number < 1 else f"{number:.1f} s"
+    whole = round(number)
+    if whole < 3600:  # noqa: PLR2004
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
 def utc(seconds: float) -> str:
     """A moment, given in seconds since 1970.
 
@@ -88,6 +103,21 @@ def described(info: ArtifactInfo) -> Iterator[tuple[str, str]]:
         yield "Hole", _hole(info.hole, info.kept)
     if info.digest is not None:
         yield "Digest", info.digest
+
+
+def incomplete(info: ArtifactInfo) -> str | None:
+    """What an artifact lacks of what was printed, or None."""
+    if info.hole is not None:
+        hole = info.hole
+        return (
+            f"bytes {hole.start}-{hole.end} (lines {hole.first_line}-{hole.last_line}) were dropped at its limit of "
+            f"{human_size(info.limit)}"
+        )
+    if info.policy == "stop" and info.received > info.size >= info.limit:
+        return f"what came after its limit of {human_size(info.limit)} was not kept"
+    if info.state == "interrupted":
+        return f"it ends where its writer did ({info.reason or 'unknown why'})"
+    return None
 
 
 def _stored(info: ArtifactInfo) -> str:

@@ -27,13 +27,17 @@ class Redaction:
         session: whose rules apply where no configuration says anything; what is asked for one only when something must
             be stored has none yet, and then the environment decides (``SPILLSTORE_REDACT``).
         configuration: what it says of redaction goes before, if it says anything.
+        enabled: whether anything is taken out at all.
     """
 
     def __init__(
         self,
         session: Session | Callable[[], Session] | None,
         configuration: TruncationConfiguration | None = None,
+        *,
+        enabled: bool = True,
     ) -> None:
+        self._enabled = enabled
         self._configuration = configuration
         self._session = session
         # By tool; "" stands for all those of which nothing is said.
@@ -48,7 +52,11 @@ class Redaction:
         told = self._configuration
         own = told.overrides[tool].redaction if told is not None and tool in told.overrides else None
         asked = None if own is None else own.enabled
-        if asked is False or (asked is None and told is not None and not told.redaction.enabled):
+        if (
+            not self._enabled
+            or asked is False
+            or (asked is None and told is not None and not told.redaction.enabled)
+        ):
             return None
         if "" not in self._made:
             self._made[""] = self._make()

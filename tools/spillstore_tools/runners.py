@@ -73,7 +73,11 @@ class Started(Protocol):
     def stderr(self) -> int: ...  # noqa: D102
 
     def wait(self) -> int:
-        """Return when it has ended: its exit code, or -n if signal n ended it. Called once."""
+        """Return when it has ended: its exit code, or -n if signal n ended it. Called once.
+
+        What knows better than its caller when it began and ended says so in ``began_at`` and ``ended_at``, by
+        ``time.monotonic``.
+        """
         ...
 
     def send_signal(self, number: int) -> None:
@@ -150,6 +154,7 @@ def start_program(
     stderr: Literal["inherit", "pipe"] = "pipe",
     own_group: bool = True,
     mark: str = "",
+    watched: bool = True,
     pass_fds: tuple[int, ...] = (),
 ) -> Started:
     """Start a program without a shell.
@@ -163,13 +168,14 @@ def start_program(
         own_group: run it in a session and process group of its own, which ``send_signal`` then reaches as a whole. Leave
             it out for a command that shall stay in the foreground of our terminal.
         mark: what ``SPILLSTORE_JOB`` is in ``env``, if anything.
+        watched: whether the watchdog looks after a process with a mark.
         pass_fds: descriptors that it gets.
 
     Raises:
         StartError: there is no such program, or it cannot be executed.
     """
     pipes: list[int] = []  # all that may be missing is had before anything runs
-    began = _ticks()
+    began, now = _ticks(), time.monotonic()
     try:
         pipes += os.pipe()
         if stderr == "pipe":
@@ -194,7 +200,9 @@ def start_program(
     for number in pipes[1::2]:
         os.close(number)
     read = [*pipes[::2], -1]
-    return _Local(popen, read[0], read[1], own_group=own_group, mark=mark, began=began)
+    return _Local(
+        popen, read[0], read[1], own_group=own_group, mark=mark, watched=watched, began=(began, now)
+    )
 
 
 class _Local:
@@ -208,19 +216,25 @@ class _Local:
         *,
         own_group: bool,
         mark: str,
-        began: int,
+        watched: bool,
+        began: tuple[int, float],
     ) -> None:
         self._popen = popen
         self._own_group = own_group
-        self._began = began
+        self._mark = mark
+        self._began, self.began_at = began
+        self.ended_at: float | None = None
         self._pipes = {os.fstat(pipe).st_ino for pipe in (stdout, stderr) if pipe >= 0}
         self.pid = popen.pid
-        self.mark = mark
+        self.mark = mark if watched else ""
         self.stdout = stdout
         self.stderr = stderr
 
     def wait(self) -> int:
-        return self._popen.wait()
+        status = self._popen.wait()
+        if self.ended_at is None:  # who waited first knows when it was
+            self.ended_at = time.monotonic()
+        return status
 
     def send_signal(self, number: int) -> None:
         if self._popen.returncode is not None:
@@ -236,7 +250,7 @@ class _Local:
 
         leads = self._popen.returncode is None
         try:
-            members = Tree(self.pid, self.mark, leads=leads, pipes=self._pipes, began=self._began).members()
+            members = Tree(self.pid, self._mark, leads=leads, pipes=self._pipes, began=self._began).members()
             if number == signal.SIGKILL and members:
                 self.send_signal(number)  # at once, before any of them can start another
             return sum(member.send(number) for member in members)

@@ -120,6 +120,7 @@ class Spill:
         told_as: what who observes is told of the tool; None for ``source``.
         work: of which it is a part, whose end tells who observes; None to tell them in ``finish``.
         on_redaction: called then with the tool and how many secrets of each kind were taken out of it, if any were.
+        began: when it began to be printed, by ``time.monotonic``, if that was before; times count from then.
 
     Example:
         >>> import tempfile
@@ -151,6 +152,7 @@ class Spill:
         told_as: str | None = None,
         work: Work | None = None,
         on_redaction: Callable[[str, dict[str, int]], object] | None = None,
+        began: float | None = None,
     ) -> None:
         self._work = work
         self._on_redaction = on_redaction
@@ -179,8 +181,10 @@ class Spill:
         self._newline: Newline = newline
         self._is_command = is_command
         self._flags = flags
-        self._started = time.monotonic()
-        self._created = time.time()
+        now = time.monotonic()
+        self._ago = 0.0 if began is None else now - began
+        self._started = now - self._ago
+        self._created = time.time() - self._ago
         self._refuse_at = profile.refuse_at(source)
         self._refused = False
         self._held: list[tuple[int, bytes, int]] | None = []
@@ -372,6 +376,7 @@ class Spill:
                 policy=self._profile.policy,
                 redact=self._done,
                 tap=self._see,
+                ago=0.0 if self._ago == 0.0 else time.monotonic() - self._started,
             )
             if (self._profile.policy or self._session.settings.artifact_policy) == "stop":
                 self._room_to_stop = self._profile.size_limit or self._session.settings.artifact_limit

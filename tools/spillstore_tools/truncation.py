@@ -139,6 +139,7 @@ class TruncationProcessor:
         profile: the name of a profile, or a profile.
         configuration: limits and strategies for ``acode`` and ``default``; None for the defaults.
         flags: what a ``spillstore`` command needs besides to find the session, for notices.
+        redact: False to take no secrets out, whatever anything else says.
 
     Example:
         >>> processor = TruncationProcessor(None, profile="acode")
@@ -154,9 +155,10 @@ class TruncationProcessor:
         profile: str | Profile = "default",
         configuration: TruncationConfiguration | None = None,
         flags: str = "",
+        redact: bool = True,
     ) -> None:
         self._session = session
-        self._redaction = Redaction(session, configuration)
+        self._redaction = Redaction(session, configuration, enabled=redact)
         self._flags = flags
         self._passed: dict[
             str, tuple[int, int]

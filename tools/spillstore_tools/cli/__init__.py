@@ -3,8 +3,8 @@
 One command, one file, which is imported when the command is called. Nothing here imports the store at the top of a
 module: ``run`` starts its command before the store is loaded, and ``--help`` never needs it.
 
-Exit codes: 0; the command's own for ``run``; 1 for output that ``put`` shows as refused; 2 for a call that cannot be
-understood; 125 for every other failure of ours, wrong settings and names among them; 130 after Ctrl-C. Results go to
+Exit codes: 0; the command's own for ``run``; 1 for output that ``put`` shows as refused or could not keep whole; 2 for a call that cannot be
+understood; 125 for every other failure of ours, wrong settings and names among them; death by SIGINT after Ctrl-C, which a shell reads as 130 and which ends its loops. Results go to
 stdout, everything else to stderr as ``spillstore: ...``.
 """
 
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from spillstore_tools.cli._signals import CommandInterruptedError
 from spillstore_tools.preview.clean import label
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ _MODULES = {
     "run": "run",
     "put": "put",
     "list": "list_",
+    "sessions": "sessions",
     "info": "info",
     "show": "show",
     "cat": "cat",
@@ -92,7 +94,9 @@ def group() -> None:
       spillstore run -- make test
       spillstore show @last --lines 100-200
 
-    An ID may be shortened as long as it is unique; @last is the newest artifact of the session.
+    An ID may be left out for the newest artifact, @last; @last~1 is the one before it, @2 the second of the session. Of an
+    id its beginning or its end will do, as long as that is unique. The session is that of the git repository around the
+    folder, outside of any `default`.
     """  # noqa: D301  # click's mark for text that is not to be wrapped
 
 
@@ -107,7 +111,14 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     _prepare_streams()
     code = _invoke(arguments)
     _drop_what_cannot_be_written()
+    if isinstance(code, _Interrupted):
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
     sys.exit(code)
+
+
+class _Interrupted(int):
+    """The exit code of who was interrupted; a shell must see the signal itself, or its loop goes on."""
 
 
 def _prepare_streams() -> None:
@@ -129,7 +140,7 @@ def _drop_what_cannot_be_written() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _invoke(arguments: Sequence[str] | None) -> int:
+def _invoke(arguments: Sequence[str] | None) -> int:  # noqa: PLR0911  # one for each kind of end
     try:
         code = group.main(arguments, prog_name="spillstore", standalone_mode=False)
         sys.stdout.flush()
@@ -142,11 +153,18 @@ def _invoke(arguments: Sequence[str] | None) -> int:
         return _say(error.format_message(), MISUSED)
     except click.ClickException as error:
         return _say(error.format_message(), FAILED)
-    except (click.Abort, KeyboardInterrupt):
-        return INTERRUPTED
+    except (KeyboardInterrupt, CommandInterruptedError):
+        return _Interrupted(INTERRUPTED)
+    except click.Abort as error:
+        return _aborted(error)
     except Exception as error:  # noqa: BLE001  # what is not ours to explain is raised again
         return _explain(error)
     return code if isinstance(code, int) else 0
+
+
+def _aborted(error: click.Abort) -> int:
+    """Click's word for a KeyboardInterrupt, and for the end of input at a question."""
+    return _Interrupted(INTERRUPTED) if isinstance(error.__cause__, KeyboardInterrupt) else FAILED
 
 
 def _explain(error: Exception) -> int:
@@ -159,7 +177,7 @@ def _explain(error: Exception) -> int:
     )
 
     if isinstance(error, DroppedRangeError):
-        return _say(f"{error} (here: --skip-holes)", FAILED)
+        return _say(str(error).replace('(holes="skip")', "with --skip-holes"), FAILED)
     if isinstance(error, (RangeError, InvalidIdError)):
         return _say(str(error), MISUSED)
     if isinstance(error, SpillstoreError):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import itertools
 import os
+import re
 import shlex
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +15,7 @@ import click
 from click.core import ParameterSource
 
 from spillstore._audit import acting
+from spillstore_tools.cli._places import project_session
 from spillstore_tools.preview.clean import label
 
 if TYPE_CHECKING:
@@ -20,13 +23,15 @@ if TYPE_CHECKING:
 
     from click.shell_completion import CompletionItem
 
-    from spillstore import Artifact, Session, Store
+    from spillstore import Artifact, ArtifactInfo, Session, Store
 
 LAST = "@last"
 _CANDIDATES = 6
 _LASTING = ("mcp", "mcp-proxy")  # what goes on for as long as its artifacts are wanted
 
 _COMPLETED = 50
+_PLACE = re.compile(r"@last(?:~([0-9]{1,9}))?|@([0-9]{1,9})")
+_LEAST_END = 4  # characters of an id's end
 
 
 def _complete_id(context: click.Context, _: click.Parameter, typed: str) -> list[CompletionItem]:
@@ -36,7 +41,12 @@ def _complete_id(context: click.Context, _: click.Parameter, typed: str) -> list
     from spillstore.exceptions import SpillstoreError  # noqa: PLC0415  # likewise
 
     values = context.params
-    where = Location(session=values["session"], project=values["project"], root=values["root"], flags="")
+    where = Location(
+        session=values["session"] or project_session(),
+        project=values["project"],
+        root=values["root"],
+        flags="",
+    )
     found = [CompletionItem(LAST, help="the newest")] if LAST.startswith(typed) else []
     with contextlib.suppress(SpillstoreError), where.open() as session:
         page = session.infos(limit=_COMPLETED)
@@ -48,10 +58,11 @@ def _complete_id(context: click.Context, _: click.Parameter, typed: str) -> list
     return found
 
 
-id_argument = click.argument("artifact_id", metavar="ID", shell_complete=_complete_id)
-ids_argument = click.argument(
-    "artifact_ids", metavar="ID...", nargs=-1, required=True, shell_complete=_complete_id
+id_argument = click.argument(
+    "artifact_id", metavar="[ID]", default=LAST, required=False, shell_complete=_complete_id
 )
+named_argument = click.argument("artifact_id", metavar="ID", shell_complete=_complete_id)
+ids_argument = click.argument("artifact_ids", metavar="[ID]...", nargs=-1, shell_complete=_complete_id)
 stream_option = click.option(
     "--stream",
     type=click.Choice(["combined", "stdout", "stderr"]),
@@ -111,8 +122,8 @@ class Location:
         except SessionNotFoundError:
             where = f" of project {self.project!r}" if self.project else ""
             raise SessionNotFoundError(
-                f"no session {self.session!r}{where} in {store.root}; name another with --session, --project and "
-                "--root, or make it with `spillstore run` or `spillstore put`"
+                f"no session {self.session!r}{where} in {store.root}; `spillstore sessions` lists those that there are, "
+                "--session, --project and --root name one, and `spillstore run` and `spillstore put` make it"
             ) from None
 
     @contextlib.contextmanager
@@ -175,13 +186,13 @@ def configured_root() -> str | None:
 
 
 def location_options(
-    function: Callable[..., Any] | None = None, *, session: str = "default", told: str = "default"
+    function: Callable[..., Any] | None = None, *, session: str | None = None, told: str = "the project's"
 ) -> Callable[..., Any]:
     """Give a command ``--session``, ``--project`` and ``--root``, and pass them on as ``location``.
 
     Args:
         function: the command; None to settle the others first.
-        session: the session where none is named.
+        session: the session where none is named; None for that of the folder.
         told: how the help calls it.
     """
     if function is None:
@@ -205,7 +216,7 @@ def location_options(
     )
     @functools.wraps(function)
     def with_location(
-        *args: object, session: str, project: str | None, root: str | None, **kwargs: object
+        *args: object, session: str | None, project: str | None, root: str | None, **kwargs: object
     ) -> Any:
         context = click.get_current_context()
         if context.info_name not in _LASTING:
@@ -215,7 +226,8 @@ def location_options(
             for name, value in (("session", session), ("project", project), ("root", root))
             if value is not None and context.get_parameter_source(name) is ParameterSource.COMMANDLINE
         )
-        location = Location(session=session, project=project, root=root, flags=flags)
+        named = project_session() if session is None else session
+        location = Location(session=named, project=project, root=root, flags=flags)
         # Who goes on serving serves others.
         with acting(None, None, otherwise=None if context.info_name in _LASTING else "cli"):
             return function(*args, location=location, **kwargs)
@@ -223,32 +235,75 @@ def location_options(
     return with_location
 
 
+def every(session: Session, **filters: Any) -> Iterator[ArtifactInfo]:
+    """All artifacts that these filters leave, the newest first, a page at a time."""
+    cursor = None
+    while True:
+        page = session.infos(cursor=cursor, **filters)
+        yield from page
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
 def find(session: Session, name: str) -> Artifact:
     """The artifact that a user means.
 
     Args:
         session: where to look.
-        name: an id, the beginning of one, or ``@last``.
+        name: an id, the beginning or the end of one, ``@last``, ``@last~2`` (the second before it), or ``@2`` (the second
+            of the session).
 
     Raises:
         ArtifactNotFoundError: nothing or more than one thing is meant.
     """
     from spillstore.exceptions import ArtifactNotFoundError  # noqa: PLC0415
 
-    if name == LAST:
-        for artifact in session.artifacts(limit=1):
-            return artifact
-        raise ArtifactNotFoundError(f"session {session.id!r} holds no artifact yet")
+    if match := _PLACE.fullmatch(name):
+        return _at(
+            session, name, before=int(match[1] or 0), number=None if match[2] is None else int(match[2])
+        )
     matches = session.matching(name, _CANDIDATES) if name else []
+    if not matches and len(name) >= _LEAST_END:
+        matches = _ending(session, name)
     if len(matches) == 1 or name in matches:
         return session.artifact(name if name in matches else matches[0])
     if not matches:
         with contextlib.suppress(ArtifactNotFoundError):
             session.artifact(name)  # so that the refusal is recorded
         raise ArtifactNotFoundError(
-            f"session {session.id!r} holds no artifact {name!r}; `spillstore list` shows what there is"
+            f"session {session.id!r} holds no artifact {name!r}; `spillstore list` shows what there is, `spillstore "
+            "sessions` which other sessions there are"
         )
     more = ", ..." if len(matches) == _CANDIDATES else ""
     raise ArtifactNotFoundError(
         f"{name!r} could be {', '.join(matches[: _CANDIDATES - 1])}{more}; give more of the id"
     )
+
+
+def _at(session: Session, name: str, *, before: int, number: int | None) -> Artifact:
+    """The artifact at a place in the session's order."""
+    from spillstore.exceptions import ArtifactNotFoundError  # noqa: PLC0415
+
+    total = 0
+    wanted: str | None = None
+    if number is None:
+        infos = itertools.islice(every(session), before, None)
+        wanted = next((info.id for info in infos), None)
+    else:
+        ids = [info.id for info in every(session)]
+        total = len(ids)
+        wanted = ids[-number] if 0 < number <= total else None
+    if wanted is not None:
+        return session.artifact(wanted)
+    if number is None and before == 0:
+        raise ArtifactNotFoundError(f"session {session.id!r} holds no artifact yet")
+    raise ArtifactNotFoundError(
+        f"session {session.id!r} does not hold as many artifacts as {name} asks for; `spillstore list` shows what there is"
+    )
+
+
+def _ending(session: Session, end: str) -> list[str]:
+    """Ids that end so; what people remember of one."""
+    found = (info.id for info in every(session) if info.id.endswith(end))
+    return list(itertools.islice(found, _CANDIDATES))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -75,6 +77,24 @@ def boxed(title: str, columns: Sequence[tuple[str, int]], rows: Sequence[Sequenc
             f"└{'┴'.join(rules)}┘",
         ]
     )
+
+
+def coloured() -> bool:
+    """Whether a person sees colours: at a terminal that can, unless NO_COLOR says otherwise."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb":
+        return False
+    return sys.stdout.isatty()
+
+
+def styled(text: str, style: str) -> str:
+    """Text in a style of the terminal (``1;31``), where a person sees it; otherwise as it is."""
+    return f"\x1b[{style}m{text}\x1b[0m" if text and coloured() else text
+
+
+def local(seconds: float) -> str:
+    """A moment, given in seconds since 1970, by the clock on the wall here, with its distance from UTC."""
+    moment = dt.datetime.fromtimestamp(seconds, dt.UTC).astimezone()
+    return moment.strftime("%Y-%m-%d %H:%M:%S %z")
 
 
 def print_json(value: object) -> None:

@@ -14,30 +14,43 @@ if TYPE_CHECKING:
 _RELAYED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
+class CommandInterruptedError(Exception):
+    """The command has died of SIGINT, and so shall we, or a loop of our shell would go on."""
+
+
 class SignalRelay:
     """A context in which SIGINT, SIGTERM and SIGHUP reach ``process`` and do nothing to us.
 
-    One that our caller ignores stays ignored. One that comes before there is a process is kept for it.
+    SIGTERM reaches everything that it has started, too. One that our caller ignores stays ignored. One that comes before
+    there is a process is kept for it.
+
+    Attributes:
+        received: those that have come.
     """
 
     def __init__(self) -> None:
+        self.received: list[int] = []
         self._process: Started | None = None
-        self._early: list[int] = []
         self._before: dict[signal.Signals, object] = {}
 
     def attach(self, process: Started) -> None:
         """Name the process that signals are for."""
         self._process = process
-        for number in self._early:
-            process.send_signal(number)
+        for number in self.received:
+            self._send(process, number)
 
     def _relay(self, number: int, _: FrameType | None) -> None:
+        self.received.append(number)
+        if self._process is not None:
+            self._send(self._process, number)
+
+    def _send(self, process: Started, number: int) -> None:
         if number == signal.SIGINT and _in_foreground():
             return  # the terminal has sent it to the command as well; twice means "at once" to many programs
-        if self._process is None:
-            self._early.append(number)
+        if number == signal.SIGTERM:
+            process.signal_all(number)
         else:
-            self._process.send_signal(number)
+            process.send_signal(number)
 
     def __enter__(self) -> Self:
         for number in _RELAYED:

@@ -1,4 +1,4 @@
-"""``spillstore cat``: all of an artifact, to the byte."""
+"""``spillstore cat``: all that is stored of an artifact."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ if TYPE_CHECKING:
 def command(
     artifact_id: str, stream: str, location: Location, *, raw: bool, skip_holes: bool, no_pager: bool
 ) -> None:
-    """Write all of an artifact to stdout, to the byte; at a terminal, cleaned for reading and through a pager.
+    """Write all of an artifact to stdout, to the byte as it is stored; at a terminal, cleaned and through a pager.
 
+    Secrets were taken out before it was stored (info says how many), unless run or put was told --no-redact.
     A terminal obeys escape sequences, also those that somebody else has put into an output; --raw leaves them in.
 
     \b

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from spillstore_tools.cli._location import Location, find, location_options, stream_option
+from spillstore_tools.cli._location import LAST, Location, every, find, location_options, stream_option
 from spillstore_tools.cli._output import json_option, note
+from spillstore_tools.cli._places import place_of
 
 if TYPE_CHECKING:
     from spillstore import Artifact, Session
@@ -19,7 +21,7 @@ _DIFFERENT = 1
 
 
 @click.command("diff")
-@click.argument("ids", metavar="[BASE] ID", nargs=-1, required=True)
+@click.argument("ids", metavar="[BASE] [ID]", nargs=-1)
 @click.option("--exact", is_flag=True, help="Compare times, numbers and addresses, too.")
 @stream_option
 @location_options
@@ -27,7 +29,7 @@ _DIFFERENT = 1
 def command(ids: tuple[str, ...], stream: str, location: Location, *, exact: bool, as_json: bool) -> None:
     """Print the lines that artifact ID has and BASE has not, after a plus, and those that are gone, after a minus.
 
-    Without BASE, ID is compared with the last artifact before it of the same tool and command. Lines are compared as a
+    Without BASE, ID is compared with the last artifact before it of the same tool and command, run in the same folder. Lines are compared as a
     reader sees them, without what differs between any two runs: times, numbers, addresses. Their order is not compared.
     What matters comes first. The exit code is 1 if something differs.
 
@@ -42,7 +44,7 @@ def command(ids: tuple[str, ...], stream: str, location: Location, *, exact: boo
     if len(ids) > 2:  # noqa: PLR2004  # the two
         raise click.UsageError("give one or two artifacts; for example spillstore diff @last")
     with location.reading("compare") as session:
-        artifact = find(session, ids[-1])
+        artifact = find(session, ids[-1] if ids else LAST)
         base = find(session, ids[0]) if len(ids) > 1 else _before(session, artifact)
         found = Differences(base, artifact, stream=cast("Stream", stream), exact=exact)
         found.run()
@@ -59,16 +61,17 @@ def command(ids: tuple[str, ...], stream: str, location: Location, *, exact: boo
 
 def _before(session: Session, artifact: Artifact) -> Artifact:
     from spillstore.exceptions import ArtifactNotFoundError  # noqa: PLC0415
-    from spillstore_tools.arguments import ArgumentError  # noqa: PLC0415
-    from spillstore_tools.comparing import run_before  # noqa: PLC0415
 
-    try:
-        return run_before(session, artifact)
-    except ArgumentError:
-        raise ArtifactNotFoundError(
-            f"nothing was stored before {artifact.id} of the same tool and command; name the older one, as in "
-            f"`spillstore diff BASE {artifact.id}`; `spillstore list` shows what there is"
-        ) from None
+    info, folder = artifact.info, place_of(artifact)
+    before = itertools.dropwhile(lambda each: each.id != info.id, every(session, source=info.source))
+    for each in itertools.islice(before, 1, None):
+        if each.command == info.command and place_of(found := session.artifact(each.id)) == folder:
+            return found
+    where = "" if folder is None else f", run in {folder}"
+    raise ArtifactNotFoundError(
+        f"nothing was stored before {artifact.id} of the same tool and command{where}; name the older one, as in "
+        f"`spillstore diff BASE {artifact.id}`; `spillstore list` shows what there is"
+    )
 
 
 def _print_text(base: Artifact, artifact: Artifact, found: Differences, flags: str) -> None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from spillstore_tools.cli._location import (
+    LAST,
     Location,
     find,
-    id_argument,
     location_options,
     skip_holes_option,
     stream_option,
@@ -25,16 +25,14 @@ if TYPE_CHECKING:
 
 
 @click.command("export")
-@id_argument
-@click.argument("file", metavar="FILE", type=click.Path())
+@click.argument("names", metavar="[ID] FILE", nargs=-1, required=True, type=click.Path())
 @click.option("--overwrite", is_flag=True, help="Replace a file that is there.")
 @stream_option
 @skip_holes_option
 @location_options
 @json_option
 def command(
-    artifact_id: str,
-    file: str,
+    names: tuple[str, ...],
     stream: str,
     location: Location,
     *,
@@ -48,6 +46,13 @@ def command(
     Example:
       spillstore export @last build.log
     """  # noqa: D301  # click's mark for text that is not to be wrapped
+    if len(names) > 2:  # noqa: PLR2004  # the two
+        raise click.UsageError("give at most an ID and a FILE; for example spillstore export @last build.log")
+    artifact_id, file = names if len(names) == 2 else (LAST, names[0])  # noqa: PLR2004  # likewise
+    if file == "-":
+        raise click.UsageError(
+            f"what goes to stdout is `spillstore cat {artifact_id}`; a file of that name is ./-"
+        )
     with _open(location) as session:
         artifact = find(session, artifact_id)
         done = artifact.export(

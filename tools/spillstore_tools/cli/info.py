@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import TYPE_CHECKING
 
 import click
 
-from spillstore_tools.cli._location import Location, find, ids_argument, location_options
+from spillstore_tools.cli._location import LAST, Location, find, ids_argument, location_options
 from spillstore_tools.cli._output import json_option, print_json
+from spillstore_tools.cli._places import place_of
+from spillstore_tools.cli._redacted import counted, told
 from spillstore_tools.describe import described, tokens
 from spillstore_tools.preview.clean import label
+
+if TYPE_CHECKING:
+    from spillstore import ArtifactInfo
 
 
 @click.command("info")
@@ -17,7 +23,7 @@ from spillstore_tools.preview.clean import label
 @location_options
 @json_option
 def command(artifact_ids: tuple[str, ...], location: Location, *, as_json: bool) -> None:
-    """Print what is known of artifacts: sizes, lines, state, digest.
+    """Print what is known of artifacts: sizes, lines, state, digest, secrets taken out.
 
     With --json it is one document, or a list of them for several artifacts.
 
@@ -27,14 +33,28 @@ def command(artifact_ids: tuple[str, ...], location: Location, *, as_json: bool)
       spillstore info art_1699234567890_a1b2c3d4e5f60718 @last --json
     """  # noqa: D301  # click's mark for text that is not to be wrapped
     with location.open() as session:
-        infos = [find(session, artifact_id).info for artifact_id in artifact_ids]
+        artifacts = [find(session, artifact_id) for artifact_id in artifact_ids or (LAST,)]
+        infos = [(artifact.info, counted(artifact), place_of(artifact)) for artifact in artifacts]
     if as_json:
         documents = [
-            {**dataclasses.asdict(info), "duration": info.duration, "estimated_tokens": tokens(info)}
-            for info in infos
+            {
+                **dataclasses.asdict(info),
+                "duration": info.duration,
+                "estimated_tokens": tokens(info),
+                "redactions": redactions,
+                "cwd": folder,
+            }
+            for info, redactions, folder in infos
         ]
         print_json(documents[0] if len(documents) == 1 else documents)
         return
-    click.echo(
-        "\n\n".join("\n".join(f"{name}: {label(value)}" for name, value in described(info)) for info in infos)
-    )
+    click.echo("\n\n".join(_described(*each) for each in infos))
+
+
+def _described(info: ArtifactInfo, redactions: dict[str, int], folder: str | None) -> str:
+    rows = list(described(info))
+    if folder is not None:
+        rows.append(("Folder", folder))
+    if words := told(redactions):
+        rows.append(("Redacted", f"{words}; run or put it with --no-redact to keep them"))
+    return "\n".join(f"{name}: {label(value)}" for name, value in rows)

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from spillstore_tools.arguments import ArgumentError, moment
-from spillstore_tools.cli._location import Location, location_options
+from spillstore_tools.cli._location import Location, every, location_options
 from spillstore_tools.cli._output import boxed, json_option, print_json, table
-from spillstore_tools.describe import count, human_size, utc
+from spillstore_tools.describe import count, human_size, incomplete, utc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from spillstore import ArtifactInfo, Session
+    from spillstore import ArtifactInfo
     from spillstore.info import State
 
 _COMMAND = 60
@@ -103,6 +103,8 @@ def command(
 ) -> None:
     """List the artifacts of a session, the newest first.
 
+    Sealed ones of which a part was dropped at their limit are called incomplete.
+
     \b
     Example:
       spillstore list
@@ -120,8 +122,8 @@ def command(
         )
 
     with location.open() as session:
-        every = _every(session, source=source, state=cast("State | None", state), since=since)
-        found = _chosen(filter(wanted, every), sort, limit + 1, ascending=reverse is not (sort == "source"))
+        infos = every(session, source=source, state=cast("State | None", state), since=since)
+        found = _chosen(filter(wanted, infos), sort, limit + 1, ascending=reverse is not (sort == "source"))
     more, found = len(found) > limit, found[:limit]
     total = {
         "artifacts": len(found),
@@ -144,17 +146,6 @@ def command(
     click.echo(f"Total: {count(len(found), 'artifact')}, {size}, stored in {stored}{hint}")
 
 
-def _every(session: Session, **filters: Any) -> Iterator[ArtifactInfo]:
-    """All artifacts that these filters leave, the newest first, a page at a time."""
-    cursor = None
-    while True:
-        page = session.infos(cursor=cursor, **filters)
-        yield from page
-        cursor = page.cursor
-        if cursor is None:
-            return
-
-
 def _chosen(infos: Iterator[ArtifactInfo], sort: str, most: int, *, ascending: bool) -> list[ArtifactInfo]:
     """The first ``most`` of them in that order; no more than these are held."""
     if sort == "created" and not ascending:
@@ -171,12 +162,17 @@ def _row(info: ArtifactInfo) -> tuple[str, ...]:
         human_size(info.stored_size),
         f"{info.lines:,}",
         info.content_type or "",
-        info.state,
+        _state(info),
         "" if info.exit_code is None else str(info.exit_code),
         info.source,
         utc(info.created),
         called if len(called) <= _COMMAND else f"{called[: _COMMAND - 3]}...",
     )
+
+
+def _state(info: ArtifactInfo) -> str:
+    """The state, marked where not all of what was printed is there."""
+    return "incomplete" if info.state == "sealed" and incomplete(info) else info.state
 
 
 def _boxed(info: ArtifactInfo) -> tuple[str, ...]:

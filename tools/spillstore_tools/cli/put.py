@@ -5,15 +5,19 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import itertools
+import os
 import sys
 from typing import TYPE_CHECKING, cast
 
 import click
 
 from spillstore_tools.cli._location import Location, location_options
-from spillstore_tools.cli._output import json_option, print_json, write_text
+from spillstore_tools.cli._output import json_option, note, print_json, write_text
+from spillstore_tools.cli._places import note_place
 from spillstore_tools.cli._profile import PROFILES, known_profile, load_configuration
-from spillstore_tools.describe import count, exact_size, human_size
+from spillstore_tools.cli._redacted import announce, counted, no_redact_option
+from spillstore_tools.describe import count, exact_size, human_size, incomplete
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,6 +53,7 @@ _READ = 1024 * 1024
 @click.option(
     "--inline-limit", type=click.IntRange(min=1), metavar="N", help="Characters that a model sees at most."
 )
+@no_redact_option
 @location_options
 @json_option
 def command(
@@ -61,12 +66,15 @@ def command(
     inline_limit: int | None,
     location: Location,
     *,
+    no_redact: bool,
     as_json: bool,
 ) -> None:
     """Store FILE, or stdin, and print the id of the artifact; or print what a model would see of it.
 
     With --profile, --strategy or --inline-limit the output is exactly the text that a model would be given, and what is
-    shown whole is not stored (lace stores everything). The exit code is 1 if the profile refuses what is too large.
+    shown whole is not stored (lace stores everything). The exit code is 1 if the profile refuses what is too large, or
+    if not all could be kept: an artifact has a limit (SPILLSTORE_ARTIFACT_LIMIT), and a file above it is told of before
+    it is read. Secrets are taken out, which is said on stderr.
 
     \b
     Example:
@@ -82,24 +90,62 @@ def command(
                 f"profile {name} has its own limits; leave out --strategy and --inline-limit"
             )
         meta = {"source": source, "content_type": content_type, "newline": newline}
-        _show(file, name, configuration, meta, location, as_json=as_json)
+        _show(file, name, configuration, meta, location, redact=not no_redact, as_json=as_json)
         return
+    blocks = _blocks(file)
+    first = next(blocks, b"")  # what cannot be read leaves nothing behind
     with location.open(create=True, write=True) as session:
+        _warn(file, session)
         artifact = session.put(
-            _blocks(file),
+            _noting(itertools.chain([first], blocks)),
             source=source,
             command=None if file == "-" else file,
             content_type=content_type,
             newline=cast("Newline", newline),
+            redact=False if no_redact else None,
         )
-        info = artifact.info
+        note_place(session, artifact.id)
+        info, redactions = artifact.info, counted(artifact)
+    lacks = incomplete(info)
     if as_json:
-        print_json(dataclasses.asdict(info))
+        print_json({**dataclasses.asdict(info), "redactions": redactions, "incomplete": lacks})
+    else:
+        click.echo(info.id)
+        click.echo(
+            f"{exact_size(info.size)}, {count(info.lines, 'line')}, stored in {human_size(info.stored_size)}"
+        )
+        announce(redactions)
+        if lacks:
+            note(f"NOT KEPT WHOLE: {lacks}")
+    if lacks:
+        click.get_current_context().exit(1)
+
+
+def _warn(file: str, session: Session) -> None:
+    """Say, before a large file is read, that it will not be kept whole."""
+    settings, size = session.settings, os.path.getsize(file) if file != "-" and os.path.isfile(file) else 0  # noqa: PTH113, PTH202  # paths as they are named
+    if size <= settings.artifact_limit:
         return
-    click.echo(info.id)
-    click.echo(
-        f"{exact_size(info.size)}, {count(info.lines, 'line')}, stored in {human_size(info.stored_size)}"
+    what = {
+        "roll": "its middle will be dropped",
+        "stop": "its end will not be kept",
+        "reject": "it will be refused",
+    }[settings.artifact_policy]
+    note(
+        f"{file} has {human_size(size)} and an artifact may keep {human_size(settings.artifact_limit)}, so {what}; "
+        "SPILLSTORE_ARTIFACT_LIMIT raises that"
     )
+
+
+def _noting(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Blocks as they are; who is interrupted among them is told what stays."""
+    try:
+        yield from blocks
+    except KeyboardInterrupt:
+        note(
+            "interrupted; what was read so far stays as the artifact @last, which `spillstore rm @last` deletes"
+        )
+        raise
 
 
 def _show(
@@ -109,6 +155,7 @@ def _show(
     meta: dict[str, str | None],
     location: Location,
     *,
+    redact: bool,
     as_json: bool,
 ) -> None:
     from spillstore_tools.truncation import TruncationProcessor  # noqa: PLC0415  # the plain command does without
@@ -119,7 +166,7 @@ def _show(
             return stack.enter_context(location.open(create=True, write=True))
 
         processor = TruncationProcessor(
-            session, profile=profile, configuration=configuration, flags=location.flags
+            session, profile=profile, configuration=configuration, flags=location.flags, redact=redact
         )
         result = processor.process(
             _blocks(file),
@@ -136,11 +183,13 @@ def _show(
                 "metadata": result.metadata.as_dict(included),
                 "omissions": [dataclasses.asdict(each) for each in result.omissions],
                 "artifact_id": result.artifact_id,
+                "redactions": result.redactions,
                 "is_error": result.is_error,
             }
         )
     else:
         write_text([result.content])
+        announce(result.redactions)
     if result.is_error:
         click.get_current_context().exit(1)
 

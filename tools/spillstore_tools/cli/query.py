@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import click
 from click.core import ParameterSource
 
-from spillstore_tools.cli._location import Location, find, id_argument, location_options, stream_option
+from spillstore_tools.cli._location import LAST, Location, find, location_options, stream_option
 from spillstore_tools.cli._output import json_option, note, write_bytes
 
 if TYPE_CHECKING:
@@ -22,8 +22,7 @@ _NAMED = 20  # bad lines that are named
 
 
 @click.command("query")
-@id_argument
-@click.argument("path")
+@click.argument("names", metavar="[ID] PATH", nargs=-1, required=True)
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many nodes.")
 @click.option("--cursor", metavar="CURSOR", help="Go on where a query with a limit stopped.")
 @click.option("--paths", is_flag=True, help="Where each node is, before its value and a tab.")
@@ -41,8 +40,7 @@ _NAMED = 20  # bad lines that are named
 @location_options
 @json_option
 def command(
-    artifact_id: str,
-    path: str,
+    names: tuple[str, ...],
     limit: int | None,
     cursor: str | None,
     start_line: int,
@@ -64,6 +62,9 @@ def command(
       spillstore query @last '$.users[?@.age > 30].name'
       spillstore query @last '$..error' --paths --limit 20
     """  # noqa: D301  # click's mark for text that is not to be wrapped
+    if len(names) > 2:  # noqa: PLR2004  # the two
+        raise click.UsageError("give an ID and a PATH; for example spillstore query @last '$.users[0]'")
+    artifact_id, path = names if len(names) == 2 else (LAST, names[0])  # noqa: PLR2004  # likewise
     with location.reading("query") as session:
         artifact = find(session, artifact_id)
         view = _view(artifact, stream, cursor, start_line)

@@ -53,7 +53,9 @@ def command(
     skip_holes: bool,
     as_json: bool,
 ) -> None:
-    """Print what a command printed once more, with its timing, stdout to stdout and stderr to stderr, to the byte.
+    """Print what a command printed once more, with its timing, stdout to stdout and stderr to stderr.
+
+    What is stored comes to the byte; secrets were taken out before, if any are reported by info.
 
     \b
     Example:

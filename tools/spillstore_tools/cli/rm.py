@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
-from spillstore_tools.cli._location import Location, find, id_argument, location_options
+from spillstore_tools.cli._location import Location, find, location_options, named_argument
 from spillstore_tools.cli._output import json_option, print_json
 from spillstore_tools.describe import human_size
 
 
 @click.command("rm")
-@id_argument
+@named_argument
 @location_options
 @json_option
 def command(artifact_id: str, location: Location, *, as_json: bool) -> None:

@@ -1,6 +1,6 @@
 """``spillstore run``: run a command, keep all it prints, show what matters of it.
 
-The command is started first and everything heavy is imported while it runs. Whatever happens to the store, the command
+At a terminal the output is shown as it comes, elsewhere a preview in the end. The command is started first and everything heavy is imported while it runs. Whatever happens to the store, the command
 runs to its end, its output is shown, and its exit code is ours. Settings that make no sense are told and left aside.
 """
 
@@ -8,16 +8,23 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import os
 import shlex
+import signal
+import threading
 from typing import TYPE_CHECKING, NoReturn
 
 import click
+from click.core import ParameterSource
 
+from spillstore_tools.cli._live import Hint, show, summary
 from spillstore_tools.cli._location import Location, location_options, observe
-from spillstore_tools.cli._output import json_option, note, print_json, write_text
+from spillstore_tools.cli._output import at_terminal, json_option, note, print_json, write_text
+from spillstore_tools.cli._places import note_place
 from spillstore_tools.cli._profile import load_configuration, profile_option
-from spillstore_tools.cli._signals import SignalRelay
-from spillstore_tools.runners import StartError, start_program
+from spillstore_tools.cli._redacted import announce, no_redact_option
+from spillstore_tools.cli._signals import CommandInterruptedError, SignalRelay
+from spillstore_tools.runners import MARK, StartError, start_program
 
 if TYPE_CHECKING:
     from spillstore import ArtifactInfo, Session
@@ -36,6 +43,14 @@ if TYPE_CHECKING:
     help="The tool that the output is stored under.  [default: run]",
 )
 @click.option("--tool-call-id", metavar="ID", help="The tool call that the output answers.")
+@click.option(
+    "-q",
+    "--quiet",
+    is_flag=True,
+    envvar="SPILLSTORE_QUIET",
+    help="Show a preview at the end, at a terminal, too.  [SPILLSTORE_QUIET]",
+)
+@no_redact_option
 @profile_option
 @location_options
 @json_option
@@ -46,36 +61,75 @@ def command(
     profile: str,
     location: Location,
     *,
+    quiet: bool,
+    no_redact: bool,
     as_json: bool,
 ) -> None:
     """Run COMMAND, store all it prints, show what matters of it.
 
-    Both streams are stored as they come. What is shown has at most 8,000 characters, notices included (other profiles
-    have other limits): head, tail, the lines in between that matter, exactly what is left out and how to see it. The
-    exit code is the command's, 128 + n if signal n ended it, 127 if it was not found, 126 if it could not be executed.
-    Ctrl-C goes to the command.
+    Both streams are stored as they come. At a terminal they are shown as they come, too, and a summary follows on
+    stderr. Elsewhere, and with --quiet or a --profile, a preview is shown when the command has ended. It has at most
+    8,000 characters, notices included (other profiles have other limits): head, tail, the lines in between that matter,
+    exactly what is left out and how to see it.
+
+    The exit code is the command's, 128 + n if signal n ended it, 127 if it was not found, 126 if it could not be
+    executed. Secrets are taken out of what is stored and of previews, which is said on stderr; not of what is shown as it
+    comes. Ctrl-C goes to the command; if it dies of it, so does this. SIGTERM ends all that it has started.
 
     \b
     Example:
       spillstore run -- make test
       spillstore run --session ci --source make -- make -j8 all
     """  # noqa: D301  # click's mark for text that is not to be wrapped
-    asked = _Asked(source=source, tool_call_id=tool_call_id, profile=profile)
+    is_live = not (quiet or as_json or _was_chosen("profile")) and at_terminal()
+    asked = _Asked(
+        source=source, tool_call_id=tool_call_id, profile=profile, live=is_live, redact=not no_redact
+    )
+    # A command that runs inside another one of ours keeps that one's mark, by which it is ended with it.
+    mark = "" if MARK in os.environ else os.urandom(8).hex()
+    environment = {**location.environment(), MARK: mark} if mark else location.environment()
     with SignalRelay() as relay:
         try:
             started = start_program(
-                command_line, env=location.environment(), stdin="inherit", own_group=False
+                command_line, env=environment, stdin="inherit", own_group=False, mark=mark, watched=False
             )
         except StartError as error:
             _give_up(error, as_json=as_json)
+        _wait_beside(started)
         relay.attach(started)
         record = _record(started, command_line, asked, location)
+        if signal.SIGTERM in relay.received:
+            _end_what_is_left(started)
     if as_json:
         print_json(record.as_json())
+    elif is_live:
+        for line in summary(record.outcome, record.info, record.rendered, record.problem, location.flags):
+            note(line)
+        _tell(record)
     else:
         write_text([record.rendered.text])
         _tell(record)
+    if signal.SIGINT in relay.received and record.outcome.signal == "SIGINT":
+        raise CommandInterruptedError
     click.get_current_context().exit(record.outcome.exit_code)
+
+
+def _was_chosen(option: str) -> bool:
+    return click.get_current_context().get_parameter_source(option) is ParameterSource.COMMANDLINE
+
+
+def _wait_beside(started: Started) -> None:
+    """Know when the command has ended, though all that looks after it is still being imported."""
+    with contextlib.suppress(RuntimeError):  # no more threads are to be had: it is known later
+        threading.Thread(target=started.wait, name="spillstore-wait", daemon=True).start()
+
+
+def _end_what_is_left(started: Started) -> None:
+    """SIGTERM was for all of it: what did not heed it is ended."""
+    from spillstore_tools.capture import end_together  # noqa: PLC0415  # it is there by now
+
+    if started.signal_all(0) and end_together([started]):
+        note("some of its processes could not be ended")
 
 
 def _give_up(error: StartError, *, as_json: bool) -> NoReturn:
@@ -92,6 +146,8 @@ class _Asked:
     source: str
     tool_call_id: str | None
     profile: str
+    live: bool
+    redact: bool
 
     def configuration(self) -> tuple[TruncationConfiguration | None, str | None]:
         """The user's settings, or none and what is wrong with them: the command runs already, and shall go on."""
@@ -112,6 +168,7 @@ class _Record:
     rendered: Rendered
     problem: str | None
     misconfigured: str | None
+    redactions: dict[str, int]
 
     def as_json(self) -> dict[str, object]:
         outcome = self.outcome
@@ -126,6 +183,7 @@ class _Record:
             "received": outcome.received,
             "stdout": outcome.stdout,
             "stderr": outcome.stderr,
+            "redactions": self.redactions,
             "held_open": list(outcome.held_open),
             "storage_error": self.problem,
             "configuration_error": self.misconfigured,
@@ -149,7 +207,7 @@ def _record(started: Started, command_line: tuple[str, ...], asked: _Asked, loca
     configuration, misconfigured = asked.configuration()
     command = shlex.join(command_line)
     try:
-        rules = Redaction(None, configuration).rules(asked.source)
+        rules = Redaction(None, configuration, enabled=asked.redact).rules(asked.source)
     except InvalidSettingError as error:  # the command runs already
         rules, misconfigured = DEFAULT, misconfigured or str(error)
     try:
@@ -157,10 +215,20 @@ def _record(started: Started, command_line: tuple[str, ...], asked: _Asked, loca
     except SpillstoreError as error:  # likewise
         misconfigured = misconfigured or str(error)
     work = begin(COMMAND, {"tool": asked.source})
+    hint = Hint(location.flags)
+    sessions: list[Session] = []
     with contextlib.ExitStack() as stack:
+        stack.callback(hint.stop)
+        if not asked.live:
+            hint.start()
 
         def session() -> Session:
-            return stack.enter_context(location.open(create=True, write=True))
+            sessions.append(stack.enter_context(location.open(create=True, write=True)))
+            return sessions[-1]
+
+        def found(artifact_id: str) -> None:
+            hint.found(artifact_id)
+            note_place(sessions[-1], artifact_id)
 
         spill = work.run(
             Spill,
@@ -174,22 +242,31 @@ def _record(started: Started, command_line: tuple[str, ...], asked: _Asked, loca
             flags=location.flags,
             keep="all",
             redaction=rules,
+            on_spill=found,
+            began=getattr(started, "began_at", None),
         )
         job = Job(
             command,
             lambda: started,
             spill,
+            on_output=show if asked.live else None,
             linger=LINGER,
             heirs="leave",
             tool=asked.source,
             observed=work,
         )
         job.work()
+        hint.stop()
         rendered = job.tell()
         assert job.outcome is not None  # it has ended, or ``tell`` had raised
         info = None if spill.artifact is None else spill.artifact.info
     return _Record(
-        outcome=job.outcome, info=info, rendered=rendered, problem=spill.problem, misconfigured=misconfigured
+        outcome=job.outcome,
+        info=info,
+        rendered=rendered,
+        problem=spill.problem,
+        misconfigured=misconfigured,
+        redactions=spill.redactions,
     )
 
 
@@ -197,6 +274,7 @@ def _tell(record: _Record) -> None:
     """What is no part of the output, on stderr."""
     if record.misconfigured is not None:
         note(f"{record.misconfigured}; the defaults are used")
+    announce(record.redactions)
     from spillstore_tools.capture import GRACE  # noqa: PLC0415  # it is there by now
 
     if held_open := record.outcome.held_open:

@@ -6,9 +6,11 @@ import dataclasses
 
 import click
 
-from spillstore_tools.cli._location import Location, find, location_options
+from spillstore_tools.cli._location import Location, every, find, location_options
 from spillstore_tools.cli._output import json_option, print_json
-from spillstore_tools.describe import count, exact_size
+from spillstore_tools.describe import count, exact_size, incomplete
+
+_ARE = ("are", "is")
 
 
 @click.command("verify")
@@ -19,7 +21,8 @@ def command(artifact_id: str | None, location: Location, *, as_json: bool) -> No
     """Check an artifact, or the whole session with all that is in it.
 
     Every chunk is read and every digest and counter computed anew. Exits with 125 and says what is damaged, and
-    where, if anything is.
+    where, if anything is. What is intact but lacks what was dropped at a limit, or ends where its writer died, is not
+    called whole.
 
     \b
     Example:
@@ -29,15 +32,24 @@ def command(artifact_id: str | None, location: Location, *, as_json: bool) -> No
     with location.open() as session:
         if artifact_id is None:
             report = session.check()
+            lacking = sum(incomplete(info) is not None for info in every(session))
             if as_json:
-                print_json({"session": session.id, "ok": True, **dataclasses.asdict(report)})
+                document = {"session": session.id, "ok": True, **dataclasses.asdict(report)}
+                print_json({**document, "incomplete": lacking})
                 return
-            checked = f"{count(report.chunks, 'chunk')}, {exact_size(report.size)}"
-            click.echo(f"session {session.id} is whole: {count(report.artifacts, 'artifact')}, {checked}")
+            checked = f"{count(report.artifacts, 'artifact')}, {count(report.chunks, 'chunk')}, {exact_size(report.size)}"
+            whole = (
+                f"intact; {lacking:,} of its artifacts {_ARE[lacking == 1]} incomplete"
+                if lacking
+                else "whole"
+            )
+            click.echo(f"session {session.id} is {whole}: {checked}")
             return
         artifact = find(session, artifact_id)
         found = artifact.verify()
+        lacks = incomplete(artifact.info)
     if as_json:
-        print_json({"id": artifact.id, "ok": True, **dataclasses.asdict(found)})
+        print_json({"id": artifact.id, "ok": True, **dataclasses.asdict(found), "incomplete": lacks})
         return
-    click.echo(f"{artifact.id} is whole: {count(found.chunks, 'chunk')}, {exact_size(found.size)}")
+    whole = f"intact, but not whole, for {lacks}" if lacks else "whole"
+    click.echo(f"{artifact.id} is {whole}: {count(found.chunks, 'chunk')}, {exact_size(found.size)}")
