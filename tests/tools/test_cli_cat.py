@@ -54,7 +54,7 @@ def test_hole(cli, rolled):
     answer = cli("cat", rolled, "--skip-holes")
     assert answer.code == 0
     assert answer.err == (
-        f"spillstore: {13_000 - len(answer.out):,} bytes (9 KB) are missing here: "
+        f"spillstore: {13_000 - len(answer.out):,} bytes (9 KiB) are missing here: "
         "they were dropped at the artifact's limit\n"
     )
 

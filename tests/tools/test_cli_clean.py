@@ -13,7 +13,7 @@ def test_clean(cli, put, store, root):
         session.put(b"stays")
     answer = cli("clean")
     assert answer.code == 0
-    assert re.fullmatch(r"Removed 3 artifacts \(\d+(\.\d)? KB freed\)\n", answer.text)
+    assert re.fullmatch(r"Removed 3 artifacts \(\d+(\.\d)? KiB freed\)\n", answer.text)
     assert not (root / "_" / "default").exists()
     assert cli("cat", "@last", "--session", "other").out == b"stays"
 

@@ -11,7 +11,7 @@ def test_export(cli, put, tmp_path):
     answer = cli("export", "@last", tmp_path / "out")
     assert (answer.code, answer.text) == (
         0,
-        f"Exported {artifact_id} to {tmp_path}/out (3,000 bytes (2.9 KB))\n",
+        f"Exported {artifact_id} to {tmp_path}/out (3,000 bytes (2.9 KiB))\n",
     )
     assert (tmp_path / "out").read_bytes() == b"a\xff\n" * 1000
     assert (tmp_path / "out").stat().st_mode & 0o777 == 0o600

@@ -34,9 +34,9 @@ def test_old_sessions_go(cli, fill, store):
     assert answer.code == 0
     header, row, summary = answer.text.splitlines()
     assert header.split() == ["session", "project", "size", "last", "used", "why"]
-    assert re.fullmatch(r"old +web +\d+ KB +\d{4}-.* UTC +too old", row)
+    assert re.fullmatch(r"old +web +\d+ KiB +\d{4}-.* UTC +too old", row)
     assert re.fullmatch(
-        r"Removed 1 session \(\d+ KB freed\); 1 session \(\d+(\.\d)? KB\) stays: 1 young enough", summary
+        r"Removed 1 session \(\d+ KiB freed\); 1 session \(\d+(\.\d)? KiB\) stays: 1 young enough", summary
     )
     assert ids(store) == {"new"}
 
@@ -46,7 +46,7 @@ def test_a_dry_run_deletes_nothing(cli, fill, store):
     fill("old", age=3 * DAY)
     answer = cli("gc", "--older-than", "2d", "--dry-run")
     assert re.search(
-        r"Would remove 1 session \(\d+ KB to be freed\); 0 sessions \(0 bytes\) stay$", answer.text
+        r"Would remove 1 session \(\d+ KiB to be freed\); 0 sessions \(0 bytes\) stay$", answer.text
     )
     assert ids(store) == {"old"}
 

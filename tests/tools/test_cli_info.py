@@ -16,7 +16,7 @@ def test_info(cli, put):
     )
     text = cli("info", artifact_id).text
     assert text.startswith(
-        f"Artifact: {artifact_id}\nType: text/plain\nSize: 7,000 bytes (6.8 KB)\nEstimated tokens: ~1,500\nCreated: "
+        f"Artifact: {artifact_id}\nType: text/plain\nSize: 7,000 bytes (6.8 KiB)\nEstimated tokens: ~1,500\nCreated: "
     )
     assert re.search(r"^Created: \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$", text, re.MULTILINE)
     for line in (

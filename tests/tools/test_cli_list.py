@@ -14,9 +14,9 @@ def test_table(cli, put):
     header, *rows, total = cli("list").text.splitlines()
     assert header.split() == HEADER
     assert [row.split()[0] for row in rows] == [second, first]
-    assert rows[1].endswith("UTC  make test")
+    assert rows[1].endswith("+0000  make test")
     assert header.index("state") == rows[0].index("sealed") == rows[1].index("sealed")
-    assert total.startswith("Total: 2 artifacts, 4.9 KB, stored in ")
+    assert total.startswith("Total: 2 artifacts, 4.9 KiB, stored in ")
 
 
 def test_empty(cli, store):
@@ -57,7 +57,7 @@ def test_limit(cli, put):
         put(b"x")
     answer = cli("list", "--limit", "2")
     assert len(answer.text.splitlines()) == 4
-    assert answer.text.endswith("; there are more: --limit 20\n")
+    assert answer.text.endswith("; 2 are shown, all with --limit 3\n")
     assert cli("list", "--limit", "2", "--json").json["total"]["more"] is True
 
 

@@ -18,7 +18,7 @@ def test_put_prints_id_and_sizes(cli, store, tmp_path):
     file.write_bytes(b"line\n" * 1000)
     answer = cli("put", file)
     artifact_id, sizes = answer.text.splitlines()
-    assert re.fullmatch(r"5,000 bytes \(4.9 KB\), 1,000 lines, stored in \d+ bytes", sizes)
+    assert re.fullmatch(r"5,000 bytes \(4.9 KiB\), 1,000 lines, stored in \d+ bytes", sizes)
     with store.session("default", read_only=True) as session:
         artifact = session.artifact(artifact_id)
         assert artifact.read_bytes(0, 5000) == file.read_bytes()

@@ -12,7 +12,7 @@ def test_rm(cli, put, root):
     database = root / "_" / "default" / "session.db"
     before = database.stat().st_size
     answer = cli("rm", gone)
-    assert (answer.code, answer.text) == (0, f"Removed {gone} (1.9 MB freed)\n")
+    assert (answer.code, answer.text) == (0, f"Removed {gone} (1.9 MiB freed)\n")
     assert database.stat().st_size < before - 1_900_000
     assert cli("cat", gone).code == 125
     assert cli("cat", kept).out == b"kept"

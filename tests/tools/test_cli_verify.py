@@ -14,7 +14,7 @@ def test_one_artifact(cli, put):
     """A whole artifact is said to be whole, with what was read."""
     artifact_id = put(b"x" * 100_000)
     answer = cli("verify", "@last")
-    assert (answer.code, answer.text) == (0, f"{artifact_id} is whole: 2 chunks, 100,000 bytes (97.7 KB)\n")
+    assert (answer.code, answer.text) == (0, f"{artifact_id} is whole: 2 chunks, 100,000 bytes (97.7 KiB)\n")
     assert cli("verify", "@last", "--json").json == {
         "id": artifact_id,
         "ok": True,

@@ -14,16 +14,16 @@ from spillstore_tools.describe import count, exact_size, human_size, utc
         (0, "0 bytes"),
         (1, "1 byte"),
         (1023, "1,023 bytes"),
-        (1024, "1 KB"),
-        (1536, "1.5 KB"),
-        (911_360, "890 KB"),
-        (2_415_919, "2.3 MB"),
-        (1024**2 - 1, "1 MB"),
-        (15_938_355, "15.2 MB"),
-        (104_857_600, "100 MB"),
-        (1024**3, "1 GB"),
-        (5 * 1024**4, "5 TB"),
-        (5000 * 1024**4, "5000 TB"),
+        (1024, "1 KiB"),
+        (1536, "1.5 KiB"),
+        (911_360, "890 KiB"),
+        (2_415_919, "2.3 MiB"),
+        (1024**2 - 1, "1 MiB"),
+        (15_938_355, "15.2 MiB"),
+        (104_857_600, "100 MiB"),
+        (1024**3, "1 GiB"),
+        (5 * 1024**4, "5 TiB"),
+        (5000 * 1024**4, "5000 TiB"),
     ],
 )
 def test_human_size(size, text):
@@ -33,7 +33,7 @@ def test_human_size(size, text):
 
 def test_exact_size():
     """A size to the byte is followed by one for people where they differ."""
-    assert (exact_size(12), exact_size(2_415_919)) == ("12 bytes", "2,415,919 bytes (2.3 MB)")
+    assert (exact_size(12), exact_size(2_415_919)) == ("12 bytes", "2,415,919 bytes (2.3 MiB)")
 
 
 def test_count():

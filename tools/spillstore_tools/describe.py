@@ -18,14 +18,14 @@ def human_size(size: int) -> str:
 
     Example:
         >>> human_size(512), human_size(2_415_919), human_size(911_360)
-        ('512 bytes', '2.3 MB', '890 KB')
+        ('512 bytes', '2.3 MiB', '890 KiB')
     """
     if size < 1024:  # noqa: PLR2004
         return count(size, "byte")
     value = float(size)
-    for unit in ("KB", "MB", "GB", "TB"):
+    for unit in ("KiB", "MiB", "GiB", "TiB"):
         value /= 1024
-        if value < 1023.5 or unit == "TB":  # noqa: PLR2004  # would be rounded to 1024
+        if value < 1023.5 or unit == "TiB":  # noqa: PLR2004  # would be rounded to 1024
             break
     number = f"{value:.0f}" if value >= 99.95 else f"{value:.1f}".removesuffix(".0")  # noqa: PLR2004  # three digits
     return f"{number} {unit}"

@@ -54,6 +54,24 @@ _MODULES = {
 }
 
 
+# What other programs call the same.
+_MEANT = {
+    **dict.fromkeys(("ls", "ll", "dir", "history", "log"), "list"),
+    **dict.fromkeys(("grep", "rg", "find"), "search"),
+    **dict.fromkeys(("less", "more", "head", "view", "get"), "show"),
+    **dict.fromkeys(("delete", "remove", "del"), "rm"),
+    **dict.fromkeys(("add", "save", "store", "tee"), "put"),
+    **dict.fromkeys(("exec", "start"), "run"),
+    **dict.fromkeys(("watch", "follow"), "tail -f"),
+    **dict.fromkeys(("check", "fsck"), "verify"),
+    **dict.fromkeys(("prune", "collect"), "gc"),
+    "compare": "diff",
+    "jq": "query",
+    "purge": "clean",
+    "status": "stats",
+}
+
+
 class LazyGroup(click.Group):
     """Commands that are imported when they are called; listed in the order of their use."""
 
@@ -67,6 +85,23 @@ class LazyGroup(click.Group):
             return None
         command: click.Command = importlib.import_module(f"{__name__}.{_MODULES[cmd_name]}").command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is called; of one that is not there, what may have been meant."""
+        name = args[0] if args else ""
+        if not name or name in _MODULES or ctx.resilient_parsing or name.startswith("-"):
+            return super().resolve_command(ctx, args)
+        raise click.UsageError(self._unknown(name), ctx)
+
+    @staticmethod
+    def _unknown(name: str) -> str:
+        import difflib  # noqa: PLC0415  # only who errs waits for it
+
+        meant = _MEANT.get(name) or next(iter(difflib.get_close_matches(name, _MODULES, 1)), None)
+        hint = f"Did you mean '{meant}'?" if meant else "`spillstore --help` lists the commands."
+        return f"No such command '{name}'. {hint}"
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:  # noqa: FBT001  # click's signature
@@ -148,6 +183,8 @@ def _invoke(arguments: Sequence[str] | None) -> int:  # noqa: PLR0911  # one for
         click.echo(error.format_message(), err=True)
         return MISUSED
     except click.UsageError as error:
+        if isinstance(error, click.NoSuchOption):
+            error = _suggesting(error)
         if error.ctx is not None:
             click.echo(error.ctx.get_usage(), err=True)
         return _say(error.format_message(), MISUSED)
@@ -165,6 +202,25 @@ def _invoke(arguments: Sequence[str] | None) -> int:  # noqa: PLR0911  # one for
 def _aborted(error: click.Abort) -> int:
     """Click's word for a KeyboardInterrupt, and for the end of input at a question."""
     return _Interrupted(INTERRUPTED) if isinstance(error.__cause__, KeyboardInterrupt) else FAILED
+
+
+_ALIKE = 0.75  # of two words, by difflib; less is another word
+
+
+def _suggesting(error: click.NoSuchOption) -> click.NoSuchOption:
+    """The error with those options alone that may really be meant."""
+    import difflib  # noqa: PLC0415  # only who errs waits for it
+
+    name = error.option_name.lstrip("-")
+    alike = [
+        each
+        for each in error.possibilities or ()
+        if difflib.SequenceMatcher(None, name, each.lstrip("-")).ratio() >= _ALIKE
+    ]
+    message = error.message
+    if error.ctx is not None and error.ctx.parent is None:
+        message += f" Options stand behind the command: spillstore COMMAND {error.option_name}"
+    return click.NoSuchOption(error.option_name, message, alike, error.ctx)
 
 
 def _explain(error: Exception) -> int:

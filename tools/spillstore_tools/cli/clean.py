@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -9,6 +10,7 @@ import click
 from spillstore_tools.cli._location import Location, location_options
 from spillstore_tools.cli._output import json_option, print_json
 from spillstore_tools.describe import count, human_size
+from spillstore_tools.preview.clean import label
 
 if TYPE_CHECKING:
     from spillstore import Session
@@ -18,10 +20,11 @@ _PAGE = 1000
 
 @click.command("clean")
 @click.option("--force", is_flag=True, help="Even if somebody is using it; what they still print is lost.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask at a terminal.")
 @location_options
 @json_option
-def command(location: Location, *, force: bool, as_json: bool) -> None:
-    """Delete this session with all its artifacts.
+def command(location: Location, *, force: bool, yes: bool, as_json: bool) -> None:
+    """Delete this session with all its artifacts. At a terminal it asks first.
 
     \b
     Example:
@@ -43,6 +46,11 @@ def command(location: Location, *, force: bool, as_json: bool) -> None:
     except (DamageError, StorageError):
         pass  # deleting says whether that is in its way
     freed = _disk_size(location)
+    if missing is None and not (yes or as_json) and sys.stdin is not None and sys.stdin.isatty():
+        what = "all that is in it" if removed is None else count(removed, "artifact")
+        question = f"Delete session {label(location.session)} with {what} ({human_size(freed)})?"
+        if not click.confirm(question, err=True):
+            raise click.ClickException("nothing was deleted")
     try:
         location.store().delete(location.session, location.project, force=force)
     except SessionNotFoundError as error:

@@ -16,8 +16,9 @@ from spillstore_tools.cli._location import (
     stream_option,
 )
 from spillstore_tools.cli._output import json_option, note, print_json
+from spillstore_tools.cli._progress import progress
 from spillstore_tools.cli._read import holes
-from spillstore_tools.describe import exact_size
+from spillstore_tools.describe import exact_size, human_size
 
 if TYPE_CHECKING:
     from spillstore import Session
@@ -55,9 +56,10 @@ def command(
         )
     with _open(location) as session:
         artifact = find(session, artifact_id)
-        done = artifact.export(
-            file, stream=cast("Stream", stream), overwrite=overwrite, holes=holes(skip_holes)
-        )
+        with progress(f"exporting {human_size(artifact.info.size)}"):
+            done = artifact.export(
+                file, stream=cast("Stream", stream), overwrite=overwrite, holes=holes(skip_holes)
+            )
     if as_json:
         print_json({"id": artifact.id, "file": file, **dataclasses.asdict(done)})
         return

@@ -5,14 +5,15 @@ from __future__ import annotations
 import dataclasses
 import functools
 import heapq
+import shutil
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from spillstore_tools.arguments import ArgumentError, moment
 from spillstore_tools.cli._location import Location, every, location_options
-from spillstore_tools.cli._output import boxed, json_option, print_json, table
-from spillstore_tools.describe import count, human_size, incomplete, utc
+from spillstore_tools.cli._output import at_terminal, boxed, json_option, local, print_json, styled, table
+from spillstore_tools.describe import count, human_size, incomplete
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,6 +33,17 @@ _KEYS: dict[str, Callable[[ArtifactInfo], Any]] = {
     "duration": lambda info: info.duration or 0.0,
     "source": lambda info: info.source,
 }
+_LEAST_COMMAND = 16  # columns of a terminal that a command has at least
+_LESS_WANTED = (
+    "stored",
+    "type",
+    "source",
+    "created",
+    "lines",
+    "size",
+    "exit",
+)  # which go first where there is no room
+_STYLES = {"open": "32", "interrupted": "33", "incomplete": "33"}
 _UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
 
 
@@ -123,27 +135,78 @@ def command(
 
     with location.open() as session:
         infos = every(session, source=source, state=cast("State | None", state), since=since)
-        found = _chosen(filter(wanted, infos), sort, limit + 1, ascending=reverse is not (sort == "source"))
-    more, found = len(found) > limit, found[:limit]
+        counted = _Counted(filter(wanted, infos))
+        found = _chosen(iter(counted), sort, limit, ascending=reverse is not (sort == "source"))
+        counted.rest()
+    more = counted.artifacts > len(found)
     total = {
-        "artifacts": len(found),
-        "size": sum(info.size for info in found),
-        "stored_size": sum(info.stored_size for info in found),
+        "artifacts": counted.artifacts,
+        "size": counted.size,
+        "stored_size": counted.stored_size,
+        "shown": len(found),
         "more": more,
     }
     if as_json:
         print_json({"artifacts": [dataclasses.asdict(info) for info in found], "total": total})
         return
-    hint = f"; there are more: --limit {limit * 10}" if more else ""
+    hint = f"; {len(found):,} are shown, all with --limit {counted.artifacts}" if more else ""
     size = human_size(total["size"])
     if box:
         click.echo(boxed("Session Artifacts", _BOX, [_boxed(info) for info in found]))
-        click.echo(f"Total: {count(len(found), 'artifact')}, {size}{hint}")
+        size = size.replace("iB", "B")  # as S1's manual writes it
+        click.echo(f"Total: {count(counted.artifacts, 'artifact')}, {size}{hint}")
         return
     if found:
-        click.echo(table(_HEADER, [_row(info) for info in found], right=_NUMBERS))
+        click.echo(_table(found))
     stored = human_size(total["stored_size"])
-    click.echo(f"Total: {count(len(found), 'artifact')}, {size}, stored in {stored}{hint}")
+    click.echo(f"Total: {count(counted.artifacts, 'artifact')}, {size}, stored in {stored}{hint}")
+
+
+class _Counted:
+    """Artifacts on their way, and what all of them come to, also of those that are not shown."""
+
+    def __init__(self, infos: Iterator[ArtifactInfo]) -> None:
+        self._infos = infos
+        self.artifacts = self.size = self.stored_size = 0
+
+    def __iter__(self) -> Iterator[ArtifactInfo]:
+        for info in self._infos:
+            self.artifacts += 1
+            self.size += info.size
+            self.stored_size += info.stored_size
+            yield info
+
+    def rest(self) -> None:
+        """Count what nobody has asked for."""
+        for _ in self:
+            pass
+
+
+def _table(infos: list[ArtifactInfo]) -> str:
+    """A table; at a terminal as wide as that, with colours, and without the columns that have no room."""
+    rows = [_row(info) for info in infos]
+    if not at_terminal():
+        return table(_HEADER, rows, right=_NUMBERS)
+    width = shutil.get_terminal_size().columns
+    columns = list(_HEADER)
+    for name in (*_LESS_WANTED, ""):
+        kept = [_HEADER.index(column) for column in columns]
+        text = table(columns, [[row[at] for at in kept] for row in rows], right=_NUMBERS)
+        lines = text.splitlines()
+        if not name or lines[0].index("command") + _LEAST_COMMAND <= width:
+            break
+        columns.remove(name)
+    return "\n".join(_styled(line[:width], info) for line, info in zip(lines, [None, *infos], strict=True))
+
+
+def _styled(line: str, info: ArtifactInfo | None) -> str:
+    """A row with its state in colour; the header is bold."""
+    if info is None:
+        return styled(line, "1")
+    state = _state(info)
+    style = _STYLES.get(state, "31" if info.exit_code else "")
+    # The first word of that name that stands behind spaces: what comes before it is ids, numbers and types.
+    return line.replace(f"  {state}", f"  {styled(state, style)}", 1) if style else line
 
 
 def _chosen(infos: Iterator[ArtifactInfo], sort: str, most: int, *, ascending: bool) -> list[ArtifactInfo]:
@@ -165,7 +228,7 @@ def _row(info: ArtifactInfo) -> tuple[str, ...]:
         _state(info),
         "" if info.exit_code is None else str(info.exit_code),
         info.source,
-        utc(info.created),
+        local(info.created),
         called if len(called) <= _COMMAND else f"{called[: _COMMAND - 3]}...",
     )
 
@@ -176,4 +239,5 @@ def _state(info: ArtifactInfo) -> str:
 
 
 def _boxed(info: ArtifactInfo) -> tuple[str, ...]:
-    return info.id, human_size(info.size), info.content_type or "", info.source
+    size = human_size(info.size).replace("iB", "B")  # as S1's manual writes it
+    return info.id, size, info.content_type or "", info.source

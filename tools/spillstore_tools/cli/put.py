@@ -16,6 +16,7 @@ from spillstore_tools.cli._location import Location, location_options
 from spillstore_tools.cli._output import json_option, note, print_json, write_text
 from spillstore_tools.cli._places import note_place
 from spillstore_tools.cli._profile import PROFILES, known_profile, load_configuration
+from spillstore_tools.cli._progress import progress
 from spillstore_tools.cli._redacted import announce, counted, no_redact_option
 from spillstore_tools.describe import count, exact_size, human_size, incomplete
 
@@ -96,14 +97,16 @@ def command(
     first = next(blocks, b"")  # what cannot be read leaves nothing behind
     with location.open(create=True, write=True) as session:
         _warn(file, session)
-        artifact = session.put(
-            _noting(itertools.chain([first], blocks)),
-            source=source,
-            command=None if file == "-" else file,
-            content_type=content_type,
-            newline=cast("Newline", newline),
-            redact=False if no_redact else None,
-        )
+        reading = _Reading(itertools.chain([first], blocks))
+        with progress("storing", lambda: human_size(reading.size)):
+            artifact = session.put(
+                reading,
+                source=source,
+                command=None if file == "-" else file,
+                content_type=content_type,
+                newline=cast("Newline", newline),
+                redact=False if no_redact else None,
+            )
         note_place(session, artifact.id)
         info, redactions = artifact.info, counted(artifact)
     lacks = incomplete(info)
@@ -137,15 +140,23 @@ def _warn(file: str, session: Session) -> None:
     )
 
 
-def _noting(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Blocks as they are; who is interrupted among them is told what stays."""
-    try:
-        yield from blocks
-    except KeyboardInterrupt:
-        note(
-            "interrupted; what was read so far stays as the artifact @last, which `spillstore rm @last` deletes"
-        )
-        raise
+class _Reading:
+    """Blocks as they are, and how many bytes they had; who is interrupted among them is told what stays."""
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks = blocks
+        self.size = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        try:
+            for block in self._blocks:
+                self.size += len(block)
+                yield block
+        except KeyboardInterrupt:
+            note(
+                "interrupted; what was read so far stays as the artifact @last, which `spillstore rm @last` deletes"
+            )
+            raise
 
 
 def _show(

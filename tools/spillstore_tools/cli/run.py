@@ -27,6 +27,8 @@ from spillstore_tools.cli._signals import CommandInterruptedError, SignalRelay
 from spillstore_tools.runners import MARK, StartError, start_program
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from spillstore import ArtifactInfo, Session
     from spillstore_tools.capture import Outcome
     from spillstore_tools.configuration import TruncationConfiguration
@@ -34,8 +36,29 @@ if TYPE_CHECKING:
     from spillstore_tools.runners import Started
 
 
+def _complete_word(context: click.Context, _: click.Parameter, typed: str) -> list[CompletionItem]:
+    """What a shell offers for a word of the command: programs for the first one, files for the others."""
+    from click.shell_completion import CompletionItem  # noqa: PLC0415  # only a shell asks
+
+    if not context.params.get("command_line") and "/" not in typed and typed:
+        names: set[str] = set()
+        for folder in os.get_exec_path():
+            with contextlib.suppress(OSError), os.scandir(folder) as entries:
+                names |= {entry.name for entry in entries if entry.name.startswith(typed)}
+        if names:
+            return [CompletionItem(name) for name in sorted(names)]
+    return [CompletionItem(typed, type="file")]
+
+
 @click.command("run", context_settings={"allow_interspersed_args": False})
-@click.argument("command_line", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.argument(
+    "command_line",
+    metavar="COMMAND...",
+    nargs=-1,
+    required=True,
+    type=click.UNPROCESSED,
+    shell_complete=_complete_word,
+)
 @click.option(
     "--source",
     default="run",
@@ -201,6 +224,7 @@ def _record(started: Started, command_line: tuple[str, ...], asked: _Asked, loca
     from spillstore_tools.jobs import Job  # noqa: PLC0415  # likewise
     from spillstore_tools.observed import COMMAND  # noqa: PLC0415  # likewise
     from spillstore_tools.profiles import profile as profile_named  # noqa: PLC0415  # likewise
+    from spillstore_tools.profiles.default import Default  # noqa: PLC0415  # likewise
     from spillstore_tools.redaction import Redaction  # noqa: PLC0415  # likewise
     from spillstore_tools.spill import Spill  # noqa: PLC0415  # likewise
 
@@ -217,6 +241,9 @@ def _record(started: Started, command_line: tuple[str, ...], asked: _Asked, loca
     work = begin(COMMAND, {"tool": asked.source})
     hint = Hint(location.flags)
     sessions: list[Session] = []
+    chosen = profile_named(asked.profile, configuration)
+    if isinstance(chosen, Default):
+        chosen.people = at_terminal()
     with contextlib.ExitStack() as stack:
         stack.callback(hint.stop)
         if not asked.live:
@@ -233,7 +260,7 @@ def _record(started: Started, command_line: tuple[str, ...], asked: _Asked, loca
         spill = work.run(
             Spill,
             session,
-            profile_named(asked.profile, configuration),
+            chosen,
             source=asked.source,
             command=command,
             tool_call_id=asked.tool_call_id,

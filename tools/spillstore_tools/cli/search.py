@@ -10,6 +10,8 @@ import click
 
 from spillstore_tools.cli._location import LAST, Location, every, find, location_options, stream_option
 from spillstore_tools.cli._output import coloured, json_option, note, print_json, styled
+from spillstore_tools.cli._progress import progress
+from spillstore_tools.describe import human_size
 from spillstore_tools.preview.clean import label, one_line
 
 if TYPE_CHECKING:
@@ -152,17 +154,18 @@ def _found(
     before, after = asked.around
     limit = 0 if asked.count else 1 if asked.ids_only else asked.limit
     for artifact in artifacts:
-        result = artifact.search(
-            pattern,
-            stream=cast("Stream", asked.stream),
-            context=0 if asked.only_matching else max(before, after),
-            limit=limit,
-            cursor=asked.cursor,
-            ignore_case=asked.ignore_case,
-            literal=asked.literal,
-            invert=asked.invert,
-            cleaner=None if asked.raw else Seen(),
-        )
+        with progress(f"searching {human_size(artifact.info.size)} of {artifact.id}"):
+            result = artifact.search(
+                pattern,
+                stream=cast("Stream", asked.stream),
+                context=0 if asked.only_matching else max(before, after),
+                limit=limit,
+                cursor=asked.cursor,
+                ignore_case=asked.ignore_case,
+                literal=asked.literal,
+                invert=asked.invert,
+                cleaner=None if asked.raw else Seen(),
+            )
         matches = tuple(
             dataclasses.replace(
                 match, before=match.before[max(0, len(match.before) - before) :], after=match.after[:after]

@@ -8,7 +8,9 @@ import click
 
 from spillstore_tools.cli._location import Location, every, find, location_options
 from spillstore_tools.cli._output import json_option, print_json
-from spillstore_tools.describe import count, exact_size, incomplete
+from spillstore_tools.cli._progress import progress
+from spillstore_tools.describe import count, exact_size, human_size, incomplete
+from spillstore_tools.preview.clean import label
 
 _ARE = ("are", "is")
 
@@ -31,7 +33,8 @@ def command(artifact_id: str | None, location: Location, *, as_json: bool) -> No
     """  # noqa: D301  # click's mark for text that is not to be wrapped
     with location.open() as session:
         if artifact_id is None:
-            report = session.check()
+            with progress(f"checking session {label(session.id)}"):
+                report = session.check()
             lacking = sum(incomplete(info) is not None for info in every(session))
             if as_json:
                 document = {"session": session.id, "ok": True, **dataclasses.asdict(report)}
@@ -46,7 +49,8 @@ def command(artifact_id: str | None, location: Location, *, as_json: bool) -> No
             click.echo(f"session {session.id} is {whole}: {checked}")
             return
         artifact = find(session, artifact_id)
-        found = artifact.verify()
+        with progress(f"verifying {human_size(artifact.info.size)}"):
+            found = artifact.verify()
         lacks = incomplete(artifact.info)
     if as_json:
         print_json({"id": artifact.id, "ok": True, **dataclasses.asdict(found), "incomplete": lacks})

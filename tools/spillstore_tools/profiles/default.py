@@ -53,6 +53,7 @@ class Default(Profile):
         "the lines between that report errors."
     )
     shows_dropped = True
+    people = False  # whether a person at a shell reads it, who has none of a model's tools
 
     def __init__(self, configuration: TruncationConfiguration | None = None) -> None:
         self._configured = None if configuration is None else Limits(configuration)
@@ -127,7 +128,7 @@ class Default(Profile):
         self, overview: Overview, facts: Facts, limits: ToolLimits | None, limit: int
     ) -> tuple[str, list[Part]]:
         """The strategy that cut it, and the parts."""
-        footer, notice = _footer(facts), _notice(overview, facts)
+        footer, notice = _footer(facts), _notice(overview, facts, people=self.people)
         if limit - len(notice) - len(footer) < _LEAST_ROOM:
             notice = ""
         if limit - len(footer) < _LEAST_ROOM:
@@ -187,7 +188,7 @@ def after(parts: list[Part], footer: str) -> Note:
     return Note(footer if not footer or not last or last.endswith("\n") else f"\n{footer}")
 
 
-def _notice(overview: Overview, facts: Facts) -> str:
+def _notice(overview: Overview, facts: Facts, *, people: bool) -> str:
     """What comes first: how much there is, and the call that shows any of it."""
     total = f"{overview.lines} {'line' if overview.lines == 1 else 'lines'}, {human_size(overview.size)}"
     stored = facts.stored
@@ -195,8 +196,12 @@ def _notice(overview: Overview, facts: Facts) -> str:
         what = f"[{total}; a part is shown, and what is left out below cannot be fetched]\n"
         return problem_notice(facts) + what
     all_of_it = "what is left of it" if stored.hole or facts.problem or stored.cut_off else "all of it"
+    first = f"[{total}; a part is shown. Artifact {stored.id} has {all_of_it}, for example:"
+    if people:
+        shell = f"spillstore show {stored.id} --lines 1-100{stored.flags}\nspillstore cat {stored.id}{stored.flags}"
+        return f"{problem_notice(facts)}{first}\n{shell} | rg PATTERN]\n"
     lines = (
-        f"[{total}; a part is shown. Artifact {stored.id} has {all_of_it}, for example:",
+        first,
         f'get_artifact(id="{stored.id}", start_line=1, end_line=100)',
         f'search_artifact(id="{stored.id}", pattern="...")',
         f"in a shell: spillstore show {stored.id} --lines 1-100{stored.flags}",

@@ -1,0 +1,230 @@
+"""What is made for a person at a terminal: colours, widths, questions, progress, completion, suggestions."""
+
+from __future__ import annotations
+
+import fcntl
+import re
+import struct
+import subprocess
+import sys
+import termios
+import time
+
+import pytest
+from test_cli_terminal import Terminal
+
+from spillstore_tools.cli import _progress
+from spillstore_tools.cli._output import local
+
+
+def wide(terminal, columns):
+    """Make a terminal so wide."""
+    fcntl.ioctl(terminal.master, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+
+
+# --- list -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("columns", [80, 100, 120, 200])
+def test_a_list_is_as_wide_as_the_terminal(root, put, columns):
+    """No row wraps, and its command can be seen, if not all of it."""
+    artifact_id = put(
+        "x" * 5000, source="some-tool", command="make " + "very " * 20, content_type="text/plain"
+    )
+    with Terminal(root, "list", COLUMNS=str(columns), NO_COLOR="1") as terminal:
+        lines = terminal.read().decode().splitlines()
+        assert terminal.end() == 0
+    assert [line for line in lines if len(line) > columns] == []
+    assert lines[1].startswith(artifact_id)
+    assert "make very" in lines[1]
+    assert ("stored" in lines[0]) is (columns == 200)
+
+
+def test_states_have_colours(root, put, store):
+    """What is incomplete, interrupted or failed stands out; NO_COLOR says otherwise."""
+    with store.session("default") as session:
+        session.create().abort("stopped")
+    with Terminal(root, "list", COLUMNS="200") as terminal:
+        seen = terminal.read()
+    assert b"\x1b[33minterrupted\x1b[0m" in seen
+    with Terminal(root, "list", COLUMNS="200", NO_COLOR="1") as terminal:
+        assert b"\x1b" not in terminal.read()
+
+
+def test_a_total_is_of_all(cli, put):
+    """Not of what is shown alone."""
+    for _ in range(5):
+        put(b"x" * 100)
+    assert cli("list", "--limit", "2").text.endswith("; 2 are shown, all with --limit 5\n")
+    total = cli("list", "--limit", "2", "--json").json["total"]
+    assert (total["artifacts"], total["size"], total["shown"], total["more"]) == (5, 500, 2, True)
+
+
+def test_times_are_those_of_the_wall(monkeypatch):
+    """With their distance from UTC."""
+    monkeypatch.setenv("TZ", "Asia/Kolkata")
+    time.tzset()
+    try:
+        assert local(1_699_280_567.5) == "2023-11-06 19:52:47 +0530"
+    finally:
+        monkeypatch.delenv("TZ")
+        time.tzset()
+
+
+# --- search -----------------------------------------------------------------------------------------------
+
+
+def test_matches_are_marked(root, put):
+    """At a terminal, every one of a line; elsewhere nothing is."""
+    put("one error and an error\n")
+    with Terminal(root, "search", "err.r") as terminal:
+        seen = terminal.read()
+    assert seen == (b"\x1b[32m1:\x1b[0mone \x1b[1;31merror\x1b[0m and an \x1b[1;31merror\x1b[0m\n")
+
+
+def test_nothing_is_marked_elsewhere(cli, put):
+    """A program reads plain text."""
+    put("one error\n")
+    assert cli("search", "err.r").text == "1:one error\n"
+
+
+# --- clean ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("typed", "code", "left"), [(b"n\n", 125, 1), (b"y\n", 0, 0)])
+def test_clean_asks_at_a_terminal(root, put, store, typed, code, left):
+    """And tells what would go."""
+    put("x")
+    with Terminal(root, "clean") as terminal:
+        assert b"Delete session default with 1 artifact (" in terminal.read(b"[y/N]: ")
+        terminal.type(typed)
+        terminal.read()
+        assert terminal.end() == code
+    assert len(list(store.sessions())) == left
+
+
+def test_clean_need_not_ask(root, put, store):
+    """With ``--yes``, and elsewhere."""
+    put("x")
+    with Terminal(root, "clean", "--yes") as terminal:
+        assert b"Removed 1 artifact" in terminal.read()
+    assert list(store.sessions()) == []
+
+
+# --- progress ---------------------------------------------------------------------------------------------
+
+
+def test_progress_is_drawn_and_taken_away():
+    """While work goes on, and only after a while."""
+    script = (
+        "import sys, threading; sys.stderr.isatty = lambda: True\n"
+        "from spillstore_tools.cli import _progress as p\n"
+        "p.AFTER = 0.01\n"
+        "drawn = threading.Event()\n"
+        "def far():\n    drawn.set()\n    return '3 MB'\n"
+        "with p.progress('storing', far): assert drawn.wait(20)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert re.match(rb"\r\x1b\[Kspillstore: storing 3 MB, [0-9.]+ s", done.stderr)
+    assert done.stderr.endswith(b"\r\x1b[K")
+
+
+def test_no_progress_elsewhere(capsys, monkeypatch):
+    """A file of stderr holds none of it."""
+    monkeypatch.setattr(_progress, "AFTER", 0.0)
+    with _progress.progress("storing"):
+        pass
+    assert capsys.readouterr().err == ""
+
+
+# --- completion -------------------------------------------------------------------------------------------
+
+
+def completed(program, *words):
+    """What bash is offered for the last word."""
+    env = {
+        "_SPILLSTORE_COMPLETE": "bash_complete",
+        "COMP_WORDS": " ".join(["spillstore", *words]),
+        "COMP_CWORD": str(len(words)),
+    }
+    return program(env=env).text.split()
+
+
+def test_programs_complete_behind_run(program):
+    """The first word is a program of the PATH."""
+    assert "plain,printf" in completed(program, "run", "--", "prin")
+    assert "plain,printf" in completed(program, "run", "prin")
+
+
+def test_files_complete_behind_run(program):
+    """Other words, and paths of programs, are the shell's to complete."""
+    assert completed(program, "run", "--", "make", "-C", "ma") == ["file,ma"]
+    assert completed(program, "run", "--", "./sc") == ["file,./sc"]
+
+
+# --- suggestions ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("runn", "run"),
+        ("lst", "list"),
+        ("ls", "list"),
+        ("grep", "search"),
+        ("session", "sessions"),
+        ("head", "show"),
+    ],
+)
+def test_commands_that_may_be_meant(cli, name, meant):
+    """By their letters, or by what other programs call the same."""
+    answer = cli(name)
+    assert answer.code == 2
+    assert f"No such command '{name}'. Did you mean '{meant}'?" in answer.err
+
+
+def test_a_command_that_nobody_means(cli):
+    """Nothing is guessed."""
+    assert "No such command 'qqqq'. `spillstore --help` lists the commands." in cli("qqqq").err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["stats", "--since", "1h"], ["search", "--color", "x"], ["--json", "list"]],
+    ids=lambda each: each[0],
+)
+def test_options_that_are_not_meant(cli, arguments):
+    """Another word is no suggestion."""
+    answer = cli(*arguments)
+    assert answer.code == 2
+    assert "No such option" in answer.err
+    assert "Did you mean" not in answer.err
+
+
+def test_options_that_are_meant(cli):
+    """A slip of the pen is."""
+    assert "Did you mean --limit?" in cli("list", "--limt", "3").err.replace("'", "")
+
+
+def test_options_stand_behind_the_command(cli):
+    """Which is said to who puts them before it."""
+    assert "Options stand behind the command: spillstore COMMAND --json" in cli("--json", "list").err
+
+
+# --- notices ----------------------------------------------------------------------------------------------
+
+
+def test_a_person_is_told_what_a_person_can_call(root):
+    """At a terminal a preview names commands of the shell alone, and they work."""
+    with Terminal(root, "run", "--quiet", "--", "seq", "1", "100000") as terminal:
+        seen = terminal.read().decode()
+    assert "get_artifact(" not in seen
+    assert "search_artifact(" not in seen
+    assert re.search(r"spillstore show art_\w+ --lines 1-100\n", seen)
+
+
+def test_a_model_is_told_both(cli):
+    """Elsewhere a model may read it, which has tools, a shell, or both."""
+    text = cli("run", "--", "seq", "1", "100000").text
+    assert "get_artifact(" in text
+    assert "in a shell: spillstore show" in text
