@@ -141,7 +141,7 @@ class Writer:
             self.close()
             return
         try:
-            self.abort(f"{type(error).__name__}: {error}"[:200])
+            self.abort(f"{type(error).__name__}: {error}"[:200].removesuffix(": "))
         except SpillstoreError as failure:
             # The exception that left the block is the one to raise; this one must not be lost either.
             if failure is not error:

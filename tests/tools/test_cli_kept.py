@@ -120,3 +120,15 @@ def test_an_interrupted_put_says_what_stays(start, store):
     os.close(write)
     assert process.returncode == -signal.SIGINT
     assert b"interrupted; what was read so far stays as the artifact @last" in err
+
+
+def test_the_reason_of_an_interruption_has_no_loose_end(store, cli):
+    """An exception without words is named alone."""
+    with (
+        pytest.raises(KeyboardInterrupt),
+        store.session("default") as session,
+        session.create() as writer,
+    ):
+        writer.write(b"begun\n")
+        raise KeyboardInterrupt
+    assert "State: interrupted: KeyboardInterrupt\n" in cli("info").text

@@ -245,7 +245,7 @@ def test_a_line_that_is_too_long_is_answered_in_flat_memory(talk, ends):
     result = it.answer("long", megabytes=300)["result"]
     assert result["isError"] is True
     assert result["content"][0]["text"].startswith(
-        "[the result of long is longer than the 1 MB that a message may have (--max-message)"
+        "[the result of long is longer than the 1 MiB that a message may have (--max-message)"
     )
     assert it.answer("other")["result"] == {"content": [], "tools": []}
     assert peak(it.process) - before < 100_000_000

@@ -313,7 +313,7 @@ def test_progress_is_told_to_who_asks(raw):
     sizes = [each["progress"] for each in told]
     assert 1 <= len(sizes) <= 3
     assert sizes == sorted(set(sizes))
-    assert told[0]["message"].endswith(" KB")
+    assert told[0]["message"].endswith(" KiB")
     raw.others.clear()
     raw.call("bash", command)
     assert [each for each in raw.others if each["method"] == "notifications/progress"] == []
