@@ -715,8 +715,9 @@ class Store:
                     with _forks.using:
                         _upgrade.upgrade(path, settings)
                     return Engine(path, settings, clock, read_only=False, key=key, expected=expected)
-        except SpillstoreError:
-            if not path.exists():
+        except SpillstoreError as error:
+            # By now somebody may have made another one of that name.
+            if isinstance(error.__cause__, FileNotFoundError) or not path.exists():
                 raise _VanishedError from None
             raise
 
