@@ -22,7 +22,7 @@ from spillstore._codec import segments_of
 from spillstore._database import SESSION_KEY, read_transaction, translated, translation
 from spillstore._digests import new_digest
 from spillstore._ranges import RangeReader, runs
-from spillstore._records import COMBINED, STREAMS, VIEWS, ArtifactRow, view_of
+from spillstore._records import COMBINED, STREAMS, VIEWS, ArtifactRow, View, view_of
 from spillstore._verify import verify
 from spillstore.exceptions import (
     ArtifactNotFoundError,
@@ -957,13 +957,18 @@ class Artifact:
         """Run ``action`` in one snapshot; a sealed artifact cannot change, so it needs no transaction."""
         view = view_of(stream)
         engine = self._engine
-        algorithm = engine.row.digest_algorithm
         connection = engine.borrow()
         try:
             if self._sealed is not None:
-                return action(RangeReader(connection, self._sealed, algorithm, view, holes))
+                try:
+                    return action(self._ranges(connection, self._sealed, view, holes))
+                except IntegrityError:
+                    if not connection.is_stale():
+                        raise
+            if connection.is_stale():
+                connection = engine.exchange(connection)
             with read_transaction(connection, f"reading {self._id}"):
-                return action(RangeReader(connection, self._record(connection), algorithm, view, holes))
+                return action(self._ranges(connection, self._record(connection), view, holes))
         except IntegrityError as error:
             # Chunks are missing, too, if the artifact was deleted since its row was read.
             self._sealed = None
@@ -975,6 +980,11 @@ class Artifact:
             raise translation(error, f"reading {self._id}") from error
         finally:
             engine.give_back(connection)
+
+    def _ranges(
+        self, connection: sqlite3.Connection, record: ArtifactRow, view: View, holes: Holes
+    ) -> RangeReader:
+        return RangeReader(connection, record, self._engine.row.digest_algorithm, view, holes)
 
 
 class _Raw(io.RawIOBase):
