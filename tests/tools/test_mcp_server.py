@@ -26,8 +26,7 @@ from spillstore.exceptions import SessionBusyError
 from spillstore_tools.bash import BashResult, StreamCount
 from spillstore_tools.loopback import loopback
 from spillstore_tools.mcp import _stdio
-from spillstore_tools.mcp._shared import result_of, tools_of
-from spillstore_tools.mcp.outputs import output_schema, structured
+from spillstore_tools.mcp.outputs import RESULT, about, output_schema, result_of
 from spillstore_tools.mcp.resources import MAX_BINARY, MAX_CHARS
 from spillstore_tools.preview.parts import Omission
 from spillstore_tools.retrieval import Answer
@@ -165,7 +164,7 @@ def begin_long(raw, folder, number=7):
 
 @pytest.mark.parametrize("mode", ERAS)
 def test_the_tools_are_those_of_the_toolbox(connect, store, mode):
-    """Names, descriptions, schemas and hints are ``Toolbox.definitions``'s, and each tool has an output schema."""
+    """Names, descriptions, schemas and hints are ``Toolbox.definitions``'s, and nothing is said of structured content."""
     with store.session("default") as session:
         expected = Toolbox(session).definitions("mcp")
 
@@ -176,20 +175,19 @@ def test_the_tools_are_those_of_the_toolbox(connect, store, mode):
 
     tools = asyncio.run(listed())
     told = [tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in tools]
-    assert [each.pop("outputSchema")["type"] for each in told] == ["object"] * len(told)
     assert expected == told
 
 
 @pytest.mark.parametrize("mode", ERAS)
 def test_a_conversation(connect, mode):
-    """Run, look at the notice, read and search on; the client validates each structured value, which repeats no text."""
+    """Run, look at the notice, read and search on; the short value in the metadata repeats no text."""
 
     async def talk():
         async with connect(mode=mode) as client:
             result = await client.call_tool(
                 "bash", {"command": "seq 1 20000; echo Error: no luck >&2; exit 3"}
             )
-            told = result.structured_content
+            told = result.meta[RESULT]
             assert told["exit_code"], told["state"] == (3, "ended")
             assert told["stdout"] == {"size": 108894, "lines": 20000}
             assert told["skipped"] == {
@@ -200,14 +198,14 @@ def test_a_conversation(connect, mode):
             assert f'get_artifact(id="{name}"' in text_of(result)
             part = await client.call_tool("get_artifact", {"id": name, "start_line": 500, "end_line": 501})
             assert "\n500\n501\n" in text_of(part)
-            assert part.structured_content | {"first_line": 500, "last_line": 501} == part.structured_content
+            assert part.meta[RESULT] | {"first_line": 500, "last_line": 501} == part.meta[RESULT]
             assert not part.is_error
             found = await client.call_tool("search_artifact", {"id": name, "pattern": "no luck"})
             assert "20001:Error: no luck" in text_of(found)
             listed = await client.call_tool("list_artifacts", {})
             assert name in text_of(listed)
             info = await client.call_tool("artifact_info", {"id": name})
-            assert info.structured_content == {"artifact_id": name}
+            assert info.meta[RESULT] == {"artifact_id": name}
 
     asyncio.run(talk())
 
@@ -218,7 +216,7 @@ def test_a_failure_of_the_profile_is_an_error(connect):
     async def talk():
         async with connect("--profile", "pipe") as client:
             result = await client.call_tool("bash", {"command": "exit 3"})
-            return result.is_error, result.structured_content["exit_code"]
+            return result.is_error, result.meta[RESULT]["exit_code"]
 
     assert asyncio.run(talk()) == (True, 3)
 
@@ -271,7 +269,7 @@ def test_calls_are_answered_while_a_command_runs(raw, tmp_path):
     raw = raw()
     begin_long(raw, tmp_path)
     began = time.monotonic()
-    assert raw.call("bash", {"command": "echo hi"})["structuredContent"]["exit_code"] == 0
+    assert raw.call("bash", {"command": "echo hi"})["_meta"][RESULT]["exit_code"] == 0
     listed = raw.call("list_artifacts", {})["content"][0]["text"]
     name = listed.split()[0]
     asked = {"id": name, "limit": 2}
@@ -325,7 +323,7 @@ def test_a_cancelled_command_is_ended(raw, store, tmp_path):
     pids = begin_long(raw, tmp_path)
     raw.tell("notifications/cancelled", requestId=7, reason="enough")
     assert soon(lambda: not any(map(alive, pids)))
-    assert raw.call("bash", {"command": "echo hi"})["structuredContent"]["exit_code"] == 0
+    assert raw.call("bash", {"command": "echo hi"})["_meta"][RESULT]["exit_code"] == 0
     assert [each for each in raw.others if each.get("id") == 7] == []
     with store.session("s", create=False, read_only=True) as session:
         assert soon(lambda: [info.lines for info in session.infos(state="sealed")] == [50000])
@@ -350,9 +348,7 @@ def test_cancelling_a_call_of_the_client_ends_the_command(connect, tmp_path):
             with contextlib.suppress(asyncio.CancelledError):
                 await call
             assert await asyncio.to_thread(soon, lambda: not alive(pid))
-            assert (await client.call_tool("bash", {"command": "exit 0"})).structured_content[
-                "exit_code"
-            ] == 0
+            assert (await client.call_tool("bash", {"command": "exit 0"})).meta[RESULT]["exit_code"] == 0
 
     asyncio.run(talk())
 
@@ -363,7 +359,7 @@ def test_the_end_of_the_server(raw, store, tmp_path, how):
     raw = raw("--session", "s")
     pids = begin_long(raw, tmp_path)
     background = raw.call("bash", {"command": "seq 1 30000; exec sleep 300", "timeout": 500})
-    pids.append(background["structuredContent"]["pid"])
+    pids.append(background["_meta"][RESULT]["pid"])
     if how == "stdin":
         raw.process.stdin.close()
     else:
@@ -569,7 +565,7 @@ def test_each_client_over_http_has_a_session_of_its_own(root, store, start):
     async def talk(url):
         async with Client(url, mode="legacy") as one, Client(url, mode="legacy") as other:
             stored = await one.call_tool("bash", {"command": "seq 1 20000"})
-            name = stored.structured_content["artifact_id"]
+            name = stored.meta[RESULT]["artifact_id"]
             assert not (await one.call_tool("get_artifact", {"id": name})).is_error
             missed = await other.call_tool("get_artifact", {"id": name})
             assert missed.is_error and "404 not found" in text_of(missed)
@@ -594,7 +590,7 @@ def test_a_named_session_serves_everybody(root, store, start):
     async def talk(url):
         async with Client(url, mode="legacy") as one, Client(url) as other:
             stored = await one.call_tool("bash", {"command": "seq 1 20000; echo $SPILLSTORE_SESSION"})
-            name = stored.structured_content["artifact_id"]
+            name = stored.meta[RESULT]["artifact_id"]
             return text_of(await other.call_tool("get_artifact", {"id": name, "tail": 1}))
 
     with serving_http(start, "--session", "shared") as (process, port):
@@ -694,7 +690,7 @@ def test_a_store_that_cannot_be_opened(raw, program, tmp_path):
     for name in ("bash", "get_artifact"):
         result = raw.call(name, {})
         assert result["isError"] and "is no folder" in result["content"][0]["text"]
-        jsonschema.validate(result["structuredContent"], output_schema(name))
+        assert ({"state": "refused"} if name == "bash" else {}) == result["_meta"][RESULT]
     assert "is no folder" in raw.ask("resources/list")["error"]["message"]
 
 
@@ -822,22 +818,20 @@ VALIDATORS = {name: jsonschema.Draft202012Validator(output_schema(name)) for nam
 @given(RESULTS | ANSWERS)
 @examples(100)
 def test_structured_values_are_what_their_schema_says(answer):
-    """Of whatever answer; they are short, and can be sent."""
+    """Of whatever answer: the structured content has the text and the short value, which is alone in the metadata otherwise."""
     name = "bash" if isinstance(answer, BashResult) else "get_artifact"
-    value = structured(answer)
-    assert VALIDATORS[name].is_valid(value)
+    value = about(answer)
     assert len(json.dumps(value)) < 3000
-    assert json.loads(result_of(answer).model_dump_json(by_alias=True))["structuredContent"] == value
+    result = result_of(answer, structured=True)
+    assert VALIDATORS[name].is_valid(result["structuredContent"])
+    assert {**value, "text": result["content"][0]["text"]} == result.pop("structuredContent")
+    assert result_of(answer, structured=False) == result
+    assert {RESULT: value} == result["_meta"]
 
 
 def test_text_that_utf_8_cannot_carry_is_sent_all_the_same():
     """Half surrogates, of file names in error messages say."""
-    assert result_of(Answer(text="a\udc80b")).content[0].text == "a?b"
-
-
-def test_tools_are_made_of_any_toolbox(plain_store):
-    """For other servers of the protocol."""
-    with plain_store.session("s") as session:
-        tools = tools_of(Toolbox(session))
-    assert {tool.name: tool.annotations.read_only_hint for tool in tools}["bash"] is False
-    assert all(tool.annotations.read_only_hint for tool in tools if tool.name != "bash")
+    answer = BashResult(text="a\udc80b", state="ended", storage_error="c\udc80d")
+    result = result_of(answer, structured=True)
+    assert result["content"][0]["text"] == result["structuredContent"]["text"] == "a?b"
+    assert result["_meta"][RESULT]["storage_error"] == "c?d"

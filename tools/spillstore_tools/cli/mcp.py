@@ -81,6 +81,12 @@ _EXTRA = frozenset({"mcp", "mcp_types"})
     help="Where commands run.  [default: here]",
 )
 @click.option("--read-only", is_flag=True, help="No commands, nothing is written; the session must be there.")
+@click.option(
+    "--structured",
+    is_flag=True,
+    envvar="SPILLSTORE_MCP_STRUCTURED",
+    help="Answers as structured content, too, with output schemas.  [SPILLSTORE_MCP_STRUCTURED]",
+)
 @metrics_option
 @profile_option
 @location_options(session="", told="a new one")
@@ -100,6 +106,7 @@ def command(
     *,
     metrics: tuple[str, int] | None,
     read_only: bool,
+    structured: bool,
     as_json: bool,
 ) -> None:
     """Serve the tools of a session to a client of the Model Context Protocol.
@@ -144,6 +151,7 @@ def command(
         profile=profile,
         configuration=load_configuration(profile),
         cwd=cwd,
+        structured=structured,
         listen=listen,
         admission=admission,
         announce=announce,

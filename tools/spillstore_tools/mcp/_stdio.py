@@ -28,7 +28,7 @@ import mcp_types
 from mcp.shared.message import SessionMessage
 from mcp_types import INVALID_REQUEST, PARSE_ERROR
 
-from spillstore_tools.mcp._shared import MAX_REQUEST
+from spillstore_tools.mcp._lines import MAX_REQUEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ import mcp_types
 
 from spillstore.exceptions import InvalidSettingError
 from spillstore_tools.describe import human_size
-from spillstore_tools.mcp._shared import text_of
+from spillstore_tools.mcp.outputs import text_of
 from spillstore_tools.preview.clean import label
 from spillstore_tools.retrieval import find_artifact, get_artifact
 from spillstore_tools.stored import head_of, kind_of

@@ -27,7 +27,7 @@ from spillstore.exceptions import SpillstoreError
 from spillstore_tools.arguments import ArgumentError
 from spillstore_tools.bash import BashResult
 from spillstore_tools.describe import human_size
-from spillstore_tools.mcp._shared import result_of, text_of
+from spillstore_tools.mcp.outputs import result_of, text_of
 from spillstore_tools.mcp.resources import TEMPLATE, list_resources, read_resource
 from spillstore_tools.retrieval import Answer
 
@@ -121,7 +121,7 @@ class _Handlers:
         self, ctx: ServerRequestContext[Any, Any], _: mcp_types.PaginatedRequestParams | None
     ) -> mcp_types.ListToolsResult:
         service = await self._service(ctx)
-        return mcp_types.ListToolsResult(tools=service.tools)
+        return mcp_types.ListToolsResult.model_validate({"tools": service.tools})
 
     async def call_tool(
         self, ctx: ServerRequestContext[Any, Any], params: mcp_types.CallToolRequestParams
@@ -138,7 +138,8 @@ class _Handlers:
             )
         except SpillstoreError as error:
             answer = _failed(params.name, error)
-        return result_of(answer)
+        found = result_of(answer, structured=self._sessions.structured)
+        return mcp_types.CallToolResult.model_validate(found)
 
     async def list_resources(
         self, ctx: ServerRequestContext[Any, Any], params: mcp_types.PaginatedRequestParams | None

@@ -40,6 +40,7 @@ class Serving:
         profile: what models are shown.
         configuration: of it.
         cwd: where commands run; None for where we are.
+        structured: results have structured content, and tools say of what kind.
         listen: address and port to serve HTTP on; None for stdin and stdout.
         admission: who is served over HTTP; None where ``listen`` is.
         announce: told ``session`` and its name, and ``url`` and where HTTP is served.
@@ -52,6 +53,7 @@ class Serving:
     profile: str
     configuration: TruncationConfiguration | None
     cwd: str | None
+    structured: bool
     listen: tuple[str, int] | None
     admission: Admission | None
     announce: Callable[[str, str], object]
@@ -117,6 +119,7 @@ async def _serve(
         profile=serving.profile,
         configuration=serving.configuration,
         cwd=serving.cwd,
+        structured=serving.structured,
     )
     try:
         if serving.session is not None:

@@ -23,14 +23,13 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from spillstore.exceptions import SessionBusyError
 from spillstore_tools.jobs import jobs_of
-from spillstore_tools.mcp._shared import tools_of
+from spillstore_tools.mcp.outputs import tool_of
 from spillstore_tools.retrieval import Answer
 from spillstore_tools.toolbox import Toolbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    import mcp_types
     from mcp.server.connection import Connection
     from mcp.server.context import ServerRequestContext
     from mcp.server.subscriptions import ServerEvent
@@ -49,6 +48,7 @@ class Service:
         session: it is closed with this.
         bus: told of artifacts that appear.
         fresh: remove it in the end if it holds nothing.
+        structured: results have structured content.
         configuration: of the profile.
         options: of ``Toolbox``.
     """
@@ -59,6 +59,7 @@ class Service:
         bus: InMemorySubscriptionBus,
         *,
         fresh: bool,
+        structured: bool = False,
         configuration: TruncationConfiguration | None = None,
         **options: Any,
     ) -> None:
@@ -72,7 +73,12 @@ class Service:
             "on_spill": self._artifact_appeared,
         }
         self._toolbox = Toolbox(session, **self._options)
-        self.tools = [tool for tool in tools_of(self._toolbox) if not session.read_only or _only_reads(tool)]
+        found = self._toolbox.definitions("mcp")
+        self.tools = [
+            tool_of(tool, structured=structured)
+            for tool in found
+            if not session.read_only or _only_reads(tool)
+        ]
 
     async def call(
         self,
@@ -90,7 +96,7 @@ class Service:
             tool_call_id: the call that is answered.
             on_output: sees what a command prints, on a thread of the command's own.
         """
-        if self.session.read_only and name not in (names := [tool.name for tool in self.tools]):
+        if self.session.read_only and name not in (names := [tool["name"] for tool in self.tools]):
             text = f"no tool is called {name[:80]!r}; there are {', '.join(names)}, for this session is only read\n"
             return Answer(text=text, is_error=True)
         toolbox = self._toolbox
@@ -118,8 +124,8 @@ class Service:
         self.session.close()
 
 
-def _only_reads(tool: mcp_types.Tool) -> bool:
-    return tool.annotations is not None and tool.annotations.read_only_hint is True
+def _only_reads(tool: dict[str, Any]) -> bool:
+    return tool["annotations"]["readOnlyHint"] is True
 
 
 class Sessions:
@@ -132,6 +138,7 @@ class Sessions:
         read_only: open it for reading alone; it must be there.
         bus: told of artifacts that appear in the session of the process.
         announce: told the name of each that is opened.
+        structured: results have structured content.
         options: of ``Service``.
     """
 
@@ -144,8 +151,10 @@ class Sessions:
         read_only: bool = False,
         bus: InMemorySubscriptionBus,
         announce: Callable[[str], object],
+        structured: bool = False,
         **options: Any,
     ) -> None:
+        self.structured = structured
         self._store = store
         self._name = name
         self._project = project
@@ -191,7 +200,7 @@ class Sessions:
             self._store.session, name, self._project, create=not self._read_only, read_only=self._read_only
         )
         self._announce(name)
-        return Service(session, bus, fresh=self._name is None, **self._options)
+        return Service(session, bus, fresh=self._name is None, structured=self.structured, **self._options)
 
     def _teller(self, connection: Connection) -> Callable[[ServerEvent], None]:
         """Tells a client of the protocols before 2026; later ones ask for it with ``subscriptions/listen``."""
