@@ -353,6 +353,41 @@ def test_cancelling_a_call_of_the_client_ends_the_command(connect, tmp_path):
     asyncio.run(talk())
 
 
+@pytest.mark.parametrize("asked", [{}, {"timeout": 600_000}], ids=["default", "asked"])
+@pytest.mark.parametrize("how", ["option", "variable"])
+def test_a_long_command_outlives_its_call(raw, tmp_path, monkeypatch, how, asked):
+    """A call waits no longer than the server is told to, whatever a model asks for; the command goes on and can be looked after."""
+    if how == "variable":
+        monkeypatch.setenv("SPILLSTORE_MCP_TIMEOUT", "0.5")
+    raw = raw(*(["--timeout", "0.5"] if how == "option" else []))
+    bash = next(tool for tool in raw.ask("tools/list")["result"]["tools"] if tool["name"] == "bash")
+    assert "(default and at most: 500)" in bash["inputSchema"]["properties"]["timeout"]["description"]
+    go = tmp_path / "go"
+    command = f"echo begun; until [ -e {go} ]; do sleep 0.05; done; echo built"
+    result = raw.call("bash", {"command": command, **asked})
+    told = result["_meta"][RESULT]
+    assert "running" == told["state"] and f"check_pid={told['pid']}" in result["content"][0]["text"]
+    raw.tell("notifications/cancelled", requestId="asked")  # it has been answered, so nothing is ended
+    go.touch()
+    seen = []
+
+    def ended():
+        seen.append(raw.call("bash", {"check_pid": told["pid"]}))
+        return seen[-1]["_meta"][RESULT]["state"] == "ended"
+
+    assert soon(ended)
+    assert any("built" in each["content"][0]["text"] for each in seen)
+    assert 0 == seen[-1]["_meta"][RESULT]["exit_code"]
+
+
+def test_a_call_waits_less_than_clients_do(program):
+    """The default is 50 seconds: clients commonly give up, and cancel, after 60."""
+    from spillstore_tools.cli.mcp import command
+
+    assert {"timeout": 50.0} == {each.name: each.default for each in command.params if each.name == "timeout"}
+    assert program("mcp", "--timeout", "0").code == 2
+
+
 @pytest.mark.parametrize("how", ["stdin", "SIGTERM", "SIGINT", "SIGHUP"])
 def test_the_end_of_the_server(raw, store, tmp_path, how):
     """It leaves no process, all that was printed, and a session that nobody holds."""

@@ -82,6 +82,14 @@ _EXTRA = frozenset({"mcp", "mcp_types"})
 )
 @click.option("--read-only", is_flag=True, help="No commands, nothing is written; the session must be there.")
 @click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    default=50.0,
+    envvar="SPILLSTORE_MCP_TIMEOUT",
+    help="A call waits for its command so long at most; then that goes on in the background.  [SPILLSTORE_MCP_TIMEOUT; default: 50]",
+)
+@click.option(
     "--structured",
     is_flag=True,
     envvar="SPILLSTORE_MCP_STRUCTURED",
@@ -101,6 +109,7 @@ def command(
     hosts: tuple[str, ...],
     origins: tuple[str, ...],
     cwd: str | None,
+    timeout: float,
     profile: str,
     location: Location,
     *,
@@ -151,6 +160,7 @@ def command(
         profile=profile,
         configuration=load_configuration(profile),
         cwd=cwd,
+        timeout=timeout,
         structured=structured,
         listen=listen,
         admission=admission,

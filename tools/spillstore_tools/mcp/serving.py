@@ -40,6 +40,7 @@ class Serving:
         profile: what models are shown.
         configuration: of it.
         cwd: where commands run; None for where we are.
+        timeout: seconds that a call waits for its command at most; then that goes on in the background.
         structured: results have structured content, and tools say of what kind.
         listen: address and port to serve HTTP on; None for stdin and stdout.
         admission: who is served over HTTP; None where ``listen`` is.
@@ -53,6 +54,7 @@ class Serving:
     profile: str
     configuration: TruncationConfiguration | None
     cwd: str | None
+    timeout: float
     structured: bool
     listen: tuple[str, int] | None
     admission: Admission | None
@@ -119,6 +121,7 @@ async def _serve(
         profile=serving.profile,
         configuration=serving.configuration,
         cwd=serving.cwd,
+        timeout=max(1, round(serving.timeout * 1000)),
         structured=serving.structured,
     )
     try:
