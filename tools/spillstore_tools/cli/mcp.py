@@ -133,12 +133,13 @@ def command(
     """  # noqa: D301  # click's mark for text that is not to be wrapped
     if read_only and not location.session:
         raise click.UsageError("--read-only needs a session that is there: name it with --session")
-    with extra_needed():
-        from spillstore_tools.mcp.serving import Serving, serve  # noqa: PLC0415  # only where it is installed
+    from spillstore_tools.mcp.serving import Serving, serve  # noqa: PLC0415  # not for --help
+
     listen = admission = None
     if transport == "http":
         try:
-            from spillstore_tools.mcp._http import Admission  # noqa: PLC0415  # it brings a web server
+            with extra_needed():
+                from spillstore_tools.mcp._http import Admission  # noqa: PLC0415  # it brings the SDK and a web server
 
             listen = (loopback(host), port)
             admission = Admission(
@@ -183,4 +184,4 @@ def extra_needed() -> Iterator[None]:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _EXTRA:
             raise
-        raise click.ClickException("this command needs an extra: pip install 'spillstore[mcp]'") from None
+        raise click.ClickException("HTTP needs an extra: pip install 'spillstore[mcp]'") from None
