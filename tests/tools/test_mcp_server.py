@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import jsonschema
@@ -697,6 +698,21 @@ def test_a_missing_extra_is_named(root, missing):
         125,
         "spillstore: HTTP needs an extra: pip install 'spillstore[mcp]'\n",
     )
+
+
+@pytest.mark.parametrize("version", ["1.30.0", "2.1.4"])
+def test_an_sdk_that_is_too_old_is_named(program, tmp_path, version):
+    """Another package may have brought it; the message says what is needed, and that stdio needs none."""
+    from spillstore_tools.cli.mcp import _SDK
+
+    folder = tmp_path / "old" / f"mcp-{version}.dist-info"
+    folder.mkdir(parents=True)
+    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: mcp\nVersion: {version}\n")
+    answer = program("mcp", "--transport", "http", env={"PYTHONPATH": str(folder.parent)})
+    assert (125, 1) == (answer.code, answer.err.count("\n"))
+    assert f"{version} is installed" in answer.err
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert [f"mcp>={_SDK[0]}.{_SDK[1]}"] == project["optional-dependencies"]["mcp"]
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "no.such.host.invalid"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from typing import TYPE_CHECKING
 
 import click
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _EXTRA = frozenset({"mcp", "mcp_types"})
+_SDK = (2, 2)  # the oldest that bounds the sessions of clients; the extra says the same
 
 
 @click.command("mcp")
@@ -177,11 +179,20 @@ def extra_needed() -> Iterator[None]:
     """A context that imports what only the extra ``mcp`` brings.
 
     Raises:
-        click.ClickException: it is not installed.
+        click.ClickException: it is not installed, or another package has brought an older one.
     """
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415  # only over HTTP
+
     try:
+        installed = version("mcp")
+        found = re.match(r"(\d+)\.(\d+)", installed)
+        if found is None or (int(found[1]), int(found[2])) < _SDK:
+            least = ".".join(map(str, _SDK))
+            raise click.ClickException(
+                f"HTTP needs mcp {least} or newer, and {installed} is installed: pip install 'spillstore[mcp]'; stdio needs none"
+            )
         yield
-    except ModuleNotFoundError as error:
+    except (ModuleNotFoundError, PackageNotFoundError) as error:
         if (error.name or "").partition(".")[0] not in _EXTRA:
             raise
         raise click.ClickException("HTTP needs an extra: pip install 'spillstore[mcp]'") from None

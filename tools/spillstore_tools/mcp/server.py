@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import dataclasses
+import inspect
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -64,17 +65,20 @@ def make_server(sessions: Sessions, *, read_only: bool = False) -> Server[Any]:
     """
     bus = InMemorySubscriptionBus()
     handlers = _Handlers(sessions, bus)
+    options: dict[str, Any] = {}
+    if "get_tool_input_schema" in inspect.signature(Server.__init__).parameters:  # from 2.3 on
+        options["get_tool_input_schema"] = lambda _: None  # no argument of ours travels in a header
     server = _Server(
         NAME,
         version=__version__,
         instructions=READING_INSTRUCTIONS if read_only else INSTRUCTIONS,
-        get_tool_input_schema=lambda _: None,  # no argument of ours travels in a header
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,
         on_list_resource_templates=handlers.list_resource_templates,
         on_read_resource=handlers.read_resource,
         on_subscriptions_listen=ListenHandler(bus),
+        **options,
     )
     server.middleware.append(_any_arguments)
     return server
