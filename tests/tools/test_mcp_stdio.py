@@ -207,6 +207,7 @@ WRONG = {
     b'{"jsonrpc":"2.0","id":null,"method":"ping"}': (None, -32600),
     b'{"jsonrpc":"2.0","id":true,"method":"ping"}': (None, -32600),
     b'{"jsonrpc":"2.0","id":{},"method":"ping"}': (None, -32600),
+    b'{"jsonrpc":"2.0","id":NaN,"method":"ping"}': (None, -32600),
     b'{"jsonrpc":"2.0","id":1,"method":7}': (1, -32600),
     b'{"jsonrpc":"2.0","id":1,"method":"prompts/list"}': (1, -32601),
     b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":[1]}': (1, -32602),

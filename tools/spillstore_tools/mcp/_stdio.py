@@ -20,6 +20,7 @@ import fcntl
 import functools
 import json
 import logging
+import math
 import os
 import queue
 import sys
@@ -205,6 +206,8 @@ class _Conversation:
         identity = message.get("id") if isinstance(message, dict) else None
         if not isinstance(identity, (str, int, float)) or isinstance(identity, bool):
             identity = None
+        elif isinstance(identity, float) and not math.isfinite(identity):
+            identity = None  # JSON has no such number
         if is_message and ("result" in message or "error" in message) and "method" not in message:
             return None  # we ask a client nothing
         method = message.get("method") if is_message else None
