@@ -240,6 +240,9 @@ def bash_sync(
 class BashTool:
     r"""``bash`` with everything settled but what a model sends: for the loop of an agent. Options as for ``bash``.
 
+    But ``timeout``: the milliseconds that a call waits for its command where the model names none, and at most. Below what the
+    caller itself waits for, so that a long command goes on in the background. None for 120,000, and what a model wants.
+
     Example:
         >>> import tempfile
         >>> from spillstore import Store
@@ -259,10 +262,12 @@ class BashTool:
         env: Mapping[str, str] | None = None,
         runner: Runner | None = None,
         source: str = "bash",
+        timeout: int | None = None,
         on_output: Callable[[str, bytes], object] | None = None,
         on_spill: Callable[[str], object] | None = None,
         on_end: Callable[[BashResult], object] | None = None,
     ) -> None:
+        self._timeout = timeout
         self._session: Session = session if isinstance(session, Session) else session.plain
         self._profile = profile_named(profile, configuration) if isinstance(profile, str) else profile
         self._cwd = cwd
@@ -282,7 +287,7 @@ class BashTool:
 
     def definition(self, style: Style) -> dict[str, Any]:
         """The tool as a model is told of it: ``openai``, ``anthropic`` or ``mcp``."""
-        return bash_definition(style, self._profile)
+        return bash_definition(style, self._profile, timeout=self._timeout)
 
     # --- answers ----------------------------------------------------------------------------------------
 
@@ -293,7 +298,7 @@ class BashTool:
         import asyncio  # noqa: PLC0415  # only for who has it already
 
         try:
-            asked = _Asked.of(arguments)
+            asked = _Asked.of(arguments, self._timeout)
         except ArgumentError as error:
             return _refused(str(error))
         if asked.command is None:
@@ -327,7 +332,7 @@ class BashTool:
     ) -> BashResult:
         """``call`` for callers that wait."""
         try:
-            asked = _Asked.of(arguments)
+            asked = _Asked.of(arguments, self._timeout)
         except ArgumentError as error:
             return _refused(str(error))
         if asked.command is None:
@@ -433,8 +438,8 @@ class _Asked:
     kill_pid: int | None
 
     @classmethod
-    def of(cls, arguments: Mapping[str, object] | str) -> _Asked:
-        """Its arguments, as they were meant.
+    def of(cls, arguments: Mapping[str, object] | str, most: int | None) -> _Asked:
+        """Its arguments, as they were meant, with a time-out of at most ``most``.
 
         Raises:
             ArgumentError: they mean nothing.
@@ -472,7 +477,7 @@ class _Asked:
             ) from None
         return cls(
             command=wanted,
-            timeout=TIMEOUT if milliseconds is None else min(milliseconds, _FOREVER),
+            timeout=(most or TIMEOUT) if milliseconds is None else min(milliseconds, most or _FOREVER),
             check_pid=check,
             kill_pid=kill,
         )

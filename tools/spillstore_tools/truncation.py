@@ -282,6 +282,10 @@ class TruncationProcessor:
             )
             work.end(detail, session=self._session_id, artifact_id=artifact_id)
 
+    def shows_whole(self, data: bytes, tool_name: str) -> bool:
+        """Whether the profile shows a text as it is, told without storing anything; False also above 64 KiB."""
+        return self._at_once(data, tool_name, "auto") is not None
+
     def redacted(self, text: str, tool_name: str) -> str:
         """A text that is shown as it is, without the secrets that are taken out of that tool's results."""
         rules = self._redaction.rules(tool_name)

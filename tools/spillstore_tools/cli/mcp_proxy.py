@@ -45,6 +45,12 @@ def _bytes(_: click.Context, __: click.Parameter, text: str) -> int:
     callback=_bytes,
     help="Longest message of the server; a longer one is thrown away, and its call gets an error.  [default: 256M]",
 )
+@click.option(
+    "--structured",
+    is_flag=True,
+    envvar="SPILLSTORE_MCP_STRUCTURED",
+    help="Answers of our tools as structured content, too, with output schemas.  [SPILLSTORE_MCP_STRUCTURED]",
+)
 @metrics_option
 @profile_option
 @location_options(session="", told="a new one")
@@ -56,6 +62,7 @@ def command(
     location: Location,
     *,
     metrics: tuple[str, int] | None,
+    structured: bool,
     as_json: bool,
 ) -> None:
     """Put an MCP server behind one that stores its oversized tool results.
@@ -100,6 +107,7 @@ def command(
                 flags=location.flags,
                 streams=(sys.stdin.fileno(), sys.stdout.fileno()),
                 message=max_message,
+                structured=structured,
             )
         except StartError as error:
             note(str(error))
