@@ -35,6 +35,7 @@ from spillstore_tools.stored import (
     facts_of,
     head_of,
     holes_of,
+    is_cr_text,
     kind_of,
     place_of,
     record,
@@ -349,16 +350,31 @@ class Spill:
         if self.received > self._profile.buffer_bytes:
             self._spill()
 
+    def _guessed(self, held: list[tuple[int, bytes, int]]) -> bytes | None:
+        """What ends a line, by what there is of it so far; None where it is known.
+
+        From here on the artifact is made with the same guess: where it takes CR, the store looks at all of it in the end.
+        """
+        data = b"".join(data for _, data, _ in held)
+        if self._newline == "lf" and self._is_command and is_cr_text(data):
+            self._newline = "auto"
+        if self._newline != "auto":
+            return None
+        terminator = terminator_of(data)
+        if terminator == b"\n" and b"\r" in data:
+            self._newline = "lf"
+        return terminator
+
     def _now(self) -> int:
         return int((time.monotonic() - self._started) * 1e6)
 
     def _spill(self) -> None:
         """Open the artifact and give it what was held back."""
         held, self._held = self._held or [], None
-        if (
-            self._newline == "auto"
+        if terminator := self._guessed(
+            held
         ):  # a guess; where more output proves it wrong, the artifact is looked at again
-            self._scans = self._make_scans(terminator_of(b"".join(data for _, data, _ in held)))
+            self._scans = self._make_scans(terminator)
         try:
             self._session = self._open_session()
             self._writer = self._context.run(
@@ -681,8 +697,8 @@ class Spill:
     def _end(self, facts: Facts) -> dict[View, Overview]:
         if self._held is not None:
             held = list(self._held)
-            if self._newline == "auto":
-                self._scans = self._make_scans(terminator_of(b"".join(data for _, data, _ in held)))
+            if terminator := self._guessed(held):
+                self._scans = self._make_scans(terminator)
             overviews = self._overviews_of(held)
             if self._complete(overviews, facts):
                 return overviews

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import re
 from typing import TYPE_CHECKING
 
 from spillstore.exceptions import DroppedRangeError, RangeTooLargeError, SpillstoreError
@@ -29,9 +30,34 @@ RENDERED = "rendered"  # the kind of the event
 _RANGES = 20  # that the audit names
 
 
+_RECORDS = 10  # ended by CR alone, from which on they are lines and not a line drawn again and again
+# What programs draw that show how far they are: shares, bars, turning wheels, counts, rates, and what erases or moves.
+_PROGRESS = re.compile(
+    rb"""% | \x1b | \x08 | [=\#.>*-]{5} | \[[=\#> -]+\] | \xe2[\x94-\x97\xa0-\xa3][\x80-\xbf]
+      | (?:^|\r) \s* (?: [-\\|/] | [\d.,]+ ) [ ]* (?:\r|\Z)
+      | \b \d+ \s? (?:/|of) \s? \d+ \b | \d [ ]? [kKMG]?i?[Bb] (?:/s|ps) | \b (?:ETA|eta|it/s) \b | [ ]{3}\r""",
+    re.VERBOSE,
+)
+
+
 def terminator_of(data: bytes) -> bytes:
-    """What ends a line where ``newline`` is ``auto``."""
-    return b"\r" if b"\r" in data and b"\n" not in data else b"\n"
+    r"""What ends a line where ``newline`` is ``auto``: CR where no LF stands but at the very end, unless it is progress.
+
+    Example:
+        >>> terminator_of(b"one\rtwo\r"), terminator_of(b"one\rtwo\n"), terminator_of(b"10%\r20%\n")
+        (b'\r', b'\r', b'\n')
+    """
+    body = data.removesuffix(b"\n")
+    if b"\n" in body or b"\r" not in body.rstrip(b"\r" if body != data else b""):
+        return b"\n"
+    return b"\n" if body != data and _PROGRESS.search(body) else b"\r"
+
+
+def is_cr_text(data: bytes) -> bool:
+    """Whether what a command prints is records that CR ends, and no line that is drawn again and again."""
+    body = data.removesuffix(b"\n")
+    ends = body.count(b"\r")
+    return ends >= _RECORDS and b"\n" not in body and b"\r\r" not in body and not _PROGRESS.search(body)
 
 
 def terminator_in(info: ArtifactInfo) -> bytes:

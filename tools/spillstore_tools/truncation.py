@@ -19,7 +19,7 @@ from spillstore.observers import Happening, begin, tell, wanted
 from spillstore_tools.again import passes
 from spillstore_tools.observed import FAILED, OUTPUT, omitted_chars, output_detail, shown_chars, tool_of
 from spillstore_tools.origin import MOST
-from spillstore_tools.preview.clean import clean, is_plain
+from spillstore_tools.preview.clean import clean, is_plain, redrawn
 from spillstore_tools.profiles import profile as profile_named
 from spillstore_tools.profiles.base import Rendered, tokens
 from spillstore_tools.redaction import Redaction
@@ -61,6 +61,7 @@ class TruncationMetadata:
         omitted_lines: lines of which nothing is shown.
         omitted_characters: code points that are missing, or None where nobody counted.
         omitted_elements: array items, members or nodes that are missing.
+        redrawn_characters: characters that were drawn over or erased in their lines, and are stored but not shown.
         tool_name: the tool.
         profile: the profile's name.
     """
@@ -76,6 +77,7 @@ class TruncationMetadata:
     omitted_elements: int
     tool_name: str
     profile: str
+    redrawn_characters: int = 0
 
     def as_dict(self, include: MetadataSettings | None = None) -> dict[str, Any]:
         """All of it under the names of S1; ``include`` leaves out what the configuration does not want."""
@@ -308,6 +310,8 @@ class TruncationProcessor:
             return None
         else:
             terminator = terminator_of(data) if newline == "auto" else _TERMINATORS[newline]
+            if redrawn(data, terminator):
+                return None
             text = clean(data, terminator)
         if len(text) > inline.chars or (inline.size is not None and len(text.encode()) > inline.size):
             return None
@@ -382,6 +386,7 @@ class TruncationProcessor:
             omitted_elements=rendered.elements,
             tool_name=tool_name,
             profile=self._profile.name,
+            redrawn_characters=rendered.redrawn,
         )
         reference = None if artifact_id is None else _reference(rendered, artifact_id)
         return TruncationResult(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from spillstore_tools.preview import element, smart  # noqa: F401  # both register themselves
 from spillstore_tools.preview.clean import one_line, whole_cut
-from spillstore_tools.preview.parts import Note, Shown, length_of
+from spillstore_tools.preview.parts import Note, Shown, gaps_of, length_of
 from spillstore_tools.preview.scan import Place, Scan
 from spillstore_tools.preview.strategies import Request, beginning, nothing_shown, strategy
 from spillstore_tools.profiles._limits import Limits, request_of
@@ -24,6 +24,7 @@ from spillstore_tools.profiles.base import (
     Section,
     compose,
     human_size,
+    redrawn_notice,
     summarised,
     tokens,
 )
@@ -83,7 +84,12 @@ class Acode(Profile):
 
     def complete(self, overviews: Mapping[View, Overview], facts: Facts) -> bool:
         """As in ``Profile``."""
-        return facts.binary is None and _fitting(overviews["combined"], self.limits(facts.source)) is not None
+        overview = overviews["combined"]
+        return (
+            facts.binary is None
+            and not overview.redrawn
+            and _fitting(overview, self.limits(facts.source)) is not None
+        )
 
     def render(self, overviews: Mapping[View, Overview], facts: Facts) -> Rendered:
         """As in ``Profile``."""
@@ -91,13 +97,16 @@ class Acode(Profile):
         limits = self.limits(facts.source)
         if facts.binary is not None:
             name, parts = "binary", _binary(overview, facts, facts.binary, limits)
-        elif (text := _fitting(overview, limits)) is not None:
+        elif not overview.redrawn and (text := _fitting(overview, limits)) is not None:
             name, parts = "none", [Shown(text, 0, overview.size)]
         elif overview.chars >= limits.artifact_threshold and facts.problem is None:
             name, parts = "reference", self._reference_block(overview, facts, limits)
         else:
             name, parts = _truncated(overview, facts, limits)
-        return compose([Section("combined", parts)], facts, strategy=name)
+        redrawn = 0 if facts.binary is not None else overview.redrawn
+        if name != "reference" and not gaps_of(parts):
+            name = "none"
+        return compose([Section("combined", parts)], facts, strategy=name, redrawn=redrawn)
 
     def _reference_block(self, overview: Overview, facts: Facts, limits: ToolLimits) -> list[Part]:
         """The block, its preview shortened where ``inline_limit`` is less than it takes; then no options, then one line."""
@@ -134,6 +143,8 @@ def _truncated(overview: Overview, facts: Facts, limits: ToolLimits) -> tuple[st
             reference = (
                 f"\n{reference_line(overview, facts)}{''.join(f' [{loss}]' for loss in _losses(facts))}"
             )
+        if notice := redrawn_notice(overview.redrawn, facts):
+            reference = f"\n{notice}{reference}"
     request = request_of(limits, limits.inline_limit - len(reference))
     for name in (limits.strategy, FALLBACK):
         parts = strategy(name).cut(overview, request)
@@ -191,6 +202,8 @@ def _block_head(overview: Overview, facts: Facts, shown: int) -> str:
         f"Source: {one_line(source)[:REASON]}",
         f"Created: {created:%Y-%m-%d %H:%M:%S} UTC",
     ]
+    if notice := redrawn_notice(overview.redrawn, facts):
+        lines.append(notice)
     lines += _losses(facts)
     return "\n".join([*lines, "", f"Preview (first {shown} characters):", ""])
 

@@ -153,6 +153,8 @@ class Rendered:
         is_error: whether the tool call failed, by the rules of the profile.
         fields: texts inside a structured result by name, to which omissions may refer.
         elements: array items, members or nodes left out.
+        redrawn: characters that were drawn over or erased in their lines, which no omission names: see
+            ``preview.clean.redrawn``.
     """
 
     text: str
@@ -162,6 +164,7 @@ class Rendered:
     is_error: bool = False
     fields: Mapping[str, str] = dataclasses.field(default_factory=dict)
     elements: int = 0
+    redrawn: int = 0
 
     @property
     def refused(self) -> bool:
@@ -171,7 +174,7 @@ class Rendered:
     @property
     def was_truncated(self) -> bool:
         """Whether anything is missing."""
-        return bool(self.omissions) or self.refused
+        return bool(self.omissions) or self.refused or self.redrawn > 0
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,7 +281,9 @@ class Section:
     parts: Sequence[Part]
 
 
-def compose(sections: Sequence[Section], facts: Facts, *, strategy: str, is_error: bool = False) -> Rendered:
+def compose(
+    sections: Sequence[Section], facts: Facts, *, strategy: str, is_error: bool = False, redrawn: int = 0
+) -> Rendered:
     """Sections one after the other as one text."""
     text: list[str] = []
     omissions: list[Omission] = []
@@ -300,6 +305,7 @@ def compose(sections: Sequence[Section], facts: Facts, *, strategy: str, is_erro
         elements=sum(
             part.elements for section in sections for part in section.parts if isinstance(part, Gap)
         ),
+        redrawn=redrawn,
     )
 
 
@@ -318,6 +324,20 @@ def is_gone(facts: Facts, view: View, start: int, end: int) -> bool:
         return True
     low, high = stored.holes.get(view, (0, 0))
     return max(start, low) < min(end, high) or (facts.problem is not None and end > stored.sizes.get(view, 0))
+
+
+def redrawn_notice(count: int, facts: Facts, view: View = "combined") -> str:
+    """Words about characters that were drawn over or erased, and the call that shows them; none where there are none."""
+    if not count:
+        return ""
+    stream = {} if view == "combined" else {"stream": view}
+    what = f"{count} {'character' if count == 1 else 'characters'}"
+    of_view = "" if view == "combined" else f" of {view}"
+    where = "they cannot be fetched"
+    if facts.stored is not None:
+        call = quoted_call(facts, **stream, start_byte=0, end_byte=2000).removesuffix(")") + ", raw=true)"
+        where = f"as it was printed: {call}"
+    return f"[{what}{of_view} were drawn over by carriage returns, backspaces or erasing, and are not shown; {where}]"
 
 
 def quoted_call(facts: Facts, **arguments: object) -> str:

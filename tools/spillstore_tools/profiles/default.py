@@ -22,6 +22,7 @@ from spillstore_tools.profiles.base import (
     compose,
     human_size,
     is_gone,
+    redrawn_notice,
     summarised,
 )
 
@@ -90,7 +91,8 @@ class Default(Profile):
 
     def complete(self, overviews: Mapping[View, Overview], facts: Facts) -> bool:
         """As in ``Profile``."""
-        return facts.binary is None and self._fitting(overviews["combined"], facts) is not None
+        overview = overviews["combined"]
+        return facts.binary is None and not overview.redrawn and self._fitting(overview, facts) is not None
 
     def render(self, overviews: Mapping[View, Overview], facts: Facts) -> Rendered:
         """As in ``Profile``."""
@@ -98,15 +100,20 @@ class Default(Profile):
         parts: list[Part]
         if facts.binary is None and (text := self._fitting(overview, facts)) is not None:
             shown = Shown(text, 0, overview.size)
-            name, parts = "none", [shown, after([shown], _footer(facts))]
-            return compose([Section("combined", parts)], facts, strategy=name, is_error=_failed(facts))
+            parts = [shown, after([shown], _ending(overview, facts))]
+            return self._composed("none", parts, overview, facts)
         limits = self._limits(facts.source)
         limit = LIMIT if limits is None else limits.inline_limit
         if facts.binary is None:
             name, parts = self._cut(overview, facts, limits, limit)
         else:
             name, parts = "binary", _binary(overview, facts, facts.binary, limit)
-        return compose([Section("combined", parts)], facts, strategy=name, is_error=_failed(facts))
+        return self._composed(name, parts, overview, facts)
+
+    def _composed(self, name: str, parts: list[Part], overview: Overview, facts: Facts) -> Rendered:
+        redrawn = 0 if facts.binary is not None else overview.redrawn
+        sections = [Section("combined", parts)]
+        return compose(sections, facts, strategy=name, is_error=_failed(facts), redrawn=redrawn)
 
     def progress(self, overviews: Mapping[View, Overview], facts: Facts) -> Rendered:
         """As in ``Profile``; the last line says it, within the limit."""
@@ -115,7 +122,7 @@ class Default(Profile):
     def _fitting(self, overview: Overview, facts: Facts) -> str | None:
         """All of the text, if it and what must be said besides is within the limit, and nothing is lost."""
         lost = facts.problem is not None or (facts.stored is not None and facts.stored.cut_off > 0)
-        footer = _footer(facts)
+        footer = _ending(overview, facts)
         limit = self._limit(facts.source)
         if lost or overview.chars + len(footer) > limit:
             return None
@@ -127,9 +134,11 @@ class Default(Profile):
         self, overview: Overview, facts: Facts, limits: ToolLimits | None, limit: int
     ) -> tuple[str, list[Part]]:
         """The strategy that cut it, and the parts."""
-        footer, notice = _footer(facts), _notice(overview, facts)
+        footer, notice = _ending(overview, facts), _notice(overview, facts)
         if limit - len(notice) - len(footer) < _LEAST_ROOM:
             notice = ""
+        if limit - len(footer) < _LEAST_ROOM:
+            footer = _footer(facts)
         if limit - len(footer) < _LEAST_ROOM:
             footer = ""
         room = limit - len(notice) - len(footer) - (1 if footer else 0)
@@ -254,6 +263,12 @@ def _footer(facts: Facts) -> str:
     code = facts.status
     kept = f"artifact {facts.stored.id}; " if facts.stored else ""
     return f"[{kept}{code}]\n"
+
+
+def _ending(overview: Overview, facts: Facts) -> str:
+    """What comes last: what was drawn over, and how a command has ended."""
+    notice = redrawn_notice(overview.redrawn, facts)
+    return (f"{notice}\n" if notice else "") + _footer(facts)
 
 
 def make(configuration: TruncationConfiguration | None) -> Default:
