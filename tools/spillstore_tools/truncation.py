@@ -466,7 +466,7 @@ def _unfit(what: str, content: object) -> ContentError:
 
 def _json(content: object) -> bytes:
     try:
-        return encoded(json.dumps(content, ensure_ascii=False))
+        return encoded(json.dumps(content, ensure_ascii=False, allow_nan=False))
     except ValueError as error:
         why = f"it refers to itself ({error})" if "Circular" in str(error) else error
         raise ContentError(f"content cannot be shown as JSON: {why}") from None

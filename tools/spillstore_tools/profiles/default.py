@@ -8,6 +8,7 @@ not shown.
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from typing import TYPE_CHECKING
 
 from spillstore_tools.preview import element, smart  # noqa: F401  # both register themselves
@@ -15,6 +16,7 @@ from spillstore_tools.preview.parts import Gap, Note, Shown, gaps_of
 from spillstore_tools.preview.scan import Scan
 from spillstore_tools.preview.strategies import Request, strategy
 from spillstore_tools.profiles._limits import Limits, request_of
+from spillstore_tools.profiles._structured import cut, structured
 from spillstore_tools.profiles.base import (
     Inline,
     Profile,
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.binary import BinaryType
     from spillstore_tools.preview.parts import Marker, Part, View
     from spillstore_tools.preview.scan import Overview
+    from spillstore_tools.profiles._structured import Structured
     from spillstore_tools.profiles.base import Facts, Rendered
 
 LIMIT = 8000
@@ -134,7 +137,10 @@ class Default(Profile):
         self, overview: Overview, facts: Facts, limits: ToolLimits | None, limit: int
     ) -> tuple[str, list[Part]]:
         """The strategy that cut it, and the parts."""
-        footer, notice = _ending(overview, facts), _notice(overview, facts)
+        json = None
+        if self._strategy(facts.source) == STRATEGY and (facts.stored is None or facts.stored.hole is None):
+            json = structured(overview)
+        footer, notice = _ending(overview, facts), _notice(overview, facts, json)
         if limit - len(notice) - len(footer) < _LEAST_ROOM:
             notice = ""
         if limit - len(footer) < _LEAST_ROOM:
@@ -146,6 +152,8 @@ class Default(Profile):
         request = Request(limit=room, marker=marker) if limits is None else request_of(limits, room, marker)
         if not facts.is_command:
             request = dataclasses.replace(request, hint=facts.command)
+        if json is not None and (parts := cut(overview, json, room)) is not None:
+            return "element", [Note(notice), *parts, after(parts, footer)]
         name, parts = _chosen(self._strategy(facts.source), overview, request)
         hole = facts.stored.hole if facts.stored else None
         if hole is not None and (words := len(_GONE) * sum(_touches(part, hole) for part in parts)):
@@ -196,14 +204,23 @@ def after(parts: list[Part], footer: str) -> Note:
     return Note(footer if not footer or not last or last.endswith("\n") else f"\n{footer}")
 
 
-def _notice(overview: Overview, facts: Facts) -> str:
-    """What comes first: how much there is, and the call that shows any of it."""
+def _notice(overview: Overview, facts: Facts, json: Structured | None) -> str:
+    """What comes first: how much there is, and the call that shows any of it; of JSON by a query."""
     total = f"{overview.lines} {'line' if overview.lines == 1 else 'lines'}, {human_size(overview.size)}"
     stored = facts.stored
     if stored is None:
         what = f"[{total}; a part is shown, and what is left out below cannot be fetched]\n"
         return problem_notice(facts) + what
     all_of_it = "what is left of it" if stored.hole or facts.problem or stored.cut_off else "all of it"
+    if json is not None:
+        quoted = '"' + json.query.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        found = (
+            f"[{total} of JSON; a part is shown. Artifact {stored.id} has {all_of_it}, for example:",
+            f'get_artifact(id="{stored.id}", query={quoted})',
+            f'search_artifact(id="{stored.id}", pattern="...")',
+            f"in a shell: spillstore query {stored.id} {shlex.quote(json.query)}{stored.flags}]",
+        )
+        return problem_notice(facts) + "".join(f"{line}\n" for line in found)
     lines = (
         f"[{total}; a part is shown. Artifact {stored.id} has {all_of_it}, for example:",
         f'get_artifact(id="{stored.id}", start_line=1, end_line=100)',
