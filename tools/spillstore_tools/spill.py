@@ -31,7 +31,6 @@ from spillstore_tools.preview.binary import HEAD_BYTES
 from spillstore_tools.preview.scan import Place
 from spillstore_tools.profiles.base import Facts, Rendered, refused
 from spillstore_tools.stored import (
-    capped,
     facts_of,
     head_of,
     holes_of,
@@ -192,6 +191,7 @@ class Spill:
         self._inside = False  # the last of it is a line that has not ended
         self._news: News | None = None  # what has come since somebody looked
         self._writer: Writer | None = None
+        self._cut_off: set[int] = set()  # streams of which more has come than the profile keeps
         self._room_to_stop: int | None = (
             None  # bytes that the store will still take, where it stops at a limit
         )
@@ -298,11 +298,14 @@ class Spill:
     def _take(self, data: bytes, number: int) -> None:
         """Bytes that may be shown and stored."""
         self._passed[number] += len(data)
-        if kept := self._within_limit(data, number):
+        kept = self._within_limit(data, number)
+        if kept:
             if self._held is not None:
                 self._hold(kept, number)
             else:
                 self._pass_on(kept, number)
+        if len(kept) < len(data):
+            self._pass_by(data[len(kept) :], number)
 
     @property
     def redactions(self) -> dict[str, int]:
@@ -412,6 +415,22 @@ class Spill:
         except SpillstoreError as error:
             self._fail(error)
 
+    def _pass_by(self, data: bytes, number: int) -> None:
+        """Bytes of a stream behind what the profile keeps of it: looked at, and not stored."""
+        if self._held is not None:
+            self._spill()
+        if self._writer is not None and number not in self._cut_off:
+            try:  # so the passes have seen what stands before them
+                self._writer.flush()
+            except SpillstoreError as error:
+                self._fail(error)
+        self._cut_off.add(number)
+        if self._writer is None:
+            self._interleaver.write(number, data, self._now())
+            return
+        with self._lock:  # the tap gives the passes what the other stream prints
+            self._hand_over(STREAMS[number], data)
+
     def _see(self, stream: str, data: bytes) -> None:
         """The store's tap: the next run of the sequence."""
         with self._lock:
@@ -438,7 +457,7 @@ class Spill:
         self._hand_over(STREAMS[number], b"".join(pieces))
 
     def _hand_over(self, stream: str, data: bytes) -> None:
-        """The next run for the passes: never from two threads at once, for there is no writer, or its tap alone calls."""
+        """The next run for the passes: never from two threads at once, for there is no writer, or ``_lock`` is held."""
         self._batch.add(stream, data)
         if self._batch.size >= _BATCH:
             batch, self._batch = self._batch, _Batch()
@@ -650,10 +669,14 @@ class Spill:
             if self._info is not None and self.artifact is not None and self._problem is None:
                 # What ``stored.render`` will say, too.
                 stored = facts_of(self._info, self._profile, self._flags, self._holes, self._head)
+                stored = dataclasses.replace(stored, capped=self._capped)
                 rendered = self._profile.render(overviews, stored)
                 if (known := self._again(rendered, stored)) is not None:
                     return known
-                if self._holes and self._profile.shows_dropped:
+                if self._cut_off:
+                    self._lines = {view: overview.lines for view, overview in overviews.items()}
+                    self._lines["combined"] = sum(self._lines.values())
+                if self._cut_off or (self._holes and self._profile.shows_dropped):
                     record(self.artifact, self._profile, self._flags, rendered)
                 return rendered
             return self._profile.render(overviews, self._live(facts))
@@ -748,16 +771,20 @@ class Spill:
         where = None
         if stored and self._info is not None:
             where = place_of(self._info, self._flags, self._holes)
-        limit = self._profile.stream_limit
         return dataclasses.replace(
             facts,
             stored=where,
             problem=self._problem if stored else None,
-            capped=capped(dict(zip(STREAMS, self._passed, strict=True)), limit),
+            capped=self._capped,
             created=facts.created if self._info is None else self._info.created,
             binary=kind_of(self._head, self._seen),
             head=self._head,
         )
+
+    @property
+    def _capped(self) -> frozenset[str]:
+        """The streams of which more has come than the profile keeps."""
+        return frozenset(STREAMS[number] for number in self._cut_off)
 
     def _overviews_of(self, held: list[tuple[int, bytes, int]]) -> dict[View, Overview]:
         """The passes over what is in memory, its lines interleaved as the store would."""

@@ -1,8 +1,8 @@
 """What is stored, shown again: the passes of a profile over an artifact, and what its text says of it.
 
 Everything said here comes from the artifact alone, so the text is the one that was shown when the output came. One
-thing cannot be had again: a line of the middle that a rolling artifact has dropped since. A text that shows such a line
-is recorded with the artifact, and found there.
+thing cannot be had again: a line that a rolling artifact has dropped since, or that came when the artifact had all that it
+may keep of its stream. A text that shows such a line is recorded with the artifact, and found there.
 """
 
 from __future__ import annotations
@@ -98,7 +98,8 @@ def render(
 
 def _rendered(artifact: Artifact, profile: Profile, flags: str, is_command: bool | None) -> Rendered:  # noqa: FBT001  # of our own call
     info = artifact.info
-    if info.hole is not None and profile.shows_dropped and (recorded := _recorded(artifact, profile, flags)):
+    shows_more = (info.hole is not None and profile.shows_dropped) or full_streams(info, profile)
+    if shows_more and (recorded := _recorded(artifact, profile, flags)):
         return recorded
     facts = facts_of(info, profile, flags, holes_of(artifact, info), head_of(artifact))
     if is_command is not None:
@@ -170,14 +171,14 @@ def facts_of(
     info: ArtifactInfo, profile: Profile, flags: str, holes: Mapping[View, Hole], head: bytes
 ) -> Facts:
     """What a profile says of an artifact; ``holes`` and ``head`` are those of ``holes_of`` and ``head_of``."""
-    sizes = {"stdout": info.stdout.size, "stderr": info.stderr.size}
     return Facts(
         source=info.source,
         command=info.command,
         content_type=info.content_type,
         stored=place_of(info, flags, holes),
         problem=info.reason if info.state == "interrupted" else None,
-        capped=capped(sizes, profile.stream_limit),
+        # Where more came than that and all went well, the text was recorded, and nobody asks here.
+        capped=frozenset() if info.state == "sealed" else full_streams(info, profile),
         is_command=info.exit_code is not None or (info.state != "sealed" and info.command is not None),
         exit_code=info.exit_code,
         runtime=None if info.ended is None else round((info.ended - info.created) * 1000),
@@ -200,8 +201,10 @@ def place_of(info: ArtifactInfo, flags: str, holes: Mapping[View, Hole]) -> Stor
     )
 
 
-def capped(sizes: Mapping[str, int], limit: int | None) -> frozenset[str]:
-    """The streams that are as long as they may be. Whether more came than that, nobody stores."""
+def full_streams(info: ArtifactInfo, profile: Profile) -> frozenset[str]:
+    """The streams that are as long as they may be; of what came behind that, the recorded text alone knows."""
+    limit = profile.stream_limit
+    sizes = {"stdout": info.stdout.size, "stderr": info.stderr.size}
     return frozenset(name for name, size in sizes.items() if limit is not None and size >= limit)
 
 

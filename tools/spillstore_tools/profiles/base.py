@@ -81,7 +81,7 @@ class Facts:
         content_type: its media type, or None where nobody said.
         stored: where it is kept; None if it is not.
         problem: why it could not be stored, or not all of it.
-        capped: streams of which as much came as may be kept.
+        capped: streams of which more came than may be kept.
         is_command: whether a command printed it.
         exit_code: of the command.
         runtime: milliseconds from its start to its end.
@@ -321,6 +321,8 @@ def is_gone(facts: Facts, view: View, start: int, end: int) -> bool:
     """Whether bytes ``[start, end)`` of a view, or some of them, are not to be had any more."""
     stored = facts.stored
     if stored is None:
+        return True
+    if view in facts.capped and end > stored.sizes.get(view, 0):
         return True
     low, high = stored.holes.get(view, (0, 0))
     return max(start, low) < min(end, high) or (facts.problem is not None and end > stored.sizes.get(view, 0))

@@ -2,7 +2,8 @@
 
 A stream of at most 2,000 lines and 50 KB is shown as it is. Of a longer one the first and the last 500 lines are
 shown, trimmed from the inner edge to 50 KB, under a line that counts all of them and one that says where the rest is.
-One over-long line is clipped, its byte range named. At most 100 MB of a stream are kept.
+One over-long line is clipped, its byte range named. At most 100 MB of a stream are kept; the lines behind that are
+counted and the last ones shown all the same.
 """
 
 from __future__ import annotations
@@ -108,6 +109,12 @@ class Opencode(Profile):
                 f"Full output saved to: artifact {facts.stored.id}, {view}{capped}{gone}",
                 f"Use {call} with other values of offset and limit to read specific sections.",
             ]
+            if view in facts.capped:
+                size = facts.stored.sizes[view]
+                lines.append(
+                    f"The stored part ends behind byte {size} of {overview.size}; the lines counted and shown are "
+                    "those of all that was printed."
+                )
         return "".join(f"{line}\n" for line in [*lines, ""])
 
 
