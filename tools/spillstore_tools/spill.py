@@ -210,6 +210,7 @@ class Spill:
         self.artifact: Artifact | None = None
         self._info: ArtifactInfo | None = None
         self._original: str | None = None  # the artifact that holds the same, where nothing was kept of this
+        self._repeat: dict[str, object] = {}  # what nothing else has on record of an output that is not kept
         self._lines: dict[View, int] | None = None
         self._holes: dict[View, Hole] = {}
         self._final: dict[View, Overview] | None = None  # of all of it, for who asks for the last news
@@ -646,7 +647,7 @@ class Spill:
     def _record(self, rendered: Rendered) -> None:
         """Tell the audit what was shown of how much."""
         if self._session is not None and self.artifact_id is not None:
-            detail = told(rendered, self._profile, self._source, self.received)
+            detail = told(rendered, self._profile, self._source, self.received) | self._repeat
             with self._session.acting(tool_call_id=self._tool_call_id):
                 self._session.note("preview", detail, artifact_id=self.artifact_id)
         elif not self._refused and self._problem is None:
@@ -671,8 +672,11 @@ class Spill:
                 stored = facts_of(self._info, self._profile, self._flags, self._holes, self._head)
                 stored = dataclasses.replace(stored, capped=self._capped)
                 rendered = self._profile.render(overviews, stored)
-                if (known := self._again(rendered, stored)) is not None:
-                    return known
+                again = self._again(
+                    rendered, stored, lambda facts: self._profile.render(overviews, facts), exit_code, runtime
+                )
+                if again is not None:
+                    return again
                 if self._cut_off:
                     self._lines = {view: overview.lines for view, overview in overviews.items()}
                     self._lines["combined"] = sum(self._lines.values())
@@ -681,7 +685,14 @@ class Spill:
                 return rendered
             return self._profile.render(overviews, self._live(facts))
 
-    def _again(self, rendered: Rendered, facts: Facts) -> Rendered | None:
+    def _again(
+        self,
+        rendered: Rendered,
+        facts: Facts,
+        render: Callable[[Facts], Rendered],
+        exit_code: int | None,
+        runtime: int | None,
+    ) -> Rendered | None:
         """The text, if the session had all of this before; then it is not stored a second time.
 
         What somebody wants to have stored is stored, and so is what a model may have been told of.
@@ -696,7 +707,7 @@ class Spill:
         ):
             return None
         try:
-            again = known(session, artifact.unrecorded(), facts)
+            again = known(session, artifact.unrecorded(), facts, render)
             if again is None:
                 return None
             self._lines = self.lines()
@@ -704,6 +715,13 @@ class Spill:
         except SpillstoreError:  # it is stored like anything else
             return None
         self.artifact, self._info, self._original = None, None, again.artifact_id
+        self._repeat = {
+            "again": True,
+            "command": self._command,
+            "exit_code": exit_code,
+            "started": self._created,
+            "milliseconds": facts.runtime if runtime is None else runtime,
+        }
         return dataclasses.replace(again.rendered, is_error=rendered.is_error)
 
     def _facts(self, exit_code: int | None, runtime: int | None) -> Facts:

@@ -167,7 +167,9 @@ def _binary(overview: Overview, facts: Facts, kind: BinaryType, limits: ToolLimi
     reference = ""
     if limits.inline_limit >= _SMALLEST_WITH_REFERENCE:
         if facts.stored is not None:
-            reference = f"\n{reference_line(overview, facts)}"
+            reference = (
+                f"\n{reference_line(overview, facts)}{''.join(f' [{loss}]' for loss in _losses(facts))}"
+            )
         if facts.problem is not None:
             reference += f"\n[{_not_stored(facts)}]"
     gap = summarised(overview, facts, kind, limits.inline_limit - len(reference))
@@ -209,8 +211,8 @@ def _block_head(overview: Overview, facts: Facts, shown: int) -> str:
 
 
 def _losses(facts: Facts) -> list[str]:
-    """What an artifact lacks."""
-    stored, losses = facts.stored, []
+    """What is to be known of an artifact: that it is another output's, and what it lacks."""
+    stored, losses = facts.stored, [facts.again[1:-1]] if facts.again else []
     if stored is not None and stored.hole is not None:
         losses.append(f"Dropped: bytes {stored.hole[0]}-{stored.hole[1]}, which cannot be fetched any more")
     if stored is not None and stored.cut_off:

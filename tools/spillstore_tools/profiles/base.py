@@ -89,6 +89,7 @@ class Facts:
         binary: what it is, if it is no text in UTF-8.
         head: its first bytes.
         background: what is known of it while it is told of in parts.
+        again: words in brackets about the artifact, where an earlier output that was the same is stored in it.
     """
 
     source: str
@@ -104,6 +105,7 @@ class Facts:
     binary: BinaryType | None = None
     head: bytes = b""
     background: Background | None = None
+    again: str = ""
 
     @property
     def reason(self) -> str:

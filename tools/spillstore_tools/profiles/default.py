@@ -103,7 +103,7 @@ class Default(Profile):
         parts: list[Part]
         if facts.binary is None and (text := self._fitting(overview, facts)) is not None:
             shown = Shown(text, 0, overview.size)
-            parts = [shown, after([shown], _ending(overview, facts))]
+            parts = [*_again(facts), shown, after([shown], _ending(overview, facts))]
             return self._composed("none", parts, overview, facts)
         limits = self._limits(facts.source)
         limit = LIMIT if limits is None else limits.inline_limit
@@ -127,6 +127,7 @@ class Default(Profile):
         lost = facts.problem is not None or (facts.stored is not None and facts.stored.cut_off > 0)
         footer = _ending(overview, facts)
         limit = self._limit(facts.source)
+        limit -= sum(len(note.text) for note in _again(facts))
         if lost or overview.chars + len(footer) > limit:
             return None
         text = overview.text()
@@ -232,8 +233,8 @@ def _notice(overview: Overview, facts: Facts, json: Structured | None) -> str:
 
 
 def problem_notice(facts: Facts) -> str:
-    """What was not kept, what was, and why."""
-    stored, lines = facts.stored, []
+    """What is stored already; what was not kept, what was, and why."""
+    stored, lines = facts.stored, [facts.again] if facts.again else []
     if facts.problem is not None:
         kept = (
             f"the first {stored.size} bytes are kept as artifact {stored.id}"
@@ -280,6 +281,11 @@ def _footer(facts: Facts) -> str:
     code = facts.status
     kept = f"artifact {facts.stored.id}; " if facts.stored else ""
     return f"[{kept}{code}]\n"
+
+
+def _again(facts: Facts) -> list[Note]:
+    """That the artifact is another output's."""
+    return [Note(f"{facts.again}\n")] if facts.again else []
 
 
 def _ending(overview: Overview, facts: Facts) -> str:

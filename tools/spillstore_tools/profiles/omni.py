@@ -81,6 +81,8 @@ def _redrawn(overview: Overview, facts: Facts) -> str:
 
 def _notice(facts: Facts, omitted: int) -> str:
     lines = [f"[Output truncated: {omitted} characters omitted]"]
+    if facts.again:
+        lines.append(facts.again)
     stored = facts.stored
     if facts.problem is not None:
         kept = f"; the first {stored.size} bytes are in artifact {stored.id}" if stored else ""

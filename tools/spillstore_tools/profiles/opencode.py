@@ -78,6 +78,8 @@ class Opencode(Profile):
                 last = sections[-1].parts[-1].text
                 parts = [Note("\n" if last.endswith("\n") else "\n\n"), *parts]
             sections.append(Section(view, parts))
+        if facts.again:
+            sections.insert(0, Section("combined", [Note(f"{facts.again}\n")]))
         redrawn = sum(overview.redrawn for overview in overviews.values())
         return compose(sections, facts, strategy="lines", redrawn=redrawn)
 

@@ -150,6 +150,8 @@ class Pipe(Profile):
                 sections.append(Section(view, parts))
         if facts.is_command and facts.exit_code is not None:
             sections.append(Section("combined", [Note(f"\nexit code: {facts.exit_code}")]))
+        if facts.again:
+            sections.insert(0, Section("combined", [Note(f"{facts.again}\n")]))
         failed = facts.is_command and facts.exit_code not in {0, None}
         redrawn = sum(overview.redrawn for overview in overviews.values())
         return compose(sections, facts, strategy="tail", is_error=failed, redrawn=redrawn)
