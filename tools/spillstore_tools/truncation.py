@@ -404,6 +404,8 @@ def _reference(rendered: Rendered, identity: str) -> str:
     """The line of our own that refers to the artifact; output may hold others like it."""
     ours = "".join(rendered.text[at : at + length] for at, length in rendered.notes)
     begin = f"[Artifact: {identity}]"
+    if (at := ours.find(f'"{begin}')) >= 0:  # inside JSON
+        return str(json.JSONDecoder().raw_decode(ours, at)[0])
     return next((line for line in ours.split("\n") if line.startswith(begin)), begin)
 
 

@@ -1,7 +1,8 @@
 r"""The profile ``acode``: pass through, truncate with a strategy of the tool's, or replace by a reference (S1).
 
 Up to ``inline_limit`` characters nothing is done. Below ``artifact_threshold`` the tool's strategy cuts, markers read
-``\n... [X lines / Y chars omitted] ...\n`` and the last line is the reference. From the threshold on the text is the
+``\n... [X lines / Y chars omitted] ...\n`` and the last line is the reference; of cut JSON it is the last element or member,
+on a line of its own, so that the text is JSON with that line and without it. From the threshold on the text is the
 reference block alone, unless it would refer to what could not be stored. From ``max_artifact_size`` bytes on output is
 refused, with both sizes named, and nothing is kept.
 """
@@ -9,11 +10,12 @@ refused, with both sizes named, and nothing is kept.
 from __future__ import annotations
 
 import datetime as dt
+import json
 from typing import TYPE_CHECKING
 
 from spillstore_tools.preview import element, smart  # noqa: F401  # both register themselves
 from spillstore_tools.preview.clean import one_line, whole_cut
-from spillstore_tools.preview.parts import Note, Shown, gaps_of, length_of
+from spillstore_tools.preview.parts import Note, Shown, gaps_of, length_of, text_of
 from spillstore_tools.preview.scan import Place, Scan
 from spillstore_tools.preview.strategies import Request, beginning, nothing_shown, strategy
 from spillstore_tools.profiles._limits import Limits, request_of
@@ -42,6 +44,9 @@ _PREVIEW = 500
 _SUMMARY = 100
 _SMALLEST_WITH_REFERENCE = 400
 FALLBACK = "head_tail"
+ELEMENT = "element"
+_KEY = "[Artifact]"  # of the member that holds the reference, where an object was cut
+_LF = "\n"
 
 
 class Acode(Profile):
@@ -145,12 +150,39 @@ def _truncated(overview: Overview, facts: Facts, limits: ToolLimits) -> tuple[st
             )
         if notice := redrawn_notice(overview.redrawn, facts):
             reference = f"\n{notice}{reference}"
-    request = request_of(limits, limits.inline_limit - len(reference))
+    words = len(reference)
+    if limits.strategy == ELEMENT and reference:
+        words = max(words, len(_member(reference, "{")))
+    request = request_of(limits, limits.inline_limit - words)
     for name in (limits.strategy, FALLBACK):
         parts = strategy(name).cut(overview, request)
         if parts is not None and length_of(parts) <= request.limit:
+            if name == ELEMENT and reference and (joined := _within_json(parts, reference)) is not None:
+                return name, joined
             return name, [*parts, Note(reference)]
     return FALLBACK, [*nothing_shown(overview, request), Note(reference)]
+
+
+def _member(reference: str, bracket: str) -> str:
+    """The reference as the last element of an array, or the last member of an object, on a line that may as well be missing."""
+    key = f"{json.dumps(_KEY)}: " if bracket == "{" else ""
+    return f"\n, {key}{json.dumps(reference.strip(_LF), ensure_ascii=False)}\n"
+
+
+def _within_json(parts: list[Part], reference: str) -> list[Part] | None:
+    """Cut JSON with the reference in it, so that all of the text is JSON; None where that cannot be."""
+    text, last = text_of(parts), parts[-1]
+    end = len(last.text.rstrip())
+    if not isinstance(last, Shown) or not end or _KEY in text:
+        return None
+    member = _member(reference, text.lstrip()[:1])
+    try:
+        json.loads(text[: len(text) - len(last.text) + end - 1] + member + last.text[end - 1 :])
+    except ValueError:
+        return None
+    border = last.end - (len(last.text) - end + 1)
+    before = [Shown(last.text[: end - 1], last.start, border)] if end > 1 else []
+    return [*parts[:-1], *before, Note(member), Shown(last.text[end - 1 :], border, last.end)]
 
 
 def _block(overview: Overview, facts: Facts, room: int, tail: str) -> list[Part]:
