@@ -158,7 +158,6 @@ class TruncationProcessor:
         flags: str = "",
     ) -> None:
         self._session = session
-        self._redaction = Redaction(session, configuration)
         self._flags = flags
         self._passed: dict[
             str, tuple[int, int]
@@ -168,6 +167,7 @@ class TruncationProcessor:
         self._known = None if callable(session) else session  # the session, as soon as it is known
         self._configuration = configuration
         self._profile = profile_named(profile, configuration) if isinstance(profile, str) else profile
+        self._redaction = Redaction(session, configuration, profile=self._profile.name)
 
     def process(
         self,
