@@ -162,7 +162,8 @@ class Session:
             command: the command or arguments.
             content_type: a media type, such as ``text/plain``.
             newline: ``lf``; ``cr`` for text whose lines end in CR alone; ``auto`` to decide between the two at the
-                end, for content that did not come from a process (where a lone CR draws over the line).
+                end, CR where no LF stands but as the last byte: for content that did not come from a process (where a
+                lone CR draws over the line).
             limit: raw bytes that may be kept; None for the setting.
             policy: ``roll``, ``stop`` or ``reject`` at the limit; None for the setting.
             redact: whether secrets are taken out of the output, the command, the source and the media type before anything

@@ -278,7 +278,7 @@ class BashTool:
         self._on_spill = on_spill
         self._on_end = on_end
         self._jobs = jobs_of(self._session)
-        self._rules = Redaction(self._session, configuration).rules(source)
+        self._rules = Redaction(self._session, configuration, profile=self._profile.name).rules(source)
 
     @property
     def session(self) -> Session:

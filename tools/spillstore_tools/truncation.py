@@ -19,7 +19,7 @@ from spillstore.observers import Happening, begin, tell, wanted
 from spillstore_tools.again import passes
 from spillstore_tools.observed import FAILED, OUTPUT, omitted_chars, output_detail, shown_chars, tool_of
 from spillstore_tools.origin import MOST
-from spillstore_tools.preview.clean import clean, is_plain
+from spillstore_tools.preview.clean import clean, is_plain, redrawn
 from spillstore_tools.profiles import profile as profile_named
 from spillstore_tools.profiles.base import Rendered, tokens
 from spillstore_tools.redaction import Redaction
@@ -61,6 +61,7 @@ class TruncationMetadata:
         omitted_lines: lines of which nothing is shown.
         omitted_characters: code points that are missing, or None where nobody counted.
         omitted_elements: array items, members or nodes that are missing.
+        redrawn_characters: characters that were drawn over or erased in their lines, and are stored but not shown.
         tool_name: the tool.
         profile: the profile's name.
     """
@@ -76,6 +77,7 @@ class TruncationMetadata:
     omitted_elements: int
     tool_name: str
     profile: str
+    redrawn_characters: int = 0
 
     def as_dict(self, include: MetadataSettings | None = None) -> dict[str, Any]:
         """All of it under the names of S1; ``include`` leaves out what the configuration does not want."""
@@ -156,7 +158,6 @@ class TruncationProcessor:
         flags: str = "",
     ) -> None:
         self._session = session
-        self._redaction = Redaction(session, configuration)
         self._flags = flags
         self._passed: dict[
             str, tuple[int, int]
@@ -166,6 +167,7 @@ class TruncationProcessor:
         self._known = None if callable(session) else session  # the session, as soon as it is known
         self._configuration = configuration
         self._profile = profile_named(profile, configuration) if isinstance(profile, str) else profile
+        self._redaction = Redaction(session, configuration, profile=self._profile.name)
 
     def process(
         self,
@@ -312,6 +314,8 @@ class TruncationProcessor:
             return None
         else:
             terminator = terminator_of(data) if newline == "auto" else _TERMINATORS[newline]
+            if redrawn(data, terminator):
+                return None
             text = clean(data, terminator)
         if len(text) > inline.chars or (inline.size is not None and len(text.encode()) > inline.size):
             return None
@@ -386,6 +390,7 @@ class TruncationProcessor:
             omitted_elements=rendered.elements,
             tool_name=tool_name,
             profile=self._profile.name,
+            redrawn_characters=rendered.redrawn,
         )
         reference = None if artifact_id is None else _reference(rendered, artifact_id)
         return TruncationResult(
@@ -403,6 +408,8 @@ def _reference(rendered: Rendered, identity: str) -> str:
     """The line of our own that refers to the artifact; output may hold others like it."""
     ours = "".join(rendered.text[at : at + length] for at, length in rendered.notes)
     begin = f"[Artifact: {identity}]"
+    if (at := ours.find(f'"{begin}')) >= 0:  # inside JSON
+        return str(json.JSONDecoder().raw_decode(ours, at)[0])
     return next((line for line in ours.split("\n") if line.startswith(begin)), begin)
 
 
@@ -465,7 +472,7 @@ def _unfit(what: str, content: object) -> ContentError:
 
 def _json(content: object) -> bytes:
     try:
-        return encoded(json.dumps(content, ensure_ascii=False))
+        return encoded(json.dumps(content, ensure_ascii=False, allow_nan=False))
     except ValueError as error:
         why = f"it refers to itself ({error})" if "Circular" in str(error) else error
         raise ContentError(f"content cannot be shown as JSON: {why}") from None

@@ -33,7 +33,7 @@ _READ = 1024 * 1024
     "--newline",
     type=click.Choice(["auto", "lf", "cr"]),
     default="auto",
-    help="What ends a line; auto takes CR where there is no LF.  [default: auto]",
+    help="What ends a line; auto takes CR where no LF stands but at the end.  [default: auto]",
 )
 @click.option(
     "--profile",

@@ -149,7 +149,7 @@ def _record(started: Started, command_line: tuple[str, ...], asked: _Asked, loca
     configuration, misconfigured = asked.configuration()
     command = shlex.join(command_line)
     try:
-        rules = Redaction(None, configuration).rules(asked.source)
+        rules = Redaction(None, configuration, profile=asked.profile).rules(asked.source)
     except InvalidSettingError as error:  # the command runs already
         rules, misconfigured = DEFAULT, misconfigured or str(error)
     try:

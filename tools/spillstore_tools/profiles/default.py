@@ -8,6 +8,7 @@ not shown.
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from typing import TYPE_CHECKING
 
 from spillstore_tools.preview import element, smart  # noqa: F401  # both register themselves
@@ -15,6 +16,7 @@ from spillstore_tools.preview.parts import Gap, Note, Shown, gaps_of
 from spillstore_tools.preview.scan import Scan
 from spillstore_tools.preview.strategies import Request, strategy
 from spillstore_tools.profiles._limits import Limits, request_of
+from spillstore_tools.profiles._structured import cut, structured
 from spillstore_tools.profiles.base import (
     Inline,
     Profile,
@@ -22,6 +24,7 @@ from spillstore_tools.profiles.base import (
     compose,
     human_size,
     is_gone,
+    redrawn_notice,
     summarised,
 )
 
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.binary import BinaryType
     from spillstore_tools.preview.parts import Marker, Part, View
     from spillstore_tools.preview.scan import Overview
+    from spillstore_tools.profiles._structured import Structured
     from spillstore_tools.profiles.base import Facts, Rendered
 
 LIMIT = 8000
@@ -90,7 +94,8 @@ class Default(Profile):
 
     def complete(self, overviews: Mapping[View, Overview], facts: Facts) -> bool:
         """As in ``Profile``."""
-        return facts.binary is None and self._fitting(overviews["combined"], facts) is not None
+        overview = overviews["combined"]
+        return facts.binary is None and not overview.redrawn and self._fitting(overview, facts) is not None
 
     def render(self, overviews: Mapping[View, Overview], facts: Facts) -> Rendered:
         """As in ``Profile``."""
@@ -98,15 +103,20 @@ class Default(Profile):
         parts: list[Part]
         if facts.binary is None and (text := self._fitting(overview, facts)) is not None:
             shown = Shown(text, 0, overview.size)
-            name, parts = "none", [shown, after([shown], _footer(facts))]
-            return compose([Section("combined", parts)], facts, strategy=name, is_error=_failed(facts))
+            parts = [*_again(facts), shown, after([shown], _ending(overview, facts))]
+            return self._composed("none", parts, overview, facts)
         limits = self._limits(facts.source)
         limit = LIMIT if limits is None else limits.inline_limit
         if facts.binary is None:
             name, parts = self._cut(overview, facts, limits, limit)
         else:
             name, parts = "binary", _binary(overview, facts, facts.binary, limit)
-        return compose([Section("combined", parts)], facts, strategy=name, is_error=_failed(facts))
+        return self._composed(name, parts, overview, facts)
+
+    def _composed(self, name: str, parts: list[Part], overview: Overview, facts: Facts) -> Rendered:
+        redrawn = 0 if facts.binary is not None else overview.redrawn
+        sections = [Section("combined", parts)]
+        return compose(sections, facts, strategy=name, is_error=_failed(facts), redrawn=redrawn)
 
     def progress(self, overviews: Mapping[View, Overview], facts: Facts) -> Rendered:
         """As in ``Profile``; the last line says it, within the limit."""
@@ -115,8 +125,9 @@ class Default(Profile):
     def _fitting(self, overview: Overview, facts: Facts) -> str | None:
         """All of the text, if it and what must be said besides is within the limit, and nothing is lost."""
         lost = facts.problem is not None or (facts.stored is not None and facts.stored.cut_off > 0)
-        footer = _footer(facts)
+        footer = _ending(overview, facts)
         limit = self._limit(facts.source)
+        limit -= sum(len(note.text) for note in _again(facts))
         if lost or overview.chars + len(footer) > limit:
             return None
         text = overview.text()
@@ -127,9 +138,14 @@ class Default(Profile):
         self, overview: Overview, facts: Facts, limits: ToolLimits | None, limit: int
     ) -> tuple[str, list[Part]]:
         """The strategy that cut it, and the parts."""
-        footer, notice = _footer(facts), _notice(overview, facts)
+        json = None
+        if self._strategy(facts.source) == STRATEGY and (facts.stored is None or facts.stored.hole is None):
+            json = structured(overview)
+        footer, notice = _ending(overview, facts), _notice(overview, facts, json)
         if limit - len(notice) - len(footer) < _LEAST_ROOM:
             notice = ""
+        if limit - len(footer) < _LEAST_ROOM:
+            footer = _footer(facts)
         if limit - len(footer) < _LEAST_ROOM:
             footer = ""
         room = limit - len(notice) - len(footer) - (1 if footer else 0)
@@ -137,6 +153,8 @@ class Default(Profile):
         request = Request(limit=room, marker=marker) if limits is None else request_of(limits, room, marker)
         if not facts.is_command:
             request = dataclasses.replace(request, hint=facts.command)
+        if json is not None and (parts := cut(overview, json, room)) is not None:
+            return "element", [Note(notice), *parts, after(parts, footer)]
         name, parts = _chosen(self._strategy(facts.source), overview, request)
         hole = facts.stored.hole if facts.stored else None
         if hole is not None and (words := len(_GONE) * sum(_touches(part, hole) for part in parts)):
@@ -187,14 +205,23 @@ def after(parts: list[Part], footer: str) -> Note:
     return Note(footer if not footer or not last or last.endswith("\n") else f"\n{footer}")
 
 
-def _notice(overview: Overview, facts: Facts) -> str:
-    """What comes first: how much there is, and the call that shows any of it."""
+def _notice(overview: Overview, facts: Facts, json: Structured | None) -> str:
+    """What comes first: how much there is, and the call that shows any of it; of JSON by a query."""
     total = f"{overview.lines} {'line' if overview.lines == 1 else 'lines'}, {human_size(overview.size)}"
     stored = facts.stored
     if stored is None:
         what = f"[{total}; a part is shown, and what is left out below cannot be fetched]\n"
         return problem_notice(facts) + what
     all_of_it = "what is left of it" if stored.hole or facts.problem or stored.cut_off else "all of it"
+    if json is not None:
+        quoted = '"' + json.query.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        found = (
+            f"[{total} of JSON; a part is shown. Artifact {stored.id} has {all_of_it}, for example:",
+            f'get_artifact(id="{stored.id}", query={quoted})',
+            f'search_artifact(id="{stored.id}", pattern="...")',
+            f"in a shell: spillstore query {stored.id} {shlex.quote(json.query)}{stored.flags}]",
+        )
+        return problem_notice(facts) + "".join(f"{line}\n" for line in found)
     lines = (
         f"[{total}; a part is shown. Artifact {stored.id} has {all_of_it}, for example:",
         f'get_artifact(id="{stored.id}", start_line=1, end_line=100)',
@@ -206,8 +233,8 @@ def _notice(overview: Overview, facts: Facts) -> str:
 
 
 def problem_notice(facts: Facts) -> str:
-    """What was not kept, what was, and why."""
-    stored, lines = facts.stored, []
+    """What is stored already; what was not kept, what was, and why."""
+    stored, lines = facts.stored, [facts.again] if facts.again else []
     if facts.problem is not None:
         kept = (
             f"the first {stored.size} bytes are kept as artifact {stored.id}"
@@ -254,6 +281,17 @@ def _footer(facts: Facts) -> str:
     code = facts.status
     kept = f"artifact {facts.stored.id}; " if facts.stored else ""
     return f"[{kept}{code}]\n"
+
+
+def _again(facts: Facts) -> list[Note]:
+    """That the artifact is another output's."""
+    return [Note(f"{facts.again}\n")] if facts.again else []
+
+
+def _ending(overview: Overview, facts: Facts) -> str:
+    """What comes last: what was drawn over, and how a command has ended."""
+    notice = redrawn_notice(overview.redrawn, facts)
+    return (f"{notice}\n" if notice else "") + _footer(facts)
 
 
 def make(configuration: TruncationConfiguration | None) -> Default:
