@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     )
     from pathlib import Path
     from types import TracebackType
-    from typing import Literal
+    from typing import Literal, Unpack
 
     from spillstore._audit import Action
     from spillstore._clock import Clock
@@ -69,8 +69,8 @@ if TYPE_CHECKING:
         Verification,
     )
     from spillstore.redaction import RedactionRules
-    from spillstore.session import Redact
-    from spillstore.settings import Settings
+    from spillstore.session import CreateOptions, PutOptions, Redact
+    from spillstore.settings import Settings, SettingsOptions
 
 __all__ = ["Artifact", "Reader", "Session", "Store", "Writer"]
 
@@ -126,7 +126,7 @@ class Store:
         redaction: RedactionRules | None = None,
         clock: Clock | None = None,
         digest_key: bytes | str | os.PathLike[str] | None = None,
-        **settings: object,
+        **settings: Unpack[SettingsOptions],
     ) -> None:
         """Name a store; see ``spillstore.Store``."""
         self._store = _store.Store(root, redaction=redaction, clock=clock, digest_key=digest_key, **settings)
@@ -254,16 +254,19 @@ class Session:
         """The settings in force."""
         return self._session.settings
 
-    def create(self, **meta: Any) -> Opening[Writer]:
+    def create(self, **meta: Unpack[CreateOptions]) -> Opening[Writer]:
         """Begin an artifact; arguments as for ``spillstore.Session.create``."""
         return Opening(lambda: Writer(self._session.create(**meta)))
 
     async def put(
-        self, data: bytes | bytearray | memoryview | str | Iterable[bytes] | AsyncIterable[bytes], **meta: Any
+        self,
+        data: bytes | bytearray | memoryview | str | Iterable[bytes] | AsyncIterable[bytes],
+        **meta: Unpack[PutOptions],
     ) -> Artifact:
         """Store content that is already there; arguments as for ``spillstore.Session.put``."""
         if hasattr(data, "__aiter__"):
-            async with self.create(**{"newline": "auto", **meta}) as writer:
+            meta.setdefault("newline", "auto")
+            async with self.create(**meta) as writer:
                 async for piece in data:
                     await writer.write(piece)
             return await self.artifact(writer.id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import threading
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypedDict
 
 from spillstore import _full_disk, _sql
 from spillstore import info as infos
@@ -26,7 +26,7 @@ from spillstore.exceptions import (
     SessionDeletedError,
     StorageError,
 )
-from spillstore.settings import KIB, Settings
+from spillstore.settings import KIB, Settings, parse_size
 from spillstore.writer import Writer
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from spillstore._filters import FilterFactory, Tap
     from spillstore.info import ArtifactInfo, CheckReport, Event, Newline, Page, State
     from spillstore.redaction import Redacted, RedactionRules
-    from spillstore.settings import Policy
+    from spillstore.settings import Policy, Size
 
     Redact = bool | Redacted | RedactionRules | None
 
@@ -72,6 +72,26 @@ def _without_secrets(text: str, rules: RedactionRules, counts: dict[str, int]) -
     for kind, count in found.items():
         counts[kind] = counts.get(kind, 0) + count
     return clean
+
+
+class PutOptions(TypedDict, total=False):
+    """What is said of an artifact; each is told at ``Session.create``."""
+
+    source: str
+    tool_call_id: str | None
+    command: str | None
+    content_type: str | None
+    newline: Newline
+    limit: Size | None
+    policy: Policy | None
+    redact: Redact
+
+
+class CreateOptions(PutOptions, total=False):
+    """The same, and what looks at the bytes on their way."""
+
+    filters: FilterFactory | None
+    tap: Tap | None
 
 
 class Session:
@@ -148,7 +168,7 @@ class Session:
         command: str | None = None,
         content_type: str | None = None,
         newline: Newline = "lf",
-        limit: int | None = None,
+        limit: Size | None = None,
         policy: Policy | None = None,
         redact: Redact = None,
         filters: FilterFactory | None = None,
@@ -163,7 +183,7 @@ class Session:
             content_type: a media type, such as ``text/plain``.
             newline: ``lf``; ``cr`` for text whose lines end in CR alone; ``auto`` to decide between the two at the
                 end, for content that did not come from a process (where a lone CR draws over the line).
-            limit: raw bytes that may be kept; None for the setting.
+            limit: raw bytes that may be kept, also as text such as ``"64MiB"``; None for the setting.
             policy: ``roll``, ``stop`` or ``reject`` at the limit; None for the setting.
             redact: whether secrets are taken out of the output, the command, the source and the media type before anything
                 is stored; rules of its own, or ``Redacted`` by a caller that has done it; None for the store's setting and rules.
@@ -181,9 +201,10 @@ class Session:
         """
         settings = self._engine.settings
         if limit is not None or policy is not None:
+            most = parse_size("limit", limit) if isinstance(limit, str) else limit
             settings = dataclasses.replace(
                 settings,
-                artifact_limit=settings.artifact_limit if limit is None else limit,
+                artifact_limit=settings.artifact_limit if most is None else most,
                 artifact_policy=settings.artifact_policy if policy is None else policy,
             )
         if newline not in _NEWLINES:
@@ -291,7 +312,7 @@ class Session:
         command: str | None = None,
         content_type: str | None = None,
         newline: Newline = "auto",
-        limit: int | None = None,
+        limit: Size | None = None,
         policy: Policy | None = None,
         redact: Redact = None,
     ) -> Artifact:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from spillstore.observers import Work
     from spillstore_tools.configuration import MetadataSettings, TruncationConfiguration
     from spillstore_tools.preview.parts import Omission
+    from spillstore_tools.profiles import ProfileName
     from spillstore_tools.profiles.base import Profile
 
 METADATA_VERSION = 1
@@ -151,7 +152,7 @@ class TruncationProcessor:
         self,
         session: Session | Callable[[], Session] | None,
         *,
-        profile: str | Profile = "default",
+        profile: ProfileName | Profile = "default",
         configuration: TruncationConfiguration | None = None,
         flags: str = "",
     ) -> None:

@@ -17,6 +17,8 @@ from spillstore_tools.loopback import loopback
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from spillstore_tools.profiles import ProfileName
+
 _EXTRA = frozenset({"mcp", "mcp_types"})
 
 
@@ -95,7 +97,7 @@ def command(
     hosts: tuple[str, ...],
     origins: tuple[str, ...],
     cwd: str | None,
-    profile: str,
+    profile: ProfileName,
     location: Location,
     *,
     metrics: tuple[str, int] | None,

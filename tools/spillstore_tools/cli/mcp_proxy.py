@@ -18,6 +18,7 @@ from spillstore_tools.cli._profile import load_configuration, profile_option
 
 if TYPE_CHECKING:
     from spillstore import Session
+    from spillstore_tools.profiles import ProfileName
 
 
 _LEAST = 64 * 1024  # bytes that a message may have in any case
@@ -52,7 +53,7 @@ def _bytes(_: click.Context, __: click.Parameter, text: str) -> int:
 def command(
     command_line: tuple[str, ...],
     max_message: int,
-    profile: str,
+    profile: ProfileName,
     location: Location,
     *,
     metrics: tuple[str, int] | None,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from spillstore import Session
     from spillstore.info import Newline
     from spillstore_tools.configuration import TruncationConfiguration
+    from spillstore_tools.profiles import ProfileName
 
 _READ = 1024 * 1024
 
@@ -56,7 +57,7 @@ def command(
     source: str,
     content_type: str | None,
     newline: str,
-    profile: str | None,
+    profile: ProfileName | None,
     strategy: str | None,
     inline_limit: int | None,
     location: Location,
@@ -104,7 +105,7 @@ def command(
 
 def _show(
     file: str,
-    profile: str,
+    profile: ProfileName,
     configuration: TruncationConfiguration | None,
     meta: dict[str, str | None],
     location: Location,
