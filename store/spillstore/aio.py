@@ -21,12 +21,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
+from collections.abc import AsyncIterable
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar, cast
 
 from spillstore import artifact as _artifact
 from spillstore import session as _session
 from spillstore import store as _store
 from spillstore import writer as _writer
+from spillstore._content import check_piece
 from spillstore.artifact import MAX_BYTES
 from spillstore.info import Page
 
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     import io
     import os
     from collections.abc import (
-        AsyncIterable,
         AsyncIterator,
         Awaitable,
         Callable,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
     from spillstore._audit import Action
     from spillstore._clock import Clock
+    from spillstore._content import Content
     from spillstore.info import (
         ArtifactInfo,
         BadLine,
@@ -260,14 +262,20 @@ class Session:
 
     async def put(
         self,
-        data: bytes | bytearray | memoryview | str | Iterable[bytes] | AsyncIterable[bytes],
+        data: Content | AsyncIterable[bytes],
         **meta: Unpack[PutOptions],
     ) -> Artifact:
         """Store content that is already there; arguments as for ``spillstore.Session.put``."""
-        if hasattr(data, "__aiter__"):
+        if isinstance(data, AsyncIterable):
+            pieces = aiter(data)
+            piece = await anext(pieces, b"")  # who cannot be read fails before anything is begun
+            check_piece(piece)
+            code = meta.pop("exit_code", None)
             meta.setdefault("newline", "auto")
-            async with self.create(**meta) as writer:
-                async for piece in data:
+            async with self.create(**cast("CreateOptions", meta)) as writer:
+                writer.exit_code = code
+                await writer.write(piece)
+                async for piece in pieces:
                     await writer.write(piece)
             return await self.artifact(writer.id)
         return Artifact(await asyncio.to_thread(lambda: self._session.put(data, **meta)))
@@ -436,6 +444,15 @@ class Writer:
     def received(self) -> int:
         """Bytes handed to ``write`` so far."""
         return self._writer.received
+
+    @property
+    def exit_code(self) -> int | None:
+        """The exit code that the artifact is sealed with; set it before the block ends."""
+        return self._writer.exit_code
+
+    @exit_code.setter
+    def exit_code(self, value: int | None) -> None:
+        self._writer.exit_code = value
 
     async def write(
         self, data: bytes | bytearray | memoryview | str, stream: Literal["stdout", "stderr"] = "stdout"

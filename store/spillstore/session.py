@@ -11,6 +11,7 @@ from spillstore import _full_disk, _sql
 from spillstore import info as infos
 from spillstore._audit import acting, who
 from spillstore._chunker import ALL_BITS
+from spillstore._content import opened
 from spillstore._database import SESSION_KEY, read_transaction
 from spillstore._ids import ARTIFACT_ID, new_artifact_id
 from spillstore._pipeline import Pipeline
@@ -31,11 +32,12 @@ from spillstore.writer import Writer
 
 if TYPE_CHECKING:
     import contextlib
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
     from types import TracebackType
 
     from spillstore._audit import Action
+    from spillstore._content import Content
     from spillstore._engine import Engine
     from spillstore._filters import FilterFactory, Tap
     from spillstore.info import ArtifactInfo, CheckReport, Event, Newline, Page, State
@@ -74,7 +76,7 @@ def _without_secrets(text: str, rules: RedactionRules, counts: dict[str, int]) -
     return clean
 
 
-class PutOptions(TypedDict, total=False):
+class MetaOptions(TypedDict, total=False):
     """What is said of an artifact; each is told at ``Session.create``."""
 
     source: str
@@ -87,7 +89,13 @@ class PutOptions(TypedDict, total=False):
     redact: Redact
 
 
-class CreateOptions(PutOptions, total=False):
+class PutOptions(MetaOptions, total=False):
+    """The same, and what is known of content that is already there."""
+
+    exit_code: int | None
+
+
+class CreateOptions(MetaOptions, total=False):
     """The same, and what looks at the bytes on their way."""
 
     filters: FilterFactory | None
@@ -305,8 +313,9 @@ class Session:
 
     def put(
         self,
-        data: bytes | bytearray | memoryview | str | Iterable[bytes],
+        data: Content,
         *,
+        exit_code: int | None = None,
         source: str = "",
         tool_call_id: str | None = None,
         command: str | None = None,
@@ -316,10 +325,14 @@ class Session:
         policy: Policy | None = None,
         redact: Redact = None,
     ) -> Artifact:
-        """Store content that is already there: bytes, text, or an iterable of bytes such as an open file.
+        """Store content that is already there: bytes, text, a file by its path, or an iterable of bytes such as an open file.
+
+        What is no content, or cannot be read, is refused before anything is begun. Content above the limit is cut as the
+        policy says; ``info.hole`` tells what ``roll`` has dropped, and the log and the events say that a limit was met.
 
         Args:
             data: the content, stored as ``stdout``.
+            exit_code: of the command that it is the output of.
             source: as for ``create``, and so are the others.
             tool_call_id: the call it answers.
             command: the command or arguments.
@@ -333,23 +346,23 @@ class Session:
             The sealed artifact.
 
         Raises:
+            UsageError: it is no content (a dict, a number, a list of texts ...), or a file that cannot be opened.
             InvalidSettingError, StorageError: as for ``create`` and ``Writer.write``.
         """
-        writer = self.create(
-            source=source,
-            tool_call_id=tool_call_id,
-            command=command,
-            content_type=content_type,
-            newline=newline,
-            limit=limit,
-            policy=policy,
-            redact=redact,
-        )
-        with writer:
-            if isinstance(data, (bytes, bytearray, memoryview, str)):
-                writer.write(data)
-            else:
-                for piece in data:
+        with opened(data) as pieces:
+            writer = self.create(
+                source=source,
+                tool_call_id=tool_call_id,
+                command=command,
+                content_type=content_type,
+                newline=newline,
+                limit=limit,
+                policy=policy,
+                redact=redact,
+            )
+            with writer:
+                writer.exit_code = exit_code
+                for piece in pieces:
                     writer.write(piece)
         return self.artifact(writer.id)
 
