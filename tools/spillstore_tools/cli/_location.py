@@ -13,6 +13,7 @@ import click
 from click.core import ParameterSource
 
 from spillstore._audit import acting
+from spillstore._ids import named_by
 from spillstore_tools.preview.clean import label
 
 if TYPE_CHECKING:
@@ -215,12 +216,28 @@ def location_options(
             for name, value in (("session", session), ("project", project), ("root", root))
             if value is not None and context.get_parameter_source(name) is ParameterSource.COMMANDLINE
         )
+        _understand_uris(context, kwargs)
         location = Location(session=session, project=project, root=root, flags=flags)
         # Who goes on serving serves others.
         with acting(None, None, otherwise=None if context.info_name in _LASTING else "cli"):
             return function(*args, location=location, **kwargs)
 
     return with_location
+
+
+def _understand_uris(context: click.Context, arguments: dict[str, Any]) -> None:
+    """Take ``artifact://ID?stream=stderr`` for an id, and for the stream where none was asked for."""
+    for key in ("artifact_id", "artifact_ids", "ids"):
+        given = arguments.get(key)
+        if not given:
+            continue
+        named = [named_by(each) for each in ([given] if isinstance(given, str) else given)]
+        ids = tuple(name for name, _ in named)
+        arguments[key] = ids[0] if isinstance(given, str) else ids
+        views = {view for _, view in named if view is not None}
+        chosen = context.get_parameter_source("stream") is ParameterSource.COMMANDLINE
+        if len(views) == 1 and not chosen and "stream" in arguments:
+            arguments["stream"] = views.pop()
 
 
 def find(session: Session, name: str) -> Artifact:
