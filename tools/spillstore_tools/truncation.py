@@ -64,6 +64,8 @@ class TruncationMetadata:
         omitted_elements: array items, members or nodes that are missing.
         tool_name: the tool.
         profile: the profile's name.
+        included: what ``as_dict`` tells unless it is asked for other things; None for all of it.
+        partial: whether parts of an artifact may be asked for.
     """
 
     original_size: int
@@ -77,10 +79,22 @@ class TruncationMetadata:
     omitted_elements: int
     tool_name: str
     profile: str
+    included: MetadataSettings | None = dataclasses.field(default=None, repr=False, compare=False)
+    partial: bool = dataclasses.field(default=True, repr=False, compare=False)
 
     def as_dict(self, include: MetadataSettings | None = None) -> dict[str, Any]:
-        """All of it under the names of S1; ``include`` leaves out what the configuration does not want."""
-        data: dict[str, Any] = dataclasses.asdict(self)
+        """What the configuration wants of it, under the names of S1.
+
+        Args:
+            include: what is told; None for what the processor's configuration says, all of it where it has none.
+        """
+        include = self.included if include is None else include
+        own = {"included", "partial"}
+        data: dict[str, Any] = {
+            field.name: getattr(self, field.name)
+            for field in dataclasses.fields(self)
+            if field.name not in own
+        }
         data["version"] = METADATA_VERSION
         data["strategy"] = self.strategy_used
         data["artifact_created"] = self.artifact_id is not None
@@ -92,8 +106,9 @@ class TruncationMetadata:
                 "" if missing is None else f", {missing} characters / ~{tokens(missing)} tokens"
             )
         if self.artifact_id is not None:
-            call = f'get_artifact(id="{self.artifact_id}", start_line=1, end_line=100)'
-            data["retrieval_instructions"] = f"Use {call} for a part of it."
+            part = ", start_line=1, end_line=100" if self.partial else ""
+            use = "for a part of it" if self.partial else "for all of it, a part at a time"
+            data["retrieval_instructions"] = f'Use get_artifact(id="{self.artifact_id}"{part}) {use}.'
         if include is not None:
             for wanted, names in (
                 (include.include_original_size, ("original_size", "original_bytes")),
@@ -383,6 +398,8 @@ class TruncationProcessor:
             omitted_elements=rendered.elements,
             tool_name=tool_name,
             profile=self._profile.name,
+            included=None if self._configuration is None else self._configuration.metadata,
+            partial=self._configuration is None or self._configuration.artifacts.enable_partial_retrieval,
         )
         reference = None if artifact_id is None else _reference(rendered, artifact_id)
         return TruncationResult(

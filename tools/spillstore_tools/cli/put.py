@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import itertools
 import sys
 from typing import TYPE_CHECKING, cast
 
@@ -87,11 +88,12 @@ def command(
         _show(file, name, configuration, meta, location, as_json=as_json)
         return
     with _opened(file) as blocks, location.open(create=True, write=True) as session:
+        first = next(blocks, b"")
         artifact = session.put(
-            blocks,
+            itertools.chain([first], blocks),
             source=source,
             command=None if file == "-" else file,
-            content_type=content_type,
+            content_type=content_type or _looks_like(first, is_file=file != "-"),
             newline=cast("Newline", newline),
         )
         info = artifact.info
@@ -105,6 +107,12 @@ def command(
     if lost := _lost(info):
         click.echo(f"spillstore: NOT STORED COMPLETELY: {lost}; raise SPILLSTORE_ARTIFACT_LIMIT", err=True)
         click.get_current_context().exit(1)
+
+
+def _looks_like(first: bytes, *, is_file: bool) -> str | None:
+    from spillstore_tools.stored import media_type_of  # noqa: PLC0415  # not where the type is given
+
+    return media_type_of(first, whole=is_file and len(first) < _READ)
 
 
 def _lost(info: ArtifactInfo) -> str | None:

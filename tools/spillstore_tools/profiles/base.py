@@ -89,6 +89,7 @@ class Facts:
         binary: what it is, if it is no text in UTF-8.
         head: its first bytes.
         background: what is known of it while it is told of in parts.
+        partial: whether a model may ask for ranges of it; the profile that is configured knows.
     """
 
     source: str
@@ -104,6 +105,7 @@ class Facts:
     binary: BinaryType | None = None
     head: bytes = b""
     background: Background | None = None
+    partial: bool = True
 
     @property
     def reason(self) -> str:
