@@ -285,6 +285,15 @@ class Session:
         """The settings in force."""
         return self._session.settings
 
+    @property
+    def cleanup_on_exit(self) -> bool:
+        """Whether ``end`` deletes the session."""
+        return self._session.cleanup_on_exit
+
+    @cleanup_on_exit.setter
+    def cleanup_on_exit(self, value: bool) -> None:
+        self._session.cleanup_on_exit = value
+
     def create(self, **meta: Unpack[CreateOptions]) -> Opening[Writer]:
         """Begin an artifact; arguments as for ``spillstore.Session.create``."""
         return Opening(lambda: Writer(self._session.create(**meta)))

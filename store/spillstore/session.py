@@ -135,6 +135,7 @@ class Session:
         self._deleted = deleted
         self._key = key
         self._closed = False
+        self._cleanup = engine.settings.cleanup_on_exit
         self._closing: list[Callable[[], object]] = []
         self._close_guard = threading.Lock()  # protects both, so that two threads release once
 
@@ -165,6 +166,19 @@ class Session:
     def settings(self) -> Settings:
         """The settings in force."""
         return self._engine.settings
+
+    @property
+    def cleanup_on_exit(self) -> bool:
+        """Whether ``end`` deletes the session; ``close`` keeps it all the same.
+
+        At first that is the store's setting. Tools set it where their profile, or its configuration, wants what is stored to
+        go with the session.
+        """
+        return self._cleanup
+
+    @cleanup_on_exit.setter
+    def cleanup_on_exit(self, value: bool) -> None:
+        self._cleanup = value
 
     # --- writing ----------------------------------------------------------------------------------------
 
@@ -843,15 +857,17 @@ class Session:
     def end(self, *, cleanup: bool | None = None) -> None:
         """Record that the conversation is over and close; delete at once where ``cleanup_on_exit`` is set.
 
+        That is the setting of the store, or what a tool with a profile that wants it has made of the property.
+
         Args:
-            cleanup: delete it, or keep it, whatever the setting says; a profile says so in its own ``cleanup_on_exit``.
+            cleanup: delete it, or keep it, whatever was said before.
 
         Raises:
             SessionBusyError: it is to be deleted and somebody else holds it.
         """
         self._check_open()
         self._before_close()
-        if self._engine.settings.cleanup_on_exit if cleanup is None else cleanup:
+        if self._cleanup if cleanup is None else cleanup:
             self.delete()
             return
         self._engine.end_session()

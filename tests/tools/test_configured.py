@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import pytest
 
+from spillstore_tools import profiles
+from spillstore_tools.bash import BashTool
 from spillstore_tools.configuration import (
     STRATEGIES,
     ArtifactSettings,
@@ -19,6 +22,7 @@ from spillstore_tools.configuration import (
 )
 from spillstore_tools.preview import strategies
 from spillstore_tools.stored import media_type_of
+from spillstore_tools.toolbox import Toolbox
 from spillstore_tools.truncation import TruncationProcessor
 
 LINES = "".join(f"line {number}\n" for number in range(4_000))
@@ -169,3 +173,93 @@ def test_put_finds_the_media_type(cli, program, tmp_path):
         (tmp_path / name).write_bytes(data)
         assert cli("put", tmp_path / name, "--json").json["content_type"] == expected
     assert program("put", "-", "--json", stdin=b"{}").json["content_type"] is None
+
+
+CLEAN = ("acode", "opencode", "lace")
+
+
+@pytest.mark.parametrize("profile", profiles.NAMES)
+@pytest.mark.parametrize("tool", ["bash", "processor", "opened"])
+def test_the_end_of_a_session_cleans_up(plain_store, profile, tool):
+    """``end`` deletes the session where a tool's profile wants that; ``close`` and ``end(cleanup=False)`` keep it."""
+    for cleanup, kept in ((None, profile not in CLEAN), (False, True)):
+        session = plain_store.session("s")
+        if tool == "bash":
+            BashTool(session, profile=profile)
+        else:
+            processor = TruncationProcessor(
+                session if tool == "processor" else lambda found=session: found, profile=profile
+            )
+            processor.process(LINES, "t")
+        assert session.cleanup_on_exit is (profile in CLEAN)
+        session.end(cleanup=cleanup)
+        assert kept is any(True for _ in plain_store.sessions())
+    session = plain_store.session("s")
+    Toolbox(session, profile=profile)
+    session.close()
+    assert ["s"] == [info.id for info in plain_store.sessions()]
+
+
+def test_the_configuration_keeps_a_session(plain_store):
+    """``cleanup_on_exit: false`` keeps what acode would delete; the store's own setting still deletes."""
+    configuration = load(artifacts={"cleanup_on_exit": False})
+    session = plain_store.session("s")
+    TruncationProcessor(session, profile="acode", configuration=configuration).process(LINES, "t")
+    session.end()
+    assert ["s"] == [info.id for info in plain_store.sessions()]
+    session = plain_store.session("s")
+    session.cleanup_on_exit = True
+    session.end()
+    assert [] == list(plain_store.sessions())
+
+
+@pytest.mark.parametrize(
+    ("profile", "kept"), [("default", True), ("opencode", False), ("lace", False), ("acode", False)]
+)
+@pytest.mark.parametrize("named", [False, True])
+def test_the_exit_of_a_server_cleans_up(plain_store, profile, kept, named):
+    """What a server has made goes with it, where its profile wants that; a session that was there before stays."""
+    pytest.importorskip("mcp")
+    from mcp.server.subscriptions import InMemorySubscriptionBus
+
+    from spillstore_tools.mcp.sessions import Sessions
+
+    async def serve():
+        name = "mine" if named else None
+        sessions = Sessions(
+            plain_store, name, None, bus=InMemorySubscriptionBus(), announce=lambda _: None, profile=profile
+        )
+        service = await sessions.own()
+        await service.call("bash", {"command": "seq 1 30000"})
+        await sessions.close()
+
+    for there in (False, True) if named else (False,):
+        if there:
+            plain_store.session("mine").close()
+        asyncio.run(serve())
+        assert (kept or there) is any(True for _ in plain_store.sessions())
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_the_exit_of_the_proxy_cleans_up(plain_store, there):
+    """A session that the proxy has made goes with it; one that was there before stays."""
+    from spillstore_tools.mcp._lazy import LazySession
+
+    lazy = LazySession(lambda: plain_store.session("s"), made=lambda: not there)
+    TruncationProcessor(lazy.session, profile="opencode").process(LINES, "t")
+    lazy.close()
+    assert there is any(True for _ in plain_store.sessions())
+
+
+def test_the_variable_of_the_root_needs_no_file(cli, tmp_path, monkeypatch):
+    """``SPILLSTORE_TRUNCATION__ARTIFACTS__STORAGE_PATH`` names the store for the working directory."""
+    monkeypatch.delenv("SPILLSTORE_ROOT")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "log").write_text("x\n")
+    variable = {"SPILLSTORE_TRUNCATION__ARTIFACTS__STORAGE_PATH": "kept/here"}
+    assert cli("put", "log", env=variable).code == 0
+    assert (tmp_path / "kept/here/_/default/session.db").exists()
+    assert (
+        cli("put", "log", env={**variable, "SPILLSTORE_TRUNCATION__ARTIFACTS__STORAGE_PATH": "../x"}).code
+        == 125
+    )

@@ -297,6 +297,8 @@ class BashTool:
         self._on_spill = options.get("on_spill")
         self._on_end = options.get("on_end")
         self._jobs = jobs_of(self._session)
+        if self._profile.cleanup_on_exit:
+            self._session.cleanup_on_exit = True
         self._rules = Redaction(self._session, configuration).rules(source)
 
     @property

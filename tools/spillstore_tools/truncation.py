@@ -182,6 +182,8 @@ class TruncationProcessor:
         self._known = None if callable(session) else session  # the session, as soon as it is known
         self._configuration = configuration
         self._profile = profile_named(profile, configuration) if isinstance(profile, str) else profile
+        if self._known is not None and self._profile.cleanup_on_exit:
+            self._known.cleanup_on_exit = True
 
     def process(
         self,
@@ -341,6 +343,8 @@ class TruncationProcessor:
         if self._session is None:
             raise SpillstoreError("there is no session to store it in")
         session = self._known = self._session() if callable(self._session) else self._session
+        if self._profile.cleanup_on_exit:
+            session.cleanup_on_exit = True
         with self._counting:
             passed, self._passed = self._passed, {}
             redacted, self._redacted = self._redacted, {}

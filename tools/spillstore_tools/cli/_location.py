@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from spillstore import Artifact, Session, Store
 
 LAST = "@last"
+_STORAGE_PATH = "SPILLSTORE_TRUNCATION__ARTIFACTS__STORAGE_PATH"
 _CANDIDATES = 6
 _LASTING = ("mcp", "mcp-proxy")  # what goes on for as long as its artifacts are wanted
 
@@ -156,12 +157,18 @@ def refuse_memory(root: str | None) -> None:
 def configured_root() -> str | None:
     """The root that `storage_path` of `.agent/config.yml` names, for the folder that holds it; None for the default one.
 
+    Its variable names one for the working directory, and wins.
+
     Most folders have no such file, or one that does not speak of this: then nothing is imported to read it.
 
     Raises:
         ConfigurationError: the file is there and wrong.
     """
     folder = os.getcwd()  # noqa: PTH109  # no link is followed
+    if os.environ.get(_STORAGE_PATH):
+        from spillstore_tools.configuration import load  # noqa: PLC0415  # only where there is something to read
+
+        return os.path.join(folder, load(folder).artifacts.storage_path)  # noqa: PTH118  # paths as they are named
     while not os.path.lexists(os.path.join(folder, ".agent", "config.yml")):  # noqa: PTH118  # paths as they are named
         parent = os.path.dirname(folder)  # noqa: PTH120  # likewise
         if parent == folder or os.path.lexists(os.path.join(folder, ".git")):  # noqa: PTH118  # likewise

@@ -84,8 +84,16 @@ def command(
     if not location.session:
         location = _own_session(location)
 
+    made: list[bool] = []
+
     def session() -> Session:
-        found = location.open(create=True, write=True)
+        from spillstore.exceptions import SessionNotFoundError  # noqa: PLC0415  # as in all commands
+
+        try:
+            found = location.open(write=True)
+        except SessionNotFoundError:
+            found = location.open(create=True, write=True)
+            made.append(True)
         announce("session", found.id)
         return found
 
@@ -95,7 +103,7 @@ def command(
         try:
             proxy = Proxy(
                 command_line,
-                LazySession(session, configuration),
+                LazySession(session, configuration, made=lambda: bool(made)),
                 profile=profile,
                 configuration=configuration,
                 flags=location.flags,

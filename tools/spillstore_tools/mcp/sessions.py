@@ -21,7 +21,7 @@ import anyio
 from mcp.server.subscriptions import InMemorySubscriptionBus, ResourcesListChanged
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from spillstore.exceptions import SessionBusyError
+from spillstore.exceptions import SessionBusyError, SessionNotFoundError
 from spillstore_tools.jobs import jobs_of
 from spillstore_tools.mcp._shared import tools_of
 from spillstore_tools.retrieval import Answer
@@ -49,6 +49,7 @@ class Service:
         session: it is closed with this.
         bus: told of artifacts that appear.
         fresh: remove it in the end if it holds nothing.
+        made: it was not there before; then it goes with this, where the profile or the store wants that.
         configuration: of the profile.
         options: of ``Toolbox``.
     """
@@ -59,12 +60,14 @@ class Service:
         bus: InMemorySubscriptionBus,
         *,
         fresh: bool,
+        made: bool = False,
         configuration: TruncationConfiguration | None = None,
         **options: Any,
     ) -> None:
         self.session = session
         self.bus = bus
         self._fresh = fresh
+        self._made = made
         self._loop = asyncio.get_running_loop()
         self._options: dict[str, Any] = {
             **options,
@@ -105,7 +108,7 @@ class Service:
         asyncio.run_coroutine_threadsafe(self.bus.publish(ResourcesListChanged()), self._loop)
 
     def close(self) -> None:
-        """End what runs, store what it printed, and close the session."""
+        """End what runs, store what it printed, and close the session; delete it if it was made here and is not to stay."""
         if self._fresh:
             jobs_of(self.session).end()
             if not list(self.session.artifacts(limit=1)):
@@ -115,6 +118,13 @@ class Service:
                     _log.info("the empty session %r is in use and stays", self.session.id)
                 else:
                     return
+        if self._made and self.session.cleanup_on_exit:
+            try:
+                self.session.end()
+            except SessionBusyError:
+                _log.info("the session %r is in use and stays", self.session.id)
+            else:
+                return
         self.session.close()
 
 
@@ -187,11 +197,18 @@ class Sessions:
 
     async def _make(self, bus: InMemorySubscriptionBus) -> Service:
         name = self._name or f"mcp-{dt.datetime.now(dt.UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
-        session = await asyncio.to_thread(
-            self._store.session, name, self._project, create=not self._read_only, read_only=self._read_only
-        )
+        session, made = await asyncio.to_thread(self._opened, name)
         self._announce(name)
-        return Service(session, bus, fresh=self._name is None, **self._options)
+        return Service(session, bus, fresh=self._name is None, made=made, **self._options)
+
+    def _opened(self, name: str) -> tuple[Session, bool]:
+        """The session, and whether it was made for us."""
+        try:
+            return self._store.session(name, self._project, create=False, read_only=self._read_only), False
+        except SessionNotFoundError:
+            if self._read_only:
+                raise
+            return self._store.session(name, self._project), True
 
     def _teller(self, connection: Connection) -> Callable[[ServerEvent], None]:
         """Tells a client of the protocols before 2026; later ones ask for it with ``subscriptions/listen``."""
