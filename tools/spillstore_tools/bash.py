@@ -26,10 +26,12 @@ import os
 import shlex
 import sys
 import threading
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
+from spillstore.exceptions import InvalidSettingError
 from spillstore.observers import begin
 from spillstore.session import Session
+from spillstore.settings import check_names
 from spillstore_tools.arguments import ArgumentError, absent, named, text, whole
 from spillstore_tools.audited import MODEL
 from spillstore_tools.jobs import Job, guarded, jobs_of
@@ -42,11 +44,13 @@ from spillstore_tools.spill import Spill
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Unpack
 
     from spillstore import aio
     from spillstore_tools.configuration import TruncationConfiguration
     from spillstore_tools.jobs import Jobs
     from spillstore_tools.preview.parts import Omission
+    from spillstore_tools.profiles import ProfileName
     from spillstore_tools.profiles.base import Profile, Rendered
     from spillstore_tools.runners import Runner
     from spillstore_tools.schemas import Style
@@ -124,6 +128,35 @@ class BashResult:
         return found
 
 
+class BashOptions(TypedDict, total=False):
+    """What is settled for all calls of a tool; each is told at ``bash``."""
+
+    profile: ProfileName | Profile
+    configuration: TruncationConfiguration | None
+    cwd: str | os.PathLike[str] | None
+    env: Mapping[str, str] | None
+    runner: Runner | None
+    source: str
+    timeout: int | None
+    on_output: Callable[[str, bytes], object] | None
+    on_spill: Callable[[str], object] | None
+    on_end: Callable[[BashResult], object] | None
+
+
+def session_of(session: Session | aio.Session) -> Session:
+    """The session for callers that wait.
+
+    Raises:
+        InvalidSettingError: it is none.
+    """
+    plain = session if isinstance(session, Session) else getattr(session, "plain", None)
+    if not isinstance(plain, Session):
+        raise InvalidSettingError(
+            f"a tool needs a session, as Store.session gives it, to store output in; not {session!r:.80}"
+        )
+    return plain
+
+
 async def bash(
     session: Session | aio.Session,
     *,
@@ -131,7 +164,7 @@ async def bash(
     timeout: object = None,  # noqa: ASYNC109  # the model's, in milliseconds; it ends the waiting, not the command
     check_pid: object = None,
     kill_pid: object = None,
-    profile: str | Profile = "default",
+    profile: ProfileName | Profile = "default",
     configuration: TruncationConfiguration | None = None,
     cwd: str | os.PathLike[str] | None = None,
     env: Mapping[str, str] | None = None,
@@ -198,7 +231,7 @@ def bash_sync(
     timeout: object = None,
     check_pid: object = None,
     kill_pid: object = None,
-    profile: str | Profile = "default",
+    profile: ProfileName | Profile = "default",
     configuration: TruncationConfiguration | None = None,
     cwd: str | os.PathLike[str] | None = None,
     env: Mapping[str, str] | None = None,
@@ -243,6 +276,8 @@ class BashTool:
     But ``timeout``: the milliseconds that a call waits for its command where the model names none, and at most. Below what the
     caller itself waits for, so that a long command goes on in the background. None for 120,000, and what a model wants.
 
+    An option that there is not raises ``InvalidSettingError``, and so does what is no session.
+
     Example:
         >>> import tempfile
         >>> from spillstore import Store
@@ -252,32 +287,23 @@ class BashTool:
         ('bash', 'hi\n[exit code 0]\n')
     """
 
-    def __init__(
-        self,
-        session: Session | aio.Session,
-        *,
-        profile: str | Profile = "default",
-        configuration: TruncationConfiguration | None = None,
-        cwd: str | os.PathLike[str] | None = None,
-        env: Mapping[str, str] | None = None,
-        runner: Runner | None = None,
-        source: str = "bash",
-        timeout: int | None = None,
-        on_output: Callable[[str, bytes], object] | None = None,
-        on_spill: Callable[[str], object] | None = None,
-        on_end: Callable[[BashResult], object] | None = None,
-    ) -> None:
-        self._timeout = timeout
-        self._session: Session = session if isinstance(session, Session) else session.plain
+    def __init__(self, session: Session | aio.Session, **options: Unpack[BashOptions]) -> None:
+        check_names("option of BashTool", options, BashOptions.__annotations__)
+        configuration = options.get("configuration")
+        profile = options.get("profile", "default")
+        self._timeout = options.get("timeout")
+        self._session: Session = session_of(session)
         self._profile = profile_named(profile, configuration) if isinstance(profile, str) else profile
-        self._cwd = cwd
-        self._env = env
-        self._runner = runner or LocalRunner()
-        self._source = source
-        self._on_output = on_output
-        self._on_spill = on_spill
-        self._on_end = on_end
+        self._cwd = options.get("cwd")
+        self._env = options.get("env")
+        self._runner = options.get("runner") or LocalRunner()
+        self._source = source = options.get("source", "bash")
+        self._on_output = options.get("on_output")
+        self._on_spill = options.get("on_spill")
+        self._on_end = options.get("on_end")
         self._jobs = jobs_of(self._session)
+        if self._profile.cleanup_on_exit:
+            self._session.cleanup_on_exit = True
         self._rules = Redaction(self._session, configuration, profile=self._profile.name).rules(source)
 
     @property

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from spillstore.exceptions import SpillstoreError
 from spillstore.interleave import Interleaver
-from spillstore.observers import begin, wanted
+from spillstore.observers import Happening, begin, tell, wanted
 from spillstore_tools._serial import Serial
 from spillstore_tools.again import known
 from spillstore_tools.observed import FAILED, OUTPUT, output_detail, tool_of
@@ -36,6 +36,7 @@ from spillstore_tools.stored import (
     holes_of,
     is_cr_text,
     kind_of,
+    media_type_of,
     place_of,
     record,
     scanned,
@@ -340,6 +341,8 @@ class Spill:
         with self._writing:
             self._held = None
             self._end_writer(reason)
+            if self._refused and self._refuse_at is not None:
+                self._tell_refused(self._refuse_at)
 
     def _within_limit(self, data: bytes, number: int) -> bytes:
         """What the profile keeps of a stream."""
@@ -372,12 +375,13 @@ class Spill:
     def _now(self) -> int:
         return int((time.monotonic() - self._started) * 1e6)
 
-    def _spill(self) -> None:
-        """Open the artifact and give it what was held back."""
+    def _spill(self, *, whole: bool = False) -> None:
+        """Open the artifact and give it what was held back; ``whole`` if that is all there is."""
         held, self._held = self._held or [], None
-        if terminator := self._guessed(
-            held
-        ):  # a guess; where more output proves it wrong, the artifact is looked at again
+        if self._content_type is None:
+            self._content_type = media_type_of(b"".join(data for _, data, _ in held), whole=whole)
+        # A guess; where more output proves it wrong, the artifact is looked at again.
+        if terminator := self._guessed(held):
             self._scans = self._make_scans(terminator)
         try:
             self._session = self._open_session()
@@ -576,6 +580,20 @@ class Spill:
         if self.artifact is not None:
             self._delete()
 
+    def _tell_refused(self, most: int) -> None:
+        """Record that a limit was met, also where nothing of the output has reached the store."""
+        detail = {"limit": "max_artifact_size", "tool": self._source, "size": self.received, "most": most}
+        try:
+            session = self._session = self._session or self._open_session()
+            self._context.run(self._note, session, detail)
+        except Exception:  # noqa: BLE001  # whatever the caller's functions raise, the tool call succeeds
+            if wanted("limit"):
+                tell(Happening("limit", detail))
+
+    def _note(self, session: Session, detail: dict[str, object]) -> None:
+        with session.acting(tool_call_id=self._tool_call_id):
+            session.note("limit", detail)
+
     def _end_writer(self, reason: str) -> None:
         with self._lock:
             writer, self._writer = self._writer, None
@@ -660,11 +678,13 @@ class Spill:
         with self._writing:
             if self._refused:
                 assert self._refuse_at is not None  # or nothing would have been refused
+                self._tell_refused(self._refuse_at)
                 return refused(self.received, self._refuse_at)
             for number, redactor in enumerate(self._redactors or ()):
                 self._take(redactor.finish(), number)
             facts = self._facts(exit_code, runtime)
             overviews = self._end(facts)
+            facts = self._facts(exit_code, runtime)  # its type is known now
             if self._news is not None:
                 self._final = overviews
             if self._info is not None and self.artifact is not None and self._problem is None:
@@ -744,7 +764,7 @@ class Spill:
             if self._complete(overviews, facts):
                 return overviews
             self._scans = self._make_scans(self._ended_by)
-            self._spill()
+            self._spill(whole=True)
         if self._writer is not None:
             self._close(self._writer, facts.exit_code)
         self._interleaver.flush(self._now())

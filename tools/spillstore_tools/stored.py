@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -28,8 +29,7 @@ if TYPE_CHECKING:
 
 RENDERED = "rendered"  # the kind of the event
 _RANGES = 20  # that the audit names
-
-
+_LONGEST_WORD = 12  # of JSON that the end of a text may cut: an escape of two code units
 _RECORDS = 10  # ended by CR alone, from which on they are lines and not a line drawn again and again
 # What programs draw that show how far they are: shares, bars, turning wheels, counts, rates, and what erases or moves.
 _PROGRESS = re.compile(
@@ -214,6 +214,45 @@ def kind_of(head: bytes, size: int) -> BinaryType | None:
     if encoding not in {None, "utf-8-sig"}:
         return BinaryType(f"{ENCODED_TEXT}{encoding}", f"Text in {encoding}")
     return recognise(head, size)
+
+
+def media_type_of(data: bytes, *, whole: bool) -> str | None:
+    """What content is by its looks, for who was not told: text, JSON, or a kind that its first bytes name.
+
+    Args:
+        data: its beginning.
+        whole: whether that is all of it.
+
+    Returns:
+        The media type; None of nothing, and where only the rest can tell.
+
+    Example:
+        >>> media_type_of(b'{"a": [1, 2', whole=False), media_type_of(b"[INFO] up", whole=False)
+        ('application/json', 'text/plain')
+    """
+    if not data:
+        return None
+    if (kind := kind_of(data[:HEAD_BYTES], len(data))) is not None:
+        return kind.media_type
+    found = _is_json(data, whole=whole)
+    return None if found is None else "application/json" if found else "text/plain"
+
+
+def _is_json(data: bytes, *, whole: bool) -> bool | None:
+    """Whether it is one JSON object or array, or begins one; None if more may still prove that it is several."""
+    text = data.decode("utf-8-sig", "replace").strip(" \t\r\n")
+    if not text.startswith(("{", "[")):
+        return False
+    try:
+        _, end = json.JSONDecoder().raw_decode(text)
+    except RecursionError:
+        return False
+    except json.JSONDecodeError as error:
+        ends = error.pos >= len(text) - _LONGEST_WORD or error.msg.startswith("Unterminated string")
+        return not whole and ends
+    if end < len(text):
+        return False
+    return True if whole else None
 
 
 def head_of(artifact: Artifact) -> bytes:

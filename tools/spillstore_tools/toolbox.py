@@ -24,10 +24,10 @@ from spillstore_tools.searching import search_artifact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Unpack
 
     from spillstore import Session, aio
-    from spillstore_tools.bash import BashResult
-    from spillstore_tools.configuration import TruncationConfiguration
+    from spillstore_tools.bash import BashOptions, BashResult
     from spillstore_tools.schemas import Style
 
 _READING: dict[str, Callable[..., Answer]] = {
@@ -44,18 +44,15 @@ class Toolbox:
 
     Args:
         session: where output is stored.
-        configuration: of the profile; it may switch ranges off (``enable_partial_retrieval``).
-        options: of ``BashTool``.
+        options: of ``BashTool``; the ``configuration`` may also switch ranges off (``enable_partial_retrieval``).
+
+    Raises:
+        InvalidSettingError: an option that there is not, or what is no session.
     """
 
-    def __init__(
-        self,
-        session: Session | aio.Session,
-        *,
-        configuration: TruncationConfiguration | None = None,
-        **options: Any,
-    ) -> None:
-        self._bash = BashTool(session, configuration=configuration, **options)
+    def __init__(self, session: Session | aio.Session, **options: Unpack[BashOptions]) -> None:
+        configuration = options.get("configuration")
+        self._bash = BashTool(session, **options)
         self._session = self._bash.session
         self._partial = configuration is None or configuration.artifacts.enable_partial_retrieval
 

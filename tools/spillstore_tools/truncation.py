@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from spillstore.observers import Work
     from spillstore_tools.configuration import MetadataSettings, TruncationConfiguration
     from spillstore_tools.preview.parts import Omission
+    from spillstore_tools.profiles import ProfileName
     from spillstore_tools.profiles.base import Profile
 
 METADATA_VERSION = 1
@@ -64,6 +65,8 @@ class TruncationMetadata:
         redrawn_characters: characters that were drawn over or erased in their lines, and are stored but not shown.
         tool_name: the tool.
         profile: the profile's name.
+        included: what ``as_dict`` tells unless it is asked for other things; None for all of it.
+        partial: whether parts of an artifact may be asked for.
     """
 
     original_size: int
@@ -78,10 +81,22 @@ class TruncationMetadata:
     tool_name: str
     profile: str
     redrawn_characters: int = 0
+    included: MetadataSettings | None = dataclasses.field(default=None, repr=False, compare=False)
+    partial: bool = dataclasses.field(default=True, repr=False, compare=False)
 
     def as_dict(self, include: MetadataSettings | None = None) -> dict[str, Any]:
-        """All of it under the names of S1; ``include`` leaves out what the configuration does not want."""
-        data: dict[str, Any] = dataclasses.asdict(self)
+        """What the configuration wants of it, under the names of S1.
+
+        Args:
+            include: what is told; None for what the processor's configuration says, all of it where it has none.
+        """
+        include = self.included if include is None else include
+        own = {"included", "partial"}
+        data: dict[str, Any] = {
+            field.name: getattr(self, field.name)
+            for field in dataclasses.fields(self)
+            if field.name not in own
+        }
         data["version"] = METADATA_VERSION
         data["strategy"] = self.strategy_used
         data["artifact_created"] = self.artifact_id is not None
@@ -93,8 +108,9 @@ class TruncationMetadata:
                 "" if missing is None else f", {missing} characters / ~{tokens(missing)} tokens"
             )
         if self.artifact_id is not None:
-            call = f'get_artifact(id="{self.artifact_id}", start_line=1, end_line=100)'
-            data["retrieval_instructions"] = f"Use {call} for a part of it."
+            part = ", start_line=1, end_line=100" if self.partial else ""
+            use = "for a part of it" if self.partial else "for all of it, a part at a time"
+            data["retrieval_instructions"] = f'Use get_artifact(id="{self.artifact_id}"{part}) {use}.'
         if include is not None:
             for wanted, names in (
                 (include.include_original_size, ("original_size", "original_bytes")),
@@ -153,7 +169,7 @@ class TruncationProcessor:
         self,
         session: Session | Callable[[], Session] | None,
         *,
-        profile: str | Profile = "default",
+        profile: ProfileName | Profile = "default",
         configuration: TruncationConfiguration | None = None,
         flags: str = "",
     ) -> None:
@@ -168,6 +184,8 @@ class TruncationProcessor:
         self._configuration = configuration
         self._profile = profile_named(profile, configuration) if isinstance(profile, str) else profile
         self._redaction = Redaction(session, configuration, profile=self._profile.name)
+        if self._known is not None and self._profile.cleanup_on_exit:
+            self._known.cleanup_on_exit = True
 
     def process(
         self,
@@ -333,6 +351,8 @@ class TruncationProcessor:
         if self._session is None:
             raise SpillstoreError("there is no session to store it in")
         session = self._known = self._session() if callable(self._session) else self._session
+        if self._profile.cleanup_on_exit:
+            session.cleanup_on_exit = True
         with self._counting:
             passed, self._passed = self._passed, {}
             redacted, self._redacted = self._redacted, {}
@@ -391,6 +411,8 @@ class TruncationProcessor:
             tool_name=tool_name,
             profile=self._profile.name,
             redrawn_characters=rendered.redrawn,
+            included=None if self._configuration is None else self._configuration.metadata,
+            partial=self._configuration is None or self._configuration.artifacts.enable_partial_retrieval,
         )
         reference = None if artifact_id is None else _reference(rendered, artifact_id)
         return TruncationResult(

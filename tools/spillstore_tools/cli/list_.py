@@ -17,7 +17,7 @@ from spillstore_tools.describe import count, human_size, utc
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from spillstore import ArtifactInfo, Session
+    from spillstore import ArtifactInfo
     from spillstore.info import State
 
 _COMMAND = 60
@@ -120,7 +120,7 @@ def command(
         )
 
     with location.open() as session:
-        every = _every(session, source=source, state=cast("State | None", state), since=since)
+        every = iter(session.infos(source=source, state=cast("State | None", state), since=since))
         found = _chosen(filter(wanted, every), sort, limit + 1, ascending=reverse is not (sort == "source"))
     more, found = len(found) > limit, found[:limit]
     total = {
@@ -142,17 +142,6 @@ def command(
         click.echo(table(_HEADER, [_row(info) for info in found], right=_NUMBERS))
     stored = human_size(total["stored_size"])
     click.echo(f"Total: {count(len(found), 'artifact')}, {size}, stored in {stored}{hint}")
-
-
-def _every(session: Session, **filters: Any) -> Iterator[ArtifactInfo]:
-    """All artifacts that these filters leave, the newest first, a page at a time."""
-    cursor = None
-    while True:
-        page = session.infos(cursor=cursor, **filters)
-        yield from page
-        cursor = page.cursor
-        if cursor is None:
-            return
 
 
 def _chosen(infos: Iterator[ArtifactInfo], sort: str, most: int, *, ascending: bool) -> list[ArtifactInfo]:

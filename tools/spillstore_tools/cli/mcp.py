@@ -18,6 +18,8 @@ from spillstore_tools.loopback import loopback
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from spillstore_tools.profiles import ProfileName
+
 _EXTRA = frozenset({"mcp", "mcp_types"})
 _SDK = (2, 2)  # the oldest that bounds the sessions of clients; the extra says the same
 
@@ -112,7 +114,7 @@ def command(
     origins: tuple[str, ...],
     cwd: str | None,
     timeout: float,
-    profile: str,
+    profile: ProfileName,
     location: Location,
     *,
     metrics: tuple[str, int] | None,

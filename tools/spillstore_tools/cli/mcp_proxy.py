@@ -18,6 +18,7 @@ from spillstore_tools.cli._profile import load_configuration, profile_option
 
 if TYPE_CHECKING:
     from spillstore import Session
+    from spillstore_tools.profiles import ProfileName
 
 
 _LEAST = 64 * 1024  # bytes that a message may have in any case
@@ -58,7 +59,7 @@ def _bytes(_: click.Context, __: click.Parameter, text: str) -> int:
 def command(
     command_line: tuple[str, ...],
     max_message: int,
-    profile: str,
+    profile: ProfileName,
     location: Location,
     *,
     metrics: tuple[str, int] | None,
@@ -90,8 +91,16 @@ def command(
     if not location.session:
         location = _own_session(location)
 
+    made: list[bool] = []
+
     def session() -> Session:
-        found = location.open(create=True, write=True)
+        from spillstore.exceptions import SessionNotFoundError  # noqa: PLC0415  # as in all commands
+
+        try:
+            found = location.open(write=True)
+        except SessionNotFoundError:
+            found = location.open(create=True, write=True)
+            made.append(True)
         announce("session", found.id)
         return found
 
@@ -101,7 +110,7 @@ def command(
         try:
             proxy = Proxy(
                 command_line,
-                LazySession(session, configuration),
+                LazySession(session, configuration, made=lambda: bool(made)),
                 profile=profile,
                 configuration=configuration,
                 flags=location.flags,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import itertools
 import sys
 from typing import TYPE_CHECKING, cast
 
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spillstore import Session
-    from spillstore.info import Newline
+    from spillstore.info import ArtifactInfo, Newline
     from spillstore_tools.configuration import TruncationConfiguration
+    from spillstore_tools.profiles import ProfileName
 
 _READ = 1024 * 1024
 
@@ -56,7 +58,7 @@ def command(
     source: str,
     content_type: str | None,
     newline: str,
-    profile: str | None,
+    profile: ProfileName | None,
     strategy: str | None,
     inline_limit: int | None,
     location: Location,
@@ -66,7 +68,8 @@ def command(
     """Store FILE, or stdin, and print the id of the artifact; or print what a model would see of it.
 
     With --profile, --strategy or --inline-limit the output is exactly the text that a model would be given, and what is
-    shown whole is not stored (lace stores everything). The exit code is 1 if the profile refuses what is too large.
+    shown whole is not stored (lace stores everything). The exit code is 1 if the profile refuses what is too large, or if
+    not all of it could be kept at the artifact's limit.
 
     \b
     Example:
@@ -84,27 +87,51 @@ def command(
         meta = {"source": source, "content_type": content_type, "newline": newline}
         _show(file, name, configuration, meta, location, as_json=as_json)
         return
-    with location.open(create=True, write=True) as session:
+    with _opened(file) as blocks, location.open(create=True, write=True) as session:
+        first = next(blocks, b"")
         artifact = session.put(
-            _blocks(file),
+            itertools.chain([first], blocks),
             source=source,
             command=None if file == "-" else file,
-            content_type=content_type,
+            content_type=content_type or _looks_like(first, is_file=file != "-"),
             newline=cast("Newline", newline),
         )
         info = artifact.info
     if as_json:
         print_json(dataclasses.asdict(info))
-        return
-    click.echo(info.id)
-    click.echo(
-        f"{exact_size(info.size)}, {count(info.lines, 'line')}, stored in {human_size(info.stored_size)}"
-    )
+    else:
+        click.echo(info.id)
+        click.echo(
+            f"{exact_size(info.size)}, {count(info.lines, 'line')}, stored in {human_size(info.stored_size)}"
+        )
+    if lost := _lost(info):
+        click.echo(f"spillstore: NOT STORED COMPLETELY: {lost}; raise SPILLSTORE_ARTIFACT_LIMIT", err=True)
+        click.get_current_context().exit(1)
+
+
+def _looks_like(first: bytes, *, is_file: bool) -> str | None:
+    from spillstore_tools.stored import media_type_of  # noqa: PLC0415  # not where the type is given
+
+    return media_type_of(first, whole=is_file and len(first) < _READ)
+
+
+def _lost(info: ArtifactInfo) -> str | None:
+    """What was dropped at the artifact's limit, or None."""
+    limit = f"at the limit of {exact_size(info.limit)}"
+    if info.hole is not None:
+        hole = info.hole
+        return (
+            f"bytes {hole.start}-{hole.end} (lines {hole.first_line}-{hole.last_line}) were dropped {limit}, and "
+            f"{exact_size(info.kept)} kept"
+        )
+    if info.policy == "stop" and info.received > info.limit:
+        return f"what came after the first {exact_size(info.size)} was dropped {limit}"
+    return None
 
 
 def _show(
     file: str,
-    profile: str,
+    profile: ProfileName,
     configuration: TruncationConfiguration | None,
     meta: dict[str, str | None],
     location: Location,
@@ -122,7 +149,7 @@ def _show(
             session, profile=profile, configuration=configuration, flags=location.flags
         )
         result = processor.process(
-            _blocks(file),
+            stack.enter_context(_opened(file)),
             str(meta["source"]),
             command=None if file == "-" else file,
             content_type=meta["content_type"],
@@ -145,9 +172,11 @@ def _show(
         click.get_current_context().exit(1)
 
 
-def _blocks(file: str) -> Iterator[bytes]:
+@contextlib.contextmanager
+def _opened(file: str) -> Iterator[Iterator[bytes]]:
+    """What is in a file or comes in on stdin, in pieces; a file that cannot be opened fails before anything is made."""
     if file == "-" and sys.stdin is None:
         raise click.UsageError("stdin is closed; name a file")
     # Unbuffered, so that what comes in slowly is stored as it comes.
     with open(0 if file == "-" else file, "rb", buffering=0, closefd=file != "-") as source:
-        yield from iter(functools.partial(source.read, _READ), b"")
+        yield iter(functools.partial(source.read, _READ), b"")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from spillstore import ArtifactInfo, Session
     from spillstore_tools.capture import Outcome
     from spillstore_tools.configuration import TruncationConfiguration
+    from spillstore_tools.profiles import ProfileName
     from spillstore_tools.profiles.base import Rendered
     from spillstore_tools.runners import Started
 
@@ -43,7 +44,7 @@ def command(
     command_line: tuple[str, ...],
     source: str,
     tool_call_id: str | None,
-    profile: str,
+    profile: ProfileName,
     location: Location,
     *,
     as_json: bool,
@@ -91,7 +92,7 @@ class _Asked:
 
     source: str
     tool_call_id: str | None
-    profile: str
+    profile: ProfileName
 
     def configuration(self) -> tuple[TruncationConfiguration | None, str | None]:
         """The user's settings, or none and what is wrong with them: the command runs already, and shall go on."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from typing import TYPE_CHECKING
+
+from spillstore.exceptions import SessionBusyError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,12 +22,18 @@ class LazySession:
     Args:
         open_session: opens it; asked again after it has failed.
         configuration: of the profile.
+        made: whether it was not there before; then it goes with this, where the profile or the store wants that.
     """
 
     def __init__(
-        self, open_session: Callable[[], Session], configuration: TruncationConfiguration | None = None
+        self,
+        open_session: Callable[[], Session],
+        configuration: TruncationConfiguration | None = None,
+        *,
+        made: Callable[[], bool] = lambda: False,
     ) -> None:
         self._open = open_session
+        self._made = made
         self._configuration = configuration
         self._lock = threading.Lock()  # protects both of these
         self._session: Session | None = None
@@ -48,7 +57,11 @@ class LazySession:
             return self._toolbox
 
     def close(self) -> None:
-        """Close the session, if there is one."""
+        """Close the session, if there is one; delete it if it was made for us and is not to stay."""
         with self._lock:
-            if self._session is not None:
-                self._session.close()
+            if self._session is None:
+                return
+            if self._made() and self._session.cleanup_on_exit:
+                with contextlib.suppress(SessionBusyError):  # somebody looks at it; it stays
+                    self._session.end()
+            self._session.close()

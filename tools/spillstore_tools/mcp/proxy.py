@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from spillstore_tools.mcp._lazy import LazySession
     from spillstore_tools.mcp._messages import Id
     from spillstore_tools.mcp._pieces import Data
+    from spillstore_tools.profiles import ProfileName
 
 FAILED = 125
 MESSAGE = 256 * 1024 * 1024  # bytes of one message of the server
@@ -108,7 +109,7 @@ class Proxy:
         command: Sequence[str],
         store: LazySession,
         *,
-        profile: str = "default",
+        profile: ProfileName = "default",
         configuration: TruncationConfiguration | None = None,
         flags: str = "",
         streams: tuple[int, int] = (0, 1),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from spillstore import Store
     from spillstore_tools.configuration import TruncationConfiguration
     from spillstore_tools.mcp._http import Admission
+    from spillstore_tools.profiles import ProfileName
 
 _THREADS = 32  # for searches that take seconds, and reads beside them
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -47,7 +48,7 @@ class Serving:
     session: str | None
     project: str | None
     read_only: bool
-    profile: str
+    profile: ProfileName
     configuration: TruncationConfiguration | None
     cwd: str | None
     timeout: float

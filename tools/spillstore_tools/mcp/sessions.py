@@ -17,7 +17,7 @@ import logging
 import secrets
 from typing import TYPE_CHECKING, Any
 
-from spillstore.exceptions import SessionBusyError, SpillstoreError
+from spillstore.exceptions import SessionBusyError, SessionNotFoundError, SpillstoreError
 from spillstore_tools.jobs import jobs_of
 from spillstore_tools.mcp.outputs import tool_of
 from spillstore_tools.retrieval import Answer
@@ -40,6 +40,7 @@ class Service:
         session: it is closed with this.
         fresh: remove it in the end if it holds nothing.
         structured: results have structured content.
+        made: it was not there before; then it goes with this, where the profile or the store wants that.
         configuration: of the profile.
         options: of ``Toolbox``.
     """
@@ -50,12 +51,14 @@ class Service:
         *,
         fresh: bool,
         structured: bool = False,
+        made: bool = False,
         configuration: TruncationConfiguration | None = None,
         **options: Any,
     ) -> None:
         self.session = session
         self._listeners: dict[object, Callable[[], object]] = {}
         self._fresh = fresh
+        self._made = made
         self._loop = asyncio.get_running_loop()
         self._options: dict[str, Any] = {
             **options,
@@ -111,7 +114,7 @@ class Service:
         return lambda: self._listeners.pop(token, None)
 
     def close(self) -> None:
-        """End what runs, store what it printed, and close the session."""
+        """End what runs, store what it printed, and close the session; delete it if it was made here and is not to stay."""
         if self._fresh:
             jobs_of(self.session).end()
             if not list(self.session.artifacts(limit=1)):
@@ -121,6 +124,13 @@ class Service:
                     _log.info("the empty session %r is in use and stays", self.session.id)
                 else:
                     return
+        if self._made and self.session.cleanup_on_exit:
+            try:
+                self.session.end()
+            except SessionBusyError:
+                _log.info("the session %r is in use and stays", self.session.id)
+            else:
+                return
         self.session.close()
 
 
@@ -183,11 +193,20 @@ class Sessions:
 
     async def _make(self) -> Service:
         name = self._name or f"mcp-{dt.datetime.now(dt.UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
-        session = await asyncio.to_thread(
-            self._store.session, name, self._project, create=not self._read_only, read_only=self._read_only
-        )
+        session, made = await asyncio.to_thread(self._opened, name)
         self._announce(name)
-        return Service(session, fresh=self._name is None, structured=self.structured, **self._options)
+        return Service(
+            session, fresh=self._name is None, structured=self.structured, made=made, **self._options
+        )
+
+    def _opened(self, name: str) -> tuple[Session, bool]:
+        """The session, and whether it was made for us."""
+        try:
+            return self._store.session(name, self._project, create=False, read_only=self._read_only), False
+        except SessionNotFoundError:
+            if self._read_only:
+                raise
+            return self._store.session(name, self._project), True
 
     async def end(self, key: str) -> None:
         """Close that of a client."""

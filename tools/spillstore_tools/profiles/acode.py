@@ -117,7 +117,9 @@ class Acode(Profile):
         """The block, its preview shortened where ``inline_limit`` is less than it takes; then no options, then one line."""
         options = ""
         if self.configuration.metadata.include_retrieval_instructions:
-            options = _retrieval(facts, overview)
+            options = _retrieval(
+                facts, overview, partial=self.configuration.artifacts.enable_partial_retrieval
+            )
         reference = reference_line(overview, facts)
         for tail in (f"\n{options}", "\n"):
             room = limits.inline_limit - len(_block_head(overview, facts, _PREVIEW)) - len(tail)
@@ -252,14 +254,14 @@ def _losses(facts: Facts) -> list[str]:
     return losses
 
 
-def _retrieval(facts: Facts, overview: Overview) -> str:
+def _retrieval(facts: Facts, overview: Overview, *, partial: bool) -> str:
     if facts.stored is None:
         return ""
     call = f'get_artifact(id="{facts.stored.id}"'
-    lines = [
-        "",
-        "Retrieval options:",
-        f"- Full content: {call})",
+    lines = ["", "Retrieval options:", f"- Full content: {call})"]
+    if not partial:  # what would be refused is not recommended
+        return "\n".join(lines)
+    lines += [
         f"- Line range: {call}, start_line=1, end_line={min(100, max(1, overview.lines))})",
         f"- Byte range: {call}, start_byte=0, end_byte={min(10240, overview.size)})",
     ]

@@ -90,6 +90,7 @@ class Facts:
         head: its first bytes.
         background: what is known of it while it is told of in parts.
         again: words in brackets about the artifact, where an earlier output that was the same is stored in it.
+        partial: whether a model may ask for ranges of it; the profile that is configured knows.
     """
 
     source: str
@@ -106,6 +107,7 @@ class Facts:
     head: bytes = b""
     background: Background | None = None
     again: str = ""
+    partial: bool = True
 
     @property
     def reason(self) -> str:

@@ -60,6 +60,7 @@ class Default(Profile):
 
     def __init__(self, configuration: TruncationConfiguration | None = None) -> None:
         self._configured = None if configuration is None else Limits(configuration)
+        self._partial = configuration is None or configuration.artifacts.enable_partial_retrieval
 
     def _limits(self, source: str) -> ToolLimits | None:
         return None if self._configured is None else self._configured.of(source)
@@ -99,6 +100,7 @@ class Default(Profile):
 
     def render(self, overviews: Mapping[View, Overview], facts: Facts) -> Rendered:
         """As in ``Profile``."""
+        facts = dataclasses.replace(facts, partial=self._partial)
         overview = overviews["combined"]
         parts: list[Part]
         if facts.binary is None and (text := self._fitting(overview, facts)) is not None:
@@ -224,7 +226,7 @@ def _notice(overview: Overview, facts: Facts, json: Structured | None) -> str:
         return problem_notice(facts) + "".join(f"{line}\n" for line in found)
     lines = (
         f"[{total}; a part is shown. Artifact {stored.id} has {all_of_it}, for example:",
-        f'get_artifact(id="{stored.id}", start_line=1, end_line=100)',
+        f'get_artifact(id="{stored.id}"{", start_line=1, end_line=100" if facts.partial else ""})',
         f'search_artifact(id="{stored.id}", pattern="...")',
         f"in a shell: spillstore show {stored.id} --lines 1-100{stored.flags}",
         f"            spillstore cat {stored.id}{stored.flags} | rg PATTERN]",
@@ -261,9 +263,13 @@ def marker_of(facts: Facts, view: View = "combined") -> Marker:
     def marker(gap: Gap) -> str:
         if gap.inside:
             what, call = f"{gap.end - gap.start} bytes", f"start_byte={gap.start}, end_byte={gap.end}"
+            place = f"bytes {gap.start}-{gap.end}"
         else:
             what = f"{gap.lines} {'line' if gap.lines == 1 else 'lines'}"
             call = f"start_line={gap.first_line}, end_line={gap.last_line}"
+            place = f"lines {gap.first_line}-{gap.last_line}"
+        if not facts.partial:  # a call with a range would be refused
+            call = place
         gone = facts.stored is not None and is_gone(facts, view, gap.start, gap.end)
         return f"[... {what} omitted: {call}{of_view}{' (partly dropped)' if gone else ''} ...]\n"
 
