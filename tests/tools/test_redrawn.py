@@ -124,3 +124,11 @@ def test_progress_is_not_text(state):
     """Shares, counts, bars, rates and what erases are a line that is drawn again and again."""
     assert not is_cr_text(b"\r".join(state % number for number in range(100)))
     assert is_cr_text(b"\r".join(b"a line of text, number %d" % number for number in range(100)))
+
+
+def test_a_large_progress_bar_that_a_tool_returns(session):
+    """It is its last state, too, where its end is not known when storing begins."""
+    result = TruncationProcessor(session).process(BAR[:-1] * 3 + b"\n", "build")
+    assert result.content.startswith("Downloading 100.00% [")
+    assert result.metadata.redrawn_characters > 100_000
+    assert session.artifact(result.artifact_id).info.newline == "lf"

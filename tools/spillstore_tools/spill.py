@@ -35,6 +35,7 @@ from spillstore_tools.stored import (
     head_of,
     holes_of,
     is_cr_text,
+    is_progress,
     kind_of,
     media_type_of,
     place_of,
@@ -357,7 +358,7 @@ class Spill:
         if self.received > self._profile.buffer_bytes:
             self._spill()
 
-    def _guessed(self, held: list[tuple[int, bytes, int]]) -> bytes | None:
+    def _guessed(self, held: list[tuple[int, bytes, int]], *, beginning: bool = False) -> bytes | None:
         """What ends a line, by what there is of it so far; None where it is known.
 
         From here on the artifact is made with the same guess: where it takes CR, the store looks at all of it in the end.
@@ -368,6 +369,8 @@ class Spill:
         if self._newline != "auto":
             return None
         terminator = terminator_of(data)
+        if beginning and is_progress(data):  # a line end may yet come
+            terminator = b"\n"
         if terminator == b"\n" and b"\r" in data:
             self._newline = "lf"
         return terminator
@@ -381,7 +384,7 @@ class Spill:
         if self._content_type is None:
             self._content_type = media_type_of(b"".join(data for _, data, _ in held), whole=whole)
         # A guess; where more output proves it wrong, the artifact is looked at again.
-        if terminator := self._guessed(held):
+        if terminator := self._guessed(held, beginning=not whole):
             self._scans = self._make_scans(terminator)
         try:
             self._session = self._open_session()

@@ -53,6 +53,11 @@ def terminator_of(data: bytes) -> bytes:
     return b"\n" if body != data and _PROGRESS.search(body) else b"\r"
 
 
+def is_progress(data: bytes) -> bool:
+    """Whether a beginning of output looks like a line that is drawn again and again."""
+    return b"\r" in data and _PROGRESS.search(data) is not None
+
+
 def is_cr_text(data: bytes) -> bool:
     """Whether what a command prints is records that CR ends, and no line that is drawn again and again."""
     body = data.removesuffix(b"\n")
