@@ -160,6 +160,10 @@ def test_the_media_type_is_found(plain_store, data, expected):
         (b'{"a": "\\u12', False, "application/json"),
         (b'{a: "b' + b"b" * 50, False, "text/plain"),
         (b"[1]\n[2]\n", True, "text/plain"),
+        (b"[INFO] up\n", False, "text/plain"),
+        (b"{a: 1", False, "text/plain"),
+        (b"[1, 2,", False, "application/json"),
+        (b"[-", False, "application/json"),
     ],
 )
 def test_the_beginning_of_json(data, whole, expected):

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 RENDERED = "rendered"  # the kind of the event
 _RANGES = 20  # that the audit names
-_LONGEST_WORD = 12  # of JSON that the end of a text may cut: an escape of two code units
 _RECORDS = 10  # ended by CR alone, from which on they are lines and not a line drawn again and again
 # What programs draw that show how far they are: shares, bars, turning wheels, counts, rates, and what erases or moves.
 _PROGRESS = re.compile(
@@ -38,6 +37,8 @@ _PROGRESS = re.compile(
       | \b \d+ \s? (?:/|of) \s? \d+ \b | \d [ ]? [kKMG]?i?[Bb] (?:/s|ps) | \b (?:ETA|eta|it/s) \b | [ ]{3}\r""",
     re.VERBOSE,
 )
+_WORDS = ("true", "false", "null", "NaN", "Infinity", "-Infinity")  # of JSON that the end of a text may cut
+_ESCAPE = 6  # characters of one in a string
 
 
 def terminator_of(data: bytes) -> bytes:
@@ -253,8 +254,13 @@ def _is_json(data: bytes, *, whole: bool) -> bool | None:
     except RecursionError:
         return False
     except json.JSONDecodeError as error:
-        ends = error.pos >= len(text) - _LONGEST_WORD or error.msg.startswith("Unterminated string")
-        return not whole and ends
+        rest = text[error.pos :]
+        cut = (
+            any(word.startswith(rest) for word in _WORDS)
+            or error.msg.startswith("Unterminated string")
+            or (error.msg.startswith("Invalid \\") and len(rest) < _ESCAPE)
+        )
+        return cut and not whole
     if end < len(text):
         return False
     return True if whole else None
