@@ -223,17 +223,12 @@ def test_the_configuration_keeps_a_session(plain_store):
 @pytest.mark.parametrize("named", [False, True])
 def test_the_exit_of_a_server_cleans_up(plain_store, profile, kept, named):
     """What a server has made goes with it, where its profile wants that; a session that was there before stays."""
-    pytest.importorskip("mcp")
-    from mcp.server.subscriptions import InMemorySubscriptionBus
-
     from spillstore_tools.mcp.sessions import Sessions
 
     async def serve():
         name = "mine" if named else None
-        sessions = Sessions(
-            plain_store, name, None, bus=InMemorySubscriptionBus(), announce=lambda _: None, profile=profile
-        )
-        service = await sessions.own()
+        sessions = Sessions(plain_store, name, None, announce=lambda _: None, profile=profile)
+        service = await sessions.get(None)
         await service.call("bash", {"command": "seq 1 30000"})
         await sessions.close()
 
