@@ -184,8 +184,10 @@ class Chunker:
         flags = before.line_flags
         terminator = self.terminator
         lines = raw.count(terminator)
-        if not self.saw_cr and not lines and not before.lines and b"\r" in raw:
-            self.saw_cr = True
+        if (
+            not self.saw_cr and not before.lines
+        ):  # a CR that is none of a CRLF; a LF may stand at the very end
+            self.saw_cr = b"\r" in (raw.rstrip(b"\r\n") if lines else raw)
         ends = COMBINED_BIT if raw.endswith(terminator) else 0
         if len({segment.stream for segment in segments}) == 1:
             stream = segments[0].stream

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+_FIRST, _LAST = -62_135_596_800, 253_402_300_799  # the years 1 to 9999
 
 
 class Clock(Protocol):
@@ -41,3 +46,16 @@ class SinceClock:
     def monotonic(self) -> float:
         """As the clock says."""
         return self._clock.monotonic()
+
+
+def in_utc(seconds: float) -> datetime:
+    """A time in seconds since 1970 as one with its zone, within the years that there can be.
+
+    Example:
+        >>> in_utc(0.5).isoformat(), in_utc(1e18).year
+        ('1970-01-01T00:00:00.500000+00:00', 9999)
+    """
+    from datetime import UTC, datetime, timedelta  # noqa: PLC0415  # few ask
+
+    within = min(max(seconds, _FIRST), _LAST)
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=round(within * 1e6))

@@ -11,8 +11,8 @@ from that, so there are three more things, all of which end with the process:
 - ``FileLock.anchor`` (Linux): the shared locks that say somebody has the file open, taken once more by our own descriptors.
   No other program can then remove the WAL, nor begin the shared memory anew.
 - ``Connection.check_in_place`` compares the file and its WAL as the path leads to them with those that the connection has
-  open, before a transaction and again behind its ``COMMIT``. What was committed is there for whoever comes next, or it is
-  an error. That finds folders and files that were removed or exchanged, too.
+  open, behind each ``COMMIT``. What was committed is there for whoever comes next, or it is an error. That finds folders and
+  files that were removed or exchanged, too. A WAL that was removed is noticed before a transaction, and nothing is lost.
 """
 
 from __future__ import annotations
@@ -161,9 +161,12 @@ class Connection(sqlite3.Connection):
         """
         self.lock = lock
         self._path = str(path)
+        self._wal_path = f"{path}-wal"
+        self._wal: int | None = (
+            None  # a descriptor; SQLite has no lock on this file that closing it would drop
+        )
         status = path.stat()
         self.file = (status.st_dev, status.st_ino)
-        self._wal: tuple[int, int] | None = None
         _forks.refuse_inherited(self.file, path)
         super().__init__(database, *args, **options)
         _forks.opened(self.file)
@@ -172,16 +175,29 @@ class Connection(sqlite3.Connection):
     def close(self) -> None:
         """Close it."""
         super().close()
+        wal, self._wal = self._wal, None
+        if wal is not None:
+            os.close(wal)
         counted, self._counted = self._counted, False
         if counted:
             _forks.closed(self.file)
 
-    def remember_wal(self) -> None:
-        """Keep which WAL is in use, if there is one. Called once the connection has looked into the file."""
-        self._wal = self._wal_now()
+    def hold_wal(self) -> None:
+        """Open the WAL that is in use, if there is one. Called once the connection has looked into the file."""
+        with contextlib.suppress(FileNotFoundError):
+            self._wal = os.open(self._wal_path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+
+    @property
+    def has_wal(self) -> bool:
+        """Whether it writes into a WAL."""
+        return self._wal is not None
+
+    def is_stale(self) -> bool:
+        """Whether its WAL was removed. Cost: a microsecond."""
+        return self._wal is not None and not os.fstat(self._wal).st_nlink
 
     def check_in_place(self) -> None:
-        """That whoever opens the path now finds what this connection has open. Cost: two system calls.
+        """That whoever opens the path now finds what this connection has open. Cost: three system calls.
 
         Raises:
             SessionDeletedError: the file was removed, with its folder or without, or another is in its place.
@@ -196,27 +212,17 @@ class Connection(sqlite3.Connection):
                 f"{self._path} was removed or exchanged by another program while it was open here; nothing can be stored "
                 "in it any more: open the session anew"
             )
-        if self.is_stale():
+        if self._wal is None:
+            return
+        try:
+            same = os.path.samestat(os.fstat(self._wal), os.stat(self._wal_path))  # noqa: PTH116  # likewise
+        except FileNotFoundError:
+            same = False
+        if not same:
             raise StaleError(
-                f"{self._path}-wal was removed while it was in use: a program here has opened and closed the session's files "
+                f"{self._wal_path} was removed while it was in use: a program here has opened and closed the session's files "
                 "itself, which drops the locks on them; copy a session with `spillstore export`, or in another process"
             )
-
-    @property
-    def has_wal(self) -> bool:
-        """Whether it writes into a WAL."""
-        return self._wal is not None
-
-    def is_stale(self) -> bool:
-        """Whether its WAL is another one by now."""
-        return self._wal is not None and self._wal != self._wal_now()
-
-    def _wal_now(self) -> tuple[int, int] | None:
-        try:
-            status = os.stat(f"{self._path}-wal")  # noqa: PTH116  # as above
-        except OSError:
-            return None
-        return (status.st_dev, status.st_ino)
 
 
 class Waiter:

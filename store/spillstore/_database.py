@@ -282,7 +282,7 @@ def _mode(*, read_only: bool, immutable: bool) -> str:
 def _configure(connection: Connection, settings: Settings, *, read_only: bool, mapped: bool = False) -> None:
     _shape.distrust(connection)
     connection.execute("PRAGMA schema_version").fetchone()  # the first look at the file; it may fail
-    connection.remember_wal()
+    connection.hold_wal()
     if read_only:
         connection.execute(f"PRAGMA mmap_size = {_MMAP_BYTES if mapped else 0}")
     else:
@@ -338,7 +338,6 @@ def write_transaction(
         try:
             if renew is not None and connection.is_stale():
                 connection = renew()
-            connection.check_in_place()
             _begin(connection, waiter, busy_timeout)
             try:
                 yield connection

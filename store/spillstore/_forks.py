@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 import weakref
+from threading import get_ident
 from typing import TYPE_CHECKING, Protocol
 
 from spillstore.exceptions import ForkError
@@ -35,49 +36,58 @@ class Holder(Protocol):
         """Close them; they are opened again when they are needed. Called while nobody uses any."""
 
 
-class _Depth(threading.local):
-    """How often this thread is inside."""
-
-    value = 0
-
-
 class Gate:
-    """Lets any number of threads in, or one that forks. A thread may enter more than once. Cost: half a microsecond."""
+    """Lets any number of threads in, or one that forks. A thread may enter more than once. Cost: a third of a microsecond.
+
+    Each thread counts for itself, so that entering takes no lock: it writes down that it is inside and then looks whether
+    the gate was closed, and who closes it looks who is inside afterwards. The interpreter's lock orders the two.
+    """
 
     def __init__(self) -> None:
-        self._depth = _Depth()
         self.reset()
 
     def reset(self) -> None:
         """In a forked child: no other thread is there any more."""
+        mine = get_ident()
+        self._inside = {mine: count} if (count := getattr(self, "_inside", {}).get(mine)) else {}
         # Reentrant, because a signal handler that forks may interrupt any of the methods.
         self._changed = threading.Condition(threading.RLock())
-        self._inside = int(self._depth.value > 0)  # threads
         self._closed = 0  # by forks that wait or are under way
 
     def __enter__(self) -> None:
-        depth = self._depth
-        if not depth.value:
-            with self._changed:
+        inside, mine = self._inside, get_ident()
+        inside[mine] = depth = inside.get(mine, 0) + 1
+        if self._closed and depth == 1:
+            self._wait(mine)
+
+    def _wait(self, mine: int) -> None:
+        """Step back until the gate is open."""
+        with self._changed:
+            while self._closed:
+                del self._inside[mine]
+                self._changed.notify_all()
                 while self._closed:
                     self._changed.wait()
-                self._inside += 1
-        depth.value += 1
+                self._inside[mine] = 1
 
     def __exit__(self, *_: object) -> None:
-        depth = self._depth
-        depth.value -= 1
-        if not depth.value:
+        inside, mine = self._inside, get_ident()
+        depth = inside[mine] - 1
+        if depth:
+            inside[mine] = depth
+            return
+        del inside[mine]
+        if self._closed:
             with self._changed:
-                self._inside -= 1
-                if self._closed:
-                    self._changed.notify_all()
+                self._changed.notify_all()
 
     def close(self) -> bool:
         """Let nobody in any more; returns whether nobody is inside. ``open`` follows in any case."""
         with self._changed:
             self._closed += 1
-            return not self._depth.value and self._changed.wait_for(lambda: not self._inside, PATIENCE)
+            return get_ident() not in self._inside and self._changed.wait_for(
+                lambda: not self._inside, PATIENCE
+            )
 
     def open(self) -> None:
         """Let all in again."""

@@ -22,6 +22,7 @@ _MAX_FOLDER_BYTES = 200
 _PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_-.")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 ARTIFACT_ID: Final = re.compile(r"art_[0-9]+_[a-zA-Z0-9]+", re.ASCII)
+_URI = re.compile(r"artifact://([^?/]+)/?(?:\?stream=(combined|stdout|stderr))?")
 UID: Final = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 
@@ -74,6 +75,17 @@ def folder_name(value: str) -> str:
     import hashlib  # noqa: PLC0415  # some milliseconds that few ids need
 
     return f"{encoded[:60]}~{hashlib.sha256(raw).hexdigest()[:40]}"
+
+
+def named_by(text: str) -> tuple[str, str | None]:
+    """The artifact and the stream that an id or a URI names; no stream where none is.
+
+    Example:
+        >>> named_by("artifact://art_1_a?stream=stderr"), named_by("art_1_a")
+        (('art_1_a', 'stderr'), ('art_1_a', None))
+    """
+    match = _URI.fullmatch(text)
+    return (text, None) if match is None else (match[1], match[2])
 
 
 def needs_id_file(folder: str) -> bool:

@@ -23,7 +23,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from spillstore import _codec
-from spillstore._chunker import SEGMENT_US, Chunker, Totals
+from spillstore._chunker import COMBINED_BIT, SEGMENT_US, Chunker, Totals
 from spillstore._digests import new_digest
 from spillstore._records import STREAMS
 from spillstore.interleave import Interleaver
@@ -255,7 +255,8 @@ class Pipeline:
     def _newline(self, totals: Totals) -> str:
         if self.row.newline != "auto":
             return self.row.newline
-        return "cr" if self._chunker.saw_cr and not totals.lines else "lf"
+        alone = not totals.lines or (totals.lines == 1 and totals.line_flags & COMBINED_BIT)
+        return "cr" if self._chunker.saw_cr and alone else "lf"
 
     def _enter(self, stream: int, pieces: list[Piece], now: int) -> None:
         if self._cap is not None or self._tap is not None:

@@ -3,8 +3,8 @@
 A file that somebody else made is a program: views, triggers, generated columns and expressions in indexes are run by whoever
 reads or writes its tables. So nothing is read from a file before its schema was compared, object by object and word by word, with the one that we make:
 a table, index, view or trigger too many, too few or different, and the file is refused. The views that are ours are never
-read by us, and what is not ours never gets a chance. White space alone may differ, because SQLite keeps each statement as
-it was written, and Alembic writes lines. Besides, SQLite is told to trust no schema and no cell, to attach nothing, and to
+read by us, and what is not ours never gets a chance. The tables of numbers that ANALYZE leaves are let be. White space
+alone may differ, because SQLite keeps each statement as it was written, and Alembic writes lines. Besides, SQLite is told to trust no schema and no cell, to attach nothing, and to
 make nothing as large as only a hostile file needs it; that costs 20 us, the comparison 60 of the 500 that a connection
 takes. Python 3.12 could switch triggers and views off altogether (``setconfig``); the comparison does it on all versions.
 """
@@ -36,6 +36,11 @@ _LIMITS: Final = (
 )
 _OBJECT = re.compile(r"CREATE (?:UNIQUE )?(TABLE|INDEX|VIEW) (\w+)(?: ON (\w+))?")
 _AROUND = re.compile(r"\s*([(),])\s*")
+# What ANALYZE leaves: tables of numbers, by SQLite's own names, of which it reads what it trusts. They make nothing run.
+_STATISTICS: Final = frozenset(
+    ("table", name, name, f"CREATE TABLE {name}({columns})")
+    for name, columns in (("sqlite_stat1", "tbl,idx,stat"), ("sqlite_stat4", "tbl,idx,neq,nlt,ndlt,sample"))
+)
 _SELECT = "SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT ?"
 
 _Object = tuple[object, object, object, object]
@@ -72,14 +77,20 @@ def check_schema(connection: sqlite3.Connection) -> None:
         sqlite3.Error: the schema cannot be read.
     """
     expected = _expected()
-    rows = connection.execute(_SELECT, (len(expected) + 1,)).fetchall()
+    rows = connection.execute(_SELECT, (len(expected) + len(_STATISTICS) + 1,)).fetchall()
+    if len(rows) > len(expected):
+        rows = [row for row in rows if row not in _STATISTICS]
     if len(rows) == len(expected) and frozenset(rows) == frozenset(expected.values()):
         return
     left = dict(expected)
     for row in rows:
         kind, name = str(row[0])[:20], repr(row[1])[:80]
         if row[1] not in expected:
-            raise IntegrityError(f"the file has {kind} {name}, which no session file of this version has")
+            raise IntegrityError(
+                f"the file has {kind} {name}, which no session file of this version has, and what others have added is not "
+                f"run; if you know where it is from, remove it with sqlite3 (DROP {kind.upper()} ...), and add such things to a "
+                "copy alone"
+            )
         wanted = left.pop(row[1], None)
         if wanted is None or _loose(row) != _loose(wanted):
             raise IntegrityError(f"{kind} {name} of the file is not as a session's is made")

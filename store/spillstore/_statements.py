@@ -114,7 +114,10 @@ def statements() -> dict[str, ClauseElement]:
                 sa.tuple_(artifact.c.created_us, artifact.c.artifact_key)
                 < sa.tuple_(_P("before_us", type_=sa.BigInteger), _P("before_key", type_=sa.BigInteger)),
                 artifact.c.state != sa.literal_column("'deleted'"),
-                sa.or_(_P("source", type_=sa.Text).is_(None), artifact.c.source == _P("source")),
+                *(
+                    sa.or_(_P(name, type_=sa.Text).is_(None), artifact.c[name] == _P(name))
+                    for name in ("source", "tool_call_id")
+                ),
             )
         )
         .order_by(artifact.c.created_us.desc(), artifact.c.artifact_key.desc())

@@ -34,6 +34,17 @@ def config(connection: sa.Connection, locations: str | None = None) -> Config:
     return out
 
 
+def check_unused(path: Path) -> None:
+    """Refuse a session file that somebody alive holds.
+
+    Raises:
+        SessionBusyError: it names them.
+    """
+    if others := _locks.live_owners(path.parent):
+        who = ", ".join(_locks.describe(path.parent, name) for name in others)
+        raise SessionBusyError(f"{path} must be upgraded and is held by {who}; close it there first")
+
+
 def upgrade(path: Path, settings: Settings, *, revision: str = "head", locations: str | None = None) -> None:
     """Upgrade a session file in place.
 
@@ -47,9 +58,7 @@ def upgrade(path: Path, settings: Settings, *, revision: str = "head", locations
         SessionBusyError: somebody alive holds the session.
         StorageError: it could not be upgraded; the file is as it was.
     """
-    if others := _locks.live_owners(path.parent):
-        who = ", ".join(_locks.describe(path.parent, name) for name in others)
-        raise SessionBusyError(f"{path} must be upgraded and is held by {who}; close it there first")
+    check_unused(path)
     engine = sa.create_engine(
         f"sqlite:///{path}",
         connect_args={"timeout": settings.busy_timeout, "autocommit": sqlite3.LEGACY_TRANSACTION_CONTROL}

@@ -21,20 +21,23 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
+import itertools
+from collections.abc import AsyncIterable
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar, cast
 
 from spillstore import artifact as _artifact
 from spillstore import session as _session
 from spillstore import store as _store
 from spillstore import writer as _writer
+from spillstore._content import check_piece
 from spillstore.artifact import MAX_BYTES
+from spillstore.exceptions import SpillstoreError
 from spillstore.info import Page
 
 if TYPE_CHECKING:
     import io
     import os
     from collections.abc import (
-        AsyncIterable,
         AsyncIterator,
         Awaitable,
         Callable,
@@ -44,10 +47,11 @@ if TYPE_CHECKING:
     )
     from pathlib import Path
     from types import TracebackType
-    from typing import Literal
+    from typing import Literal, Unpack
 
     from spillstore._audit import Action
     from spillstore._clock import Clock
+    from spillstore._content import Content
     from spillstore.info import (
         ArtifactInfo,
         BadLine,
@@ -69,10 +73,10 @@ if TYPE_CHECKING:
         Verification,
     )
     from spillstore.redaction import RedactionRules
-    from spillstore.session import Redact
-    from spillstore.settings import Settings
+    from spillstore.session import CreateOptions, PutOptions, Redact
+    from spillstore.settings import Settings, SettingsOptions
 
-__all__ = ["Artifact", "Reader", "Session", "Store", "Writer"]
+__all__ = ["Artifact", "Listing", "Reader", "Session", "Store", "Writer"]
 
 
 class _Closable(Protocol):
@@ -81,6 +85,7 @@ class _Closable(Protocol):
     ) -> None: ...
 
 
+_LINES = 100  # are fetched by one call of a thread
 T = TypeVar("T")
 C = TypeVar("C", bound=_Closable)
 
@@ -116,6 +121,32 @@ class Opening(Generic[C]):
         await self._made.__aexit__(kind, error, trace)
 
 
+class Listing(Generic[T]):
+    """A list that is asked for: ``await`` it for its first page, or go over all of it with ``async for``.
+
+    With a ``limit`` that is one page, as for a plain ``Page``.
+    """
+
+    def __init__(self, make: Callable[[], Page[T]]) -> None:
+        self._make = make
+
+    def __await__(self) -> Generator[Any, None, Page[T]]:
+        return self._first().__await__()
+
+    async def _first(self) -> Page[T]:
+        page = await asyncio.to_thread(self._make)
+        return Page(page.items, page.cursor)  # iterating over it must not hold up the loop
+
+    async def __aiter__(self) -> AsyncIterator[T]:
+        page = await asyncio.to_thread(self._make)
+        while True:
+            for item in page.items:
+                yield item
+            if page.cursor is None or page.following is None:
+                return
+            page = await asyncio.to_thread(page.following, page.cursor)
+
+
 class Store:
     """``spillstore.Store`` for asyncio."""
 
@@ -126,7 +157,7 @@ class Store:
         redaction: RedactionRules | None = None,
         clock: Clock | None = None,
         digest_key: bytes | str | os.PathLike[str] | None = None,
-        **settings: object,
+        **settings: Unpack[SettingsOptions],
     ) -> None:
         """Name a store; see ``spillstore.Store``."""
         self._store = _store.Store(root, redaction=redaction, clock=clock, digest_key=digest_key, **settings)
@@ -259,17 +290,35 @@ class Session:
         """The settings in force."""
         return self._session.settings
 
-    def create(self, **meta: Any) -> Opening[Writer]:
+    @property
+    def cleanup_on_exit(self) -> bool:
+        """Whether ``end`` deletes the session."""
+        return self._session.cleanup_on_exit
+
+    @cleanup_on_exit.setter
+    def cleanup_on_exit(self, value: bool) -> None:
+        self._session.cleanup_on_exit = value
+
+    def create(self, **meta: Unpack[CreateOptions]) -> Opening[Writer]:
         """Begin an artifact; arguments as for ``spillstore.Session.create``."""
         return Opening(lambda: Writer(self._session.create(**meta)))
 
     async def put(
-        self, data: bytes | bytearray | memoryview | str | Iterable[bytes] | AsyncIterable[bytes], **meta: Any
+        self,
+        data: Content | AsyncIterable[bytes],
+        **meta: Unpack[PutOptions],
     ) -> Artifact:
         """Store content that is already there; arguments as for ``spillstore.Session.put``."""
-        if hasattr(data, "__aiter__"):
-            async with self.create(**{"newline": "auto", **meta}) as writer:
-                async for piece in data:
+        if isinstance(data, AsyncIterable):
+            pieces = aiter(data)
+            piece = await anext(pieces, b"")  # who cannot be read fails before anything is begun
+            check_piece(piece)
+            code = meta.pop("exit_code", None)
+            meta.setdefault("newline", "auto")
+            async with self.create(**cast("CreateOptions", meta)) as writer:
+                writer.exit_code = code
+                await writer.write(piece)
+                async for piece in pieces:
                     await writer.write(piece)
             return await self.artifact(writer.id)
         return Artifact(await asyncio.to_thread(lambda: self._session.put(data, **meta)))
@@ -290,38 +339,59 @@ class Session:
         """Ids that begin with ``prefix``."""
         return await asyncio.to_thread(self._session.matching, prefix, limit)
 
-    async def artifacts(
+    def artifacts(
         self,
         *,
         source: str | None = None,
         state: State | None = None,
+        tool_call_id: str | None = None,
         since: float | None = None,
-        limit: int = 100,
+        limit: int | None = None,
         cursor: str | None = None,
-    ) -> Page[Artifact]:
-        """The newest artifacts first, a page at a time."""
-        page = await asyncio.to_thread(
-            lambda: self._session.artifacts(
-                source=source, state=state, since=since, limit=limit, cursor=cursor
+    ) -> Listing[Artifact]:
+        """The newest artifacts first: ``await`` a page, or go over all of them with ``async for``."""
+
+        def page(cursor: str | None) -> Page[Artifact]:
+            found = self._session.artifacts(
+                source=source,
+                state=state,
+                tool_call_id=tool_call_id,
+                since=since,
+                limit=limit,
+                cursor=cursor,
+            )
+            artifacts = [Artifact(each) for each in found.items]
+            return Page(artifacts, found.cursor, page if limit is None else None)
+
+        return Listing(lambda: page(cursor))
+
+    def infos(
+        self,
+        *,
+        source: str | None = None,
+        state: State | None = None,
+        tool_call_id: str | None = None,
+        since: float | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Listing[ArtifactInfo]:
+        """Like ``artifacts``, but what is known of each."""
+        return Listing(
+            lambda: self._session.infos(
+                source=source,
+                state=state,
+                tool_call_id=tool_call_id,
+                since=since,
+                limit=limit,
+                cursor=cursor,
             )
         )
-        return Page([Artifact(found) for found in page], page.cursor)
 
-    async def infos(
-        self,
-        *,
-        source: str | None = None,
-        state: State | None = None,
-        since: float | None = None,
-        limit: int = 100,
-        cursor: str | None = None,
-    ) -> Page[ArtifactInfo]:
-        """Like ``artifacts``, but what is known of each."""
-        return await asyncio.to_thread(
-            lambda: self._session.infos(source=source, state=state, since=since, limit=limit, cursor=cursor)
-        )
+    async def find(self, tool_call_id: str) -> Artifact:
+        """The newest artifact that answers a tool call."""
+        return Artifact(await asyncio.to_thread(self._session.find, tool_call_id))
 
-    async def events(
+    def events(
         self,
         *,
         kind: str | None = None,
@@ -330,11 +400,11 @@ class Session:
         tool_call_id: str | None = None,
         since: float | None = None,
         until: float | None = None,
-        limit: int = 100,
+        limit: int | None = None,
         cursor: str | None = None,
-    ) -> Page[Event]:
-        """What happened in the session, the newest first, a page at a time."""
-        return await asyncio.to_thread(
+    ) -> Listing[Event]:
+        """What happened in the session, the newest first: ``await`` a page, or go over all of it with ``async for``."""
+        return Listing(
             lambda: self._session.events(
                 kind=kind,
                 artifact_id=artifact_id,
@@ -439,6 +509,15 @@ class Writer:
         """Bytes handed to ``write`` so far."""
         return self._writer.received
 
+    @property
+    def exit_code(self) -> int | None:
+        """The exit code that the artifact is sealed with; set it before the block ends."""
+        return self._writer.exit_code
+
+    @exit_code.setter
+    def exit_code(self, value: int | None) -> None:
+        self._writer.exit_code = value
+
     async def write(
         self, data: bytes | bytearray | memoryview | str, stream: Literal["stdout", "stderr"] = "stdout"
     ) -> int:
@@ -527,6 +606,52 @@ class Artifact:
         return await asyncio.to_thread(
             lambda: self._artifact.read_time(start, end, stream=stream, holes=holes, max_bytes=max_bytes)
         )
+
+    async def read(
+        self, *, stream: Stream = "combined", holes: Holes = "raise", max_bytes: int = MAX_BYTES
+    ) -> bytes:
+        """All bytes of a view."""
+        return await asyncio.to_thread(
+            lambda: self._artifact.read(stream=stream, holes=holes, max_bytes=max_bytes)
+        )
+
+    async def read_text(
+        self,
+        *,
+        stream: Stream = "combined",
+        holes: Holes = "raise",
+        max_bytes: int = MAX_BYTES,
+        encoding: str = "utf-8",
+        errors: str = "replace",
+    ) -> str:
+        """All of a view as text."""
+        return await asyncio.to_thread(
+            lambda: self._artifact.read_text(
+                stream=stream, holes=holes, max_bytes=max_bytes, encoding=encoding, errors=errors
+            )
+        )
+
+    async def lines(
+        self, *, stream: Stream = "combined", holes: Holes = "raise", max_bytes: int = MAX_BYTES
+    ) -> AsyncIterator[bytes]:
+        """The lines of a view with their endings, one by one; some hundred are fetched at a time."""
+        lines = self._artifact.lines(stream=stream, holes=holes, max_bytes=max_bytes)
+        failure: SpillstoreError | None = None
+
+        def fetched() -> list[bytes]:
+            nonlocal failure
+            found: list[bytes] = []
+            try:
+                found.extend(itertools.islice(lines, _LINES))
+            except SpillstoreError as error:
+                failure = error  # to be raised behind the lines that came before
+            return found
+
+        while some := await asyncio.to_thread(fetched):
+            for line in some:
+                yield line
+        if failure is not None:
+            raise failure
 
     async def locate(
         self,

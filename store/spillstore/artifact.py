@@ -22,7 +22,7 @@ from spillstore._codec import segments_of
 from spillstore._database import SESSION_KEY, read_transaction, translated, translation
 from spillstore._digests import new_digest
 from spillstore._ranges import RangeReader, runs
-from spillstore._records import COMBINED, STREAMS, VIEWS, ArtifactRow, view_of
+from spillstore._records import COMBINED, STREAMS, VIEWS, ArtifactRow, View, view_of
 from spillstore._verify import verify
 from spillstore.exceptions import (
     ArtifactNotFoundError,
@@ -30,8 +30,10 @@ from spillstore.exceptions import (
     InvalidSettingError,
     QueryError,
     RangeError,
+    RangeTooLargeError,
     SpillstoreError,
     TargetExistsError,
+    UsageError,
 )
 from spillstore.settings import MIB
 
@@ -268,6 +270,47 @@ class Artifact:
         low, high = (round(min(value, _LARGEST / 1e6) * 1e6) for value in (start, end))
         most = _limit(max_bytes)
         return self._read(stream, holes, lambda ranges: ranges.read_time(low, high, most))
+
+    @_recorded("read", stream="stream")
+    def read(
+        self, *, stream: Stream = "combined", holes: Holes = "raise", max_bytes: int = MAX_BYTES
+    ) -> bytes:
+        """All bytes of a view.
+
+        Raises:
+            RangeTooLargeError: more than ``max_bytes``; ``chunks`` and ``lines`` iterate in flat memory.
+            DroppedRangeError, IntegrityError: as for the ranges.
+        """
+        most = _limit(max_bytes)
+        return self._read(stream, holes, lambda ranges: ranges.read_bytes(0, _LARGEST, most))
+
+    def read_text(
+        self,
+        *,
+        stream: Stream = "combined",
+        holes: Holes = "raise",
+        max_bytes: int = MAX_BYTES,
+        encoding: str = "utf-8",
+        errors: str = "replace",
+    ) -> str:
+        r"""All of a view as text; what is not of that encoding becomes U+FFFD. Line ends stay as they are.
+
+        Args:
+            stream: ``combined``, ``stdout`` or ``stderr``.
+            holes: ``raise`` or ``skip`` what a rolled artifact has dropped.
+            max_bytes: the largest answer that is built in memory.
+            encoding: as for ``bytes.decode``.
+            errors: likewise.
+
+        Raises:
+            UsageError: there is no such encoding, or ``errors="strict"`` and the bytes are not of it.
+            RangeTooLargeError, DroppedRangeError, IntegrityError: as for ``read``.
+        """
+        data = self.read(stream=stream, holes=holes, max_bytes=max_bytes)
+        try:
+            return data.decode(encoding, errors)
+        except (LookupError, UnicodeError) as error:
+            raise UsageError(f"{self._id} cannot be decoded: {error}") from error
 
     @_recorded("read", lines="tail", stream="stream")
     def tail(
@@ -543,6 +586,67 @@ class Artifact:
         for batch in self._batches(start, end, stream, holes, list):
             for run in batch:
                 yield run.data
+
+    def lines(
+        self, *, stream: Stream = "combined", holes: Holes = "raise", max_bytes: int = MAX_BYTES
+    ) -> Iterator[bytes]:
+        r"""The lines of a view with their endings, one by one, in the memory that the longest of them takes.
+
+        Args:
+            stream: ``combined``, ``stdout`` or ``stderr``.
+            holes: ``raise`` or ``skip`` what a rolled artifact has dropped. Of a line that was cut by that, each part is a
+                line of its own.
+            max_bytes: of one line.
+
+        Yields:
+            What is committed when the iteration begins. A last line without an end counts.
+
+        Raises:
+            RangeTooLargeError: a line is longer than ``max_bytes``.
+            RangeError, DroppedRangeError, IntegrityError: as for ``chunks``.
+
+        Example:
+            >>> import tempfile
+            >>> from spillstore import Store
+            >>> with tempfile.TemporaryDirectory() as root, Store(root, free_disk_floor=0).session("s") as session:
+            ...     list(session.put("one\ntwo").lines())
+            [b'one\n', b'two']
+        """
+        view_of(stream)
+        lines = self._lines(stream, holes, _limit(max_bytes))
+        if self._quiet:
+            return lines
+        return self._told(lines, {"stream": stream}, "read", "bytes", len)
+
+    def _lines(self, stream: Stream, holes: Holes, most: int) -> Iterator[bytes]:
+        with self._engine.reader() as connection:
+            ending = self._record(connection).terminator()
+        begun: list[bytes] = []
+        size = position = number = 0
+        for batch in self._batches(0, None, stream, holes, list):
+            for run in batch:
+                if run.start != position and begun:  # the rest of this line was dropped
+                    yield b"".join(begun)
+                    begun, size = [], 0
+                *whole, rest = run.data.split(ending)
+                number, position = run.line, run.start + len(run.data)
+                for part in whole:
+                    if size + len(part) >= most:
+                        raise self._long_line(number, most)
+                    yield b"".join((*begun, part, ending))
+                    begun, size, number = [], 0, number + 1
+                if rest:
+                    begun.append(rest)
+                    size += len(rest)
+                    if size > most:
+                        raise self._long_line(number, most)
+        if begun:
+            yield b"".join(begun)
+
+    def _long_line(self, number: int, most: int) -> RangeTooLargeError:
+        return RangeTooLargeError(
+            f"line {number} of {self._id} has more than max_bytes={most} bytes; raise that, or iterate with chunks()"
+        )
 
     def _batches(
         self,
@@ -957,13 +1061,18 @@ class Artifact:
         """Run ``action`` in one snapshot; a sealed artifact cannot change, so it needs no transaction."""
         view = view_of(stream)
         engine = self._engine
-        algorithm = engine.row.digest_algorithm
         connection = engine.borrow()
         try:
             if self._sealed is not None:
-                return action(RangeReader(connection, self._sealed, algorithm, view, holes))
+                try:
+                    return action(self._ranges(connection, self._sealed, view, holes))
+                except IntegrityError:
+                    if not connection.is_stale():
+                        raise
+            if connection.is_stale():
+                connection = engine.exchange(connection)
             with read_transaction(connection, f"reading {self._id}"):
-                return action(RangeReader(connection, self._record(connection), algorithm, view, holes))
+                return action(self._ranges(connection, self._record(connection), view, holes))
         except IntegrityError as error:
             # Chunks are missing, too, if the artifact was deleted since its row was read.
             self._sealed = None
@@ -975,6 +1084,11 @@ class Artifact:
             raise translation(error, f"reading {self._id}") from error
         finally:
             engine.give_back(connection)
+
+    def _ranges(
+        self, connection: sqlite3.Connection, record: ArtifactRow, view: View, holes: Holes
+    ) -> RangeReader:
+        return RangeReader(connection, record, self._engine.row.digest_algorithm, view, holes)
 
 
 class _Raw(io.RawIOBase):

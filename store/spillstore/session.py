@@ -5,14 +5,15 @@ from __future__ import annotations
 import dataclasses
 import re
 import threading
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypedDict
 
 from spillstore import _full_disk, _sql
 from spillstore import info as infos
 from spillstore._audit import acting, who
 from spillstore._chunker import ALL_BITS
+from spillstore._content import opened
 from spillstore._database import SESSION_KEY, read_transaction
-from spillstore._ids import ARTIFACT_ID, new_artifact_id
+from spillstore._ids import ARTIFACT_ID, named_by, new_artifact_id
 from spillstore._pipeline import Pipeline
 from spillstore._records import ArtifactRow, read_artifact_row
 from spillstore._trash import disk_usage, remove_trash
@@ -26,21 +27,22 @@ from spillstore.exceptions import (
     SessionDeletedError,
     StorageError,
 )
-from spillstore.settings import KIB, Settings
+from spillstore.settings import KIB, Settings, parse_size
 from spillstore.writer import Writer
 
 if TYPE_CHECKING:
     import contextlib
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
     from types import TracebackType
 
     from spillstore._audit import Action
+    from spillstore._content import Content
     from spillstore._engine import Engine
     from spillstore._filters import FilterFactory, Tap
     from spillstore.info import ArtifactInfo, CheckReport, Event, Newline, Page, State
     from spillstore.redaction import Redacted, RedactionRules
-    from spillstore.settings import Policy
+    from spillstore.settings import Policy, Size
 
     Redact = bool | Redacted | RedactionRules | None
 
@@ -72,6 +74,32 @@ def _without_secrets(text: str, rules: RedactionRules, counts: dict[str, int]) -
     for kind, count in found.items():
         counts[kind] = counts.get(kind, 0) + count
     return clean
+
+
+class MetaOptions(TypedDict, total=False):
+    """What is said of an artifact; each is told at ``Session.create``."""
+
+    source: str
+    tool_call_id: str | None
+    command: str | None
+    content_type: str | None
+    newline: Newline
+    limit: Size | None
+    policy: Policy | None
+    redact: Redact
+
+
+class PutOptions(MetaOptions, total=False):
+    """The same, and what is known of content that is already there."""
+
+    exit_code: int | None
+
+
+class CreateOptions(MetaOptions, total=False):
+    """The same, and what looks at the bytes on their way."""
+
+    filters: FilterFactory | None
+    tap: Tap | None
 
 
 class Session:
@@ -107,6 +135,7 @@ class Session:
         self._deleted = deleted
         self._key = key
         self._closed = False
+        self._cleanup = engine.settings.cleanup_on_exit
         self._closing: list[Callable[[], object]] = []
         self._close_guard = threading.Lock()  # protects both, so that two threads release once
 
@@ -143,6 +172,19 @@ class Session:
         """The settings in force."""
         return self._engine.settings
 
+    @property
+    def cleanup_on_exit(self) -> bool:
+        """Whether ``end`` deletes the session; ``close`` keeps it all the same.
+
+        At first that is the store's setting. Tools set it where their profile, or its configuration, wants what is stored to
+        go with the session.
+        """
+        return self._cleanup
+
+    @cleanup_on_exit.setter
+    def cleanup_on_exit(self, value: bool) -> None:
+        self._cleanup = value
+
     # --- writing ----------------------------------------------------------------------------------------
 
     def create(
@@ -153,7 +195,7 @@ class Session:
         command: str | None = None,
         content_type: str | None = None,
         newline: Newline = "lf",
-        limit: int | None = None,
+        limit: Size | None = None,
         policy: Policy | None = None,
         redact: Redact = None,
         filters: FilterFactory | None = None,
@@ -168,8 +210,9 @@ class Session:
             command: the command or arguments.
             content_type: a media type, such as ``text/plain``.
             newline: ``lf``; ``cr`` for text whose lines end in CR alone; ``auto`` to decide between the two at the
-                end, for content that did not come from a process (where a lone CR draws over the line).
-            limit: raw bytes that may be kept; None for the setting.
+                end, CR where no LF stands but as the last byte: for content that did not come from a process (where a
+                lone CR draws over the line).
+            limit: raw bytes that may be kept, also as text such as ``"64MiB"``; None for the setting.
             policy: ``roll``, ``stop`` or ``reject`` at the limit; None for the setting.
             redact: whether secrets are taken out of the output, the command, the source and the media type before anything
                 is stored; rules of its own, or ``Redacted`` by a caller that has done it; None for the store's setting and rules.
@@ -188,9 +231,10 @@ class Session:
         """
         settings = self._engine.settings
         if limit is not None or policy is not None:
+            most = parse_size("limit", limit) if isinstance(limit, str) else limit
             settings = dataclasses.replace(
                 settings,
-                artifact_limit=settings.artifact_limit if limit is None else limit,
+                artifact_limit=settings.artifact_limit if most is None else most,
                 artifact_policy=settings.artifact_policy if policy is None else policy,
             )
         if newline not in _NEWLINES:
@@ -292,21 +336,26 @@ class Session:
 
     def put(
         self,
-        data: bytes | bytearray | memoryview | str | Iterable[bytes],
+        data: Content,
         *,
+        exit_code: int | None = None,
         source: str = "",
         tool_call_id: str | None = None,
         command: str | None = None,
         content_type: str | None = None,
         newline: Newline = "auto",
-        limit: int | None = None,
+        limit: Size | None = None,
         policy: Policy | None = None,
         redact: Redact = None,
     ) -> Artifact:
-        """Store content that is already there: bytes, text, or an iterable of bytes such as an open file.
+        """Store content that is already there: bytes, text, a file by its path, or an iterable of bytes such as an open file.
+
+        What is no content, or cannot be read, is refused before anything is begun. Content above the limit is cut as the
+        policy says; ``info.hole`` tells what ``roll`` has dropped, and the log and the events say that a limit was met.
 
         Args:
             data: the content, stored as ``stdout``.
+            exit_code: of the command that it is the output of.
             source: as for ``create``, and so are the others.
             tool_call_id: the call it answers.
             command: the command or arguments.
@@ -320,30 +369,32 @@ class Session:
             The sealed artifact.
 
         Raises:
+            UsageError: it is no content (a dict, a number, a list of texts ...), or a file that cannot be opened.
             InvalidSettingError, StorageError: as for ``create`` and ``Writer.write``.
         """
-        writer = self.create(
-            source=source,
-            tool_call_id=tool_call_id,
-            command=command,
-            content_type=content_type,
-            newline=newline,
-            limit=limit,
-            policy=policy,
-            redact=redact,
-        )
-        with writer:
-            if isinstance(data, (bytes, bytearray, memoryview, str)):
-                writer.write(data)
-            else:
-                for piece in data:
+        with opened(data) as pieces:
+            writer = self.create(
+                source=source,
+                tool_call_id=tool_call_id,
+                command=command,
+                content_type=content_type,
+                newline=newline,
+                limit=limit,
+                policy=policy,
+                redact=redact,
+            )
+            with writer:
+                writer.exit_code = exit_code
+                for piece in pieces:
                     writer.write(piece)
         return self.artifact(writer.id)
 
     # --- finding ----------------------------------------------------------------------------------------
 
     def artifact(self, artifact_id: str) -> Artifact:
-        """The artifact of that id. One that is refused is recorded, as the event ``denied``.
+        """The artifact of that id, or of a URI ``artifact://ID``. One that is refused is recorded, as the event ``denied``.
+
+        A URI may end in ``?stream=stderr``; which stream is read, each read is told itself.
 
         Raises:
             ArtifactNotFoundError: this session has none of that id; an id of another session looks just the same.
@@ -351,7 +402,7 @@ class Session:
         try:
             return self._artifact(artifact_id)
         except ArtifactNotFoundError:
-            well_formed = isinstance(artifact_id, str) and ARTIFACT_ID.fullmatch(artifact_id)
+            well_formed = isinstance(artifact_id, str) and ARTIFACT_ID.fullmatch(named_by(artifact_id)[0])
             rules = self.redaction()
             told = str(artifact_id)[:_LONGEST_ID]
             told = told if rules is None else rules.redact(told)
@@ -360,15 +411,17 @@ class Session:
 
     def _artifact(self, artifact_id: str) -> Artifact:
         self._check_open()
-        if not isinstance(artifact_id, str) or not ARTIFACT_ID.fullmatch(artifact_id):
-            raise self._engine.not_found(str(artifact_id)[:100])
+        given = artifact_id
+        artifact_id = named_by(given)[0] if isinstance(given, str) else ""
+        if not ARTIFACT_ID.fullmatch(artifact_id):
+            raise self._engine.not_found(str(given)[:100])
         with self._engine.reader() as connection:
             record = self._engine.artifact_row(connection, artifact_id)
         self._engine.audit.about(artifact_id)
         return Artifact(self._engine, artifact_id, record)
 
     def exists(self, artifact_id: str) -> bool:
-        """Whether this session holds an artifact of that id."""
+        """Whether this session holds an artifact of that id or URI."""
         try:
             self._artifact(artifact_id)
         except ArtifactNotFoundError:
@@ -392,17 +445,20 @@ class Session:
         *,
         source: str | None = None,
         state: State | None = None,
+        tool_call_id: str | None = None,
         since: float | None = None,
-        limit: int = _PAGE,
+        limit: int | None = None,
         cursor: str | None = None,
     ) -> Page[Artifact]:
-        """The newest artifacts first, a page at a time.
+        """The newest artifacts first: iterate over all of them, or take a page at a time.
 
         Args:
             source: only those of this tool.
             state: only ``open``, ``sealed`` or ``interrupted`` ones.
+            tool_call_id: only those that answer this tool call.
             since: only those begun at this time or later, in seconds since 1970.
-            limit: the most that a page holds.
+            limit: the most that a page holds, and then only that page is iterated over; None for pages of 100, and all of
+                them are.
             cursor: a former page's ``cursor``, for the next one.
 
         Returns:
@@ -411,31 +467,77 @@ class Session:
         Raises:
             InvalidSettingError: a filter, limit or cursor that means nothing.
         """
-        found, following = self._page(source, state, since, limit, cursor)
-        return infos.Page([Artifact(self._engine, record.artifact_id, record) for record in found], following)
+
+        def page(cursor: str | None) -> Page[Artifact]:
+            found, following = self._page(source, state, tool_call_id, since, limit, cursor)
+            artifacts = [Artifact(self._engine, record.artifact_id, record) for record in found]
+            return infos.Page(artifacts, following, page if limit is None else None)
+
+        return page(cursor)
 
     def infos(
         self,
         *,
         source: str | None = None,
         state: State | None = None,
+        tool_call_id: str | None = None,
         since: float | None = None,
-        limit: int = _PAGE,
+        limit: int | None = None,
         cursor: str | None = None,
     ) -> Page[ArtifactInfo]:
         """Like ``artifacts``, but what is known of each, read in one snapshot."""
-        found, following = self._page(source, state, since, limit, cursor)
-        return infos.Page([info_of(self._engine, record) for record in found], following)
+
+        def page(cursor: str | None) -> Page[ArtifactInfo]:
+            found, following = self._page(source, state, tool_call_id, since, limit, cursor)
+            told = [info_of(self._engine, record) for record in found]
+            return infos.Page(told, following, page if limit is None else None)
+
+        return page(cursor)
+
+    def find(self, tool_call_id: str) -> Artifact:
+        """The newest artifact that answers a tool call; ``artifacts(tool_call_id=...)`` has all of them.
+
+        Cost: a look at each artifact's row, 7 ms at 10,000 of them.
+
+        Raises:
+            ArtifactNotFoundError: there is none.
+            InvalidSettingError: the id is no text.
+
+        Example:
+            >>> import tempfile
+            >>> from spillstore import Store
+            >>> with tempfile.TemporaryDirectory() as root, Store(root, free_disk_floor=0).session("s") as session:
+            ...     _ = session.put("one", tool_call_id="call_1")
+            ...     session.find("call_1").read()
+            b'one'
+        """
+        if not isinstance(tool_call_id, str):
+            raise InvalidSettingError(f"tool_call_id must be a string, not {tool_call_id!r}")
+        for artifact in self.artifacts(tool_call_id=tool_call_id, limit=1):
+            return artifact
+        raise ArtifactNotFoundError(
+            f"session {self.id!r} holds no artifact of the tool call {tool_call_id[:100]!r}; Session.infos() lists what "
+            "there is"
+        )
 
     def _page(
-        self, source: str | None, state: str | None, since: float | None, limit: int, cursor: str | None
+        self,
+        source: str | None,
+        state: str | None,
+        tool_call_id: str | None,
+        since: float | None,
+        limit: int | None,
+        cursor: str | None,
     ) -> tuple[list[ArtifactRow], str | None]:
+        limit = _PAGE if limit is None else limit
         if state is not None and state not in _STATES:
             raise InvalidSettingError(f"state must be one of {', '.join(_STATES)}, not {state!r}")
         before_us, before_key = _place(limit, cursor)
         self._check_open()
         if source is not None and self._engine.settings.hidden_metadata:
             source = self._hidden(source)
+        if tool_call_id is not None and (rules := self.redaction()) is not None:
+            tool_call_id = rules.named(tool_call_id)  # as it was when it was stored
         out: list[ArtifactRow] = []
         with self._engine.reader() as connection, read_transaction(connection, "listing"):
             while True:
@@ -447,6 +549,7 @@ class Session:
                         "before_us": before_us,
                         "before_key": before_key,
                         "source": _storable(source),
+                        "tool_call_id": _storable(tool_call_id),
                         "limit": min(limit, _PAGE) + 1,
                     },
                 ).fetchall()
@@ -473,10 +576,10 @@ class Session:
         tool_call_id: str | None = None,
         since: float | None = None,
         until: float | None = None,
-        limit: int = _PAGE,
+        limit: int | None = None,
         cursor: str | None = None,
     ) -> Page[Event]:
-        """What happened in the session, the newest first, a page at a time.
+        """What happened in the session, the newest first: iterate over all of it, or take a page at a time.
 
         Args:
             kind: only these: ``create``, ``seal``, ``read``, ...
@@ -485,7 +588,7 @@ class Session:
             tool_call_id: only what was done for this tool call.
             since: only from this time on, in seconds since 1970.
             until: only before this time.
-            limit: the most that a page holds.
+            limit: the most that a page holds; None for 100, and iteration over all pages, as for ``artifacts``.
             cursor: a former page's ``cursor``, for the next one.
 
         Returns:
@@ -494,7 +597,8 @@ class Session:
         Raises:
             InvalidSettingError: a limit or cursor that means nothing.
         """
-        before_us, before_key = _place(limit, cursor)
+        most = _PAGE if limit is None else limit
+        before_us, before_key = _place(most, cursor)
         if cursor is None and until is not None:
             before_us = int(until * 1e6)
         self._check_open()
@@ -504,16 +608,31 @@ class Session:
             "before_us": before_us,
             "before_key": before_key,
             "kind": kind,
-            "artifact_id": artifact_id,
+            "artifact_id": None if artifact_id is None else named_by(artifact_id)[0],
             "actor": actor,
             "tool_call_id": tool_call_id,
-            "limit": limit + 1,
+            "limit": most + 1,
         }
         self._engine.audit.flush()
         with self._engine.reader() as connection:
             rows = connection.execute(_sql.EVENTS_PAGE, parameters).fetchall()
-        following = f"{rows[limit - 1][1]}-{rows[limit - 1][0]}" if len(rows) > limit else None
-        return infos.Page([infos.event_of(row) for row in rows[:limit]], following)
+        following = f"{rows[most - 1][1]}-{rows[most - 1][0]}" if len(rows) > most else None
+        found = [infos.event_of(row) for row in rows[:most]]
+        if limit is not None:
+            return infos.Page(found, following)
+
+        def page(cursor: str) -> Page[Event]:
+            return self.events(
+                kind=kind,
+                artifact_id=artifact_id,
+                actor=actor,
+                tool_call_id=tool_call_id,
+                since=since,
+                until=until,
+                cursor=cursor,
+            )
+
+        return infos.Page(found, following, page)
 
     def new_events(
         self,
@@ -564,6 +683,7 @@ class Session:
         if not self._engine.still_there():
             raise SessionDeletedError(f"session {self.id!r} was deleted")
         self._engine.audit.flush()
+        artifact_id = None if artifact_id is None else named_by(artifact_id)[0]
         wanted = {"kind": kind, "artifact_id": artifact_id, "actor": actor, "tool_call_id": tool_call_id}
         wanted = {name: value for name, value in wanted.items() if value is not None}
         from_us = 0 if since is None else int(since * 1e6)
@@ -702,7 +822,7 @@ class Session:
         cursor: str | None = None
         while True:
             try:
-                records, cursor = self._page(None, None, None, _PAGE, cursor)
+                records, cursor = self._page(None, None, None, None, _PAGE, cursor)
             except IntegrityError as error:
                 problems.append(str(error))
                 break
@@ -746,15 +866,17 @@ class Session:
     def end(self, *, cleanup: bool | None = None) -> None:
         """Record that the conversation is over and close; delete at once where ``cleanup_on_exit`` is set.
 
+        That is the setting of the store, or what a tool with a profile that wants it has made of the property.
+
         Args:
-            cleanup: delete it, or keep it, whatever the setting says; a profile says so in its own ``cleanup_on_exit``.
+            cleanup: delete it, or keep it, whatever was said before.
 
         Raises:
             SessionBusyError: it is to be deleted and somebody else holds it.
         """
         self._check_open()
         self._before_close()
-        if self._engine.settings.cleanup_on_exit if cleanup is None else cleanup:
+        if self._cleanup if cleanup is None else cleanup:
             self.delete()
             return
         self._engine.end_session()

@@ -10,12 +10,13 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from spillstore.exceptions import InvalidSettingError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
+    from typing import Unpack
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -27,6 +28,7 @@ StorePolicy = Literal["refuse", "collect"]
 Durability = Literal["normal", "full"]
 DigestName = Literal["blake3", "sha256"]
 AuditLevel = Literal["full", "writes", "off"]
+Size = int | str  # bytes: a whole number, or a text such as "64MiB"
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "artifact_policy": ("roll", "stop", "reject"),
@@ -38,6 +40,45 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 }
 _UNITS = {"": 1, "b": 1, "k": KIB, "kib": KIB, "m": MIB, "mib": MIB, "g": GIB, "gib": GIB}
 _SIZE = re.compile(r"(\d+)\s*([a-z]*)", re.IGNORECASE)
+
+
+class SettingsOptions(TypedDict, total=False):
+    """The settings as arguments, for type checkers and editors; what each means is told by ``Settings``.
+
+    None leaves what the environment or the default says. A test compares it with ``Settings``.
+    """
+
+    artifact_limit: Size | None
+    artifact_policy: Policy | None
+    session_quota: Size | None
+    session_policy: SessionPolicy | None
+    store_quota: Size | None
+    store_policy: StorePolicy | None
+    free_disk_floor: Size | None
+    free_disk_floor_fraction: float | None
+    artifacts_per_minute: int | None
+    queue_bytes: Size | None
+    hold_back: float | None
+    commit_interval: float | None
+    commit_bytes: Size | None
+    busy_timeout: float | None
+    retention: float | None
+    collect_interval: float | None
+    redact: bool | None
+    durability: Durability | None
+    digest: DigestName | None
+    digest_key_file: str | None
+    cleanup_on_exit: bool | None
+    hidden_metadata: bool | None
+    audit: AuditLevel | None
+    audit_events: int | None
+    audit_age: float | None
+    audit_keep: bool | None
+
+
+SIZES = frozenset(
+    {"artifact_limit", "session_quota", "store_quota", "free_disk_floor", "queue_bytes", "commit_bytes"}
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -117,12 +158,14 @@ class Settings:
             _check(field.name, getattr(self, field.name), field.default)
 
     @classmethod
-    def load(cls, environ: Mapping[str, str] | None = None, /, **overrides: object) -> Settings:
+    def load(
+        cls, environ: Mapping[str, str] | None = None, /, **overrides: Unpack[SettingsOptions]
+    ) -> Settings:
         """Defaults, overlaid by the environment, overlaid by ``overrides``.
 
         Args:
             environ: the variables to read; None for the process's own.
-            overrides: settings by name; None leaves the lower layer's value.
+            overrides: settings by name; None leaves the lower layer's value. A size may be a text such as ``"64MiB"``.
 
         Returns:
             The settings.
@@ -137,13 +180,11 @@ class Settings:
             variable = f"SPILLSTORE_{name.upper()}"
             if text := environ.get(variable, ""):
                 values[name] = _parse(variable, text, default)
+        check_names("setting", overrides, fields)
         for name, value in overrides.items():
-            if name not in fields:
-                raise InvalidSettingError(
-                    f"no setting is called {name!r}; there are: {', '.join(sorted(fields))}"
-                )
             if value is not None:
-                values[name] = value
+                is_text = name in SIZES and isinstance(value, str)
+                values[name] = parse_size(name, str(value)) if is_text else value
         return cls(**values)  # type: ignore[arg-type]  # __post_init__ checks each value's type
 
 
@@ -166,6 +207,26 @@ def _check(name: str, value: object, default: object) -> None:
             raise InvalidSettingError(f"{name} must be one of {', '.join(_CHOICES[name])}, not {value!r}")
     elif isinstance(value, (int, float)) and not (_AT_LEAST.get(name, 0) <= value < 2**62):
         raise InvalidSettingError(f"{name} must be at least {_AT_LEAST.get(name, 0)}, not {value!r}")
+
+
+def check_names(what: str, given: Collection[str], known: Collection[str]) -> None:
+    """Refuse names that there are not, with those that may be meant.
+
+    Args:
+        what: a name stands for: ``setting``, ``option``.
+        given: the names.
+        known: those that there are.
+
+    Raises:
+        InvalidSettingError: one of them is unknown.
+    """
+    for name in given:
+        if name not in known:
+            import difflib  # noqa: PLC0415  # only for a mistake
+
+            near = difflib.get_close_matches(name, known, 1)
+            meant = f"did you mean {near[0]}? There are" if near else "there are"
+            raise InvalidSettingError(f"no {what} is called {name!r}; {meant}: {', '.join(known)}")
 
 
 def parse_size(name: str, text: str) -> int:

@@ -60,11 +60,13 @@ from spillstore.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import Unpack
 
     from spillstore._clock import Clock
     from spillstore._folders import Folder
     from spillstore.info import CollectReport, Event, Fate, Page, SessionInfo
     from spillstore.redaction import RedactionRules
+    from spillstore.settings import SettingsOptions
 
 MEMORY = "memory:"
 _UNFINISHED = 60.0  # seconds after which a folder that is being made is one that was not finished
@@ -101,7 +103,7 @@ class Store:
         redaction: RedactionRules | None = None,
         clock: Clock | None = None,
         digest_key: bytes | str | os.PathLike[str] | None = None,
-        **settings: object,
+        **settings: Unpack[SettingsOptions],
     ) -> None:
         """Name a store; nothing is made on disk before the first session.
 
@@ -112,7 +114,7 @@ class Store:
             clock: where to read the time; a test brings its own.
             digest_key: 32 random bytes or more, or the path of a file that holds them; None for what the setting
                 ``digest_key_file`` names. Sessions made with a key can be read with that key alone.
-            settings: see ``Settings``; they win over the environment.
+            settings: see ``Settings``; they win over the environment. A size may be a text: ``artifact_limit="64MiB"``.
 
         Raises:
             InvalidSettingError: an unknown setting or a value out of range.
@@ -715,8 +717,9 @@ class Store:
                     with _forks.using:
                         _upgrade.upgrade(path, settings)
                     return Engine(path, settings, clock, read_only=False, key=key, expected=expected)
-        except SpillstoreError:
-            if not path.exists():
+        except SpillstoreError as error:
+            # By now somebody may have made another one of that name.
+            if isinstance(error.__cause__, FileNotFoundError) or not path.exists():
                 raise _VanishedError from None
             raise
 

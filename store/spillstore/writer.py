@@ -63,6 +63,19 @@ class Writer:
         """Bytes handed to ``write`` so far."""
         return self._pipeline.received
 
+    @property
+    def exit_code(self) -> int | None:
+        """The exit code that the artifact is sealed with; set it before the block ends.
+
+        Raises:
+            UsageError: it is set to what is no whole number of 64 bits, or None for none.
+        """
+        return self._exit_code
+
+    @exit_code.setter
+    def exit_code(self, value: int | None) -> None:
+        self._exit_code = _code(value)
+
     def write(
         self, data: bytes | bytearray | memoryview | str, stream: Literal["stdout", "stderr"] = "stdout"
     ) -> int:
@@ -113,13 +126,15 @@ class Writer:
         """Commit everything and seal the artifact. Later calls do nothing.
 
         Args:
-            exit_code: of the command whose output this was.
+            exit_code: of the command whose output this was; None for what the property says.
             redactions: how many secrets of each kind a caller has taken out itself (``redact=Redacted(...)``), to be recorded.
 
         Raises:
+            UsageError: an exit code that is no whole number.
             StorageError: something could not be stored; the artifact is ``interrupted`` and keeps what was committed.
         """
-        ending = Ending("sealed", exit_code=exit_code, redactions=dict(redactions or {}))
+        code = self._exit_code if exit_code is None else _code(exit_code)
+        ending = Ending("sealed", exit_code=code, redactions=dict(redactions or {}))
         self._engine.end(self._pipeline, ending)
 
     def abort(self, reason: str) -> None:
@@ -164,6 +179,14 @@ class Writer:
         self._engine.audit.add("limit", row.artifact_id, detail, tool_call_id=row.tool_call_id)
         self._engine.discard(self._pipeline, error)
         raise error
+
+
+def _code(value: object) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not -(2**63) <= value < 2**63:
+        raise UsageError(f"exit_code must be a whole number or None, not {str(value)[:80]!r}")
+    return value
 
 
 def _as_bytes(data: object) -> bytes:

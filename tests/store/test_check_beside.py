@@ -115,8 +115,8 @@ def test_a_session_that_is_deleted_beside_a_check_of_the_store_is_not_damaged(ro
         borrowed = []
 
         def delete():
-            in_another_process(root, "session.delete(force=True)")
             borrowed.append(same._engine.borrow())
+            in_another_process(root, "session.delete(force=True)")
 
         left = between(delete)
         assert 0 == store.check()

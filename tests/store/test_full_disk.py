@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from spillstore import Store, _locks
 from spillstore._database import connect_alone
 from spillstore._trash import bury
 
-DATA = os.urandom(200_000)
+DATA = random.Random(7).randbytes(200_000)  # in which no secret seems to be
 # A process that may make no file longer than nothing: each write fails, in SQLite and outside it.
 FILLED = """
 import contextlib, os

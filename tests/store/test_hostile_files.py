@@ -92,7 +92,6 @@ SCHEMAS = {
         "CREATE VIEW v_events AS SELECT load_extension('x') AS event_key",
     ),
     "one table more": ("CREATE TABLE extra (a)",),
-    "statistics": ("ANALYZE",),
     "virtual table": ("CREATE VIRTUAL TABLE extra USING fts5(a)",),
     "generated column": ("ALTER TABLE artifact ADD COLUMN extra AS (printf('%.999999999d', size))",),
     "check": (

@@ -294,3 +294,31 @@ def test_claims_that_were_never_finished_are_removed(plain_store):
 def test_the_dead_of_a_folder_that_went_are_nobodys(tmp_path):
     """An opening beside a deletion: there is nothing to be removed any more."""
     _locks.remove_dead(tmp_path / "gone")
+
+
+def test_a_session_that_is_deleted_and_made_anew_while_it_is_opened_is_opened(plain_store, monkeypatch):
+    """A folder that goes between two steps of an opening, and is there again when it has failed, is tried again."""
+    with plain_store.session("test") as session:
+        session.put(b"old")
+    claim = _locks.Owner
+    attempts = []
+
+    def elsewhere(do):
+        script = f"import sys; from spillstore import Store; {do}"
+        subprocess.run([sys.executable, "-c", script, str(plain_store.root)], check=True)
+
+    def claim_in_vain(folder):
+        attempts.append(folder)
+        if len(attempts) > 1:
+            return claim(folder)
+        elsewhere("Store(sys.argv[1], free_disk_floor=0).delete('test')")
+        try:
+            return claim(folder)
+        finally:
+            elsewhere("Store(sys.argv[1], free_disk_floor=0).session('test').close()")
+
+    monkeypatch.setattr(_locks, "Owner", claim_in_vain)
+    with plain_store.session("test") as session:
+        assert [] == session.artifacts().items
+        session.put(b"new")
+    assert 2 == len(attempts)

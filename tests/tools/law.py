@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from spillstore_tools.preview.parts import Gap, Note, Shown
 
 STRING_LIMIT = 65536
+TO_END, ALL = "\ud800", "\ud801"  # an escape sequence that erases; no text holds half a surrogate
 C1_STRINGS = "\x90\x98\x9e\x9f"
 BREAKS = "\r\n\x1b\x9b\x9d" + C1_STRINGS
 
@@ -39,7 +40,7 @@ CLUSTERS = [
 
 TOKENS = [
     *(b"a", b"b 12", b"Z", b" ", b"\t", b"\x00", b"\x07", b"\x0b", b"\x7f", b"error: x", b"0;31m", b"[", b"]", b"\\"),
-    *(b"\x1b", b"\x1b[", b"\x1b[31m", b"\x1b[0", b"\x1b(B", b"\x1b7", b"\x1b ", b"\x1b]0;t\x07", b"\x1b]8;;u\x1b\\"),
+    *(b"\x1b", b"\x1b[", b"\x1b[31m", b"\x1b[0", b"\x1b(B", b"\x1b7", b"\x1b ", b"\x1b[K", b"\x1b[2K", b"\x1b]0;t\x07", b"\x1b]8;;u\x1b\\"),
     *(b"\x1b]", b"\x1bP", b"\x1bX", b"\x1b^", b"\x1b_", b"\x1b\\", b"\x1bPq\x07\x1b\\", b"\x9b", b"\xff", b"\xe2\x82"),
     *("\x9b31m".encode(), "\x9b".encode(), "\x9d".encode(), "\x9c".encode(), "\x90".encode(), "\x85".encode()),
     *(b"\xc2", b"\xf0\x9f\x91", b"\x80", "é".encode(), "世".encode(), "👩‍👧".encode(), "🇩🇪".encode(), b"\xcc\x81"),
@@ -77,17 +78,20 @@ def lines_of(data: bytes, terminator: bytes = b"\n") -> list[bytes]:
 
 
 def _visible(line: bytes) -> str:
-    text = _without_escapes(_characters(line))
-    shown = ""
-    for state in text.split("\r"):
-        screen: list[str] = []
-        for character in state:
-            if character == "\b":
-                screen = screen[:-1]
-            elif character == "\t" or not (character < " " or "\x7f" <= character <= "\x9f"):
-                screen.append(character)
-        shown = "".join(screen) or shown
-    return shown
+    """A screen of one line, character by character."""
+    screen: dict[int, str] = {}
+    cursor, erased = 0, False
+    for character in _without_escapes(_characters(line)):
+        if character in "\r\b":
+            cursor = 0 if character == "\r" else max(0, cursor - 1)
+        elif character in {TO_END, ALL}:
+            cursor = 0 if character == ALL else cursor
+            erased = erased or cursor == 0
+            screen = {place: shown for place, shown in screen.items() if cursor == 0 or place < cursor}
+        elif character == "\t" or not (character < " " or "\x7f" <= character <= "\x9f"):
+            screen = {} if erased else screen
+            screen[cursor], cursor, erased = character, cursor + 1, False
+    return "".join(screen[place] for place in sorted(screen))
 
 
 def _characters(data: bytes) -> str:
@@ -110,7 +114,9 @@ def _without_escapes(text: str) -> str:
     out, at = "", 0
     while at < len(text):
         behind = _behind_escape(text, at)
-        out += "" if behind > at else text[at]
+        erasers = {"[K": TO_END, "[0K": TO_END, "[2K": ALL}
+        escape = text[at:behind].replace("\x9b", "\x1b[").removeprefix("\x1b")
+        out += erasers.get(escape, "") if behind > at else text[at]
         at = max(behind, at + 1)
     return out
 

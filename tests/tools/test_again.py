@@ -142,6 +142,58 @@ def test_the_same_command_again_keeps_no_second_copy(session):
     assert first.stdout == second.stdout
 
 
+@pytest.mark.parametrize(
+    ("name", "layout"),
+    [
+        ("default", "[artifact {}; exit code 3]\n"),
+        ("pipe", "stdout:\n"),
+        ("pipe", "\nstderr:\nwarned\n"),
+        ("pipe", "\n\nexit code: 3"),
+        ("opencode", "<stdout truncated: 20,000 lines total>\nFull output saved to: artifact {}, stdout\n"),
+        ("omni", " characters omitted]\n"),
+        ("acode", "[Artifact: {}] "),
+    ],
+)
+def test_a_repeated_output_keeps_the_layout_of_its_profile(session, name, layout):
+    """The second time the text is that of the profile, leads to the first artifact, and says whose exit code that has."""
+    command = "seq -f '%05.0f some text of a line' 1 20000; sleep 0.2; echo warned >&2; exit "
+    first = run(session, f"{command}0", profile=name)
+    second = run(session, f"{command}3", profile=name)
+    assert {first.artifact_id} == ids(session) == {second.artifact_id}
+    assert layout.format(first.artifact_id) in second.text
+    assert (
+        f"this is all of artifact {first.artifact_id} again (of a command that ended with exit code 0)"
+        in second.text
+    )
+    assert 3 == second.exit_code
+    assert [each["total"] for each in first.truncated.values()] == [
+        each["total"] for each in second.truncated.values()
+    ]
+    assert first.truncated.keys() == second.truncated.keys()
+    assert len(first.omissions) == len(second.omissions)
+
+
+def test_a_repeated_run_is_on_record(session):
+    """The command, exit code and time of a run whose output is not kept stand in the audit log, beside the artifact."""
+    first = run(session, "seq 1 30000")
+    run(session, "seq 1 30000; exit 3")
+    details = [
+        event.detail for event in session.events(kind="preview") if event.artifact_id == first.artifact_id
+    ]
+    (repeat,) = [detail for detail in details if detail.get("again")]
+    assert ("seq 1 30000; exit 3", 3) == (repeat["command"], repeat["exit_code"])
+    assert repeat["started"] >= session.artifact(first.artifact_id).info.created
+    assert repeat["milliseconds"] >= 0
+
+
+def test_the_same_bytes_on_another_stream_are_not_the_same(session):
+    """An output whose lines came from the other stream is not told in the streams of the first."""
+    first = run(session, "seq 1 30000", profile="pipe")
+    second = run(session, "seq 1 30000 >&2", profile="pipe")
+    assert first.artifact_id == second.artifact_id
+    assert "stdout:" not in second.text
+
+
 def test_two_tools_may_print_the_same(session, artifact):
     """A tool that is no command has an artifact of its own, unless it hands on what was read."""
     processor = TruncationProcessor(session)

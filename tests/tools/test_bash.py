@@ -133,7 +133,7 @@ def test_a_profile_that_does_not_exist(session, call):
         ("tty", 1, "not a tty"),
         ("exit 256", 0, "[exit code 0]"),
         ("printf '\\033[31mred\\033[0m\\n'", 0, "red\n[exit code 0]"),
-        ("printf '10%%\\r50%%\\r100%%\\n'", 0, "100%\n[exit code 0]"),
+        ("printf '10%%\\r50%%\\r100%%\\n'", 0, "100%\n[6 characters were drawn over"),
         ("printf '\\0\\1\\2\\377'", 0, "4 bytes"),
     ],
 )

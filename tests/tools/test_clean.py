@@ -14,6 +14,7 @@ from spillstore_tools.preview.clean import (
     is_clean,
     joined,
     one_line,
+    redrawn,
     split_lines,
     whole_cut,
 )
@@ -66,7 +67,15 @@ def test_length(data, terminator):
         (b"a\x1b", "a"),
         (b"10%\r50%\r100%\r\n", "100%\n"),
         (b"10%\r50%\r\x1b[K\r", "50%"),
-        (b"abc\b\b\bxy\b", "x"),
+        (b"abc\b\b\bxy\b", "xyc"),
+        (b"abc\b", "abc"),
+        (b"abcdef\rXY", "XYcdef"),
+        (b"abcdef\rXY\r\n", "XYcdef\n"),
+        (b"abcdef\r\x1b[KXY", "XY"),
+        (b"abcdef\x1b[2K\rXY", "XY"),
+        (b"abcdef\rX\x1b[0KY", "XY"),
+        (b"abc\b\b\x1b[Kd", "ad"),
+        ("abcdef\rX\x9bK".encode(), "X"),
         (b"\b\ba", "a"),
         (b"_\bb_\bo_\bl_\bd", "bold"),
         (b"a\x00b\x07c\x0bd\x0ce\x7ff\tg", "abcdef\tg"),
@@ -118,8 +127,39 @@ def test_positions(line, terminator):
     places = [positions.offset(index) for index in range(1, len(positions.text) + 1)]
     assert sorted(places) == places
     for index, place in enumerate(places, 1):
+        if not positions.divides(index):
+            continue
         assert positions.text[:index] == clean(line[:place], terminator)
         assert positions.text[index:] == clean(line[place:], terminator)
+
+
+def test_where_a_line_may_be_cut():
+    """What was drawn over is cut at no place; what is drawn behind that, and other lines, at every place."""
+    lines = (b"abcdef\rXY", b"ab\rcdef", b"abcd", b"\x1b[1mab\x1b[K\xffd\r\n", b"ab\r\x1b[Kcdef")
+    found = [
+        [index for index in range(1, len(clean(line)) + 1) if Positions(line).divides(index)]
+        for line in lines
+    ]
+    assert [[6], [2, 3, 4], [1, 2, 3, 4], [1, 2, 3, 4, 5], [1, 2, 3, 4]] == found
+
+
+@pytest.mark.parametrize(
+    ("data", "hidden"),
+    [
+        (b"abcdef\rXY", 2),
+        (b"abcdef\rabcdefg\n", 0),
+        (b"1%\r2%\r\n3%\r4%\n", 4),
+        (b"abc\r\x1b[Kd", 3),
+        (b"abcdef\rX\x1b[K", 6),
+        (b"abc\r\x1b[K\n", 0),
+        (b"_\bb_\bo x\bx", 0),
+        (b"-\b\\\b|\b/", 3),
+        (b"plain \x1b[31mred\x1b[K\r\n", 0),
+    ],
+)
+def test_redrawn(data, hidden):
+    """What nobody sees any more is counted; what is drawn again as it was, or only bold, is seen."""
+    assert hidden == redrawn(data)
 
 
 @given(lines_with_endings, st.data())

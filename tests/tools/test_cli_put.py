@@ -485,3 +485,28 @@ def test_truncation_can_be_switched_off(cli, root, big, monkeypatch):
     assert cli("put", big, "--source", "vault", "--profile", "acode").out == BIG
     assert not root.exists()
     assert len(cli("put", big, "--source", "other", "--profile", "acode").text) <= 8000
+
+
+def test_a_file_that_is_not_there_leaves_nothing_behind(cli, root, tmp_path):
+    """Neither an artifact nor a session nor a store is made for what cannot be opened."""
+    for options in ([], ["--profile", "default"]):
+        answer = cli("put", tmp_path / "nosuchfile", *options)
+        assert answer.code == 125
+        assert "No such file" in answer.err
+        assert not root.exists()
+
+
+@pytest.mark.parametrize("policy", ["roll", "stop"])
+def test_put_of_more_than_the_limit_says_so(cli, tmp_path, policy):
+    """It stands on stderr with the way out, and the exit code is 1; at the limit nothing is said."""
+    (tmp_path / "log").write_bytes(b"line\n" * 2_001)
+    settings = {"SPILLSTORE_ARTIFACT_LIMIT": "10000", "SPILLSTORE_ARTIFACT_POLICY": policy}
+    for options in ([], ["--json"]):
+        answer = cli("put", tmp_path / "log", *options, env=settings)
+        assert "SPILLSTORE_ARTIFACT_LIMIT raises that" in answer.err
+        assert bool(options) or re.search(r"NOT KEPT WHOLE: .*9.8 KiB", answer.err)
+        assert answer.code == 1
+        assert answer.json["received"] == 10_005 if options else answer.text.startswith("art_")
+    (tmp_path / "log").write_bytes(b"line\n" * 2_000)
+    answer = cli("put", tmp_path / "log", env=settings)
+    assert (answer.code, answer.err) == (0, "")

@@ -111,3 +111,21 @@ def test_line_that_is_too_long(cli, put):
     answer = cli("show", "@last", "--lines", "1")
     assert (answer.code, answer.out) == (2, b"")
     assert "--bytes" in answer.err
+
+
+def test_a_uri_names_an_artifact_and_its_stream(cli, store):
+    """What a result names as ``artifact://ID?stream=stderr`` is an id for every command; ``--stream`` wins."""
+    with store.session("default") as session, session.create() as writer:
+        writer.write("out\n")
+        writer.write("err\n", stream="stderr")
+    uri = f"artifact://{writer.id}"
+    assert [cli(command, uri).out for command in ("cat", "tail")] == [b"out\nerr\n"] * 2
+    assert cli("cat", f"{uri}?stream=stderr").out == b"err\n"
+    assert cli("cat", f"{uri}?stream=stderr", "--stream", "stdout").out == b"out\n"
+    assert cli("search", f"{uri}?stream=stderr", "r").text.count("err") == 1
+    assert cli("info", uri, "--json").json["id"] == writer.id
+    assert cli("verify", uri).code == 0
+    assert "2 lines" not in cli("diff", uri, f"{uri}?stream=stdout").err
+    assert writer.id in cli("audit", "--artifact", uri, "--json").text
+    assert cli("cat", "artifact://art_1_a").code == 125
+    assert cli("rm", uri).code == 0

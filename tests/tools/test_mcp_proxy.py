@@ -29,6 +29,7 @@ from spillstore_tools.mcp import _pieces
 from spillstore_tools.mcp._lines import lines
 from spillstore_tools.mcp._listing import Names, relaxed
 from spillstore_tools.mcp._results import BINARY, META, TOGETHER, Call, Fitter
+from spillstore_tools.mcp.outputs import RESULT
 from spillstore_tools.mcp.proxy import INSTRUCTIONS
 from spillstore_tools.schemas import READING_ARGUMENTS
 from spillstore_tools.toolbox import Toolbox
@@ -162,7 +163,7 @@ def test_our_tools_are_all_reading_tools_of_a_toolbox(plain_store):
     with plain_store.session("s") as session:
         expected = [each for each in Toolbox(session).definitions("mcp") if each["name"] != "bash"]
     found = [json.loads(each) for each in Names(()).definitions()]
-    assert [{name: each[name] for name in expected[0]} for each in found] == expected
+    assert expected == found
 
 
 @pytest.mark.parametrize("mode", ERAS)
@@ -201,7 +202,7 @@ def test_a_large_result_is_stored_and_can_be_fetched(store, mode):
     assert f'get_artifact(id="{stored["id"]}", start_line=1' in preview
     assert (stored["of"], stored["bytes"]) == (0, 90_000)
     assert part.content[0].text.count("0123456789 abcdef\n") == 2
-    assert part.structured_content["first_line"] == 4999
+    assert part.meta[RESULT]["first_line"] == 4999
     assert (wrong.is_error, odd.is_error) == (True, True)
     assert "404 not found" in wrong.content[0].text
     assert stored["id"] in listed.content[0].text
@@ -332,7 +333,7 @@ def test_pictures_above_the_bound_are_stored_decoded(store):
 @pytest.mark.parametrize("mode", ERAS)
 @pytest.mark.parametrize("words", [True, False])
 def test_structured_content_gives_way_to_a_short_value(store, mode, words):
-    """The client, which validates, takes it; the artifact has the JSON; the preview is there once."""
+    """The client, which validates, takes it; the artifact has the JSON; the preview is in it, and in the content once."""
 
     async def use(found):
         await found.list_tools()
@@ -344,6 +345,9 @@ def test_structured_content_gives_way_to_a_short_value(store, mode, words):
     stored = result.meta[META][-1]
     assert (stored["of"], stand_in["artifact_id"]) == ("structuredContent", stored["id"])
     assert stored["id"] in stand_in["notice"]
+    assert f'get_artifact(id="{stored["id"]}"' in stand_in["preview"]
+    assert len(stand_in["preview"]) <= 8000
+    assert words or result.content[0].text == stand_in["preview"]
     assert len(result.content) == 1
     assert len(result.content[0].text) <= 8000
     with store.session("named", read_only=True) as session:
@@ -522,7 +526,7 @@ def test_in_front_of_our_own_server(store):
     async def use(found):
         names = [each.name for page in await pages_of(found, "list_tools", "tools") for each in page.tools]
         ran = await found.call_tool("bash", {"command": "seq 1 30000"})
-        identity = ran.structured_content["artifact_id"]
+        identity = ran.meta[RESULT]["artifact_id"]
         page = await found.call_tool("get_artifact", {"id": identity, "max_chars": 50_000})
         mine = await found.call_tool("spillstore_artifact_info", {"id": identity})
         return names, ran, page, mine
@@ -895,6 +899,7 @@ def test_storing_on_a_disk_that_cannot_be_written(talk, tmp_path):
     )
     result = it.answer("say", lines=[line])["result"]
     assert result["structuredContent"]["spillstore"]["artifact_id"] is None
+    assert "NOT STORED COMPLETELY" in result["structuredContent"]["spillstore"]["preview"]
     assert "NOT STORED COMPLETELY" in result["content"][0]["text"]
 
 

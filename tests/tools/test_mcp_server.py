@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import jsonschema
@@ -26,8 +27,7 @@ from spillstore.exceptions import SessionBusyError
 from spillstore_tools.bash import BashResult, StreamCount
 from spillstore_tools.loopback import loopback
 from spillstore_tools.mcp import _stdio
-from spillstore_tools.mcp._shared import result_of, tools_of
-from spillstore_tools.mcp.outputs import output_schema, structured
+from spillstore_tools.mcp.outputs import RESULT, about, output_schema, result_of
 from spillstore_tools.mcp.resources import MAX_BINARY, MAX_CHARS
 from spillstore_tools.preview.parts import Omission
 from spillstore_tools.retrieval import Answer
@@ -165,9 +165,9 @@ def begin_long(raw, folder, number=7):
 
 @pytest.mark.parametrize("mode", ERAS)
 def test_the_tools_are_those_of_the_toolbox(connect, store, mode):
-    """Names, descriptions, schemas and hints are ``Toolbox.definitions``'s, and each tool has an output schema."""
+    """Names, descriptions, schemas and hints are ``Toolbox.definitions``'s, and nothing is said of structured content."""
     with store.session("default") as session:
-        expected = Toolbox(session).definitions("mcp")
+        expected = Toolbox(session, timeout=50_000).definitions("mcp")
 
     async def listed():
         async with connect(mode=mode) as client:
@@ -176,20 +176,19 @@ def test_the_tools_are_those_of_the_toolbox(connect, store, mode):
 
     tools = asyncio.run(listed())
     told = [tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in tools]
-    assert [each.pop("outputSchema")["type"] for each in told] == ["object"] * len(told)
     assert expected == told
 
 
 @pytest.mark.parametrize("mode", ERAS)
 def test_a_conversation(connect, mode):
-    """Run, look at the notice, read and search on; the client validates each structured value, which repeats no text."""
+    """Run, look at the notice, read and search on; the short value in the metadata repeats no text."""
 
     async def talk():
         async with connect(mode=mode) as client:
             result = await client.call_tool(
                 "bash", {"command": "seq 1 20000; echo Error: no luck >&2; exit 3"}
             )
-            told = result.structured_content
+            told = result.meta[RESULT]
             assert told["exit_code"], told["state"] == (3, "ended")
             assert told["stdout"] == {"size": 108894, "lines": 20000}
             assert told["skipped"] == {
@@ -200,14 +199,14 @@ def test_a_conversation(connect, mode):
             assert f'get_artifact(id="{name}"' in text_of(result)
             part = await client.call_tool("get_artifact", {"id": name, "start_line": 500, "end_line": 501})
             assert "\n500\n501\n" in text_of(part)
-            assert part.structured_content | {"first_line": 500, "last_line": 501} == part.structured_content
+            assert part.meta[RESULT] | {"first_line": 500, "last_line": 501} == part.meta[RESULT]
             assert not part.is_error
             found = await client.call_tool("search_artifact", {"id": name, "pattern": "no luck"})
             assert "20001:Error: no luck" in text_of(found)
             listed = await client.call_tool("list_artifacts", {})
             assert name in text_of(listed)
             info = await client.call_tool("artifact_info", {"id": name})
-            assert info.structured_content == {"artifact_id": name}
+            assert info.meta[RESULT] == {"artifact_id": name}
 
     asyncio.run(talk())
 
@@ -218,7 +217,7 @@ def test_a_failure_of_the_profile_is_an_error(connect):
     async def talk():
         async with connect("--profile", "pipe") as client:
             result = await client.call_tool("bash", {"command": "exit 3"})
-            return result.is_error, result.structured_content["exit_code"]
+            return result.is_error, result.meta[RESULT]["exit_code"]
 
     assert asyncio.run(talk()) == (True, 3)
 
@@ -271,7 +270,7 @@ def test_calls_are_answered_while_a_command_runs(raw, tmp_path):
     raw = raw()
     begin_long(raw, tmp_path)
     began = time.monotonic()
-    assert raw.call("bash", {"command": "echo hi"})["structuredContent"]["exit_code"] == 0
+    assert raw.call("bash", {"command": "echo hi"})["_meta"][RESULT]["exit_code"] == 0
     listed = raw.call("list_artifacts", {})["content"][0]["text"]
     name = listed.split()[0]
     asked = {"id": name, "limit": 2}
@@ -325,7 +324,7 @@ def test_a_cancelled_command_is_ended(raw, store, tmp_path):
     pids = begin_long(raw, tmp_path)
     raw.tell("notifications/cancelled", requestId=7, reason="enough")
     assert soon(lambda: not any(map(alive, pids)))
-    assert raw.call("bash", {"command": "echo hi"})["structuredContent"]["exit_code"] == 0
+    assert raw.call("bash", {"command": "echo hi"})["_meta"][RESULT]["exit_code"] == 0
     assert [each for each in raw.others if each.get("id") == 7] == []
     with store.session("s", create=False, read_only=True) as session:
         assert soon(lambda: [info.lines for info in session.infos(state="sealed")] == [50000])
@@ -350,11 +349,44 @@ def test_cancelling_a_call_of_the_client_ends_the_command(connect, tmp_path):
             with contextlib.suppress(asyncio.CancelledError):
                 await call
             assert await asyncio.to_thread(soon, lambda: not alive(pid))
-            assert (await client.call_tool("bash", {"command": "exit 0"})).structured_content[
-                "exit_code"
-            ] == 0
+            assert (await client.call_tool("bash", {"command": "exit 0"})).meta[RESULT]["exit_code"] == 0
 
     asyncio.run(talk())
+
+
+@pytest.mark.parametrize("asked", [{}, {"timeout": 600_000}], ids=["default", "asked"])
+@pytest.mark.parametrize("how", ["option", "variable"])
+def test_a_long_command_outlives_its_call(raw, tmp_path, monkeypatch, how, asked):
+    """A call waits no longer than the server is told to, whatever a model asks for; the command goes on and can be looked after."""
+    if how == "variable":
+        monkeypatch.setenv("SPILLSTORE_MCP_TIMEOUT", "0.5")
+    raw = raw(*(["--timeout", "0.5"] if how == "option" else []))
+    bash = next(tool for tool in raw.ask("tools/list")["result"]["tools"] if tool["name"] == "bash")
+    assert "(default and at most: 500)" in bash["inputSchema"]["properties"]["timeout"]["description"]
+    go = tmp_path / "go"
+    command = f"echo begun; until [ -e {go} ]; do sleep 0.05; done; echo built"
+    result = raw.call("bash", {"command": command, **asked})
+    told = result["_meta"][RESULT]
+    assert "running" == told["state"] and f"check_pid={told['pid']}" in result["content"][0]["text"]
+    raw.tell("notifications/cancelled", requestId="asked")  # it has been answered, so nothing is ended
+    go.touch()
+    seen = []
+
+    def ended():
+        seen.append(raw.call("bash", {"check_pid": told["pid"]}))
+        return seen[-1]["_meta"][RESULT]["state"] == "ended"
+
+    assert soon(ended)
+    assert any("built" in each["content"][0]["text"] for each in seen)
+    assert 0 == seen[-1]["_meta"][RESULT]["exit_code"]
+
+
+def test_a_call_waits_less_than_clients_do(program):
+    """The default is 50 seconds: clients commonly give up, and cancel, after 60."""
+    from spillstore_tools.cli.mcp import command
+
+    assert {"timeout": 50.0} == {each.name: each.default for each in command.params if each.name == "timeout"}
+    assert program("mcp", "--timeout", "0").code == 2
 
 
 @pytest.mark.parametrize("how", ["stdin", "SIGTERM", "SIGINT", "SIGHUP"])
@@ -363,7 +395,7 @@ def test_the_end_of_the_server(raw, store, tmp_path, how):
     raw = raw("--session", "s")
     pids = begin_long(raw, tmp_path)
     background = raw.call("bash", {"command": "seq 1 30000; exec sleep 300", "timeout": 500})
-    pids.append(background["structuredContent"]["pid"])
+    pids.append(background["_meta"][RESULT]["pid"])
     if how == "stdin":
         raw.process.stdin.close()
     else:
@@ -403,7 +435,7 @@ def test_stdout_carries_the_protocol_alone(raw):
     raw.write(b"")
     raw.write(b'{"jsonrpc": "2.0", "id": 1}')
     raw.call("bash", {"command": "seq 1 20000; echo; echo oops >&2"})
-    assert [each["error"]["code"] for each in raw.others if "error" in each] == [-32700, -32700]
+    assert [each["error"]["code"] for each in raw.others if "error" in each] == [-32700, -32600]
     assert {each.get("method") for each in raw.others if "method" in each} <= {
         "notifications/resources/list_changed"
     }
@@ -432,34 +464,25 @@ def test_a_request_that_is_too_large_is_refused(raw, where):
 
 @given(st.lists(st.binary(max_size=60), max_size=12), st.booleans(), st.data())
 @examples(60)
-def test_lines_are_those_of_the_bytes(pieces, ended, data):
-    """However they come: each line up to the bound whole, of a longer one its beginning, its end and its length."""
+def test_messages_are_those_of_the_lines(pieces, ended, data):
+    """However they come: each line up to the bound is read whole, a longer one refused with its length, and none is lost."""
     content = b"\n".join(pieces) + b"\n" * ended
     source, target = os.pipe()
-
-    def write():
-        rest = content
-        while rest:
-            cut = data.draw(st.integers(1, 30))
-            rest = rest[os.write(target, rest[:cut]) :]
-        os.close(target)
-
+    os.write(target, content)
+    os.close(target)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_stdio, "MAX_REQUEST", 20)
-        patch.setattr(_stdio, "_BLOCK", data.draw(st.integers(1, 40)))
-        patch.setattr(_stdio, "_END", 8)
-        write()
-        lines = _stdio._Lines(source)
-        found = list(iter(lines.next, None))
-        assert lines.next() is None
+        patch.setattr(_stdio, "_READ", data.draw(st.integers(1, 40)))
+        patch.setattr(_stdio, "_message", bytes)
+        found = list(_stdio._messages(source))
         os.close(source)
-    expected = content.split(b"\n")
-    if not expected[-1]:
-        expected.pop()
-    assert [len(line) for line in expected] == [line.length for line in found]
+    expected = [line for line in content.split(b"\n") if line.strip() or len(line) > 20]
+    assert len(expected) == len(found)
     for line, got in zip(expected, found, strict=True):
-        assert line[:8] == got.head[:8] and line[-8:] == got.tail[-8:]
-        assert len(line) > 20 or line == got.head
+        if len(line) > 20:
+            assert "a request has" in got.message
+        else:
+            assert line == got.rstrip(b"\n")
 
 
 # --- resources --------------------------------------------------------------------------------------------
@@ -569,7 +592,7 @@ def test_each_client_over_http_has_a_session_of_its_own(root, store, start):
     async def talk(url):
         async with Client(url, mode="legacy") as one, Client(url, mode="legacy") as other:
             stored = await one.call_tool("bash", {"command": "seq 1 20000"})
-            name = stored.structured_content["artifact_id"]
+            name = stored.meta[RESULT]["artifact_id"]
             assert not (await one.call_tool("get_artifact", {"id": name})).is_error
             missed = await other.call_tool("get_artifact", {"id": name})
             assert missed.is_error and "404 not found" in text_of(missed)
@@ -594,7 +617,7 @@ def test_a_named_session_serves_everybody(root, store, start):
     async def talk(url):
         async with Client(url, mode="legacy") as one, Client(url) as other:
             stored = await one.call_tool("bash", {"command": "seq 1 20000; echo $SPILLSTORE_SESSION"})
-            name = stored.structured_content["artifact_id"]
+            name = stored.meta[RESULT]["artifact_id"]
             return text_of(await other.call_tool("get_artifact", {"id": name, "tail": 1}))
 
     with serving_http(start, "--session", "shared") as (process, port):
@@ -673,8 +696,23 @@ def test_a_missing_extra_is_named(root, missing):
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (
         125,
-        "spillstore: this command needs an extra: pip install 'spillstore[mcp]'\n",
+        "spillstore: HTTP needs an extra: pip install 'spillstore[mcp]'\n",
     )
+
+
+@pytest.mark.parametrize("version", ["1.30.0", "2.1.4"])
+def test_an_sdk_that_is_too_old_is_named(program, tmp_path, version):
+    """Another package may have brought it; the message says what is needed, and that stdio needs none."""
+    from spillstore_tools.cli.mcp import _SDK
+
+    folder = tmp_path / "old" / f"mcp-{version}.dist-info"
+    folder.mkdir(parents=True)
+    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: mcp\nVersion: {version}\n")
+    answer = program("mcp", "--transport", "http", env={"PYTHONPATH": str(folder.parent)})
+    assert (125, 1) == (answer.code, answer.err.count("\n"))
+    assert f"{version} is installed" in answer.err
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert [f"mcp>={_SDK[0]}.{_SDK[1]}"] == project["optional-dependencies"]["mcp"]
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "no.such.host.invalid"])
@@ -690,7 +728,7 @@ def test_a_session_deleted_under_the_server(raw, store, program):
     raw = raw("--session", "s")
     raw.call("bash", {"command": "seq 1 20000"})
     assert program("clean", "--session", "s", "--force").code == 0
-    stored = raw.call("bash", {"command": "seq 1 30000"})["structuredContent"]["artifact_id"]
+    stored = raw.call("bash", {"command": "seq 1 30000"})["_meta"][RESULT]["artifact_id"]
     assert (
         raw.call("get_artifact", {"id": stored, "tail": 1})["content"][0]["text"].splitlines()[1] == "30000"
     )
@@ -707,18 +745,16 @@ def test_commands_run_where_no_session_can_be_opened(raw, tmp_path, arguments):
     blocked.touch()
     raw = raw("--root", blocked, *arguments)
     said = raw.call("bash", {"command": "seq 1 20000; exit 3"})
-    jsonschema.validate(said["structuredContent"], output_schema("bash"))
-    assert said["structuredContent"]["exit_code"] == 3
+    assert said["_meta"][RESULT]["exit_code"] == 3
     text = said["content"][0]["text"]
     assert text.startswith("[NOT STORED COMPLETELY: ")
     assert "is no folder" in text
     assert "20000\n" in text
     listed = raw.call("list_artifacts", {})
     assert listed["isError"] and "is no folder" in listed["content"][0]["text"]
-    jsonschema.validate(listed["structuredContent"], output_schema("list_artifacts"))
     assert "is no folder" in raw.ask("resources/list")["error"]["message"]
     blocked.unlink()
-    again = raw.call("bash", {"command": "seq 1 20000"})["structuredContent"]
+    again = raw.call("bash", {"command": "seq 1 20000"})["_meta"][RESULT]
     assert again["artifact_id"].startswith("art_")
 
 
@@ -843,22 +879,20 @@ VALIDATORS = {name: jsonschema.Draft202012Validator(output_schema(name)) for nam
 @given(RESULTS | ANSWERS)
 @examples(100)
 def test_structured_values_are_what_their_schema_says(answer):
-    """Of whatever answer; they are short, and can be sent."""
+    """Of whatever answer: the structured content has the text and the short value, which is alone in the metadata otherwise."""
     name = "bash" if isinstance(answer, BashResult) else "get_artifact"
-    value = structured(answer)
-    assert VALIDATORS[name].is_valid(value)
+    value = about(answer)
     assert len(json.dumps(value)) < 3000
-    assert json.loads(result_of(answer).model_dump_json(by_alias=True))["structuredContent"] == value
+    result = result_of(answer, structured=True)
+    assert VALIDATORS[name].is_valid(result["structuredContent"])
+    assert {**value, "text": result["content"][0]["text"]} == result.pop("structuredContent")
+    assert result_of(answer, structured=False) == result
+    assert {RESULT: value} == result["_meta"]
 
 
 def test_text_that_utf_8_cannot_carry_is_sent_all_the_same():
     """Half surrogates, of file names in error messages say."""
-    assert result_of(Answer(text="a\udc80b")).content[0].text == "a?b"
-
-
-def test_tools_are_made_of_any_toolbox(plain_store):
-    """For other servers of the protocol."""
-    with plain_store.session("s") as session:
-        tools = tools_of(Toolbox(session))
-    assert {tool.name: tool.annotations.read_only_hint for tool in tools}["bash"] is False
-    assert all(tool.annotations.read_only_hint for tool in tools if tool.name != "bash")
+    answer = BashResult(text="a\udc80b", state="ended", storage_error="c\udc80d")
+    result = result_of(answer, structured=True)
+    assert result["content"][0]["text"] == result["structuredContent"]["text"] == "a?b"
+    assert result["_meta"][RESULT]["storage_error"] == "c?d"

@@ -496,6 +496,33 @@ def test_much_white_space_is_cut_like_anything_else(make, session):
     assert " \n" * 10_000 == whole_of(result, session.artifact(result.artifact_id))
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        [{"id": number, "name": f'Item "{number}"'} for number in range(1, 801)],
+        {"results": [{"file": f"src/{number}.ts"} for number in range(800)], "total": 800},
+        {f"key {number}": number for number in range(2000)},
+    ],
+)
+@pytest.mark.parametrize("indent", [None, 1])
+def test_cut_json_is_json_as_it_is_shown(make, session, content, indent):
+    """All of the text is JSON, the reference in it, and so is what is left without the line of the reference."""
+    content = json.dumps(content, indent=indent)
+    result = make().process(content, "search_files")
+    shown = json.loads(result.content)
+    assert content[0] == result.content[0]
+    assert content[-1] == result.content[-1]
+    reference = shown[-1] if isinstance(shown, list) else shown["[Artifact]"]
+    assert reference == result.artifact_reference
+    assert reference.startswith(f"[Artifact: {result.artifact_id}] search_files: ")
+    lines = result.content.split("\n")
+    (line,) = [line for line in lines if f"[Artifact: {result.artifact_id}]" in line]
+    left = json.loads("\n".join(each for each in lines if each != line))
+    assert len(shown) - 1 == len(left)
+    assert len(result.content) <= 8000
+    assert content == whole_of(result, session.artifact(result.artifact_id))
+
+
 @pytest.mark.parametrize("empty", ["[]", "{}"])
 def test_empty_collections_inside_stay(make, empty):
     """An empty array or object among others is no reason to cut it."""

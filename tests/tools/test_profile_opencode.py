@@ -124,18 +124,45 @@ def test_only_stderr(session):
     assert rendered.text == "no\n"
 
 
-def test_more_than_100_mb(session, monkeypatch):
-    """Above the cap (here 200 KB): the first bytes are kept, the notice says so, and it is the same again."""
+@pytest.mark.parametrize("step", [10**9, 7000])
+def test_more_than_100_mb(session, monkeypatch, step):
+    """Above the cap (here 200 KB): the first bytes are kept, the last lines shown, all are counted, and it is the same again."""
     monkeypatch.setattr(Opencode, "stream_limit", 200_000)
     data = numbered(40_000)
-    spill, rendered = spilled(session, "opencode", [(data, "stdout"), (numbered(9), "stderr")])
+    pieces = [(data[at : at + step], "stdout") for at in range(0, len(data), step)]
+    spill, rendered = spilled(session, "opencode", [*pieces, (numbered(9), "stderr")])
+    assert rendered.text.startswith("<stdout truncated: 40,000 lines total>\n")
     assert (
         f"Full output saved to: artifact {spill.artifact.id}, stdout (truncated at 100MB)\n" in rendered.text
     )
+    assert f"The stored part ends behind byte 200000 of {len(data)}; " in rendered.text
+    assert "--- Last 500 lines ---\nline 39501\n" in rendered.text
+    assert "line 40000\n" in rendered.text
+    assert [True] == [each.dropped for each in rendered.omissions]
+    assert spill.lines()["stdout"] == 40_000
     assert data[:200_000] == spill.artifact.read_bytes(0, 10**7, stream="stdout")
     assert numbered(9) == spill.artifact.read_bytes(0, 10**7, stream="stderr")
     assert rendered == render(spill.artifact, profile("opencode"))
     assert len(data) + len(numbered(9)) == spill.received
+
+
+def test_exactly_100_mb(session, monkeypatch):
+    """What is as large as the cap (here 200 KB) is kept whole, and nothing else is said."""
+    monkeypatch.setattr(Opencode, "stream_limit", 200_000)
+    data = numbered(40_000)[:199_999] + b"\n"
+    spill, rendered = spilled(session, "opencode", [(data, "stdout")])
+    assert "100MB" not in rendered.text
+    assert [False] == [each.dropped for each in rendered.omissions]
+    assert data == spill.artifact.read_bytes(0, 10**7)
+    assert rendered == render(spill.artifact, profile("opencode"))
+
+
+def test_more_than_100_mb_where_storing_fails(monkeypatch):
+    """The last lines of all that came are shown, too."""
+    monkeypatch.setattr(Opencode, "stream_limit", 200_000)
+    _spill, rendered = spilled(nowhere, "opencode", [(numbered(40_000), "stdout")])
+    assert rendered.text.startswith("<stdout truncated: 40,000 lines total>\n")
+    assert rendered.text.endswith("line 40000\n")
 
 
 def test_the_cap_is_said_to_be_100_mb():

@@ -278,6 +278,7 @@ def test_metadata_of_what_is_whole():
         "omitted_lines": 0,
         "omitted_characters": 0,
         "omitted_elements": 0,
+        "redrawn_characters": 0,
         "original_tokens": 2,
         "truncated_tokens": 2,
         "tool_name": "t",

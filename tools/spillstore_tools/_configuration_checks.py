@@ -9,17 +9,17 @@ from __future__ import annotations
 import difflib
 import functools
 import posixpath
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import msgspec
 from msgspec import inspect
 
-from spillstore_tools._configuration_schema import ConfigurationError
-from spillstore_tools._configuration_sources import KeyPath, Layer, Setting, dotted
+from spillstore_tools._configuration_schema import STRATEGIES, ConfigurationError
+from spillstore_tools._configuration_sources import KeyPath, Layer, Setting, dotted, from_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
-
-    import msgspec
 
     from spillstore_tools._configuration_schema import TruncationConfiguration
 
@@ -44,6 +44,36 @@ def checked(layer: Layer, schema: type[msgspec.Struct], strategies: Collection[s
         ConfigurationError: an unknown key, or a value that is not allowed.
     """
     return {path: setting for path, setting in layer.items() if _is_value(path, setting, schema, strategies)}
+
+
+# The names that strategies may have for who is loading: they need not be registered yet.
+loading: ContextVar[Collection[str]] = ContextVar("loading", default=())
+
+
+def check_values(configuration: TruncationConfiguration) -> None:
+    """Check a configuration that was made by hand.
+
+    Raises:
+        ConfigurationError: a value that is not allowed.
+    """
+    values = _plain(configuration)
+    assert isinstance(values, dict)  # as a struct is told
+    strategies = {*STRATEGIES, *loading.get()}
+    overrides = values["overrides"] if isinstance(values["overrides"], dict) else {}
+    named = [values["default_strategy"], *(each.get("strategy") for each in overrides.values())]
+    if not strategies.issuperset(name for name in named if isinstance(name, str)):
+        from spillstore_tools.preview.strategies import names  # noqa: PLC0415  # only for those that are not built in
+
+        strategies |= set(names())
+    checked(from_mapping(values), type(configuration), strategies)
+
+
+def _plain(value: object) -> Any:
+    if isinstance(value, msgspec.Struct):
+        return {name: _plain(getattr(value, name)) for name in value.__struct_fields__}
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    return value
 
 
 def check_order(configuration: TruncationConfiguration, settings: Layer) -> None:

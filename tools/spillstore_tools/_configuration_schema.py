@@ -227,7 +227,11 @@ def _tool_overrides() -> dict[str, ToolOverride]:
 class TruncationConfiguration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What `tools.truncation` says, defaults filled in.
 
-    ``load`` builds and checks it. The constructor takes what it is given, unchecked.
+    ``load`` builds it from all sources. Made by hand, its values are checked, those of its groups and tools included, and a
+    strategy has to be one that is registered; that its limits rise is for who makes it to see to.
+
+    Raises:
+        ConfigurationError: a value that is not allowed.
 
     Attributes:
         inline_limit: characters up to which content is shown whole.
@@ -260,6 +264,11 @@ class TruncationConfiguration(msgspec.Struct, frozen=True, kw_only=True, forbid_
     metadata: MetadataSettings = MetadataSettings()
     redaction: RedactionSettings = RedactionSettings()
     overrides: dict[str, ToolOverride] = msgspec.field(default_factory=_tool_overrides)
+
+    def __post_init__(self) -> None:
+        from spillstore_tools._configuration_checks import check_values  # noqa: PLC0415  # it imports this module
+
+        check_values(self)
 
     def for_tool(self, name: str | None = None) -> ToolLimits:
         """What is in force for one tool: its own settings over the global ones, key by key. Microseconds.

@@ -1,13 +1,15 @@
 """What a tool prints though the session has it already: shown from there, and not kept a second time.
 
 Answers of the retrieval tools, known by their marks, are shown whole: they are bounded, and a model has asked for them.
-What was read of an artifact (``spillstore cat ID`` in a command) or is the same as one is cut like any output, under
-the positions that it has there.
+What is the same as an artifact, stream by stream, is shown as the profile shows any output, with a line that says whose artifact
+it is. What was read of a part of one (``spillstore show ID --lines 5-900`` in a command) is cut as ``default`` cuts, under the
+positions that it has there.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore_tools.origin import MOST, foreign_chars
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from spillstore import Artifact, Session
-    from spillstore.info import Origin
+    from spillstore.info import ArtifactInfo, Origin
     from spillstore_tools.profiles.base import Facts, Rendered
 
 _LINES = 100  # of the call that is named
@@ -40,13 +42,16 @@ def passes(session: Callable[[], Session], text: str) -> bool:
     return foreign is not None and foreign <= _PASSED
 
 
-def known(session: Session, artifact: Artifact, facts: Facts) -> Again | None:
+def known(
+    session: Session, artifact: Artifact, facts: Facts, render: Callable[[Facts], Rendered]
+) -> Again | None:
     """What to show of an artifact if the session had its content before; None if it is new.
 
     Args:
         session: where it is.
         artifact: sealed, with nothing dropped.
         facts: of the output.
+        render: makes the profile's text of the output.
 
     Raises:
         SpillstoreError: it cannot be read.
@@ -63,7 +68,45 @@ def known(session: Session, artifact: Artifact, facts: Facts) -> Again | None:
     if origin is None:
         return None
     original = session.artifact(origin.artifact_id).unrecorded()
+    if _is_same(artifact, original, origin):
+        stored = place_of(original.info, facts.stored.flags if facts.stored else "", {})
+        again = _header(
+            original.info,
+            "all",
+            quoted_call(dataclasses.replace(facts, stored=stored), start_line=1, end_line=_LINES),
+        )
+        facts = dataclasses.replace(facts, stored=stored, again=again, created=original.info.created)
+        return Again(render(facts), origin.artifact_id)
     return Again(_repeated(artifact, original, origin, facts), origin.artifact_id)
+
+
+def _is_same(artifact: Artifact, original: Artifact, origin: Origin) -> bool:
+    """Whether an output is all of an artifact, and each stream is the same, too."""
+    mine, theirs = artifact.info, original.info
+    if (
+        origin.stream != "combined"
+        or (origin.start, origin.end) != (0, theirs.size)
+        or mine.newline != theirs.newline
+    ):
+        return False
+    if mine.stderr.size != theirs.stderr.size:
+        return False
+    return not mine.stderr.size or _digest(artifact) == _digest(original)
+
+
+def _digest(artifact: Artifact) -> bytes:
+    """Of what both streams hold, one behind the other."""
+    total = hashlib.sha256()
+    for stream in ("stderr", "stdout"):
+        for block in artifact.chunks(stream=stream):
+            total.update(block)
+    return total.digest()
+
+
+def _header(info: ArtifactInfo, what: str, call: str) -> str:
+    """Whose artifact it is; how that output's command ended is another matter than how this one did."""
+    ended = "" if info.exit_code is None else f" (of a command that ended with exit code {info.exit_code})"
+    return f"[this is {what} of artifact {info.id} again{ended}, and no second copy is kept; for a part of it: {call}]"
 
 
 def _whole(text: str, size: int, facts: Facts) -> Rendered:
@@ -96,7 +139,7 @@ def _repeated(artifact: Artifact, original: Artifact, origin: Origin, facts: Fac
     facts = dataclasses.replace(facts, stored=place_of(info, facts.stored.flags if facts.stored else "", {}))
     stream = {} if view == "combined" else {"stream": view}
     call = quoted_call(facts, start_line=position.line, end_line=position.line + _LINES - 1, **stream)
-    header = f"[this is {what}{of_view} of artifact {info.id} again, and no second copy is kept; for a part of it: {call}]\n"
+    header = _header(info, f"{what}{of_view}", call) + "\n"
     footer = f"[{facts.status}]\n" if facts.is_command else ""
     return excerpt(
         part,

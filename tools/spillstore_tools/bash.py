@@ -26,11 +26,13 @@ import os
 import shlex
 import sys
 import threading
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from spillstore._audit import acting
-from spillstore.exceptions import ClosedError, SpillstoreError
+from spillstore.exceptions import ClosedError, InvalidSettingError, SpillstoreError
 from spillstore.observers import begin
+from spillstore.session import Session
+from spillstore.settings import check_names
 from spillstore_tools.arguments import ArgumentError, absent, named, text, whole
 from spillstore_tools.audited import MODEL
 from spillstore_tools.jobs import Job, guarded, jobs_of
@@ -44,12 +46,14 @@ from spillstore_tools.spill import Spill
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Unpack
 
-    from spillstore import Session, aio
+    from spillstore import aio
     from spillstore.redaction import RedactionRules
     from spillstore_tools.configuration import TruncationConfiguration
     from spillstore_tools.jobs import Jobs
     from spillstore_tools.preview.parts import Omission
+    from spillstore_tools.profiles import ProfileName
     from spillstore_tools.profiles.base import Profile, Rendered
     from spillstore_tools.runners import Runner
     from spillstore_tools.schemas import Style
@@ -127,6 +131,46 @@ class BashResult:
         return found
 
 
+class BashOptions(TypedDict, total=False):
+    """What is settled for all calls of a tool; each is told at ``bash``."""
+
+    profile: ProfileName | Profile
+    configuration: TruncationConfiguration | None
+    cwd: str | os.PathLike[str] | None
+    env: Mapping[str, str] | None
+    runner: Runner | None
+    source: str
+    timeout: int | None
+    on_output: Callable[[str, bytes], object] | None
+    on_spill: Callable[[str], object] | None
+    on_end: Callable[[BashResult], object] | None
+
+
+def session_of(session: Session | aio.Session) -> Session:
+    """The session for callers that wait.
+
+    Raises:
+        InvalidSettingError: it is none.
+    """
+    plain = session if isinstance(session, Session) else getattr(session, "plain", None)
+    if not isinstance(plain, Session):
+        raise InvalidSettingError(
+            f"a tool needs a session, as Store.session gives it, to store output in; not {session!r:.80}"
+        )
+    return plain
+
+
+def opened_of(session: Session | aio.Session | Callable[[], Session] | Opened) -> Opened:
+    """Where a tool finds its session.
+
+    Raises:
+        InvalidSettingError: it is none, nor what opens one.
+    """
+    if isinstance(session, Opened):
+        return session
+    return Opened(session if callable(session) else session_of(session))
+
+
 async def bash(
     session: Session | aio.Session,
     *,
@@ -134,7 +178,7 @@ async def bash(
     timeout: object = None,  # noqa: ASYNC109  # the model's, in milliseconds; it ends the waiting, not the command
     check_pid: object = None,
     kill_pid: object = None,
-    profile: str | Profile = "default",
+    profile: ProfileName | Profile = "default",
     configuration: TruncationConfiguration | None = None,
     cwd: str | os.PathLike[str] | None = None,
     env: Mapping[str, str] | None = None,
@@ -201,7 +245,7 @@ def bash_sync(
     timeout: object = None,
     check_pid: object = None,
     kill_pid: object = None,
-    profile: str | Profile = "default",
+    profile: ProfileName | Profile = "default",
     configuration: TruncationConfiguration | None = None,
     cwd: str | os.PathLike[str] | None = None,
     env: Mapping[str, str] | None = None,
@@ -248,6 +292,10 @@ class BashTool:
             called when a session is needed, again where it failed, and again when the session's folder was removed.
             Where it raises an error of the store, the command runs all the same, and its result says that nothing was
             stored and why. ``close`` closes what it has opened.
+    But ``timeout``: the milliseconds that a call waits for its command where the model names none, and at most. Below what the
+    caller itself waits for, so that a long command goes on in the background. None for 120,000, and what a model wants.
+
+    An option that there is not raises ``InvalidSettingError``, and so does what is no session.
 
     Example:
         >>> import tempfile
@@ -261,30 +309,24 @@ class BashTool:
     def __init__(
         self,
         session: Session | aio.Session | Callable[[], Session] | Opened,
-        *,
-        profile: str | Profile = "default",
-        configuration: TruncationConfiguration | None = None,
-        cwd: str | os.PathLike[str] | None = None,
-        env: Mapping[str, str] | None = None,
-        runner: Runner | None = None,
-        source: str = "bash",
-        on_output: Callable[[str, bytes], object] | None = None,
-        on_spill: Callable[[str], object] | None = None,
-        on_end: Callable[[BashResult], object] | None = None,
+        **options: Unpack[BashOptions],
     ) -> None:
-        self._opened = session if isinstance(session, Opened) else Opened(session)
+        check_names("option of BashTool", options, BashOptions.__annotations__)
+        self._configuration = configuration = options.get("configuration")
+        profile = options.get("profile", "default")
+        self._timeout = options.get("timeout")
+        self._opened = opened_of(session)
         self._profile = profile_named(profile, configuration) if isinstance(profile, str) else profile
-        self._cwd = cwd
-        self._env = env
-        self._runner = runner or LocalRunner()
-        self._source = source
-        self._on_output = on_output
-        self._on_spill = on_spill
-        self._on_end = on_end
+        self._cwd = options.get("cwd")
+        self._env = options.get("env")
+        self._runner = options.get("runner") or LocalRunner()
+        self._source = options.get("source", "bash")
+        self._on_output = options.get("on_output")
+        self._on_spill = options.get("on_spill")
+        self._on_end = options.get("on_end")
         self._jobs = jobs_of(self._opened.given or self._opened)
-        self._configuration = configuration
-        self._rules = self._rules_in(self._opened.given)
         self._ruled = self._opened.given  # the session whose rules these are
+        self._rules = self._rules_in(self._ruled)
 
     @property
     def session(self) -> Session:
@@ -301,11 +343,14 @@ class BashTool:
             self._opened.close()
 
     def _rules_in(self, session: Session | None) -> RedactionRules | None:
-        return Redaction(session, self._configuration).rules(self._source)
+        """The rules of a session that is used from now on, and what its end does."""
+        if session is not None and self._profile.cleanup_on_exit:
+            session.cleanup_on_exit = True
+        return Redaction(session, self._configuration, profile=self._profile.name).rules(self._source)
 
     def definition(self, style: Style) -> dict[str, Any]:
         """The tool as a model is told of it: ``openai``, ``anthropic`` or ``mcp``."""
-        return bash_definition(style, self._profile)
+        return bash_definition(style, self._profile, timeout=self._timeout)
 
     # --- answers ----------------------------------------------------------------------------------------
 
@@ -316,7 +361,7 @@ class BashTool:
         import asyncio  # noqa: PLC0415  # only for who has it already
 
         try:
-            asked = _Asked.of(arguments)
+            asked = _Asked.of(arguments, self._timeout)
         except ArgumentError as error:
             return _refused(str(error))
         if asked.command is None:
@@ -352,7 +397,7 @@ class BashTool:
     ) -> BashResult:
         """``call`` for callers that wait."""
         try:
-            asked = _Asked.of(arguments)
+            asked = _Asked.of(arguments, self._timeout)
         except ArgumentError as error:
             return _refused(str(error))
         if asked.command is None:
@@ -471,8 +516,8 @@ class _Asked:
     kill_pid: int | None
 
     @classmethod
-    def of(cls, arguments: Mapping[str, object] | str) -> _Asked:
-        """Its arguments, as they were meant.
+    def of(cls, arguments: Mapping[str, object] | str, most: int | None) -> _Asked:
+        """Its arguments, as they were meant, with a time-out of at most ``most``.
 
         Raises:
             ArgumentError: they mean nothing.
@@ -510,7 +555,7 @@ class _Asked:
             ) from None
         return cls(
             command=wanted,
-            timeout=TIMEOUT if milliseconds is None else min(milliseconds, _FOREVER),
+            timeout=(most or TIMEOUT) if milliseconds is None else min(milliseconds, most or _FOREVER),
             check_pid=check,
             kill_pid=kill,
         )

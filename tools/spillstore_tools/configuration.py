@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from spillstore_tools._configuration_checks import check_order, checked
+from spillstore_tools._configuration_checks import check_order, checked, loading
 from spillstore_tools._configuration_schema import (
     STRATEGIES,
     TOOL_STRATEGIES,
@@ -136,7 +136,11 @@ def load(
     for request in (from_environment(environment), from_mapping(arguments)):
         settings = lay_over(settings, checked(request, Request, strategies))
     settings = _with_raised_thresholds(settings)
-    configuration = msgspec.convert({"overrides": {}, **nested(settings)}, TruncationConfiguration)
+    token = loading.set(strategies)
+    try:
+        configuration = msgspec.convert({"overrides": {}, **nested(settings)}, TruncationConfiguration)
+    finally:
+        loading.reset(token)
     check_order(configuration, settings)
     return configuration
 

@@ -20,6 +20,20 @@ if TYPE_CHECKING:
     )
 
 
+_BITS = 4.1  # hexadecimal digits have 4 at most, forty characters drawn at random 4.5 and more
+_NO_TOKEN = (
+    "^[^A-Z]*$",
+    "^[^a-z]*$",
+    "^[^0-9]*$",
+    (
+        "^(?:[A-Z]?[a-z]{2,}|[A-Z]{2,12}|[0-9]{1,8}|[AI]|[-_]|"
+        "An|As|At|Be|By|Do|If|In|Is|It|No|Of|On|Or|To|Up|We)+$"
+    ),  # words of a program
+    "^(?:sha[0-9]{1,3}-|AAAA)",  # a digest, a public key
+    "(?i)^(?:[a-z]+[-_])?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",  # an id
+)
+
+
 class Redaction:
     """The rules for each tool; they are made once.
 
@@ -28,6 +42,7 @@ class Redaction:
             be stored has none yet, and then the environment decides (``SPILLSTORE_REDACT``).
         configuration: what it says of redaction goes before, if it says anything.
         enabled: whether anything is taken out at all.
+        profile: the profile's name; ``acode`` takes out bare runs of forty token characters, too.
     """
 
     def __init__(
@@ -36,8 +51,10 @@ class Redaction:
         configuration: TruncationConfiguration | None = None,
         *,
         enabled: bool = True,
+        profile: str = "default",
     ) -> None:
         self._enabled = enabled
+        self._bare_tokens = profile == "acode"
         self._configuration = configuration
         self._session = session
         # By tool; "" stands for all those of which nothing is said.
@@ -60,7 +77,7 @@ class Redaction:
             return None
         if "" not in self._made:
             self._made[""] = self._make()
-        base = self._made[""] or (_default() if asked else None)
+        base = self._made[""] or (self._with_bare_tokens(_default()) if asked else None)
         if base is None or own is None or not _adds(own):
             return base
         if tool not in self._made:
@@ -73,9 +90,28 @@ class Redaction:
         base = _default() if Settings.load().redact else None
         if isinstance(self._session, Session):
             base = self._session.redaction()
+        base = None if base is None else self._with_bare_tokens(base)
         if base is None or self._configuration is None:
             return base
         return _configured(self._configuration.redaction, base, "redaction")
+
+    def _with_bare_tokens(self, base: RedactionRules) -> RedactionRules:
+        if not self._bare_tokens:
+            return base
+        import dataclasses  # noqa: PLC0415  # only of this profile
+
+        from spillstore.redaction import Allowed, Pattern  # noqa: PLC0415  # likewise
+
+        # Neither hashes, which have one case and few kinds of digits, nor paths, nor names that are made of words.
+        token = Pattern(
+            name="bare token",
+            kind="TOKEN",
+            pattern=r"(?:^|[^A-Za-z0-9_./+=-])([A-Za-z0-9_-]{40,500})(?:$|[^A-Za-z0-9_./+=-]|\.(?:$|\s))",
+            group=1,
+            entropy=_BITS,
+            allowed=(Allowed(patterns=_NO_TOKEN),),
+        )
+        return dataclasses.replace(base, patterns=(*base.patterns, token))
 
 
 def _default() -> RedactionRules:

@@ -24,6 +24,7 @@ import dataclasses
 import re
 from typing import TYPE_CHECKING, cast
 
+from spillstore._ids import named_by
 from spillstore.exceptions import ArtifactNotFoundError, DroppedRangeError, SpillstoreError
 from spillstore_tools.arguments import ArgumentError, absent, flag, moment, number, one_of, whole
 from spillstore_tools.audited import audited
@@ -56,7 +57,6 @@ _COMMAND = 60
 STREAMS = ("combined", "stdout", "stderr")
 _STATES = ("open", "sealed", "interrupted")
 _CURSOR = re.compile(r"(combined|stdout|stderr):(\d{1,18})-(\d{1,18})?(:raw)?", re.ASCII)
-_URI = re.compile(r"artifact://([^?/]+)/?(?:\?stream=(combined|stdout|stderr))?")
 _RIGHT = 'get_artifact(id="{}", start_line=1, end_line=100)'
 
 
@@ -308,9 +308,7 @@ def find_artifact(session: Session, value: object) -> tuple[Artifact, str | None
     if absent(value):
         raise ArgumentError(f"id is missing; {_there(session)}")
     name = str(value).strip().strip("\"'`")
-    view = None
-    if match := _URI.fullmatch(name):
-        name, view = match[1], match[2]
+    name, view = named_by(name)
     try:
         return session.artifact(name), view
     except ArtifactNotFoundError:

@@ -15,7 +15,7 @@ _BASH: dict[str, dict[str, str]] = {
     "command": {"type": "string", "description": "The bash command to execute"},
     "timeout": {
         "type": "integer",
-        "description": "Timeout in ms before auto-backgrounding (default: 120000)",
+        "description": "Timeout in ms before auto-backgrounding (default%s: %d)",
     },
     "check_pid": {"type": "integer", "description": "Check on a backgrounded process, return new output"},
     "kill_pid": {"type": "integer", "description": "Kill a backgrounded process, return final output"},
@@ -113,12 +113,13 @@ BASH_ARGUMENTS = tuple(_BASH)
 READING_ARGUMENTS = {name: tuple(properties) for name, (_, properties, _) in _READING.items()}
 
 
-def bash_definition(style: Style, profile: Profile) -> dict[str, Any]:
+def bash_definition(style: Style, profile: Profile, *, timeout: int | None = None) -> dict[str, Any]:
     """The tool ``bash``; one of ``command``, ``check_pid`` and ``kill_pid`` is needed, which schemas cannot say everywhere.
 
     Args:
         style: ``openai`` (a function tool of chat completions), ``anthropic``, or ``mcp``.
         profile: its limits are in the description.
+        timeout: milliseconds that a call waits at most, and where none are named; None for 120,000 where none are named.
 
     Example:
         >>> from spillstore_tools.profiles import profile
@@ -131,7 +132,9 @@ def bash_definition(style: Style, profile: Profile) -> dict[str, Any]:
         "the artifact and the calls that bring any part of it. Commands exceeding timeout are auto-backgrounded: "
         "check_pid shows their new output, kill_pid ends them. Give exactly one of command, check_pid and kill_pid."
     )
-    return _definition(style, "bash", description, _BASH, (), destructive=True)
+    told = _BASH["timeout"]["description"] % (("", 120_000) if timeout is None else (" and at most", timeout))
+    properties = {**_BASH, "timeout": {**_BASH["timeout"], "description": told}}
+    return _definition(style, "bash", description, properties, (), destructive=True)
 
 
 def reading_definition(style: Style, name: str) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from spillstore.exceptions import SpillstoreError
 from spillstore.interleave import Interleaver
-from spillstore.observers import begin, wanted
+from spillstore.observers import Happening, begin, tell, wanted
 from spillstore_tools._serial import Serial
 from spillstore_tools.again import known
 from spillstore_tools.observed import FAILED, OUTPUT, output_detail, tool_of
@@ -31,11 +31,13 @@ from spillstore_tools.preview.binary import HEAD_BYTES
 from spillstore_tools.preview.scan import Place
 from spillstore_tools.profiles.base import Facts, Rendered, refused
 from spillstore_tools.stored import (
-    capped,
     facts_of,
     head_of,
     holes_of,
+    is_cr_text,
+    is_progress,
     kind_of,
+    media_type_of,
     place_of,
     record,
     scanned,
@@ -195,6 +197,7 @@ class Spill:
         self._inside = False  # the last of it is a line that has not ended
         self._news: News | None = None  # what has come since somebody looked
         self._writer: Writer | None = None
+        self._cut_off: set[int] = set()  # streams of which more has come than the profile keeps
         self._room_to_stop: int | None = (
             None  # bytes that the store will still take, where it stops at a limit
         )
@@ -213,6 +216,7 @@ class Spill:
         self.artifact: Artifact | None = None
         self._info: ArtifactInfo | None = None
         self._original: str | None = None  # the artifact that holds the same, where nothing was kept of this
+        self._repeat: dict[str, object] = {}  # what nothing else has on record of an output that is not kept
         self._lines: dict[View, int] | None = None
         self._holes: dict[View, Hole] = {}
         self._final: dict[View, Overview] | None = None  # of all of it, for who asks for the last news
@@ -301,11 +305,14 @@ class Spill:
     def _take(self, data: bytes, number: int) -> None:
         """Bytes that may be shown and stored."""
         self._passed[number] += len(data)
-        if kept := self._within_limit(data, number):
+        kept = self._within_limit(data, number)
+        if kept:
             if self._held is not None:
                 self._hold(kept, number)
             else:
                 self._pass_on(kept, number)
+        if len(kept) < len(data):
+            self._pass_by(data[len(kept) :], number)
 
     @property
     def redactions(self) -> dict[str, int]:
@@ -339,6 +346,8 @@ class Spill:
         with self._writing:
             self._held = None
             self._end_writer(reason)
+            if self._refused and self._refuse_at is not None:
+                self._tell_refused(self._refuse_at)
 
     def _within_limit(self, data: bytes, number: int) -> bytes:
         """What the profile keeps of a stream."""
@@ -353,16 +362,34 @@ class Spill:
         if self.received > self._profile.buffer_bytes:
             self._spill()
 
+    def _guessed(self, held: list[tuple[int, bytes, int]], *, beginning: bool = False) -> bytes | None:
+        """What ends a line, by what there is of it so far; None where it is known.
+
+        From here on the artifact is made with the same guess: where it takes CR, the store looks at all of it in the end.
+        """
+        data = b"".join(data for _, data, _ in held)
+        if self._newline == "lf" and self._is_command and is_cr_text(data):
+            self._newline = "auto"
+        if self._newline != "auto":
+            return None
+        terminator = terminator_of(data)
+        if beginning and is_progress(data):  # a line end may yet come
+            terminator = b"\n"
+        if terminator == b"\n" and b"\r" in data:
+            self._newline = "lf"
+        return terminator
+
     def _now(self) -> int:
         return int((time.monotonic() - self._started) * 1e6)
 
-    def _spill(self) -> None:
-        """Open the artifact and give it what was held back."""
+    def _spill(self, *, whole: bool = False) -> None:
+        """Open the artifact and give it what was held back; ``whole`` if that is all there is."""
         held, self._held = self._held or [], None
-        if (
-            self._newline == "auto"
-        ):  # a guess; where more output proves it wrong, the artifact is looked at again
-            self._scans = self._make_scans(terminator_of(b"".join(data for _, data, _ in held)))
+        if self._content_type is None:
+            self._content_type = media_type_of(b"".join(data for _, data, _ in held), whole=whole)
+        # A guess; where more output proves it wrong, the artifact is looked at again.
+        if terminator := self._guessed(held, beginning=not whole):
+            self._scans = self._make_scans(terminator)
         try:
             self._session = self._open_session()
             self._writer = self._context.run(
@@ -401,6 +428,22 @@ class Spill:
         except SpillstoreError as error:
             self._fail(error)
 
+    def _pass_by(self, data: bytes, number: int) -> None:
+        """Bytes of a stream behind what the profile keeps of it: looked at, and not stored."""
+        if self._held is not None:
+            self._spill()
+        if self._writer is not None and number not in self._cut_off:
+            try:  # so the passes have seen what stands before them
+                self._writer.flush()
+            except SpillstoreError as error:
+                self._fail(error)
+        self._cut_off.add(number)
+        if self._writer is None:
+            self._interleaver.write(number, data, self._now())
+            return
+        with self._lock:  # the tap gives the passes what the other stream prints
+            self._hand_over(STREAMS[number], data)
+
     def _see(self, stream: str, data: bytes) -> None:
         """The store's tap: the next run of the sequence."""
         with self._lock:
@@ -427,7 +470,7 @@ class Spill:
         self._hand_over(STREAMS[number], b"".join(pieces))
 
     def _hand_over(self, stream: str, data: bytes) -> None:
-        """The next run for the passes: never from two threads at once, for there is no writer, or its tap alone calls."""
+        """The next run for the passes: never from two threads at once, for there is no writer, or ``_lock`` is held."""
         self._batch.add(stream, data)
         if self._batch.size >= _BATCH:
             batch, self._batch = self._batch, _Batch()
@@ -545,6 +588,20 @@ class Spill:
         if self.artifact is not None:
             self._delete()
 
+    def _tell_refused(self, most: int) -> None:
+        """Record that a limit was met, also where nothing of the output has reached the store."""
+        detail = {"limit": "max_artifact_size", "tool": self._source, "size": self.received, "most": most}
+        try:
+            session = self._session = self._session or self._open_session()
+            self._context.run(self._note, session, detail)
+        except Exception:  # noqa: BLE001  # whatever the caller's functions raise, the tool call succeeds
+            if wanted("limit"):
+                tell(Happening("limit", detail))
+
+    def _note(self, session: Session, detail: dict[str, object]) -> None:
+        with session.acting(tool_call_id=self._tool_call_id):
+            session.note("limit", detail)
+
     def _end_writer(self, reason: str) -> None:
         with self._lock:
             writer, self._writer = self._writer, None
@@ -616,7 +673,7 @@ class Spill:
     def _record(self, rendered: Rendered) -> None:
         """Tell the audit what was shown of how much."""
         if self._session is not None and self.artifact_id is not None:
-            detail = told(rendered, self._profile, self._source, self.received)
+            detail = told(rendered, self._profile, self._source, self.received) | self._repeat
             with self._session.acting(tool_call_id=self._tool_call_id):
                 self._session.note("preview", detail, artifact_id=self.artifact_id)
         elif not self._refused and self._problem is None:
@@ -629,25 +686,41 @@ class Spill:
         with self._writing:
             if self._refused:
                 assert self._refuse_at is not None  # or nothing would have been refused
+                self._tell_refused(self._refuse_at)
                 return refused(self.received, self._refuse_at)
             for number, redactor in enumerate(self._redactors or ()):
                 self._take(redactor.finish(), number)
             facts = self._facts(exit_code, runtime)
             overviews = self._end(facts)
+            facts = self._facts(exit_code, runtime)  # its type is known now
             if self._news is not None:
                 self._final = overviews
             if self._info is not None and self.artifact is not None and self._problem is None:
                 # What ``stored.render`` will say, too.
                 stored = facts_of(self._info, self._profile, self._flags, self._holes, self._head)
+                stored = dataclasses.replace(stored, capped=self._capped)
                 rendered = self._profile.render(overviews, stored)
-                if (known := self._again(rendered, stored)) is not None:
-                    return known
-                if self._holes and self._profile.shows_dropped:
+                again = self._again(
+                    rendered, stored, lambda facts: self._profile.render(overviews, facts), exit_code, runtime
+                )
+                if again is not None:
+                    return again
+                if self._cut_off:
+                    self._lines = {view: overview.lines for view, overview in overviews.items()}
+                    self._lines["combined"] = sum(self._lines.values())
+                if self._cut_off or (self._holes and self._profile.shows_dropped):
                     record(self.artifact, self._profile, self._flags, rendered)
                 return rendered
             return self._profile.render(overviews, self._live(facts))
 
-    def _again(self, rendered: Rendered, facts: Facts) -> Rendered | None:
+    def _again(
+        self,
+        rendered: Rendered,
+        facts: Facts,
+        render: Callable[[Facts], Rendered],
+        exit_code: int | None,
+        runtime: int | None,
+    ) -> Rendered | None:
         """The text, if the session had all of this before; then it is not stored a second time.
 
         What somebody wants to have stored is stored, and so is what a model may have been told of.
@@ -662,7 +735,7 @@ class Spill:
         ):
             return None
         try:
-            again = known(session, artifact.unrecorded(), facts)
+            again = known(session, artifact.unrecorded(), facts, render)
             if again is None:
                 return None
             self._lines = self.lines()
@@ -670,6 +743,13 @@ class Spill:
         except SpillstoreError:  # it is stored like anything else
             return None
         self.artifact, self._info, self._original = None, None, again.artifact_id
+        self._repeat = {
+            "again": True,
+            "command": self._command,
+            "exit_code": exit_code,
+            "started": self._created,
+            "milliseconds": facts.runtime if runtime is None else runtime,
+        }
         return dataclasses.replace(again.rendered, is_error=rendered.is_error)
 
     def _facts(self, exit_code: int | None, runtime: int | None) -> Facts:
@@ -686,13 +766,13 @@ class Spill:
     def _end(self, facts: Facts) -> dict[View, Overview]:
         if self._held is not None:
             held = list(self._held)
-            if self._newline == "auto":
-                self._scans = self._make_scans(terminator_of(b"".join(data for _, data, _ in held)))
+            if terminator := self._guessed(held):
+                self._scans = self._make_scans(terminator)
             overviews = self._overviews_of(held)
             if self._complete(overviews, facts):
                 return overviews
             self._scans = self._make_scans(self._ended_by)
-            self._spill()
+            self._spill(whole=True)
         if self._writer is not None:
             self._close(self._writer, facts.exit_code)
         self._interleaver.flush(self._now())
@@ -737,16 +817,20 @@ class Spill:
         where = None
         if stored and self._info is not None:
             where = place_of(self._info, self._flags, self._holes)
-        limit = self._profile.stream_limit
         return dataclasses.replace(
             facts,
             stored=where,
             problem=self._problem if stored else None,
-            capped=capped(dict(zip(STREAMS, self._passed, strict=True)), limit),
+            capped=self._capped,
             created=facts.created if self._info is None else self._info.created,
             binary=kind_of(self._head, self._seen),
             head=self._head,
         )
+
+    @property
+    def _capped(self) -> frozenset[str]:
+        """The streams of which more has come than the profile keeps."""
+        return frozenset(STREAMS[number] for number in self._cut_off)
 
     def _overviews_of(self, held: list[tuple[int, bytes, int]]) -> dict[View, Overview]:
         """The passes over what is in memory, its lines interleaved as the store would."""

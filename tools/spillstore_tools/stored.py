@@ -1,14 +1,16 @@
 """What is stored, shown again: the passes of a profile over an artifact, and what its text says of it.
 
 Everything said here comes from the artifact alone, so the text is the one that was shown when the output came. One
-thing cannot be had again: a line of the middle that a rolling artifact has dropped since. A text that shows such a line
-is recorded with the artifact, and found there.
+thing cannot be had again: a line that a rolling artifact has dropped since, or that came when the artifact had all that it
+may keep of its stream. A text that shows such a line is recorded with the artifact, and found there.
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
+import json
+import re
 from typing import TYPE_CHECKING
 
 from spillstore.exceptions import DroppedRangeError, RangeTooLargeError, SpillstoreError
@@ -27,11 +29,41 @@ if TYPE_CHECKING:
 
 RENDERED = "rendered"  # the kind of the event
 _RANGES = 20  # that the audit names
+_RECORDS = 10  # ended by CR alone, from which on they are lines and not a line drawn again and again
+# What programs draw that show how far they are: shares, bars, turning wheels, counts, rates, and what erases or moves.
+_PROGRESS = re.compile(
+    rb"""% | \x1b | \x08 | [=\#.>*-]{5} | \[[=\#> -]+\] | \xe2[\x94-\x97\xa0-\xa3][\x80-\xbf]
+      | (?:^|\r) \s* (?: [-\\|/] | [\d.,]+ ) [ ]* (?:\r|\Z)
+      | \b \d+ \s? (?:/|of) \s? \d+ \b | \d [ ]? [kKMG]?i?[Bb] (?:/s|ps) | \b (?:ETA|eta|it/s) \b | [ ]{3}\r""",
+    re.VERBOSE,
+)
+_WORDS = ("true", "false", "null", "NaN", "Infinity", "-Infinity")  # of JSON that the end of a text may cut
+_ESCAPE = 6  # characters of one in a string
 
 
 def terminator_of(data: bytes) -> bytes:
-    """What ends a line where ``newline`` is ``auto``."""
-    return b"\r" if b"\r" in data and b"\n" not in data else b"\n"
+    r"""What ends a line where ``newline`` is ``auto``: CR where no LF stands but at the very end, unless it is progress.
+
+    Example:
+        >>> terminator_of(b"one\rtwo\r"), terminator_of(b"one\rtwo\n"), terminator_of(b"10%\r20%\n")
+        (b'\r', b'\r', b'\n')
+    """
+    body = data.removesuffix(b"\n")
+    if b"\n" in body or b"\r" not in body.rstrip(b"\r" if body != data else b""):
+        return b"\n"
+    return b"\n" if body != data and _PROGRESS.search(body) else b"\r"
+
+
+def is_progress(data: bytes) -> bool:
+    """Whether a beginning of output looks like a line that is drawn again and again."""
+    return b"\r" in data and _PROGRESS.search(data) is not None
+
+
+def is_cr_text(data: bytes) -> bool:
+    """Whether what a command prints is records that CR ends, and no line that is drawn again and again."""
+    body = data.removesuffix(b"\n")
+    ends = body.count(b"\r")
+    return ends >= _RECORDS and b"\n" not in body and b"\r\r" not in body and not _PROGRESS.search(body)
 
 
 def terminator_in(info: ArtifactInfo) -> bytes:
@@ -72,7 +104,8 @@ def render(
 
 def _rendered(artifact: Artifact, profile: Profile, flags: str, is_command: bool | None) -> Rendered:  # noqa: FBT001  # of our own call
     info = artifact.info
-    if info.hole is not None and profile.shows_dropped and (recorded := _recorded(artifact, profile, flags)):
+    shows_more = (info.hole is not None and profile.shows_dropped) or full_streams(info, profile)
+    if shows_more and (recorded := _recorded(artifact, profile, flags)):
         return recorded
     facts = facts_of(info, profile, flags, holes_of(artifact, info), head_of(artifact))
     if is_command is not None:
@@ -144,14 +177,14 @@ def facts_of(
     info: ArtifactInfo, profile: Profile, flags: str, holes: Mapping[View, Hole], head: bytes
 ) -> Facts:
     """What a profile says of an artifact; ``holes`` and ``head`` are those of ``holes_of`` and ``head_of``."""
-    sizes = {"stdout": info.stdout.size, "stderr": info.stderr.size}
     return Facts(
         source=info.source,
         command=info.command,
         content_type=info.content_type,
         stored=place_of(info, flags, holes),
         problem=info.reason if info.state == "interrupted" else None,
-        capped=capped(sizes, profile.stream_limit),
+        # Where more came than that and all went well, the text was recorded, and nobody asks here.
+        capped=frozenset() if info.state == "sealed" else full_streams(info, profile),
         is_command=info.exit_code is not None or (info.state != "sealed" and info.command is not None),
         exit_code=info.exit_code,
         runtime=None if info.ended is None else round((info.ended - info.created) * 1000),
@@ -174,8 +207,10 @@ def place_of(info: ArtifactInfo, flags: str, holes: Mapping[View, Hole]) -> Stor
     )
 
 
-def capped(sizes: Mapping[str, int], limit: int | None) -> frozenset[str]:
-    """The streams that are as long as they may be. Whether more came than that, nobody stores."""
+def full_streams(info: ArtifactInfo, profile: Profile) -> frozenset[str]:
+    """The streams that are as long as they may be; of what came behind that, the recorded text alone knows."""
+    limit = profile.stream_limit
+    sizes = {"stdout": info.stdout.size, "stderr": info.stderr.size}
     return frozenset(name for name, size in sizes.items() if limit is not None and size >= limit)
 
 
@@ -185,6 +220,50 @@ def kind_of(head: bytes, size: int) -> BinaryType | None:
     if encoding not in {None, "utf-8-sig"}:
         return BinaryType(f"{ENCODED_TEXT}{encoding}", f"Text in {encoding}")
     return recognise(head, size)
+
+
+def media_type_of(data: bytes, *, whole: bool) -> str | None:
+    """What content is by its looks, for who was not told: text, JSON, or a kind that its first bytes name.
+
+    Args:
+        data: its beginning.
+        whole: whether that is all of it.
+
+    Returns:
+        The media type; None of nothing, and where only the rest can tell.
+
+    Example:
+        >>> media_type_of(b'{"a": [1, 2', whole=False), media_type_of(b"[INFO] up", whole=False)
+        ('application/json', 'text/plain')
+    """
+    if not data:
+        return None
+    if (kind := kind_of(data[:HEAD_BYTES], len(data))) is not None:
+        return kind.media_type
+    found = _is_json(data, whole=whole)
+    return None if found is None else "application/json" if found else "text/plain"
+
+
+def _is_json(data: bytes, *, whole: bool) -> bool | None:
+    """Whether it is one JSON object or array, or begins one; None if more may still prove that it is several."""
+    text = data.decode("utf-8-sig", "replace").strip(" \t\r\n")
+    if not text.startswith(("{", "[")):
+        return False
+    try:
+        _, end = json.JSONDecoder().raw_decode(text)
+    except RecursionError:
+        return False
+    except json.JSONDecodeError as error:
+        rest = text[error.pos :]
+        cut = (
+            any(word.startswith(rest) for word in _WORDS)
+            or error.msg.startswith("Unterminated string")
+            or (error.msg.startswith("Invalid \\") and len(rest) < _ESCAPE)
+        )
+        return cut and not whole
+    if end < len(text):
+        return False
+    return True if whole else None
 
 
 def head_of(artifact: Artifact) -> bytes:

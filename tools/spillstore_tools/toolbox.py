@@ -17,19 +17,19 @@ from typing import TYPE_CHECKING, Any
 
 from spillstore.exceptions import SpillstoreError
 from spillstore_tools.arguments import ArgumentError, named
-from spillstore_tools.bash import BashTool
+from spillstore_tools.bash import BashTool, opened_of
 from spillstore_tools.comparing import compare_artifacts
-from spillstore_tools.opened import Opened
 from spillstore_tools.retrieval import Answer, artifact_info, get_artifact, list_artifacts
 from spillstore_tools.schemas import READING_ARGUMENTS, reading_definition
 from spillstore_tools.searching import search_artifact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Unpack
 
     from spillstore import Session, aio
-    from spillstore_tools.bash import BashResult
-    from spillstore_tools.configuration import TruncationConfiguration
+    from spillstore_tools.bash import BashOptions, BashResult
+    from spillstore_tools.opened import Opened
     from spillstore_tools.schemas import Style
 
 _READING: dict[str, Callable[..., Answer]] = {
@@ -46,19 +46,20 @@ class Toolbox:
 
     Args:
         session: where output is stored, or a function that opens it, as for ``BashTool``.
-        configuration: of the profile; it may switch ranges off (``enable_partial_retrieval``).
-        options: of ``BashTool``.
+        options: of ``BashTool``; the ``configuration`` may also switch ranges off (``enable_partial_retrieval``).
+
+    Raises:
+        InvalidSettingError: an option that there is not, or what is no session.
     """
 
     def __init__(
         self,
         session: Session | aio.Session | Callable[[], Session] | Opened,
-        *,
-        configuration: TruncationConfiguration | None = None,
-        **options: Any,
+        **options: Unpack[BashOptions],
     ) -> None:
-        self._opened = session if isinstance(session, Opened) else Opened(session)
-        self._bash = BashTool(self._opened, configuration=configuration, **options)
+        configuration = options.get("configuration")
+        self._opened = opened_of(session)
+        self._bash = BashTool(self._opened, **options)
         self._partial = configuration is None or configuration.artifacts.enable_partial_retrieval
 
     def close(self) -> None:

@@ -19,7 +19,7 @@ from spillstore.observers import Happening, begin, tell, wanted
 from spillstore_tools.again import passes
 from spillstore_tools.observed import FAILED, OUTPUT, omitted_chars, output_detail, shown_chars, tool_of
 from spillstore_tools.origin import MOST
-from spillstore_tools.preview.clean import clean, is_plain
+from spillstore_tools.preview.clean import clean, is_plain, redrawn
 from spillstore_tools.profiles import profile as profile_named
 from spillstore_tools.profiles.base import Rendered, tokens
 from spillstore_tools.redaction import Redaction
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from spillstore.observers import Work
     from spillstore_tools.configuration import MetadataSettings, TruncationConfiguration
     from spillstore_tools.preview.parts import Omission
+    from spillstore_tools.profiles import ProfileName
     from spillstore_tools.profiles.base import Profile
 
 METADATA_VERSION = 1
@@ -61,8 +62,11 @@ class TruncationMetadata:
         omitted_lines: lines of which nothing is shown.
         omitted_characters: code points that are missing, or None where nobody counted.
         omitted_elements: array items, members or nodes that are missing.
+        redrawn_characters: characters that were drawn over or erased in their lines, and are stored but not shown.
         tool_name: the tool.
         profile: the profile's name.
+        included: what ``as_dict`` tells unless it is asked for other things; None for all of it.
+        partial: whether parts of an artifact may be asked for.
     """
 
     original_size: int
@@ -76,10 +80,23 @@ class TruncationMetadata:
     omitted_elements: int
     tool_name: str
     profile: str
+    redrawn_characters: int = 0
+    included: MetadataSettings | None = dataclasses.field(default=None, repr=False, compare=False)
+    partial: bool = dataclasses.field(default=True, repr=False, compare=False)
 
     def as_dict(self, include: MetadataSettings | None = None) -> dict[str, Any]:
-        """All of it under the names of S1; ``include`` leaves out what the configuration does not want."""
-        data: dict[str, Any] = dataclasses.asdict(self)
+        """What the configuration wants of it, under the names of S1.
+
+        Args:
+            include: what is told; None for what the processor's configuration says, all of it where it has none.
+        """
+        include = self.included if include is None else include
+        own = {"included", "partial"}
+        data: dict[str, Any] = {
+            field.name: getattr(self, field.name)
+            for field in dataclasses.fields(self)
+            if field.name not in own
+        }
         data["version"] = METADATA_VERSION
         data["strategy"] = self.strategy_used
         data["artifact_created"] = self.artifact_id is not None
@@ -91,8 +108,9 @@ class TruncationMetadata:
                 "" if missing is None else f", {missing} characters / ~{tokens(missing)} tokens"
             )
         if self.artifact_id is not None:
-            call = f'get_artifact(id="{self.artifact_id}", start_line=1, end_line=100)'
-            data["retrieval_instructions"] = f"Use {call} for a part of it."
+            part = ", start_line=1, end_line=100" if self.partial else ""
+            use = "for a part of it" if self.partial else "for all of it, a part at a time"
+            data["retrieval_instructions"] = f'Use get_artifact(id="{self.artifact_id}"{part}) {use}.'
         if include is not None:
             for wanted, names in (
                 (include.include_original_size, ("original_size", "original_bytes")),
@@ -152,13 +170,12 @@ class TruncationProcessor:
         self,
         session: Session | Callable[[], Session] | None,
         *,
-        profile: str | Profile = "default",
+        profile: ProfileName | Profile = "default",
         configuration: TruncationConfiguration | None = None,
         flags: str = "",
         redact: bool = True,
     ) -> None:
         self._session = session
-        self._redaction = Redaction(session, configuration, enabled=redact)
         self._flags = flags
         self._passed: dict[
             str, tuple[int, int]
@@ -168,6 +185,9 @@ class TruncationProcessor:
         self._known = None if callable(session) else session  # the session, as soon as it is known
         self._configuration = configuration
         self._profile = profile_named(profile, configuration) if isinstance(profile, str) else profile
+        self._redaction = Redaction(session, configuration, enabled=redact, profile=self._profile.name)
+        if self._known is not None and self._profile.cleanup_on_exit:
+            self._known.cleanup_on_exit = True
 
     def process(
         self,
@@ -284,6 +304,10 @@ class TruncationProcessor:
             )
             work.end(detail, session=self._session_id, artifact_id=artifact_id)
 
+    def shows_whole(self, data: bytes, tool_name: str) -> bool:
+        """Whether the profile shows a text as it is, told without storing anything; False also above 64 KiB."""
+        return self._at_once(data, tool_name, "auto") is not None
+
     def redacted(self, text: str, tool_name: str) -> str:
         """A text that is shown as it is, without the secrets that are taken out of that tool's results."""
         rules = self._redaction.rules(tool_name)
@@ -310,6 +334,8 @@ class TruncationProcessor:
             return None
         else:
             terminator = terminator_of(data) if newline == "auto" else _TERMINATORS[newline]
+            if redrawn(data, terminator):
+                return None
             text = clean(data, terminator)
         if len(text) > inline.chars or (inline.size is not None and len(text.encode()) > inline.size):
             return None
@@ -327,6 +353,8 @@ class TruncationProcessor:
         if self._session is None:
             raise SpillstoreError("there is no session to store it in")
         session = self._known = self._session() if callable(self._session) else self._session
+        if self._profile.cleanup_on_exit:
+            session.cleanup_on_exit = True
         with self._counting:
             passed, self._passed = self._passed, {}
             redacted, self._redacted = self._redacted, {}
@@ -384,6 +412,9 @@ class TruncationProcessor:
             omitted_elements=rendered.elements,
             tool_name=tool_name,
             profile=self._profile.name,
+            redrawn_characters=rendered.redrawn,
+            included=None if self._configuration is None else self._configuration.metadata,
+            partial=self._configuration is None or self._configuration.artifacts.enable_partial_retrieval,
         )
         reference = None if artifact_id is None else _reference(rendered, artifact_id)
         return TruncationResult(
@@ -401,6 +432,8 @@ def _reference(rendered: Rendered, identity: str) -> str:
     """The line of our own that refers to the artifact; output may hold others like it."""
     ours = "".join(rendered.text[at : at + length] for at, length in rendered.notes)
     begin = f"[Artifact: {identity}]"
+    if (at := ours.find(f'"{begin}')) >= 0:  # inside JSON
+        return str(json.JSONDecoder().raw_decode(ours, at)[0])
     return next((line for line in ours.split("\n") if line.startswith(begin)), begin)
 
 
@@ -463,7 +496,7 @@ def _unfit(what: str, content: object) -> ContentError:
 
 def _json(content: object) -> bytes:
     try:
-        return encoded(json.dumps(content, ensure_ascii=False))
+        return encoded(json.dumps(content, ensure_ascii=False, allow_nan=False))
     except ValueError as error:
         why = f"it refers to itself ({error})" if "Circular" in str(error) else error
         raise ContentError(f"content cannot be shown as JSON: {why}") from None

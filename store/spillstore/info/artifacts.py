@@ -5,7 +5,11 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
+from spillstore._clock import in_utc
+
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from spillstore.info import Newline, State
 
 
@@ -97,6 +101,16 @@ class ArtifactInfo:
     hole: HoleInfo | None
     chunks: int
     chunk_size: int
+
+    @property
+    def created_at(self) -> datetime:
+        """``created`` as a time in UTC."""
+        return in_utc(self.created)
+
+    @property
+    def ended_at(self) -> datetime | None:
+        """``ended`` as a time in UTC; None while open."""
+        return None if self.ended is None else in_utc(self.ended)
 
     @property
     def duration(self) -> float | None:

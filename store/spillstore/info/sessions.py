@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from spillstore._clock import in_utc
 from spillstore.exceptions import IntegrityError
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 _LATEST_US = 253_402_300_799_000_000  # the end of the year 9999, the last that dates can have
 
@@ -28,6 +32,11 @@ class SessionInfo:
     live: bool
     used: float
     disk_size: int
+
+    @property
+    def used_at(self) -> datetime:
+        """``used`` as a time in UTC."""
+        return in_utc(self.used)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -99,6 +108,11 @@ class Event:
     actor: str | None
     tool_call_id: str | None
     detail: dict[str, Any]
+
+    @property
+    def recorded_at(self) -> datetime:
+        """``at`` as a time in UTC."""
+        return in_utc(self.at)
 
 
 def event_of(row: tuple[int, int, str, str | None, str | None, str | None, str | None]) -> Event:

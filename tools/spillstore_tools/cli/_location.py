@@ -15,6 +15,7 @@ import click
 from click.core import ParameterSource
 
 from spillstore._audit import acting
+from spillstore._ids import named_by
 from spillstore_tools.cli._places import project_session
 from spillstore_tools.preview.clean import label
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from spillstore import Artifact, ArtifactInfo, Session, Store
 
 LAST = "@last"
+_STORAGE_PATH = "SPILLSTORE_TRUNCATION__ARTIFACTS__STORAGE_PATH"
 _CANDIDATES = 6
 _LASTING = ("mcp", "mcp-proxy")  # what goes on for as long as its artifacts are wanted
 
@@ -166,12 +168,18 @@ def refuse_memory(root: str | None) -> None:
 def configured_root() -> str | None:
     """The root that `storage_path` of `.agent/config.yml` names, for the folder that holds it; None for the default one.
 
+    Its variable names one for the working directory, and wins.
+
     Most folders have no such file, or one that does not speak of this: then nothing is imported to read it.
 
     Raises:
         ConfigurationError: the file is there and wrong.
     """
     folder = os.getcwd()  # noqa: PTH109  # no link is followed
+    if os.environ.get(_STORAGE_PATH):
+        from spillstore_tools.configuration import load  # noqa: PLC0415  # only where there is something to read
+
+        return os.path.join(folder, load(folder).artifacts.storage_path)  # noqa: PTH118  # paths as they are named
     while not os.path.lexists(os.path.join(folder, ".agent", "config.yml")):  # noqa: PTH118  # paths as they are named
         parent = os.path.dirname(folder)  # noqa: PTH120  # likewise
         if parent == folder or os.path.lexists(os.path.join(folder, ".git")):  # noqa: PTH118  # likewise
@@ -227,6 +235,7 @@ def location_options(
             if value is not None and context.get_parameter_source(name) is ParameterSource.COMMANDLINE
         )
         named = project_session() if session is None else session
+        _understand_uris(context, kwargs)
         location = Location(session=named, project=project, root=root, flags=flags)
         # Who goes on serving serves others.
         with acting(None, None, otherwise=None if context.info_name in _LASTING else "cli"):
@@ -236,14 +245,23 @@ def location_options(
 
 
 def every(session: Session, **filters: Any) -> Iterator[ArtifactInfo]:
-    """All artifacts that these filters leave, the newest first, a page at a time."""
-    cursor = None
-    while True:
-        page = session.infos(cursor=cursor, **filters)
-        yield from page
-        cursor = page.cursor
-        if cursor is None:
-            return
+    """All artifacts that these filters leave, the newest first."""
+    return iter(session.infos(**filters))
+
+
+def _understand_uris(context: click.Context, arguments: dict[str, Any]) -> None:
+    """Take ``artifact://ID?stream=stderr`` for an id, and for the stream where none was asked for."""
+    for key in ("artifact_id", "artifact_ids", "ids", "names"):
+        given = arguments.get(key)
+        if not given:
+            continue
+        named = [named_by(each) for each in ([given] if isinstance(given, str) else given)]
+        ids = tuple(name for name, _ in named)
+        arguments[key] = ids[0] if isinstance(given, str) else ids
+        views = {view for _, view in named if view is not None}
+        chosen = context.get_parameter_source("stream") is ParameterSource.COMMANDLINE
+        if len(views) == 1 and not chosen and "stream" in arguments:
+            arguments["stream"] = views.pop()
 
 
 def find(session: Session, name: str) -> Artifact:

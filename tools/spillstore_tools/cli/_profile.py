@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from spillstore_tools.configuration import TruncationConfiguration
+    from spillstore_tools.profiles import ProfileName
 
 # The same as ``spillstore_tools.profiles.NAMES``, which is not to be imported before a command has started.
 PROFILES = ("default", "acode", "opencode", "pipe", "omni", "lace")
@@ -41,7 +42,7 @@ def profile_option(function: F) -> F:
     return option(function)
 
 
-def load_configuration(profile: str, **arguments: object) -> TruncationConfiguration | None:
+def load_configuration(profile: ProfileName, **arguments: object) -> TruncationConfiguration | None:
     """The user's settings for a profile that heeds them; ``arguments`` that are None are left out.
 
     Raises:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 from click.core import ParameterSource
 
+from spillstore._ids import named_by
 from spillstore_tools.arguments import ArgumentError, moment
 from spillstore_tools.cli._location import LAST, Location, find, location_options
 from spillstore_tools.cli._output import json_option, note, print_json, table
@@ -171,6 +172,7 @@ def _line(event: Event) -> str:
 
 def _named(session: Session, name: str) -> str:
     """The id that a user means; one that is not there any more stands for itself."""
+    name, _ = named_by(name)
     return find(session, name).id if name == LAST or session.matching(name, 1) else name
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from typing import TYPE_CHECKING
 
 import click
@@ -17,7 +18,10 @@ from spillstore_tools.loopback import loopback
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from spillstore_tools.profiles import ProfileName
+
 _EXTRA = frozenset({"mcp", "mcp_types"})
+_SDK = (2, 2)  # the oldest that bounds the sessions of clients; the extra says the same
 
 
 @click.command("mcp")
@@ -81,6 +85,20 @@ _EXTRA = frozenset({"mcp", "mcp_types"})
     help="Where commands run.  [default: here]",
 )
 @click.option("--read-only", is_flag=True, help="No commands, nothing is written; the session must be there.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    default=50.0,
+    envvar="SPILLSTORE_MCP_TIMEOUT",
+    help="A call waits for its command so long at most; then that goes on in the background.  [SPILLSTORE_MCP_TIMEOUT; default: 50]",
+)
+@click.option(
+    "--structured",
+    is_flag=True,
+    envvar="SPILLSTORE_MCP_STRUCTURED",
+    help="Answers as structured content, too, with output schemas.  [SPILLSTORE_MCP_STRUCTURED]",
+)
 @metrics_option
 @profile_option
 @location_options(session="", told="a new one")
@@ -95,11 +113,13 @@ def command(
     hosts: tuple[str, ...],
     origins: tuple[str, ...],
     cwd: str | None,
-    profile: str,
+    timeout: float,
+    profile: ProfileName,
     location: Location,
     *,
     metrics: tuple[str, int] | None,
     read_only: bool,
+    structured: bool,
     as_json: bool,
 ) -> None:
     """Serve the tools of a session to a client of the Model Context Protocol.
@@ -117,12 +137,13 @@ def command(
     """  # noqa: D301  # click's mark for text that is not to be wrapped
     if read_only and not location.session:
         raise click.UsageError("--read-only needs a session that is there: name it with --session")
-    with extra_needed():
-        from spillstore_tools.mcp.serving import Serving, serve  # noqa: PLC0415  # only where it is installed
+    from spillstore_tools.mcp.serving import Serving, serve  # noqa: PLC0415  # not for --help
+
     listen = admission = None
     if transport == "http":
         try:
-            from spillstore_tools.mcp._http import Admission  # noqa: PLC0415  # it brings a web server
+            with extra_needed():
+                from spillstore_tools.mcp._http import Admission  # noqa: PLC0415  # it brings the SDK and a web server
 
             listen = (loopback(host), port)
             admission = Admission(
@@ -144,6 +165,8 @@ def command(
         profile=profile,
         configuration=load_configuration(profile),
         cwd=cwd,
+        timeout=timeout,
+        structured=structured,
         listen=listen,
         admission=admission,
         announce=announce,
@@ -158,11 +181,20 @@ def extra_needed() -> Iterator[None]:
     """A context that imports what only the extra ``mcp`` brings.
 
     Raises:
-        click.ClickException: it is not installed.
+        click.ClickException: it is not installed, or another package has brought an older one.
     """
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415  # only over HTTP
+
     try:
+        installed = version("mcp")
+        found = re.match(r"(\d+)\.(\d+)", installed)
+        if found is None or (int(found[1]), int(found[2])) < _SDK:
+            least = ".".join(map(str, _SDK))
+            raise click.ClickException(
+                f"HTTP needs mcp {least} or newer, and {installed} is installed: pip install 'spillstore[mcp]'; stdio needs none"
+            )
         yield
-    except ModuleNotFoundError as error:
+    except (ModuleNotFoundError, PackageNotFoundError) as error:
         if (error.name or "").partition(".")[0] not in _EXTRA:
             raise
-        raise click.ClickException("this command needs an extra: pip install 'spillstore[mcp]'") from None
+        raise click.ClickException("HTTP needs an extra: pip install 'spillstore[mcp]'") from None

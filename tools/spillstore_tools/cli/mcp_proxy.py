@@ -18,6 +18,7 @@ from spillstore_tools.cli._profile import load_configuration, profile_option
 
 if TYPE_CHECKING:
     from spillstore import Session
+    from spillstore_tools.profiles import ProfileName
 
 
 _LEAST = 64 * 1024  # bytes that a message may have in any case
@@ -45,6 +46,12 @@ def _bytes(_: click.Context, __: click.Parameter, text: str) -> int:
     callback=_bytes,
     help="Longest message of the server; a longer one is thrown away, and its call gets an error.  [default: 256M]",
 )
+@click.option(
+    "--structured",
+    is_flag=True,
+    envvar="SPILLSTORE_MCP_STRUCTURED",
+    help="Answers of our tools as structured content, too, with output schemas.  [SPILLSTORE_MCP_STRUCTURED]",
+)
 @metrics_option
 @profile_option
 @location_options(session="", told="a new one")
@@ -52,10 +59,11 @@ def _bytes(_: click.Context, __: click.Parameter, text: str) -> int:
 def command(
     command_line: tuple[str, ...],
     max_message: int,
-    profile: str,
+    profile: ProfileName,
     location: Location,
     *,
     metrics: tuple[str, int] | None,
+    structured: bool,
     as_json: bool,
 ) -> None:
     """Put an MCP server behind one that stores its oversized tool results.
@@ -83,8 +91,16 @@ def command(
     if not location.session:
         location = _own_session(location)
 
+    made: list[bool] = []
+
     def session() -> Session:
-        found = location.open(create=True, write=True)
+        from spillstore.exceptions import SessionNotFoundError  # noqa: PLC0415  # as in all commands
+
+        try:
+            found = location.open(write=True)
+        except SessionNotFoundError:
+            found = location.open(create=True, write=True)
+            made.append(True)
         announce("session", found.id)
         return found
 
@@ -94,12 +110,13 @@ def command(
         try:
             proxy = Proxy(
                 command_line,
-                LazySession(session, configuration),
+                LazySession(session, configuration, made=lambda: bool(made)),
                 profile=profile,
                 configuration=configuration,
                 flags=location.flags,
                 streams=(sys.stdin.fileno(), sys.stdout.fileno()),
                 message=max_message,
+                structured=structured,
             )
         except StartError as error:
             note(str(error))

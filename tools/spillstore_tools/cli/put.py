@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from spillstore import Session
     from spillstore.info import Newline
     from spillstore_tools.configuration import TruncationConfiguration
+    from spillstore_tools.profiles import ProfileName
 
 _READ = 1024 * 1024
 
@@ -38,7 +39,7 @@ _READ = 1024 * 1024
     "--newline",
     type=click.Choice(["auto", "lf", "cr"]),
     default="auto",
-    help="What ends a line; auto takes CR where there is no LF.  [default: auto]",
+    help="What ends a line; auto takes CR where no LF stands but at the end.  [default: auto]",
 )
 @click.option(
     "--profile",
@@ -62,7 +63,7 @@ def command(
     source: str,
     content_type: str | None,
     newline: str,
-    profile: str | None,
+    profile: ProfileName | None,
     strategy: str | None,
     inline_limit: int | None,
     location: Location,
@@ -93,9 +94,8 @@ def command(
         meta = {"source": source, "content_type": content_type, "newline": newline}
         _show(file, name, configuration, meta, location, redact=not no_redact, as_json=as_json)
         return
-    blocks = _blocks(file)
-    first = next(blocks, b"")  # what cannot be read leaves nothing behind
-    with location.open(create=True, write=True) as session:
+    with _opened(file) as blocks, location.open(create=True, write=True) as session:
+        first = next(blocks, b"")
         _warn(file, session)
         reading = _Reading(itertools.chain([first], blocks))
         with progress("storing", lambda: human_size(reading.size)):
@@ -103,7 +103,7 @@ def command(
                 reading,
                 source=source,
                 command=None if file == "-" else file,
-                content_type=content_type,
+                content_type=content_type or _looks_like(first, is_file=file != "-"),
                 newline=cast("Newline", newline),
                 redact=False if no_redact else None,
             )
@@ -140,6 +140,12 @@ def _warn(file: str, session: Session) -> None:
     )
 
 
+def _looks_like(first: bytes, *, is_file: bool) -> str | None:
+    from spillstore_tools.stored import media_type_of  # noqa: PLC0415  # not where the type is given
+
+    return media_type_of(first, whole=is_file and len(first) < _READ)
+
+
 class _Reading:
     """Blocks as they are, and how many bytes they had; who is interrupted among them is told what stays."""
 
@@ -161,7 +167,7 @@ class _Reading:
 
 def _show(
     file: str,
-    profile: str,
+    profile: ProfileName,
     configuration: TruncationConfiguration | None,
     meta: dict[str, str | None],
     location: Location,
@@ -180,7 +186,7 @@ def _show(
             session, profile=profile, configuration=configuration, flags=location.flags, redact=redact
         )
         result = processor.process(
-            _blocks(file),
+            stack.enter_context(_opened(file)),
             str(meta["source"]),
             command=None if file == "-" else file,
             content_type=meta["content_type"],
@@ -205,9 +211,11 @@ def _show(
         click.get_current_context().exit(1)
 
 
-def _blocks(file: str) -> Iterator[bytes]:
+@contextlib.contextmanager
+def _opened(file: str) -> Iterator[Iterator[bytes]]:
+    """What is in a file or comes in on stdin, in pieces; a file that cannot be opened fails before anything is made."""
     if file == "-" and sys.stdin is None:
         raise click.UsageError("stdin is closed; name a file")
     # Unbuffered, so that what comes in slowly is stored as it comes.
     with open(0 if file == "-" else file, "rb", buffering=0, closefd=file != "-") as source:
-        yield from iter(functools.partial(source.read, _READ), b"")
+        yield iter(functools.partial(source.read, _READ), b"")

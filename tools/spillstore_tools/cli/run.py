@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from spillstore import ArtifactInfo, Session
     from spillstore_tools.capture import Outcome
     from spillstore_tools.configuration import TruncationConfiguration
+    from spillstore_tools.profiles import ProfileName
     from spillstore_tools.profiles.base import Rendered
     from spillstore_tools.runners import Started
 
@@ -81,7 +82,7 @@ def command(
     command_line: tuple[str, ...],
     source: str,
     tool_call_id: str | None,
-    profile: str,
+    profile: ProfileName,
     location: Location,
     *,
     quiet: bool,
@@ -168,7 +169,7 @@ class _Asked:
 
     source: str
     tool_call_id: str | None
-    profile: str
+    profile: ProfileName
     live: bool
     redact: bool
 
@@ -231,7 +232,9 @@ def _record(started: Started, command_line: tuple[str, ...], asked: _Asked, loca
     configuration, misconfigured = asked.configuration()
     command = shlex.join(command_line)
     try:
-        rules = Redaction(None, configuration, enabled=asked.redact).rules(asked.source)
+        rules = Redaction(None, configuration, enabled=asked.redact, profile=asked.profile).rules(
+            asked.source
+        )
     except InvalidSettingError as error:  # the command runs already
         rules, misconfigured = DEFAULT, misconfigured or str(error)
     try:

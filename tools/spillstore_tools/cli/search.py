@@ -139,10 +139,13 @@ def _meant(session: Session, names: tuple[str, ...], *, all_of_them: bool) -> tu
         return second, iter([find(session, first)])
     try:
         return first, iter([find(session, second)])
-    except ArtifactNotFoundError:
+    except ArtifactNotFoundError as unknown:
         if _ID.fullmatch(second):
             raise
-        return second, iter([find(session, first)])
+        try:
+            return second, iter([find(session, first)])
+        except ArtifactNotFoundError:
+            raise unknown from None
 
 
 def _found(

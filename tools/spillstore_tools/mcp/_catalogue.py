@@ -23,9 +23,13 @@ class Catalogue:
 
     Args:
         ask: asks the server for a page, given parameters and a deadline; None if it does not answer in time.
+        structured: results of our tools have structured content.
     """
 
-    def __init__(self, ask: Callable[[dict[str, Data], float], dict[str, Data] | None]) -> None:
+    def __init__(
+        self, ask: Callable[[dict[str, Data], float], dict[str, Data] | None], *, structured: bool = False
+    ) -> None:
+        self._structured = structured
         self._ask = ask
         self._asking = threading.Lock()  # held while the server is asked
         self._lock = threading.Lock()  # protects what is below
@@ -63,7 +67,7 @@ class Catalogue:
         """The server has none."""
         with self._lock:
             self._has_tools = False
-            self._names = Names(())
+            self._names = Names((), structured=self._structured)
             return self._names
 
     def passed(self, page: Page, *, continued: bool) -> Names | None:
@@ -76,7 +80,7 @@ class Catalogue:
         with self._lock:
             self._seen = self._seen | set(page.names) if continued else set(page.names)
             if page.cursor is None:
-                self._names = Names(self._seen)
+                self._names = Names(self._seen, structured=self._structured)
                 return self._names
             return None
 
@@ -86,7 +90,7 @@ class Catalogue:
             names = self._names
             if names is None:
                 before = self._changes
-                names = Names(() if self.is_empty else self._walked())
+                names = Names(() if self.is_empty else self._walked(), structured=self._structured)
                 with self._lock:
                     if self._changes == before:
                         self._names = names

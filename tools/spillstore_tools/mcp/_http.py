@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from mcp.server.transport_security import TransportSecuritySettings
 
 from spillstore_tools.mcp._door import Web, most_connections
-from spillstore_tools.mcp._shared import MAX_REQUEST
+from spillstore_tools.mcp._lines import MAX_REQUEST
 from spillstore_tools.mcp._visitors import Visitors, refuse
 
 if TYPE_CHECKING:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from typing import TYPE_CHECKING
 
+from spillstore.exceptions import SessionBusyError
 from spillstore_tools.opened import Opened
 
 if TYPE_CHECKING:
@@ -21,12 +23,18 @@ class LazySession:
     Args:
         open_session: opens it; asked again after it has failed.
         configuration: of the profile.
+        made: whether it was not there before; then it goes with this, where the profile or the store wants that.
     """
 
     def __init__(
-        self, open_session: Callable[[], Session], configuration: TruncationConfiguration | None = None
+        self,
+        open_session: Callable[[], Session],
+        configuration: TruncationConfiguration | None = None,
+        *,
+        made: Callable[[], bool] = lambda: False,
     ) -> None:
         self._opened = Opened(open_session)
+        self._made = made
         self._configuration = configuration
         self._lock = threading.Lock()  # protects the toolbox
         self._toolbox: Toolbox | None = None
@@ -45,5 +53,10 @@ class LazySession:
             return self._toolbox
 
     def close(self) -> None:
-        """Close the session, if there is one."""
+        """Close the session, if there is one; delete it if it was made for us and is not to stay."""
+        self._opened.end_uses()
+        session = self._opened.current
+        if session is not None and self._made() and session.cleanup_on_exit:
+            with contextlib.suppress(SessionBusyError):  # somebody looks at it; it stays
+                session.end()
         self._opened.close()

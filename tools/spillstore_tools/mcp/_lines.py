@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+MAX_REQUEST = (
+    1024 * 1024
+)  # bytes that a client may send in one; a command line of Linux takes an eighth of that
 _READ = 256 * 1024
 _SILENCE = 0.5  # seconds after the writer's end in which others who hold the pipe must say something
 _LINGER = 5.0  # seconds after which they are not heard any more

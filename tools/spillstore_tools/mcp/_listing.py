@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from spillstore_tools.mcp._pieces import PieceError, dumped, items, joined, listed, members, text_of, value
-from spillstore_tools.mcp.outputs import output_schema
+from spillstore_tools.mcp.outputs import tool_of
 from spillstore_tools.schemas import READING_ARGUMENTS, reading_definition
 
 if TYPE_CHECKING:
@@ -37,6 +37,10 @@ _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 class Names:
     """What our tools are called beside the tools of the fronted server.
 
+    Args:
+        taken: the names of these.
+        structured: results of ours have structured content.
+
     Example:
         >>> names = Names(["get_artifact", "git_show"])
         >>> names.ours["get_artifact"], names.ours["list_artifacts"]
@@ -47,7 +51,7 @@ class Names:
         'spillstore_get_artifact(id="art_1", tail=5)'
     """
 
-    def __init__(self, taken: Iterable[str]) -> None:
+    def __init__(self, taken: Iterable[str], *, structured: bool = False) -> None:
         others = set(taken)
         self.ours: dict[str, str] = {}
         for tool in READING_ARGUMENTS:
@@ -57,6 +61,7 @@ class Names:
             self.ours[tool] = name
         self._tools = {name: tool for tool, name in self.ours.items()}
         changed = [tool for tool, name in self.ours.items() if tool != name]
+        self._structured = structured
         self._calls = re.compile(rf"\b({'|'.join(changed)})(?=[(:])") if changed else None
 
     def tool(self, name: str) -> str | None:
@@ -77,7 +82,7 @@ class Names:
     def definitions(self) -> list[bytes]:
         """Our tools, as they are listed."""
         return [
-            dumped({**reading_definition("mcp", tool), "name": name, "outputSchema": output_schema(tool)})
+            dumped({**tool_of(reading_definition("mcp", tool), structured=self._structured), "name": name})
             for tool, name in self.ours.items()
         ]
 

@@ -5,9 +5,9 @@ byte for byte as it came, but for secrets. Once ``TOGETHER`` characters are show
 preview, so that a thousand small blocks are as bounded as a large one. Images, sounds and other base64 stay up to
 ``BINARY`` bytes of all of them; beyond, the bytes are stored and words say what they are. Links and blocks of unknown kinds stay
 up to ``OTHERS`` bytes, and are stored together beyond; so is what stands besides the content: metadata, annotations, members that
-nobody knows. A structured value that is too large gives way
-to a short one that says where it is (``_listing`` relaxes the schema); its preview stands in the content only where no
-text is there already, for servers repeat the value as text, and clients may show a model both.
+nobody knows. A structured value that is too large gives way to a short one that says where it is and has the preview
+(``_listing`` relaxes the schema), for widely used clients show a model the structured value and not the text. In the content
+the preview stands only where no text is there already: servers repeat the value as text. What they repeat is stored once.
 
 Nothing is passed on because it could not be handled. What is no result, or fails on its way, is shown and stored as one text
 without its secrets (``Fitter.as_text``); where that fails too, words say that it is left out.
@@ -17,11 +17,15 @@ from __future__ import annotations
 
 import base64
 import binascii
+import codecs
 import dataclasses
 import json
 import re
 from typing import TYPE_CHECKING, TypeVar
 
+from blake3 import blake3
+
+from spillstore_tools.mcp._alike import digest
 from spillstore_tools.mcp._listing import STAND_IN
 from spillstore_tools.mcp._pieces import (
     PieceError,
@@ -98,6 +102,7 @@ class _Part:
         return (self.block if self.inner is None else self.inner)[self.key]
 
     words: str | None = None  # what is shown in its place
+    stored: TruncationResult | None = None  # alone, as an artifact
     is_gone: bool = False  # another block shows it
     is_changed: bool = False
 
@@ -241,7 +246,7 @@ class _Fitting:
                 self._blocks[part.index] = None if part.is_gone else part.whole()
         self._fit_others(sorted(others))
         if "structuredContent" in fields:
-            self._fit_structured(has_text=any(part.key == "text" for part in parts))
+            self._fit_structured([part for part in parts if part.key == "text"])
         if not self._changed and not self._artifacts:
             return None
         if "content" in fields or self._blocks:
@@ -309,6 +314,7 @@ class _Fitting:
         done = self._process(content, part.index, _media_type(part))
         self._shown += len(done.content) + _BLOCK
         if done.metadata.was_truncated:
+            part.stored = done if done.artifact_id is not None else None
             self._replace(part, self._words(done))
         elif done.redactions:  # it stays as it came but for its secrets
             self._replace(part, self._clean_text(part))
@@ -423,8 +429,13 @@ class _Fitting:
 
     # --- structured content -----------------------------------------------------------------------------
 
-    def _fit_structured(self, *, has_text: bool) -> None:
+    def _fit_structured(self, texts: list[_Part]) -> None:
         value = self._fields["structuredContent"]
+        for part in texts if not self._fits(value) else ():
+            if part.stored is not None and _repeats(part.data, value):
+                self._changed = True
+                self._fields["structuredContent"] = dumped({STAND_IN: self._stand_in(part.stored)})
+                return
         content = bytes(value) if len(value) <= _AT_ONCE else _slices(value)
         done = self._process(content, "structuredContent", "application/json")
         if not done.metadata.was_truncated:
@@ -433,20 +444,27 @@ class _Fitting:
                 self._fields["structuredContent"] = clean
             return
         self._changed = True
-        if not has_text:
+        if not texts:
             self._blocks.append(joined({"type": b'"text"', "text": dumped(self._words(done))}))
         self._fields["structuredContent"] = dumped({STAND_IN: self._stand_in(done)})
+
+    def _fits(self, value: Data) -> bool:
+        return len(value) <= _UNTOUCHED or (
+            len(value) <= _AT_ONCE and self._processor.shows_whole(bytes(value), self._call.tool)
+        )
 
     def _stand_in(self, done: TruncationResult) -> dict[str, object]:
         size = done.metadata.original_bytes
         if done.artifact_id is None:
             why = done.content.partition("\n")[0][:300]
-            return {"artifact_id": None, "bytes": size, "notice": f"left out here, and not stored: {why}"}
+            notice = f"left out here, and not stored: {why}"
+            return {"artifact_id": None, "bytes": size, "notice": notice, "preview": done.content}
         call = f'{self._names().ours["get_artifact"]}(id="{done.artifact_id}")'
         return {
             "artifact_id": done.artifact_id,
             "bytes": size,
-            "notice": f"{size} bytes of JSON are left out here; {call} brings them",
+            "notice": f"{size} bytes of JSON are shown in part here; {call} brings them",
+            "preview": self._words(done),
         }
 
     # --- the processor ----------------------------------------------------------------------------------
@@ -557,6 +575,41 @@ def _array(blocks: list[Data]) -> Iterator[bytes]:
 
 def _slices(data: Data) -> Iterator[bytes]:
     return (bytes(data[at : at + _PIECE]) for at in range(0, len(data), _PIECE))
+
+
+def _repeats(text: Data, value: Data) -> bool:
+    """Whether a text says what a structured value says: the same JSON, or what a library has wrapped as ``result``."""
+    own = digest(text_pieces(text))
+    if own == digest(_decoded_pieces(value)):
+        return True
+    try:
+        wrapped = members(value)
+    except PieceError:
+        return False
+    if list(wrapped) != ["result"]:
+        return False
+    inner = wrapped["result"]
+    if own == digest(_decoded_pieces(inner)):
+        return True
+    return _is_text(inner) and _same_text(text_pieces(text), text_pieces(inner))
+
+
+def _decoded_pieces(data: Data) -> Iterator[str]:
+    """JSON as text, in pieces."""
+    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    yield from map(decoder.decode, _slices(data))
+    yield decoder.decode(b"", final=True)
+
+
+def _same_text(one: Iterator[str], other: Iterator[str]) -> bool:
+    """Whether two texts are equal, however they are cut."""
+    digests = []
+    for pieces in (one, other):
+        found = blake3()
+        for piece in pieces:
+            found.update(piece.encode())
+        digests.append(found.digest())
+    return digests[0] == digests[1]
 
 
 def _together(parts: list[_Part], count: int) -> Iterator[str]:

@@ -1,8 +1,12 @@
-"""The protocol over stdin and stdout: a message a line.
+"""The server over stdin and stdout: a message a line, spoken without the SDK, which takes seconds to import.
 
-The SDK has such a transport. It reads stdin on a thread that nothing can interrupt, so a server that gets SIGTERM waits
-for its client; it takes a line of any length; and it parses on the event loop. This one reads and parses, and writes, on
-two threads that nobody has to wait for.
+It speaks every version of the protocol that there is: those that begin with a handshake (``initialize``), and the one whose
+requests each say what they are (``_meta``). Which of the two a request is of is seen in the request alone, so nothing breaks
+where a client tries one and goes on with the other. What is asked before a handshake is answered all the same.
+
+Lines are read on one thread and written on another, which nobody has to wait for: a server that gets SIGTERM does not wait
+for its client. Each request is a task of its own, which a cancellation ends. A request has a bound (``MAX_REQUEST``); what is
+longer is thrown away while it comes, and refused.
 
 While it serves, stdin is empty for everybody else, and what others print on stdout goes to stderr.
 """
@@ -16,35 +20,55 @@ import fcntl
 import functools
 import json
 import logging
+import math
 import os
 import queue
-import re
 import sys
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-import anyio
-import mcp_types
-from mcp.shared.message import SessionMessage
-from mcp_types import INVALID_REQUEST, PARSE_ERROR
-
-from spillstore_tools.mcp._shared import MAX_REQUEST
+from spillstore.exceptions import SpillstoreError
+from spillstore_tools.mcp import requests
+from spillstore_tools.mcp._lines import MAX_REQUEST, LineWriter, TooLong, lines
+from spillstore_tools.mcp._messages import METHOD_NOT_FOUND, id_in, id_of
+from spillstore_tools.mcp._pieces import PieceError, dumped, value
+from spillstore_tools.mcp.outputs import text_of
+from spillstore_tools.mcp.requests import (
+    INSTRUCTIONS,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    READING_INSTRUCTIONS,
+    SERVER_INFO,
+    RequestError,
+    call_id_of,
+)
+from spillstore_tools.mcp.resources import TEMPLATES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable, Iterator
 
-    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-    from mcp.server.lowlevel import Server
+    from spillstore_tools.mcp._messages import Id
+    from spillstore_tools.mcp.sessions import Service, Sessions
 
-_BLOCK = 64 * 1024
-_END = 4096  # bytes of the beginning and the end of a line that is too long, where its id may be
-_LAST_WORDS = 1.0  # seconds that a client which does not read has for what is left to say
-_VALUE = rb'(-?\d{1,18}|"[^"\\]{0,200}")'
-# A request's own id stands before everything that may hold another "id", or after it; some libraries do this, some that.
-_ID_FIRST = re.compile(
-    rb'\s*\{\s*(?:"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"\s*,\s*)*"id"\s*:\s*' + _VALUE + rb"\s*,"
+HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+MODERN_VERSIONS = ("2026-07-28",)
+_WITH_BATCHES = "2025-03-26"  # the one version that has them
+_PARSE_ERROR = -32700
+_INVALID_REQUEST = -32600
+_UNSUPPORTED_VERSION = -32022
+_VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+_CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
+_SERVER_KEY = "io.modelcontextprotocol/serverInfo"
+_SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
+_LISTS = frozenset(
+    {"server/discover", "tools/list", "resources/list", "resources/templates/list", "resources/read"}
 )
-_ID_LAST = re.compile(rb'[,{]\s*"id"\s*:\s*' + _VALUE + rb"\s*\}\s*$")
+_CAPABILITIES = {"tools": {"listChanged": False}, "resources": {"listChanged": True, "subscribe": False}}
+_READ = 64 * 1024
+_LAST_WORDS = (
+    1.0  # seconds for what is being answered when a client says no more, and for a client to read it
+)
+_END = object()  # in place of a message, which may be null
 _log = logging.getLogger("spillstore")
 _T = TypeVar("_T")
 
@@ -74,152 +98,372 @@ def claim() -> Claimed:
     return Claimed(source, target)
 
 
-async def serve_stdio(server: Server[Any], stopped: asyncio.Event, claimed: Claimed) -> None:
+async def serve_stdio(
+    sessions: Sessions, stopped: asyncio.Event, claimed: Claimed, *, read_only: bool = False
+) -> None:
     """Serve one client until it closes stdin, until ``stopped`` is set, or until it can be told nothing more.
 
-    Then the calls that are being answered are cancelled, and this returns when they have ended.
+    Then the calls that are being answered are cancelled, and this returns when they have ended. A client that has closed stdin
+    gets what is answered within a second.
     """
-    wire = _Wire(claimed)
-    to_server, requests = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-    answers, from_server = anyio.create_memory_object_stream[SessionMessage](0)
-    reading = asyncio.create_task(wire.receive(to_server))
-    writing = asyncio.create_task(wire.send(from_server))
-    stopping = asyncio.create_task(stopped.wait())
-    reading.add_done_callback(lambda _: to_server.close())
-    for task in (stopping, writing):
-        task.add_done_callback(lambda _: reading.cancel())
+    conversation = _Conversation(sessions, claimed, read_only=read_only)
+    reading = asyncio.ensure_future(conversation.read())
+    others = [asyncio.ensure_future(event.wait()) for event in (stopped, conversation.gone)]
     try:
-        await server.run(requests, answers, server.create_initialization_options())
-        await asyncio.wait([writing], timeout=_LAST_WORDS)
+        await asyncio.wait([reading, *others], return_when=asyncio.FIRST_COMPLETED)
+        if not any(each.done() for each in others):
+            await asyncio.wait(
+                [asyncio.ensure_future(conversation.finish()), *others],
+                timeout=_LAST_WORDS,
+                return_when=asyncio.FIRST_COMPLETED,
+            )
     finally:
-        for task in (stopping, reading, writing):
+        for task in (reading, *others):
             task.cancel()
-        failures = await asyncio.gather(stopping, reading, writing, return_exceptions=True)
-    for failure in failures:
-        if isinstance(failure, Exception):
-            raise failure
+        await conversation.close()
+    if reading.done() and not reading.cancelled() and (failure := reading.exception()) is not None:
+        raise failure
 
 
-class _Refusal(NamedTuple):
-    """What is wrong with a line, to be said to who sent it."""
+class _Conversation:
+    """One client: what it asks, and what it is told.
 
-    error: mcp_types.JSONRPCError
+    Args:
+        sessions: those of the process.
+        claimed: where it is.
+        read_only: say that commands cannot be run.
+    """
 
-
-class _Wire:
-    """Messages from one descriptor and to another."""
-
-    def __init__(self, claimed: Claimed) -> None:
-        self._lines = _Lines(claimed.source)
-        self._target = claimed.target
+    def __init__(self, sessions: Sessions, claimed: Claimed, *, read_only: bool) -> None:
+        loop = asyncio.get_running_loop()
+        self.gone = asyncio.Event()
+        self._sessions = sessions
+        self._lines = _messages(claimed.source)
         self._reader = _Thread("spillstore-mcp-in")
         self._writer = _Thread("spillstore-mcp-out")
+        self._client = LineWriter(claimed.target, lambda: loop.call_soon_threadsafe(self.gone.set))
+        self._instructions = READING_INSTRUCTIONS if read_only else INSTRUCTIONS
+        self._tasks: set[asyncio.Future[Any]] = set()
+        self._asked: dict[Id, asyncio.Future[Any]] = {}  # which can be cancelled
+        self._cancelled: set[asyncio.Future[Any]] = set()
+        self._listening: set[Id] = set()  # which end only when they are cancelled
+        self._version: str | None = None  # of the handshake
+        self._is_subscribed = False
 
-    async def receive(self, to_server: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
-        """Hand messages on until there are no more; what is no message is answered here."""
-        while (message := await self._reader.run(self._next)) is not None:
-            if isinstance(message, _Refusal):
-                await self._writer.run(functools.partial(self._write, message.error))
+    # --- reading ----------------------------------------------------------------------------------------
+
+    async def read(self) -> None:
+        """Take messages until there are no more."""
+        while (found := await self._reader.run(functools.partial(next, self._lines, _END))) is not _END:
+            if isinstance(found, _Wrong):
+                self._begin(self._send(_error(found.id, RequestError(found.code, found.message))))
+            elif isinstance(found, list):
+                self._take_batch(found)
             else:
-                await to_server.send(SessionMessage(message))
+                self._take(found, self._send)
 
-    async def send(self, from_server: MemoryObjectReceiveStream[SessionMessage]) -> None:
-        """Write messages until there are no more, or nobody reads them."""
-        async with from_server:
-            async for message in from_server:
-                try:
-                    await self._writer.run(functools.partial(self._write, message.message))
-                except OSError as error:
-                    _log.info("the client has gone: %s", error)
-                    return
+    async def finish(self) -> None:
+        """Wait until all that was asked is answered."""
+        for identity in self._listening:
+            self._cancel(self._asked[identity])
+        while self._tasks:
+            await asyncio.wait(self._tasks)
 
-    def _next(self) -> mcp_types.JSONRPCMessage | _Refusal | None:
-        """The next message; None at the end."""
-        while (line := self._lines.next()) is not None:
-            if line.length > MAX_REQUEST:
-                text = f"a request has {line.length} bytes; at most {MAX_REQUEST} are taken"
-                return _refusal(INVALID_REQUEST, text, _id_in(line))
-            if line.head.strip():
-                try:
-                    return mcp_types.jsonrpc_message_adapter.validate_json(line.head, by_name=False)
-                except ValueError:
-                    return _mended(line)
-        return None
+    async def close(self) -> None:
+        """Cancel what is being answered, and wait until that has ended; not for a client that does not read."""
+        answering = [task for task in self._asked.values() if not task.done()]
+        for task in answering:
+            self._cancel(task)
+        if answering:
+            await asyncio.wait(answering)
+        for task in self._tasks:
+            self._cancel(task)
 
-    def _write(self, message: mcp_types.JSONRPCMessage) -> None:
-        data = memoryview(message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
-        while data:
-            data = data[os.write(self._target, data) :]
+    def _take_batch(self, batch: list[Any]) -> None:
+        if not batch or self._version != _WITH_BATCHES:
+            words = f"a batch is taken by version {_WITH_BATCHES} of the protocol alone, and not empty"
+            self._begin(self._send(_error(None, RequestError(_INVALID_REQUEST, words))))
+            return
+        answers: list[dict[str, Any]] = []
+
+        async def keep(answer: dict[str, Any]) -> None:  # in place of sending it
+            answers.append(answer)
+
+        async def send(tasks: list[asyncio.Future[Any]]) -> None:
+            await asyncio.wait(tasks)
+            if answers:  # or all of them were cancelled
+                await self._write(answers)
+
+        found = [self._take(message, keep, is_batched=True) for message in batch]
+        if tasks := [task for task in found if task is not None]:
+            self._begin(send(tasks))
+
+    def _take(
+        self, message: Any, send: Callable[[dict[str, Any]], Awaitable[None]], *, is_batched: bool = False
+    ) -> asyncio.Future[Any] | None:
+        """Begin to answer a message, on a task; None where there is nothing to answer."""
+        is_message = isinstance(message, dict) and message.get("jsonrpc") == "2.0"
+        identity = message.get("id") if isinstance(message, dict) else None
+        if not isinstance(identity, (str, int, float)) or isinstance(identity, bool):
+            identity = None
+        elif isinstance(identity, float) and not math.isfinite(identity):
+            identity = None  # JSON has no such number
+        if is_message and ("result" in message or "error" in message) and "method" not in message:
+            return None  # we ask a client nothing
+        method = message.get("method") if is_message else None
+        if not isinstance(method, str) or ("id" in message and identity is None):
+            words = "this is no request of JSON-RPC 2.0: it needs a method, and an id that is a string or a number"
+            return self._begin(send(_error(identity, RequestError(_INVALID_REQUEST, words))))
+        params = message.get("params")
+        if identity is None:
+            self._heard(method, params if isinstance(params, dict) else {})
+            return None
+        if is_batched and method == "initialize":
+            words = "initialize is no part of a batch"
+            return self._begin(send(_error(identity, RequestError(_INVALID_REQUEST, words))))
+        task = self._begin(self._answer(identity, method, params, send))
+        self._asked[identity] = task
+
+        def answered(_: object) -> None:
+            if self._asked.get(identity) is task:
+                del self._asked[identity]
+
+        task.add_done_callback(answered)
+        return task
+
+    def _heard(self, method: str, params: dict[str, Any]) -> None:
+        """A notification; those that we know nothing of mean nothing to us."""
+        identity = params.get("requestId")
+        if method == "notifications/cancelled" and isinstance(identity, (str, int, float)):
+            task = self._asked.get(identity)
+            if task is not None:
+                self._cancel(task)
+
+    def _begin(self, work: Awaitable[None]) -> asyncio.Future[None]:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    def _cancel(self, task: asyncio.Future[Any]) -> None:
+        """Once: a call that is ending a command must not be disturbed."""
+        if task not in self._cancelled:
+            self._cancelled.add(task)
+            task.add_done_callback(self._cancelled.discard)
+            task.cancel()
+
+    # --- writing ----------------------------------------------------------------------------------------
+
+    async def _send(self, message: dict[str, Any]) -> None:
+        await self._write(message)
+
+    async def _write(self, message: object) -> None:
+        data = dumped(message)
+        await self._writer.run(lambda: self._client.write(data))
+
+    async def _notify(self, method: str, params: dict[str, Any] | None = None) -> None:
+        more = {} if params is None else {"params": params}
+        await self._send({"jsonrpc": "2.0", "method": method, **more})
+
+    # --- answers ----------------------------------------------------------------------------------------
+
+    async def _answer(
+        self, identity: Id, method: str, params: Any, send: Callable[[dict[str, Any]], Awaitable[None]]
+    ) -> None:
+        try:
+            result = await self._result(identity, method, params)
+            answer = {"jsonrpc": "2.0", "id": identity, "result": result}
+        except RequestError as error:
+            answer = _error(identity, error)
+        except Exception as error:  # noqa: BLE001  # whatever it is, who asked is told, and there is more to answer
+            _log.warning("a request cannot be answered", exc_info=True)
+            words = text_of(f"{type(error).__name__}: {error}")
+            answer = _error(identity, RequestError(INTERNAL_ERROR, words))
+        await send(answer)
+
+    async def _result(self, identity: Id, method: str, params: Any) -> dict[str, Any]:
+        params = {} if params is None else params
+        if not isinstance(params, dict):
+            raise RequestError(INVALID_PARAMS, "params must be an object")
+        meta = params.get("_meta")
+        meta = meta if isinstance(meta, dict) else {}
+        if method == "initialize":
+            return self._initialized(params)
+        modern = _VERSION_KEY in meta
+        if modern:
+            _check_version(meta)
+        elif method == "ping":
+            return {}
+        result = await self._of_method(identity, method, params, meta, modern=modern)
+        if not modern:
+            return result
+        if method in _LISTS:
+            result = {**result, "ttlMs": 0, "cacheScope": "private"}
+        known = {**result.get("_meta", {}), _SERVER_KEY: SERVER_INFO}
+        return {**result, "resultType": "complete", "_meta": known}
+
+    async def _of_method(
+        self, identity: Id, method: str, params: dict[str, Any], meta: dict[str, Any], *, modern: bool
+    ) -> dict[str, Any]:
+        simple: dict[str, Callable[[], Awaitable[dict[str, Any]]]] = {
+            "tools/list": lambda: requests.tools(self._service),
+            "tools/call": lambda: self._called(identity, params, meta),
+            "resources/list": lambda: requests.resources(self._service, params.get("cursor")),
+            "resources/templates/list": _templates,
+            "resources/read": lambda: requests.resource(self._service, _text_in(params, "uri")),
+        }
+        if modern:
+            simple["server/discover"] = self._discovered
+            simple["subscriptions/listen"] = lambda: self._listened(identity, params)
+        if method not in simple:
+            raise RequestError(METHOD_NOT_FOUND, f"there is no method {method[:80]!r}", method[:80])
+        return await simple[method]()
+
+    async def _discovered(self) -> dict[str, Any]:  # as the others
+        return {
+            "supportedVersions": list(MODERN_VERSIONS),
+            "capabilities": _CAPABILITIES,
+            "instructions": self._instructions,
+        }
+
+    def _initialized(self, params: dict[str, Any]) -> dict[str, Any]:
+        asked = _text_in(params, "protocolVersion")
+        self._version = asked if asked in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
+        return {
+            "protocolVersion": self._version,
+            "capabilities": _CAPABILITIES,
+            "serverInfo": SERVER_INFO,
+            "instructions": self._instructions,
+        }
+
+    async def _called(self, identity: Id, params: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
+        name = _text_in(params, "name")
+        token = meta.get("progressToken")
+
+        async def tell(size: float, message: str) -> None:
+            told = {"progressToken": token, "progress": size, "message": message}
+            await self._notify("notifications/progress", told)
+
+        return await requests.call_tool(
+            self._service,
+            name,
+            params.get("arguments"),
+            structured=self._sessions.structured,
+            call_id=call_id_of(meta, identity),
+            tell=None if token is None else tell,
+        )
+
+    async def _service(self) -> Service:
+        service = await self._sessions.get(None)
+        if self._version is not None and not self._is_subscribed:
+            self._is_subscribed = True
+            service.subscribe(lambda: self._begin(self._notify("notifications/resources/list_changed")))
+        return service
+
+    async def _listened(self, identity: Id, params: dict[str, Any]) -> dict[str, Any]:
+        """Tell a client what it wants to be told, until it cancels that."""
+        wanted = params.get("notifications")
+        if not isinstance(wanted, dict):
+            raise RequestError(INVALID_PARAMS, "notifications must be an object")
+        honoured = {name: each for name, each in wanted.items() if each and name in _LISTENED}
+        meta = {"_meta": {_SUBSCRIPTION_KEY: identity}}
+        appeared = asyncio.Event()
+        try:
+            service = await self._sessions.get(None)
+        except SpillstoreError as error:
+            raise RequestError(INTERNAL_ERROR, text_of(str(error))) from None
+        leave = service.subscribe(appeared.set)
+        self._listening.add(identity)
+        try:
+            await self._notify(
+                "notifications/subscriptions/acknowledged", {**meta, "notifications": honoured}
+            )
+            while True:
+                await appeared.wait()
+                appeared.clear()
+                if "resourcesListChanged" in honoured:
+                    await self._notify("notifications/resources/list_changed", meta)
+        finally:
+            self._listening.discard(identity)
+            leave()
 
 
-def _mended(line: _Line) -> mcp_types.JSONRPCMessage | _Refusal:
-    """A message that the SDK's parser refuses: half surrogates become question marks; for the rest, a refusal with its id."""
-    try:
-        text = json.dumps(json.loads(line.head), ensure_ascii=False).encode(errors="replace")
-        return mcp_types.jsonrpc_message_adapter.validate_json(text, by_name=False)
-    except (ValueError, RecursionError):
-        return _refusal(PARSE_ERROR, "a line is no JSON-RPC message, or nested too deeply", _id_in(line))
+# What a client may ask to be told of; of these only resources ever change.
+_LISTENED = frozenset(
+    {"toolsListChanged", "promptsListChanged", "resourcesListChanged", "resourceSubscriptions"}
+)
 
 
-def _refusal(code: int, text: str, request_id: int | str | None) -> _Refusal:
-    error = mcp_types.ErrorData(code=code, message=text)
-    return _Refusal(mcp_types.JSONRPCError(jsonrpc="2.0", id=request_id, error=error))
+async def _templates() -> dict[str, Any]:  # as the others
+    return TEMPLATES
 
 
-class _Line(NamedTuple):
-    """A line, or the beginning and the end of one that is too long to be held."""
+def _check_version(meta: dict[str, Any]) -> None:
+    """Whether a request without a handshake is of a version that we speak.
 
-    head: bytes
-    tail: bytes
-    length: int
+    Raises:
+        RequestError: it is not, or does not say what it must.
+    """
+    asked = meta[_VERSION_KEY]
+    if _CAPABILITIES_KEY not in meta:
+        raise RequestError(INVALID_PARAMS, f"params._meta lacks {_CAPABILITIES_KEY}")
+    if not isinstance(asked, str):
+        raise RequestError(INVALID_PARAMS, f"{_VERSION_KEY} must be a string")
+    if asked not in MODERN_VERSIONS:
+        told = {"supported": list(MODERN_VERSIONS), "requested": asked[:80]}
+        raise RequestError(_UNSUPPORTED_VERSION, "Unsupported protocol version", told)
 
 
-def _id_in(line: _Line) -> int | str | None:
-    """The id of a request that is too long to be read."""
-    match = _ID_FIRST.match(line.head[:_END]) or _ID_LAST.search(line.tail[-_END:])
-    found: int | str | None = json.loads(match[1]) if match else None
+def _text_in(params: dict[str, Any], name: str) -> str:
+    found = params.get(name)
+    if not isinstance(found, str):
+        raise RequestError(INVALID_PARAMS, f"params.{name} must be a string")
     return found
 
 
-class _Lines:
-    """Lines from a descriptor, in bounded memory."""
+def _error(identity: Id | None, error: RequestError) -> dict[str, Any]:
+    more = {} if error.data is None else {"data": error.data}
+    return {"jsonrpc": "2.0", "id": identity, "error": {"code": error.code, "message": error.message, **more}}
 
-    def __init__(self, fd: int) -> None:
-        self._fd = fd
-        self._held = bytearray()
 
-    def next(self) -> _Line | None:
-        """The next line without its end; None where there are no more."""
-        held, searched = self._held, 0
-        while (end := held.find(b"\n", searched)) < 0:
-            searched = len(held)
-            if searched > MAX_REQUEST:
-                return self._too_long()
-            if not self._fill():
-                if not held:
-                    return None
-                end = len(held)
-                break
-        line = bytes(held[:end])
-        del held[: end + 1]
-        return _Line(line, line, len(line))
+# --- lines --------------------------------------------------------------------------------------------------
 
-    def _too_long(self) -> _Line:
-        held, length = self._held, 0
-        head, tail = bytes(held[:_END]), b""
-        while True:
-            end = held.find(b"\n")
-            piece = bytes(held if end < 0 else held[:end])
-            length, tail = length + len(piece), (tail + piece)[-_END:]
-            del held[: len(piece) + 1]
-            if end >= 0 or not self._fill():
-                return _Line(head, tail, length)
 
-    def _fill(self) -> bool:
-        """Read more, if there is."""
-        data = os.read(self._fd, _BLOCK)
-        self._held += data
-        return bool(data)
+class _Wrong(NamedTuple):
+    """What is wrong with a line, to be said to who sent it."""
+
+    id: Id | None
+    code: int
+    message: str
+
+
+def _messages(source: int) -> Iterator[Any]:
+    """What a client says, line by line, until it says no more."""
+    for line in lines(lambda: os.read(source, _READ), MAX_REQUEST):
+        if isinstance(line, TooLong):
+            if line.end is not None:
+                yield _too_long(line.beginning, line.end, line.size)
+        elif len(line) > MAX_REQUEST + 1:
+            yield _too_long(bytes(line), bytes(line), len(line))
+        elif line.strip():
+            yield _message(line)
+
+
+def _too_long(beginning: bytes, end: bytes, size: int) -> _Wrong:
+    words = f"a request has {size} bytes; at most {MAX_REQUEST} are taken"
+    return _Wrong(id_of(id_in(beginning, end)), _INVALID_REQUEST, words)
+
+
+def _message(line: bytes | bytearray) -> Any:
+    """A message as it was meant: bytes that are no UTF-8 and half surrogates become question marks."""
+    try:
+        found = value(line)
+        if not line.isascii() or b"\\u" in line:
+            found = json.loads(json.dumps(found, ensure_ascii=False).encode(errors="replace"))
+    except (PieceError, ValueError, RecursionError):
+        identity = id_of(id_in(bytes(line), bytes(line)))
+        return _Wrong(identity, _PARSE_ERROR, "a line is no JSON, or nested too deeply")
+    return found
 
 
 class _Thread:
@@ -239,19 +483,19 @@ class _Thread:
     def _work(self) -> None:
         while True:
             function, future = self._todo.get()
-            value, error = None, None
+            found, error = None, None
             try:
-                value = function()
+                found = function()
             except Exception as raised:  # noqa: BLE001  # it is raised where it is waited for
                 error = raised
             with contextlib.suppress(RuntimeError):  # the loop is closed, nobody waits
-                self._loop.call_soon_threadsafe(_settle, future, value, error)
+                self._loop.call_soon_threadsafe(_settle, future, found, error)
 
 
-def _settle(future: asyncio.Future[Any], value: object, error: Exception | None) -> None:
+def _settle(future: asyncio.Future[Any], found: object, error: Exception | None) -> None:
     if future.done():  # who waited was cancelled
         return
     if error is None:
-        future.set_result(value)
+        future.set_result(found)
     else:
         future.set_exception(error)

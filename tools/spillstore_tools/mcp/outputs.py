@@ -1,7 +1,9 @@
-"""What tools answer besides their text: short values for programs, and the schemas that describe them.
+"""Answers of tools as results of the protocol: the text for a model, and beside it a short value for programs.
 
-A client may show a model the text and the structured value both, so the value never repeats the text. It says where the
-text came from, how much there is, how it ended, and where to go on; what is not known is left out.
+Widely used clients show a model the structured content of a result *instead of* its text, so a short value there would
+hide the output. It stands in the result's metadata, which models are not shown. Who wants structured content gets it with
+the whole text in it, so that a model sees the output whichever of the two its client hands on. The short value says where
+the text came from, how much there is, how it ended, and where to go on; what is not known is left out.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.parts import Omission
     from spillstore_tools.retrieval import Answer
 
+RESULT = "spillstore/result"  # where the short value stands in a result's metadata
 _OMISSIONS = 8  # more gaps than that are counted, and the text has them all
 _ROUND = 3
 
@@ -82,22 +85,68 @@ _READING: dict[str, Any] = {
 }
 
 
+_TEXT: dict[str, Any] = {"type": "string", "description": "The whole answer"}
+
+
 def output_schema(name: str) -> dict[str, Any]:
-    """What ``structured`` gives for answers of a tool, as a JSON schema.
+    """The structured content of a tool's results as a JSON schema, for who asks for that content.
 
     Example:
         >>> output_schema("bash")["required"], "cursor" in output_schema("get_artifact")["properties"]
-        (['state'], True)
+        (['text', 'state'], True)
     """
-    return _BASH if name == "bash" else _READING
+    about = _BASH if name == "bash" else _READING
+    required = ["text", *about.get("required", ())]
+    return {**about, "properties": {"text": _TEXT, **about["properties"]}, "required": required}
 
 
-def structured(answer: BashResult | Answer) -> dict[str, Any]:
-    """An answer as a short value.
+def tool_of(definition: dict[str, Any], *, structured: bool) -> dict[str, Any]:
+    """A tool as the protocol lists it.
+
+    Args:
+        definition: of ``Toolbox.definitions("mcp")``.
+        structured: its results have structured content.
+    """
+    return {**definition, "outputSchema": output_schema(definition["name"])} if structured else definition
+
+
+def result_of(answer: BashResult | Answer, *, structured: bool, text: str | None = None) -> dict[str, Any]:
+    r"""An answer as a result of the protocol.
+
+    Args:
+        answer: of a tool.
+        structured: with structured content, which has the text in it, too.
+        text: what is shown in place of the answer's own.
 
     Example:
         >>> from spillstore_tools.retrieval import Answer
-        >>> structured(Answer(text="...", artifact_id="art_1_2", end=5, first_line=1, last_line=2, total_size=9, total_lines=4))
+        >>> result_of(Answer(text="hi\n", artifact_id="art_1_2"), structured=True)
+        ... # doctest: +NORMALIZE_WHITESPACE
+        {'content': [{'type': 'text', 'text': 'hi\n'}], 'isError': False,
+         '_meta': {'spillstore/result': {'artifact_id': 'art_1_2'}},
+         'structuredContent': {'text': 'hi\n', 'artifact_id': 'art_1_2'}}
+    """
+    words = text_of(answer.text if text is None else text)
+    told = about(answer)
+    result = {
+        "content": [{"type": "text", "text": words}],
+        "isError": answer.is_error,
+        "_meta": {RESULT: told},
+    }
+    return {**result, "structuredContent": {"text": words, **told}} if structured else result
+
+
+def text_of(text: str) -> str:
+    """Text that JSON in UTF-8 can carry: half surrogates (of bytes in file names, say) become question marks."""
+    return text if text.isascii() else text.encode(errors="replace").decode()
+
+
+def about(answer: BashResult | Answer) -> dict[str, Any]:
+    """What is known of an answer besides its text, as a short value.
+
+    Example:
+        >>> from spillstore_tools.retrieval import Answer
+        >>> about(Answer(text="...", artifact_id="art_1_2", end=5, first_line=1, last_line=2, total_size=9, total_lines=4))
         ... # doctest: +NORMALIZE_WHITESPACE
         {'artifact_id': 'art_1_2', 'stream': 'combined', 'start': 0, 'end': 5, 'first_line': 1, 'last_line': 2,
          'total_size': 9, 'total_lines': 4}
@@ -119,7 +168,7 @@ def _of_bash(result: BashResult) -> dict[str, Any]:
         "artifact_id": result.artifact_id,
         "skipped": {view: count["skipped"] for view, count in result.truncated.items() if count["skipped"]}
         or None,
-        "storage_error": result.storage_error,
+        "storage_error": None if result.storage_error is None else text_of(result.storage_error),
     }
     if 0 < len(result.omissions) <= _OMISSIONS:
         found["omissions"] = [_of_omission(each) for each in result.omissions]

@@ -58,7 +58,9 @@ from spillstore_tools.mcp._pieces import (
 )
 from spillstore_tools.mcp._results import Call, Fitter
 from spillstore_tools.mcp._workers import Workers
+from spillstore_tools.mcp.outputs import result_of
 from spillstore_tools.preview.clean import label
+from spillstore_tools.retrieval import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
     from spillstore_tools.mcp._lazy import LazySession
     from spillstore_tools.mcp._messages import Id
     from spillstore_tools.mcp._pieces import Data
+    from spillstore_tools.profiles import ProfileName
 
 FAILED = 125
 MESSAGE = 256 * 1024 * 1024  # bytes of one message of the server
@@ -95,6 +98,7 @@ class Proxy:
         flags: what a ``spillstore`` command needs besides to find the session, for notices.
         streams: the descriptors to read the client from and to write to it.
         message: bytes of one message of the server; a longer one is thrown away.
+        structured: results of our tools have structured content.
 
     Raises:
         StartError: the server cannot be started.
@@ -105,11 +109,12 @@ class Proxy:
         command: Sequence[str],
         store: LazySession,
         *,
-        profile: str = "default",
+        profile: ProfileName = "default",
         configuration: TruncationConfiguration | None = None,
         flags: str = "",
         streams: tuple[int, int] = (0, 1),
         message: int = MESSAGE,
+        structured: bool = False,
     ) -> None:
         self._events: queue.SimpleQueue[tuple[str, int]] = queue.SimpleQueue()
         self._server = Fronted(command)
@@ -123,7 +128,8 @@ class Proxy:
         processor = TruncationProcessor(
             store.session, profile=profile, configuration=configuration, flags=flags
         )
-        self._catalogue = Catalogue(self._ask)
+        self._structured = structured
+        self._catalogue = Catalogue(self._ask, structured=structured)
         self._fitter = Fitter(processor, self._catalogue.names)
         self._storing = Workers(_WORKERS, _ROOM)
         self._reading = Workers(_WORKERS, _ROOM)  # calls of our tools wait for no storing
@@ -308,20 +314,15 @@ class Proxy:
         return True
 
     def _answer(self, pending: Pending, identity: Id, tool: str, params: dict[str, Data]) -> None:
-        from spillstore_tools.mcp.outputs import structured  # noqa: PLC0415  # with it come the tools
-
         result: dict[str, Any]
         try:
             sent: Any = value(params.get("arguments", b"{}"))
             answer = self._store.toolbox().call_sync(tool, {} if sent is None else sent)
             words = self._renamed(answer.text, getattr(answer, "content", ""))
-            result = {
-                "content": [{"type": "text", "text": words}],
-                "structuredContent": structured(answer),
-                "isError": answer.is_error,
-            }
+            result = result_of(answer, structured=self._structured, text=words)
         except (SpillstoreError, PieceError) as error:
-            result = {"content": [{"type": "text", "text": f"{tool}: {error}\n"}], "isError": True}
+            failed = Answer(text=f"{tool}: {error}\n", is_error=True)
+            result = result_of(failed, structured=self._structured)
         except Exception as error:
             self._error(pending.id, _INTERNAL, f"{tool}: {type(error).__name__}: {error}")
             raise

@@ -8,13 +8,11 @@ characters, or the bytes of a small file that is no text. Where that is not all,
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, cast
-
-import mcp_types
+from typing import TYPE_CHECKING, Any, cast
 
 from spillstore.exceptions import InvalidSettingError
 from spillstore_tools.describe import human_size
-from spillstore_tools.mcp._shared import text_of
+from spillstore_tools.mcp.outputs import text_of
 from spillstore_tools.preview.clean import label
 from spillstore_tools.retrieval import find_artifact, get_artifact
 from spillstore_tools.stored import head_of, kind_of
@@ -29,15 +27,19 @@ _PAGE = 50
 _TITLE = 100
 _TEXT = "text/plain"
 
-TEMPLATE = mcp_types.ResourceTemplate(
-    name="artifact",
-    title="Stored output",
-    uri_template="artifact://{id}{?stream}",
-    description="Output of a tool call. stream is combined (default), stdout or stderr; each counts its own lines.",
-)
+TEMPLATES: dict[str, Any] = {
+    "resourceTemplates": [
+        {
+            "name": "artifact",
+            "title": "Stored output",
+            "uriTemplate": "artifact://{id}{?stream}",
+            "description": "Output of a tool call. stream is combined (default), stdout or stderr; each counts its own lines.",
+        }
+    ]
+}
 
 
-def list_resources(session: Session, cursor: str | None) -> mcp_types.ListResourcesResult:
+def list_resources(session: Session, cursor: str | None) -> dict[str, Any]:
     """A page of artifacts, the newest first.
 
     Raises:
@@ -47,27 +49,26 @@ def list_resources(session: Session, cursor: str | None) -> mcp_types.ListResour
         page = session.infos(limit=_PAGE, cursor=cursor)
     except InvalidSettingError as error:
         raise ValueError(f"{error}; begin without a cursor") from None
-    return mcp_types.ListResourcesResult(
-        resources=[_resource(info) for info in page], next_cursor=page.cursor
-    )
+    found: dict[str, Any] = {"resources": [_resource(info) for info in page]}
+    return found if page.cursor is None else {**found, "nextCursor": page.cursor}
 
 
-def _resource(info: ArtifactInfo) -> mcp_types.Resource:
+def _resource(info: ArtifactInfo) -> dict[str, Any]:
     title = label(info.command or info.source)
     ended = info.state if info.exit_code is None else f"exit code {info.exit_code}"
-    return mcp_types.Resource(
-        uri=f"artifact://{info.id}",
-        name=info.id,
-        title=text_of(title if len(title) <= _TITLE else f"{title[: _TITLE - 3]}..."),
-        description=text_of(
+    return {
+        "uri": f"artifact://{info.id}",
+        "name": info.id,
+        "title": text_of(title if len(title) <= _TITLE else f"{title[: _TITLE - 3]}..."),
+        "description": text_of(
             f"{label(info.source)[:_TITLE]}: {human_size(info.size)}, {info.lines} lines, {ended}"
         ),
-        mime_type=text_of(info.content_type or _TEXT),
-        size=info.size,
-    )
+        "mimeType": text_of(info.content_type or _TEXT),
+        "size": info.size,
+    }
 
 
-def read_resource(session: Session, uri: str) -> mcp_types.ReadResourceResult:
+def read_resource(session: Session, uri: str) -> dict[str, Any]:
     """What there is of an artifact, or the beginning of it with a notice.
 
     Args:
@@ -85,12 +86,10 @@ def read_resource(session: Session, uri: str) -> mcp_types.ReadResourceResult:
     if kind is not None and info.size <= MAX_BINARY and info.hole is None:
         data = artifact.read_bytes(0, info.size, stream=stream)
         blob = base64.b64encode(data).decode()
-        return _contents(mcp_types.BlobResourceContents(uri=uri, mime_type=kind.media_type, blob=blob))
+        return {"contents": [{"uri": uri, "mimeType": kind.media_type, "blob": blob}]}
     text, whole = _text(session, artifact, stream, room=MAX_CHARS if kind is None else None)
     mime_type = info.content_type if whole and info.content_type else _TEXT
-    return _contents(
-        mcp_types.TextResourceContents(uri=uri, mime_type=text_of(mime_type), text=text_of(text))
-    )
+    return {"contents": [{"uri": text_of(uri), "mimeType": text_of(mime_type), "text": text_of(text)}]}
 
 
 def _text(session: Session, artifact: Artifact, stream: Stream, room: int | None) -> tuple[str, bool]:
@@ -102,9 +101,3 @@ def _text(session: Session, artifact: Artifact, stream: Stream, room: int | None
         and artifact.info.hole is None
     )
     return (answer.content, True) if whole and not answer.is_error else (answer.text, False)
-
-
-def _contents(
-    contents: mcp_types.TextResourceContents | mcp_types.BlobResourceContents,
-) -> mcp_types.ReadResourceResult:
-    return mcp_types.ReadResourceResult(contents=[contents])

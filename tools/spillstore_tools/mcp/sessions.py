@@ -1,9 +1,8 @@
-"""Which session a request is served from, and for how long that is open.
+"""The sessions that a server has open.
 
-A client that has a connection (stdio) or an id of one (``Mcp-Session-Id``) is one conversation. Over stdio the process
-serves one, so it has one session; over HTTP each id has its own, which is closed when the client ends it or does not come
-back. Requests of the 2026 protocol over HTTP belong to nothing, and share the session of the process. So does everybody
-where a session is named.
+A client is one conversation, and has a session of its own. Over stdio the process serves one, so it has one session, that of
+the process; over HTTP each client has its own (``server``), but for those that cannot be told apart. Everybody shares that of
+the process where a session is named.
 
 A session that was not named is new and gets a random name. It is removed when it ends if nothing was stored in it:
 clients start servers only to ask what tools there are.
@@ -12,28 +11,20 @@ clients start servers only to ask what tools there are.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import datetime as dt
 import logging
 import secrets
 from typing import TYPE_CHECKING, Any
 
-import anyio
-from mcp.server.subscriptions import InMemorySubscriptionBus, ResourcesListChanged
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-
-from spillstore.exceptions import SessionBusyError, StorageError
-from spillstore_tools.mcp._shared import tools_of
+from spillstore.exceptions import SessionBusyError, SessionNotFoundError, SpillstoreError, StorageError
+from spillstore_tools.mcp.outputs import tool_of
 from spillstore_tools.opened import Opened
 from spillstore_tools.retrieval import Answer
 from spillstore_tools.toolbox import Toolbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-    import mcp_types
-    from mcp.server.connection import Connection
-    from mcp.server.context import ServerRequestContext
-    from mcp.server.subscriptions import ServerEvent
 
     from spillstore import Session, Store
     from spillstore_tools.bash import BashResult
@@ -48,8 +39,9 @@ class Service:
     Args:
         opened: where the session is found; it is closed with this.
         read_only: whether it is opened for reading alone.
-        bus: told of artifacts that appear.
         fresh: remove it in the end if it holds nothing.
+        structured: results have structured content.
+        made: it was not there before; then it goes with this, where the profile or the store wants that.
         configuration: of the profile.
         options: of ``Toolbox``.
     """
@@ -57,17 +49,19 @@ class Service:
     def __init__(
         self,
         opened: Opened,
-        bus: InMemorySubscriptionBus,
         *,
         read_only: bool,
         fresh: bool,
+        structured: bool = False,
+        made: Callable[[], bool] = lambda: False,
         configuration: TruncationConfiguration | None = None,
         **options: Any,
     ) -> None:
         self._opened = opened
         self._read_only = read_only
-        self.bus = bus
+        self._listeners: dict[object, Callable[[], object]] = {}
         self._fresh = fresh
+        self._made = made
         self._loop = asyncio.get_running_loop()
         self._options: dict[str, Any] = {
             **options,
@@ -75,8 +69,12 @@ class Service:
             "on_spill": self._artifact_appeared,
         }
         self._toolbox = Toolbox(opened, **self._options)
-        self.tools = [tool for tool in tools_of(self._toolbox) if not read_only or _only_reads(tool)]
+        found = self._toolbox.definitions("mcp")
+        self.tools = [
+            tool_of(tool, structured=structured) for tool in found if not read_only or _only_reads(tool)
+        ]
 
+    @property
     def session(self) -> Session:
         """The session, opened if it is not, or anew if its folder was removed.
 
@@ -101,7 +99,7 @@ class Service:
             tool_call_id: the call that is answered.
             on_output: sees what a command prints, on a thread of the command's own.
         """
-        if self._read_only and name not in (names := [tool.name for tool in self.tools]):
+        if self._read_only and name not in (names := [tool["name"] for tool in self.tools]):
             text = f"no tool is called {name[:80]!r}; there are {', '.join(names)}, for this session is only read\n"
             return Answer(text=text, is_error=True)
         toolbox = self._toolbox
@@ -113,22 +111,35 @@ class Service:
 
     def _artifact_appeared(self, _: str) -> None:
         """On a command's thread."""
-        asyncio.run_coroutine_threadsafe(self.bus.publish(ResourcesListChanged()), self._loop)
+        self._loop.call_soon_threadsafe(self._tell)
+
+    def _tell(self) -> None:
+        for listener in list(self._listeners.values()):
+            listener()
+
+    def subscribe(self, listener: Callable[[], object]) -> Callable[[], object]:
+        """Have it told, on the loop, of artifacts that appear; what is returned ends that."""
+        token = object()
+        self._listeners[token] = listener
+        return lambda: self._listeners.pop(token, None)
 
     def close(self) -> None:
-        """End what runs, store what it printed, and close the session."""
+        """End what runs, store what it printed, and close the session; delete it if it was made here and is not to stay."""
         self._opened.end_uses()
         session = self._opened.current
-        if self._fresh and session is not None and not list(session.artifacts(limit=1)):
+        if session is not None:
             try:
-                session.delete()
+                if self._fresh and not list(session.artifacts(limit=1)):
+                    session.delete()
+                elif self._made() and session.cleanup_on_exit:
+                    session.end()
             except SessionBusyError:  # somebody looks at it, a command line say
-                _log.info("the empty session %r is in use and stays", session.id)
+                _log.info("the session %r is in use and stays", session.id)
         self._opened.close()
 
 
-def _only_reads(tool: mcp_types.Tool) -> bool:
-    return tool.annotations is not None and tool.annotations.read_only_hint is True
+def _only_reads(tool: dict[str, Any]) -> bool:
+    return tool["annotations"]["readOnlyHint"] is True
 
 
 class Sessions:
@@ -139,8 +150,8 @@ class Sessions:
         name: of the one that serves everybody, or None.
         project: theirs, or None.
         read_only: open it for reading alone; it must be there.
-        bus: told of artifacts that appear in the session of the process.
         announce: told the name of each that is opened.
+        structured: results have structured content.
         options: of ``Service``.
     """
 
@@ -151,82 +162,80 @@ class Sessions:
         project: str | None,
         *,
         read_only: bool = False,
-        bus: InMemorySubscriptionBus,
         announce: Callable[[str], object],
+        structured: bool = False,
         **options: Any,
     ) -> None:
+        self.structured = structured
         self._store = store
         self._name = name
         self._project = project
         self._read_only = read_only
-        self._bus = bus
         self._announce = announce
         self._options = options
-        self._open: dict[str | None, Service] = {}
-        self._lock = asyncio.Lock()  # one is opened at a time, and once
-        self._telling: set[asyncio.Task[None]] = set()  # the loop itself keeps no task alive
+        self._open: dict[str | None, asyncio.Future[Service]] = {}
 
-    async def own(self) -> Service:
-        """The session of the process."""
-        return await self._get(None)
+    @property
+    def is_named(self) -> bool:
+        """Whether one session serves everybody."""
+        return self._name is not None
 
-    async def of(self, ctx: ServerRequestContext[Any, Any]) -> Service:
-        """The session that a request is served from.
+    async def get(self, key: str | None) -> Service:
+        """That of a client, or of the process.
 
         Raises:
             SpillstoreError: it cannot be opened.
         """
-        connection = ctx.session._connection  # noqa: SLF001  # the SDK gives handlers no other way to it
-        key = None if self._name is not None else connection.session_id
-        service = await self._get(key)
-        if connection.protocol_version not in MODERN_PROTOCOL_VERSIONS and not connection.state.get(__name__):
-            connection.state[__name__] = True
-            connection.exit_stack.callback(service.bus.subscribe(self._teller(connection)))
-            if key is not None:
-                connection.exit_stack.push_async_callback(self._end, key)
-        return service
+        if (opening := self._open.get(key)) is None:
+            opening = self._open[key] = asyncio.ensure_future(self._make())
+        try:
+            return await asyncio.shield(opening)  # or what is opened would be nobody's to close
+        except SpillstoreError:
+            if self._open.get(key) is opening:  # the next request tries again
+                del self._open[key]
+            raise
 
-    async def _get(self, key: str | None) -> Service:
-        async with self._lock:
-            if key not in self._open:
-                with anyio.CancelScope(shield=True):  # or what is opened would be nobody's to close
-                    bus = self._bus if key is None else InMemorySubscriptionBus()
-                    self._open[key] = await self._make(bus)
-            return self._open[key]
-
-    async def _make(self, bus: InMemorySubscriptionBus) -> Service:
+    async def _make(self) -> Service:
         name = self._name or f"mcp-{dt.datetime.now(dt.UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
-        reading = self._read_only
+        made: list[bool] = []  # whether the last opening has made it
 
         def session() -> Session:
-            return self._store.session(name, self._project, create=not reading, read_only=reading)
+            try:
+                found = self._store.session(name, self._project, create=False, read_only=self._read_only)
+            except SessionNotFoundError:
+                if self._read_only:
+                    raise
+                made.append(True)
+                return self._store.session(name, self._project)
+            return found
 
         opened = Opened(session)
         try:
             await asyncio.to_thread(opened.get)
         except StorageError as error:
-            if reading:
+            if self._read_only:
                 raise
             # Commands can be run, and what they print is shown: their results say why it is not stored.
             _log.warning("session %r cannot be opened, so nothing is stored until it can: %s", name, error)
         self._announce(name)
-        return Service(opened, bus, read_only=reading, fresh=self._name is None, **self._options)
+        return Service(
+            opened,
+            read_only=self._read_only,
+            fresh=self._name is None,
+            structured=self.structured,
+            made=lambda: bool(made),
+            **self._options,
+        )
 
-    def _teller(self, connection: Connection) -> Callable[[ServerEvent], None]:
-        """Tells a client of the protocols before 2026; later ones ask for it with ``subscriptions/listen``."""
-
-        def tell(_: ServerEvent) -> None:
-            task = asyncio.ensure_future(connection.send_resource_list_changed())
-            self._telling.add(task)
-            task.add_done_callback(self._telling.discard)
-
-        return tell
-
-    async def _end(self, key: str) -> None:
-        await asyncio.to_thread(self._open.pop(key).close)
+    async def end(self, key: str) -> None:
+        """Close that of a client."""
+        service = await self._open.pop(key)
+        await asyncio.to_thread(service.close)
 
     async def close(self) -> None:
         """Close all of them."""
         while self._open:
-            _, service = self._open.popitem()
-            await asyncio.to_thread(service.close)
+            _, opening = self._open.popitem()
+            with contextlib.suppress(SpillstoreError):  # who asked for it was told
+                service = await opening
+                await asyncio.to_thread(service.close)

@@ -67,7 +67,7 @@ def cut_json(text: str, limit: int, *, first: int = 5, last: int = 5, max_depth:
     """
     asked = Detail(len(text), max(0, first), max(0, last), min(max_depth, DEEPEST), len(text))
     try:
-        root = _parse(text)
+        root = parsed(text)
         if len(text) <= limit:
             return []
         return largest(text, limit, asked, lambda detail: _Cutter(text, detail).run(root))
@@ -92,14 +92,14 @@ class _Part(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Value:
+class Value:
     """A value's place, and those of its parts once they are known; ``kind`` is its first character, or ``lines``."""
 
     kind: str
     start: int
     end: int
     parts: list[_Part] | None = None
-    inner: dict[int, _Value] = field(default_factory=dict)
+    inner: dict[int, Value] = field(default_factory=dict)
     marker_key: str = ""
 
     def opened(self, text: str) -> list[_Part]:
@@ -112,15 +112,15 @@ class _Value:
                 self.parts = _elements(text, self.start)
         return self.parts
 
-    def part(self, text: str, index: int) -> _Value:
+    def part(self, text: str, index: int) -> Value:
         """One part's value."""
         if index not in self.inner:
             _, start, end = self.opened(text)[index]
-            self.inner[index] = _Value(text[start], start, end)
+            self.inner[index] = Value(text[start], start, end)
         return self.inner[index]
 
 
-def _parse(text: str) -> _Value:
+def parsed(text: str) -> Value:
     """The value, or values on lines, that are all of the text."""
     parts: list[_Part] = []
     end = 0
@@ -132,8 +132,8 @@ def _parse(text: str) -> _Value:
         parts.append(_Part(pos, pos, end))
         pos = _skip(_SPACE, text, end)
     if len(parts) == 1:
-        return _Value(text[parts[0].start], parts[0].start, end)
-    return _Value("lines", parts[0].start, end, parts)
+        return Value(text[parts[0].start], parts[0].start, end)
+    return Value("lines", parts[0].start, end, parts)
 
 
 def _end(text: str, pos: int) -> int:
@@ -193,7 +193,7 @@ class _Cutter:
         self._detail = detail
         self._cuts: list[TextCut] = []
 
-    def run(self, root: _Value) -> list[TextCut]:
+    def run(self, root: Value) -> list[TextCut]:
         if self._detail.depth < 1 and root.kind in ("[", "{", "lines"):
             # Blank space around the value goes too: nothing else could make room for what is left.
             self._replace(root, 1 if self._text.startswith(_BOM) else 0, len(self._text))
@@ -201,7 +201,7 @@ class _Cutter:
             self._value(root, 1)
         return self._cuts
 
-    def _value(self, value: _Value, depth: int) -> None:
+    def _value(self, value: Value, depth: int) -> None:
         if value.kind == '"':
             cut = shortened(self._text, value.start + 1, value.end - 1, self._detail.strings, _Escapes)
             if cut:
@@ -212,11 +212,11 @@ class _Cutter:
             else:
                 self._container(value, depth)
 
-    def _replace(self, value: _Value, start: int, end: int) -> None:
+    def _replace(self, value: Value, start: int, end: int) -> None:
         number = len(value.opened(self._text))
         self._cut(start, end, f'"... {_names(value, number)} omitted ..."', number)
 
-    def _container(self, value: _Value, depth: int) -> None:
+    def _container(self, value: Value, depth: int) -> None:
         parts = value.opened(self._text)
         low, high = self._omitted(value, len(parts))
         self._inside(value, range(low), depth)
@@ -226,13 +226,13 @@ class _Cutter:
             self._inside(value, range(low, high), depth)
         self._inside(value, range(high, len(parts)), depth)
 
-    def _omitted(self, value: _Value, number: int) -> tuple[int, int]:
+    def _omitted(self, value: Value, number: int) -> tuple[int, int]:
         """Which parts are one run too many."""
         if value.kind == "{":
             return min(self._detail.members, number), number
         return self._detail.omitted(number)
 
-    def _inside(self, value: _Value, indices: Iterable[int], depth: int) -> None:
+    def _inside(self, value: Value, indices: Iterable[int], depth: int) -> None:
         parts = value.opened(self._text)
         for index in indices:
             _, start, end = parts[index]
@@ -246,11 +246,11 @@ class _Cutter:
         return True
 
 
-def _names(value: _Value, number: int) -> str:
+def _names(value: Value, number: int) -> str:
     return counted(number, "key" if value.kind == "{" else "item")
 
 
-def _marker(value: _Value, number: int) -> str:
+def _marker(value: Value, number: int) -> str:
     if value.kind == "{":
         return f'"{value.marker_key}": "{_names(value, number)} omitted"'
     return f'"... {_names(value, number)} omitted ..."'

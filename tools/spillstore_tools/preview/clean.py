@@ -6,9 +6,10 @@ Cleaning works on lines and never moves one: what ends a line ends it still, and
 2. escape sequences go (CSI, OSC, DCS, SOS, PM, APC, two-character ones; seven-bit and eight-bit introducers). A string
    sequence that is not ended within its line and 65,536 characters, or that a CR or another introducer breaks off,
    loses its introducer alone, so that nothing is hidden by it;
-3. a CR that does not end the line is an overwrite: the last state that shows anything stays, as at a terminal;
-4. a backspace takes the character before it;
-5. other control characters go, except for tab.
+3. a CR that does not end the line goes back to its beginning, a backspace one character back, and what follows is drawn
+   over what stands there, as at a terminal: what is longer stays, unless ``CSI K`` or ``CSI 2 K`` erases it. Every
+   character takes one place. What is erased and not drawn again stays. ``redrawn`` counts what is seen no more;
+4. other control characters go, except for tab.
 
 CRLF is one line ending and becomes LF. Where CR ends lines, LF is one of the other control characters. The law that
 cuts rely on: at a line's border, and at any place that ``Positions`` names inside one,
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 import functools
 import re
+import sys
 import unicodedata
 from typing import TYPE_CHECKING, cast
 
@@ -49,6 +51,20 @@ _LARGE = 64 * 1024
 _SPECIAL_STRINGS = (_SPECIAL_BYTES[1:15], _SPECIAL_BYTES[15:])  # a NUL ends the search anyway
 _CR_ENDS = bytes.maketrans(b"\r\n", b"\n\x0b")
 _REGIONAL = "".join(map(chr, range(0x1F1E6, 0x1F200)))  # two of them are a flag
+# What erases, as halves of surrogates, which no decoded text holds: from here to the line's end, or all of the line.
+_TO_END, _ALL = "\ud800", "\ud801"
+_ERASERS = {
+    f"{csi}{mode}": mark
+    for csi in ("\x1b[", "\x9b")
+    for mode, mark in (("K", _TO_END), ("0K", _TO_END), ("2K", _ALL))
+}
+ERASERS = (_TO_END, _ALL)
+_MOVES = ("\r", "\b", "2K")  # without one of them a line is drawn once
+_MOVING = tuple(move.encode() for move in _MOVES)
+# Underlined or bold, as printers do it: nothing is lost.
+_OVERSTRUCK = re.compile(
+    r"_\x08(?=[^\x00-\x1f\x7f-\x9f\ud800\ud801])|([^\x00-\x1f\x7f-\x9f\ud800\ud801])\x08(?=\1)"
+)
 
 
 # Characters that show nothing and change what others show, or hide among them: directions, marks, joiners, fillers, tags.
@@ -70,8 +86,8 @@ def clean(data: bytes, terminator: bytes = b"\n") -> str:
         The text; every line ending is ``\n``.
 
     Example:
-        >>> clean(b" 10%\r\x1b[32m100%\x1b[0m\r\nab\bc"), clean(b"caf\xe9")
-        ('100%\nac', 'caf\ufffd')
+        >>> clean(b" 10%\r\x1b[32m100%\x1b[0m\r\nab\bc"), clean(b"caf\xe9"), clean(b"abcdef\rXY")
+        ('100%\nac', 'caf\ufffd', 'XYcdef')
     """
     data = ended_by_lf(data, terminator)
     if b"\r" in data:
@@ -79,11 +95,28 @@ def clean(data: bytes, terminator: bytes = b"\n") -> str:
     text = _decode(data)
     if is_plain(data) if data.isascii() else not _SPECIAL.search(text):
         return text
+    if any(move in text for move in _MOVES):
+        return "\n".join([_drawn(line)[0] for line in _unescaped(text).split("\n")])
     if "\x1b" in text or not text.isascii():
         text = ESCAPES.sub("", text)
-    if "\r" in text or "\b" in text:
-        return "\n".join(map(_overwritten, text.split("\n")))
     return _uncontrolled(text)
+
+
+def redrawn(data: bytes, terminator: bytes = b"\n") -> int:
+    r"""How many characters of these lines were drawn over by others, or erased, so that nobody sees them any more.
+
+    Bold and underlined text of printers (``b\bb``, ``_\bb``) loses nothing, nor does what is drawn again as it was.
+
+    Example:
+        >>> redrawn(b" 10%\r 20%\r100%\n"), redrawn(b"abc\rabcd\n"), redrawn(b"plain\r\n")
+        (8, 0, 0)
+    """
+    data = ended_by_lf(data, terminator)
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n")
+    if not any(move in data for move in _MOVING):
+        return 0
+    return sum([_drawn(line)[1] for line in _unescaped(_decode(data)).split("\n")])
 
 
 def ended_by_lf(data: bytes, terminator: bytes) -> bytes:
@@ -213,18 +246,29 @@ class Positions:
         line = ended_by_lf(line, terminator)
         self.text = clean(line)
         self._size = len(line)
-        self._offsets: list[int] | None = None
+        self._offsets: list[int | None] | None = None
         self._decoded = line.decode("utf-8", "surrogateescape")
         plain = _INVALID.sub("\ufffd", self._decoded)
         if self.text not in {plain, plain[:-2] + "\n" if plain.endswith("\r\n") else plain}:
             self._offsets = _survivors(self._decoded)
         self._last = (0, 0)  # a place that was asked for, and its byte: the next one is often near
 
+    def divides(self, index: int) -> bool:
+        """Whether a cut before character ``index`` leaves both sides as they are; not inside what was drawn over."""
+        return self._offsets is None or not 0 < index < len(self.text) or self._offsets[index] is not None
+
     def offset(self, index: int) -> int:
-        """The byte at which character ``index`` of the text begins; ``len(text)`` is the end of the line."""
+        """The byte at which character ``index`` of the text begins; ``len(text)`` is the end of the line.
+
+        Where no cut may stand it is the last place before that at which one may.
+        """
         if index >= len(self.text):
             return self._size
-        place = index if self._offsets is None else self._offsets[index]
+        while index > 0 and not self.divides(index):
+            index -= 1
+        place = index
+        if self._offsets is not None:
+            place = (self._offsets[index] or 0) if index or self._offsets[0] is not None else 0
         if len(self._decoded) == self._size:
             return place  # one byte a character
         known, byte = self._last if self._last[0] <= place else (0, 0)
@@ -247,64 +291,163 @@ def _uncontrolled(text: str) -> str:
     return _CONTROLS.sub("", text)
 
 
-def _overwritten(line: str) -> str:
-    """A line without escape sequences as it looks in the end."""
-    if "\r" not in line and "\b" not in line:
-        return _uncontrolled(line)
-    states = (erased(_uncontrolled(state))[1] for state in reversed(line.split("\r")))
-    return next((state for state in states if state), "")
+def unescaped(data: bytes) -> str:
+    """A piece of a line for ``Screen.draw``: without escape sequences, but for those that erase, as marks."""
+    return _unescaped(_decode(data))
 
 
-def unerased(data: bytes) -> str:
-    """A piece of a line without escape sequences and control characters, its backspaces left in."""
-    text = _decode(data)
-    if "\x1b" in text or not text.isascii():
-        text = ESCAPES.sub("", text)
-    return _uncontrolled(text)
+def shows(text: str) -> bool:
+    """Whether anything of an unescaped text is drawn."""
+    return any(not _SPECIAL.match(character) and character not in ERASERS for character in text)
 
 
-def erased(text: str) -> tuple[int, str]:
-    r"""What backspaces do: how many characters before the text they take, and what of the text stays.
+def _unescaped(text: str) -> str:
+    """As ``unescaped``."""
+    return (
+        ESCAPES.sub(lambda found: _ERASERS.get(found[0], ""), text)
+        if "\x1b" in text or not text.isascii()
+        else text
+    )
+
+
+def _drawn(line: str) -> tuple[str, int]:
+    """A line without escape sequences as it looks in the end, and how many characters of it nobody sees."""
+    if "\r" not in line and "\b" not in line and _ALL not in line:
+        return _uncontrolled(line.replace(_TO_END, "")), 0
+    screen = Screen()
+    for state in line.split("\r"):
+        screen.draw(state)
+    return screen.text, screen.hidden
+
+
+class Screen:
+    r"""What a line shows while it is drawn over.
+
+    Args:
+        limit: characters of it that are held; the others are counted.
+
+    Attributes:
+        size: characters that it shows.
+        hidden: characters that were drawn over by others, or erased.
+        moves: how often it went back by a backspace, or erased anything.
 
     Example:
-        >>> erased("\bab\bc")
-        (1, 'ac')
+        >>> screen = Screen()
+        >>> screen.draw("loading")
+        >>> screen.draw("done")
+        >>> screen.text, screen.size, screen.hidden
+        ('doneing', 7, 4)
     """
-    if "\b" not in text:
-        return 0, text
-    taken = 0
-    kept: list[str] = []
-    for character in text:
-        if character != "\b":
-            kept.append(character)
-        elif kept:
-            kept.pop()
-        else:
-            taken += 1
-    return taken, "".join(kept)
+
+    def __init__(self, limit: int = sys.maxsize) -> None:
+        self.size = 0
+        self.hidden = 0
+        self.moves = 0
+        self._limit = limit
+        self._cells: list[str] = []
+        self._cursor = 0
+        self._erased = False  # as soon as anything is drawn, all that stands there is gone
+
+    @property
+    def held(self) -> int:
+        """How many characters are held."""
+        return len(self._cells)
+
+    @property
+    def text(self) -> str:
+        """Its characters, as many of them as are held."""
+        return "".join(self._cells)
+
+    def draw(self, state: str, *, anew: bool = True) -> None:
+        """Draw what stands between two CRs, or goes on with that; escape sequences are gone, and erasers marks."""
+        if anew:
+            self._cursor = 0
+        if "\b" in state:
+            state = _OVERSTRUCK.sub("", state)
+        for number, line in enumerate(state.split(_ALL)):
+            if number:
+                self._cursor = 0
+            for at, piece in enumerate(line.split(_TO_END)):
+                if number or at:
+                    self._erase()
+                self._write(piece)
+
+    def _write(self, piece: str) -> None:
+        for at, run in enumerate(_uncontrolled(piece).split("\b") if piece else ()):
+            if at:
+                self._cursor = max(0, self._cursor - 1)
+                self.moves += 1
+            if run:
+                self._put(run)
+
+    def _erase(self) -> None:
+        if self._cursor >= self.size:
+            return  # as ``grep --color`` does all the time
+        self.moves += 1
+        if self._cursor == 0:
+            self._erased = True
+            return
+        self.hidden += self.size - self._cursor
+        self.size = self._cursor
+        del self._cells[self._cursor :]
+
+    def _put(self, run: str) -> None:
+        at, end = self._cursor, self._cursor + len(run)
+        under = "".join(self._cells[at:] if self._erased else self._cells[at:end])
+        covered = (self.size if self._erased else min(self.size, end)) - at
+        if covered > 0 and (covered > len(under) or not run.startswith(under)):
+            self.hidden += covered
+        if self._erased:
+            self._cells.clear()
+            self.size, self._erased = 0, False
+        if at < self._limit:
+            self._cells[at:end] = run[: self._limit - at]
+        self.size = max(self.size, end)
+        self._cursor = end
 
 
-def _survivors(decoded: str) -> list[int]:
-    """Which characters of a decoded line are in its cleaned text; the same rules, one character at a time."""
+def _survivors(decoded: str) -> list[int | None]:
+    """Where the characters of the cleaned text were written in a decoded line; None where no cut may stand before one.
+
+    A cut may stand where nothing but what comes before it has been shown, and all behind it is drawn behind that.
+    """
     ended = decoded.endswith("\n")
     end = len(decoded) - (2 if decoded.endswith("\r\n") else ended)
-    shown: list[int] = []
-    state: list[int] = []
-    escapes = {found.start(): found.end() for found in ESCAPES.finditer(decoded, 0, end)}
-    index = 0
+    escapes = {found.start(): found for found in ESCAPES.finditer(decoded, 0, end)}
+    written: list[
+        tuple[int, int, bool]
+    ] = []  # each change: where, in which place, whether nothing stands there
+    cells: list[int] = []  # of each place the change that wrote it
+    cursor, erased, index = 0, False, 0
     while index < end:
-        character = decoded[index]
-        if index in escapes:
-            index = escapes[index]
+        found = escapes.get(index)
+        eraser = _ERASERS.get(found[0]) if found else None
+        character, here, index = decoded[index], index, found.end() if found else index + 1
+        if eraser or (character == "\r" and not found):
+            cursor = 0 if eraser != _TO_END else cursor
+            erased = erased or (eraser is not None and cursor == 0)
+            if eraser and cursor:
+                written.append((here, cursor, False))
+                del cells[cursor:]
+        elif found:
             continue
-        if character == "\r":
-            shown, state = state or shown, []
         elif character == "\b":
-            del state[-1:]
+            cursor = max(0, cursor - 1)
         elif character == "\t" or not _SPECIAL.match(character):
-            state.append(index)
-        index += 1
-    return [*(state or shown), *([end] if ended else [])]
+            written.append((here, cursor, cursor == len(cells)))
+            if erased:
+                cells, erased = [], False
+            cells[cursor : cursor + 1] = [len(written) - 1]
+            cursor += 1
+    lowest: list[int] = [len(cells)]  # the first place that changes behind each change, from the last on
+    for _, place, _ in reversed(written):
+        lowest.append(min(lowest[-1], place))
+    lowest.reverse()
+    places: list[int | None] = [
+        written[change][0] if written[change][2] and lowest[change] >= place else None
+        for place, change in enumerate(cells)
+    ]
+    return [*places, *([end] if ended else [])]
 
 
 def _leading(character: str) -> bool:

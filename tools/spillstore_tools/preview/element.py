@@ -55,7 +55,10 @@ def replaced(overview: Overview, text: str, cuts: list[TextCut], limit: int) -> 
         return None
     if len(text) - sum(cut.end - cut.start - len(cut.text) for cut in cuts) > limit:
         return None
-    return _Ruler(overview).parts(text, cuts)
+    try:
+        return _Ruler(overview).parts(text, cuts)
+    except LookupError:  # a cut would fall into what was drawn over
+        return None
 
 
 def _cuts(text: str, request: Request) -> list[TextCut]:

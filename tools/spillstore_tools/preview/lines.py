@@ -1,7 +1,7 @@
 """Lines that know where they stand, and how to be cut.
 
-A line longer than a block is never held whole. Of what it shows in the end (the state after its last overwrite) a
-``LongLine`` keeps the beginning and the end, and counts the rest.
+A line longer than a block is never held whole. Of what it shows in the end a ``LongLine`` keeps the beginning, the bytes
+at both ends of its last state (what was drawn behind the last CR), and counts the rest.
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ import functools
 from typing import TYPE_CHECKING, ClassVar
 
 from spillstore_tools.preview.clean import (
+    ERASERS,
     Positions,
+    Screen,
     clean,
     ended_by_lf,
-    erased,
     joined,
     leading_regionals,
-    unerased,
+    shows,
+    unescaped,
     whole_cut,
 )
 from spillstore_tools.preview.clean_stream import settled_length
@@ -89,20 +91,28 @@ class Line:
         """The longest beginning of at most ``room`` code points that tears nothing, and the byte behind it."""
         if room >= self.chars:
             return self.text, self.end
-        index = whole_cut(self.text, max(0, room))
+        index = _cut_down(self._positions, max(0, room))
         return (self.text[:index], self.start + self._positions.offset(index)) if index else ("", self.start)
 
     def suffix(self, room: int) -> tuple[str, int]:
         """The longest end of at most ``room`` code points that tears nothing, and its first byte."""
         if room >= self.chars:
             return self.text, self.start
-        index = _cut_up(self.text, self.chars - max(0, room))
+        index = _cut_up(self._positions, self.chars - max(0, room))
         if index == 0:  # only possible where ``room`` is the whole
             return self.text, self.start
         return self.text[index:], self.start + self._positions.offset(index)
 
     def byte_of(self, index: int) -> int:
-        """The position of the byte at which code point ``index`` of the cleaned line begins."""
+        """The position of the byte at which code point ``index`` of the cleaned line begins.
+
+        Raises:
+            LookupError: something was drawn over there, so that no byte divides the line in two.
+        """
+        if not self._positions.divides(index):
+            raise LookupError(
+                f"line {self.number} cannot be divided before character {index}: it was drawn over"
+            )
         return self.start + (self._positions.offset(index) if index else 0)
 
     def clipped(self, room: int, marker: Marker) -> list[Part]:
@@ -137,7 +147,10 @@ class LongLine(Line):
         super().__init__(number, start, b"")
         self._terminator = terminator
         self._carry = b""  # what may be the beginning of a character, an escape sequence or a line ending
-        self._state = self._shown = _State(start)
+        self._screen = Screen(BLOCK)
+        self._state = _State(start)
+        self._ended = False
+        self._anew = False  # a CR stands behind the state
 
     def add(self, piece: bytes, *, last: bool) -> None:
         """The next piece; with the last one comes the line's ending, if it has one."""
@@ -147,35 +160,32 @@ class LongLine(Line):
         ending = _ending(data) if last else b""
         settled = len(data) - len(ending) if last else settled_length(data)
         self._carry = data[settled:] if not last else b""
-        first, *later = data[:settled].split(b"\r")
-        self._state.add(first, at)
-        if later:
-            self._overwrite(later, at + settled)
-        if last:
-            self._shown = self._state if self._state.chars else self._shown
-            self._state = _State(self.end)
-            self._shown.end(ending, self.end - len(ending))
+        self._draw(data[:settled], at)
+        if ending:
+            self._ended = True
+            self._state.end(ending, self.end - len(ending))
 
-    def _overwrite(self, states: list[bytes], end: int) -> None:
-        """What was shown until now is overwritten by these states; only the last that shows anything is looked at."""
-        before = self._state
-        start = end - len(states[-1])
-        self._state = _State(start)
-        self._state.add(states[-1], start)
-        for state in reversed(states[:-1]):
-            start -= len(state) + 1
-            if state:
-                shown = _State(start)
-                shown.add(state, start)
-                if shown.chars:
-                    self._shown = shown
-                    return
-        self._shown = before if before.chars else self._shown
+    def _draw(self, data: bytes, at: int) -> None:
+        """Draw the next bytes, none of which is the beginning of what has not ended; of the last state keep both ends."""
+        texts = unescaped(data).split("\r")
+        states = data.split(b"\r")  # as many, for no escape sequence holds a CR
+        moves = self._screen.moves
+        drawing = max((number for number, text in enumerate(texts) if shows(text)), default=None)
+        for number, (text, state) in enumerate(zip(texts, states, strict=True)):
+            self._anew = self._anew or number > 0
+            if number == drawing and self._anew:
+                erased = text.startswith(ERASERS)
+                self._state, self._anew = _State(at, 0 if erased else self._screen.size), False
+                moves = self._screen.moves + (erased and self._screen.size > 0)
+            self._screen.draw(text, anew=number > 0)
+            if not self._anew:
+                self._state.add(state, at, moves=self._screen.moves > moves)
+            at += len(state) + 1
 
     @property
     def held(self) -> int:
         """As for a line."""
-        return self._shown.held
+        return self._screen.held + self._state.held
 
     def same_as(self, other: Line) -> bool:
         """As for a line; what is not held is not compared."""
@@ -184,45 +194,50 @@ class LongLine(Line):
     @property
     def chars(self) -> int:
         """Code points of what it shows in the end."""
-        return self._shown.chars
+        return self._screen.size + self._ended
+
+    @property
+    def redrawn(self) -> int:
+        """Characters that were drawn over or erased."""
+        return self._screen.hidden
 
     @property
     def ended(self) -> bool:
         """Whether a line end stands at its end."""
-        return self._shown.ended
+        return self._ended
 
     @property
     def complete(self) -> bool:
         """Whether ``text`` is all that it shows."""
-        return self._shown.whole
+        return self._screen.size <= BLOCK
 
     @property
     def text(self) -> str:
         """All that it shows, if that is no more than a block; else the beginning of it."""
-        return self._shown.text
+        return self._screen.text + ("\n" if self._ended and self.complete else "")
 
     def prefix(self, room: int) -> tuple[str, int]:
         """As for a line; no more than what was kept."""
-        shown, room = self._shown, max(0, room)
-        if room >= shown.chars and shown.whole:
-            return shown.text, self.end
-        positions = Positions(shown.head)
-        index = whole_cut(positions.text, max(0, min(room, len(positions.text) - 1)))
-        if not index or shown.erases:
+        state, room = self._state, max(0, room)
+        if room >= self.chars and self.complete:
+            return self.text, self.end
+        positions = Positions(state.head)
+        index = _cut_down(positions, max(0, min(room, len(positions.text) - 1)))
+        if not index or index < state.covered or state.moves:
             return "", self.start
-        return positions.text[:index], shown.start + positions.offset(index)
+        return positions.text[:index], state.start + positions.offset(index)
 
     def suffix(self, room: int) -> tuple[str, int]:
         """As for a line; no more than what was kept."""
-        shown, room = self._shown, max(0, room)
-        if room >= shown.chars and shown.whole:
-            return shown.text, self.start
-        start, tail = shown.tail
+        state, room = self._state, max(0, room)
+        if room >= self.chars and self.complete:
+            return self.text, self.start
+        start, tail = state.tail
         positions = Positions(tail)
         # Of flags that may have begun before what was kept, nobody knows which halves belong together.
-        first = max(1, leading_regionals(positions.text))
-        index = _cut_up(positions.text, max(first, len(positions.text) - room))
-        if index >= len(positions.text) - shown.ended or shown.erases:
+        first = max(1, leading_regionals(positions.text), state.covered - self.chars + len(positions.text))
+        index = _cut_up(positions, max(first, len(positions.text) - room))
+        if index >= len(positions.text) - self._ended or state.moves:
             return "", self.end
         return positions.text[index:], start + positions.offset(index)
 
@@ -234,53 +249,43 @@ class LongLine(Line):
 
 
 class _State:
-    """What a long line shows since its last overwrite: both ends, and how much it is."""
+    """The bytes of what a long line has drawn since its last CR: both ends.
 
-    def __init__(self, start: int) -> None:
+    Attributes:
+        start: where they begin.
+        covered: characters that stood there before; no cut may stand before all of them are drawn over.
+        moves: a backspace or an eraser is among them, so that places inside are not told.
+    """
+
+    def __init__(self, start: int, covered: int = 0) -> None:
         self.start = start
-        self.chars = 0
-        self.text = ""  # the beginning of it, up to a block
-        self.erases = False  # a backspace is in it, so that places inside it are not told
-        self.ended = False
+        self.covered = covered
+        self.moves = False
         self.head = b""
         self._pieces: list[tuple[int, bytes]] = []
 
     @property
     def held(self) -> int:
-        return len(self.text) + len(self.head) + sum(len(data) for _, data in self._pieces)
-
-    @property
-    def whole(self) -> bool:
-        return self.chars == len(self.text)
+        return len(self.head) + sum(len(data) for _, data in self._pieces)
 
     @property
     def tail(self) -> tuple[int, bytes]:
         """The last pieces, and where they begin."""
-        return self._pieces[0][0], b"".join(data for _, data in self._pieces)
+        return (self._pieces[0][0] if self._pieces else self.start), b"".join(
+            data for _, data in self._pieces
+        )
 
-    def add(self, data: bytes, at: int) -> None:
+    def add(self, data: bytes, at: int, *, moves: bool) -> None:
         """What comes next; no piece ends in a character or an escape sequence that is not finished."""
         if not data:
             return
-        text = unerased(data)
-        self.erases = self.erases or "\b" in text
-        taken, kept = erased(text)
-        left = max(0, self.chars - taken)
-        self.text = self.text[:left]
-        if len(self.text) == left:
-            self.text += kept[: max(0, BLOCK - left)]
-        self.chars = left + len(kept)
+        self.moves = self.moves or moves
         if len(self.head) < BLOCK:
             self.head += data
         self._pieces = [*self._pieces[-1:], (at, data)]
 
     def end(self, ending: bytes, at: int) -> None:
         """Add the line's ending, once."""
-        if not ending:
-            return
-        self.ended = True
-        self.text += "\n" if self.whole else ""
-        self.chars += 1
         if len(self.head) + self.start == at:
             self.head += ending
         self._pieces.append((at, ending))  # what was overwritten in between belongs to no cut
@@ -354,9 +359,18 @@ def _ending(data: bytes) -> bytes:
     return b"\r\n" if data.endswith(b"\r\n") else data[-1:] if data.endswith(b"\n") else b""
 
 
-def _cut_up(text: str, index: int) -> int:
-    """The nearest place from ``index`` up that tears nothing."""
-    for place in range(index, min(len(text), index + 32) + 1):
-        if not joined(text, place):
-            return place
+def _cut_down(positions: Positions, index: int) -> int:
+    """The nearest place from ``index`` down that tears nothing, and at which the line may be divided."""
+    index = whole_cut(positions.text, index)
+    while index > 0 and not positions.divides(index):
+        index = whole_cut(positions.text, index - 1)
+    return index
+
+
+def _cut_up(positions: Positions, index: int) -> int:
+    """The nearest place from ``index`` up that tears nothing, and at which the line may be divided."""
+    text = positions.text
+    last = min(len(text), index + 32)
+    while index < len(text) and (not positions.divides(index) or (index <= last and joined(text, index))):
+        index += 1
     return index

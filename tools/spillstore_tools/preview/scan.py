@@ -12,7 +12,7 @@ import dataclasses
 from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
-from spillstore_tools.preview.clean import clean, clean_length
+from spillstore_tools.preview.clean import clean, clean_length, redrawn
 from spillstore_tools.preview.clean_stream import settled_length
 from spillstore_tools.preview.lines import BLOCK, Line, LongLine
 from spillstore_tools.preview.parts import Gap
@@ -109,6 +109,7 @@ class Overview:
         terminator: what ends a line.
         observer: what watched.
         counted: whether ``chars`` is exact.
+        redrawn: characters that were drawn over or erased in their lines, and so are not shown by any text.
     """
 
     size: int
@@ -120,6 +121,7 @@ class Overview:
     terminator: bytes
     observer: Observer | None
     counted: bool = True
+    redrawn: int = 0
 
     def forward(self) -> Iterator[Line]:
         """Lines from the first on, for as far as they were kept."""
@@ -228,6 +230,7 @@ class Scan:
         self._pieces: list[bytes] = []  # of the long line, while it is short enough to be kept whole
         self._position = 0  # of the buffer's first byte
         self._lines = 0
+        self._redrawn = 0
         self.chars = 0
         self._head: list[Block] = []
         self._tail: deque[Block] = deque()
@@ -318,6 +321,7 @@ class Scan:
             terminator=self._terminator,
             observer=self._observer,
             counted=self._counted,
+            redrawn=self._redrawn,
         )
 
     def look(self) -> tuple[Overview, bytes]:
@@ -342,6 +346,7 @@ class Scan:
         counted = self._exact or self.chars < _COUNTED
         chars = clean_length(raw, self._terminator) if counted else len(raw)
         self._counted = self._counted and counted
+        self._redrawn += redrawn(raw, self._terminator)
         first = self._lines + 1
         self._add(
             Block(self._position, first, raw, lines, chars, counted=counted, terminator=self._terminator)
@@ -365,6 +370,7 @@ class Scan:
                 self._lines_block(b"".join(self._pieces))
                 self._pieces.clear()
             else:
+                self._redrawn += long.redrawn
                 self._add(
                     Block(long.start, long.number, b"", 1, long.chars, long, terminator=self._terminator)
                 )

@@ -8,18 +8,19 @@ whether all of it can be shown, and makes the text.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
-from spillstore.exceptions import InvalidSettingError
+from spillstore.settings import check_names
 
 if TYPE_CHECKING:
     from spillstore_tools.configuration import TruncationConfiguration
     from spillstore_tools.profiles.base import Profile
 
-NAMES = ("default", "acode", "opencode", "pipe", "omni", "lace")
+ProfileName = Literal["default", "acode", "opencode", "pipe", "omni", "lace"]
+NAMES: tuple[ProfileName, ...] = get_args(ProfileName)
 
 
-def profile(name: str, configuration: TruncationConfiguration | None = None) -> Profile:
+def profile(name: ProfileName, configuration: TruncationConfiguration | None = None) -> Profile:
     """The profile of that name; ``configuration`` matters to ``default`` and ``acode``.
 
     Raises:
@@ -29,7 +30,6 @@ def profile(name: str, configuration: TruncationConfiguration | None = None) -> 
         >>> profile("omni").name
         'omni'
     """
-    if name not in NAMES:
-        raise InvalidSettingError(f"no profile {name!r}; there are {', '.join(NAMES)}")
+    check_names("profile", [name], NAMES)
     module = importlib.import_module(f"spillstore_tools.profiles.{name}")
     return cast("Profile", module.make(configuration))

@@ -1,7 +1,8 @@
 r"""The profile ``acode``: pass through, truncate with a strategy of the tool's, or replace by a reference (S1).
 
 Up to ``inline_limit`` characters nothing is done. Below ``artifact_threshold`` the tool's strategy cuts, markers read
-``\n... [X lines / Y chars omitted] ...\n`` and the last line is the reference. From the threshold on the text is the
+``\n... [X lines / Y chars omitted] ...\n`` and the last line is the reference; of cut JSON it is the last element or member,
+on a line of its own, so that the text is JSON with that line and without it. From the threshold on the text is the
 reference block alone, unless it would refer to what could not be stored. From ``max_artifact_size`` bytes on output is
 refused, with both sizes named, and nothing is kept.
 """
@@ -9,11 +10,12 @@ refused, with both sizes named, and nothing is kept.
 from __future__ import annotations
 
 import datetime as dt
+import json
 from typing import TYPE_CHECKING
 
 from spillstore_tools.preview import element, smart  # noqa: F401  # both register themselves
 from spillstore_tools.preview.clean import one_line, whole_cut
-from spillstore_tools.preview.parts import Note, Shown, length_of
+from spillstore_tools.preview.parts import Note, Shown, gaps_of, length_of, text_of
 from spillstore_tools.preview.scan import Place, Scan
 from spillstore_tools.preview.strategies import Request, beginning, nothing_shown, strategy
 from spillstore_tools.profiles._limits import Limits, request_of
@@ -24,6 +26,7 @@ from spillstore_tools.profiles.base import (
     Section,
     compose,
     human_size,
+    redrawn_notice,
     summarised,
     tokens,
 )
@@ -41,6 +44,9 @@ _PREVIEW = 500
 _SUMMARY = 100
 _SMALLEST_WITH_REFERENCE = 400
 FALLBACK = "head_tail"
+ELEMENT = "element"
+_KEY = "[Artifact]"  # of the member that holds the reference, where an object was cut
+_LF = "\n"
 
 
 class Acode(Profile):
@@ -83,7 +89,12 @@ class Acode(Profile):
 
     def complete(self, overviews: Mapping[View, Overview], facts: Facts) -> bool:
         """As in ``Profile``."""
-        return facts.binary is None and _fitting(overviews["combined"], self.limits(facts.source)) is not None
+        overview = overviews["combined"]
+        return (
+            facts.binary is None
+            and not overview.redrawn
+            and _fitting(overview, self.limits(facts.source)) is not None
+        )
 
     def render(self, overviews: Mapping[View, Overview], facts: Facts) -> Rendered:
         """As in ``Profile``."""
@@ -91,19 +102,24 @@ class Acode(Profile):
         limits = self.limits(facts.source)
         if facts.binary is not None:
             name, parts = "binary", _binary(overview, facts, facts.binary, limits)
-        elif (text := _fitting(overview, limits)) is not None:
+        elif not overview.redrawn and (text := _fitting(overview, limits)) is not None:
             name, parts = "none", [Shown(text, 0, overview.size)]
         elif overview.chars >= limits.artifact_threshold and facts.problem is None:
             name, parts = "reference", self._reference_block(overview, facts, limits)
         else:
             name, parts = _truncated(overview, facts, limits)
-        return compose([Section("combined", parts)], facts, strategy=name)
+        redrawn = 0 if facts.binary is not None else overview.redrawn
+        if name != "reference" and not gaps_of(parts):
+            name = "none"
+        return compose([Section("combined", parts)], facts, strategy=name, redrawn=redrawn)
 
     def _reference_block(self, overview: Overview, facts: Facts, limits: ToolLimits) -> list[Part]:
         """The block, its preview shortened where ``inline_limit`` is less than it takes; then no options, then one line."""
         options = ""
         if self.configuration.metadata.include_retrieval_instructions:
-            options = _retrieval(facts, overview)
+            options = _retrieval(
+                facts, overview, partial=self.configuration.artifacts.enable_partial_retrieval
+            )
         reference = reference_line(overview, facts)
         for tail in (f"\n{options}", "\n"):
             room = limits.inline_limit - len(_block_head(overview, facts, _PREVIEW)) - len(tail)
@@ -134,12 +150,41 @@ def _truncated(overview: Overview, facts: Facts, limits: ToolLimits) -> tuple[st
             reference = (
                 f"\n{reference_line(overview, facts)}{''.join(f' [{loss}]' for loss in _losses(facts))}"
             )
-    request = request_of(limits, limits.inline_limit - len(reference))
+        if notice := redrawn_notice(overview.redrawn, facts):
+            reference = f"\n{notice}{reference}"
+    words = len(reference)
+    if limits.strategy == ELEMENT and reference:
+        words = max(words, len(_member(reference, "{")))
+    request = request_of(limits, limits.inline_limit - words)
     for name in (limits.strategy, FALLBACK):
         parts = strategy(name).cut(overview, request)
         if parts is not None and length_of(parts) <= request.limit:
+            if name == ELEMENT and reference and (joined := _within_json(parts, reference)) is not None:
+                return name, joined
             return name, [*parts, Note(reference)]
     return FALLBACK, [*nothing_shown(overview, request), Note(reference)]
+
+
+def _member(reference: str, bracket: str) -> str:
+    """The reference as the last element of an array, or the last member of an object, on a line that may as well be missing."""
+    key = f"{json.dumps(_KEY)}: " if bracket == "{" else ""
+    return f"\n, {key}{json.dumps(reference.strip(_LF), ensure_ascii=False)}\n"
+
+
+def _within_json(parts: list[Part], reference: str) -> list[Part] | None:
+    """Cut JSON with the reference in it, so that all of the text is JSON; None where that cannot be."""
+    text, last = text_of(parts), parts[-1]
+    end = len(last.text.rstrip())
+    if not isinstance(last, Shown) or not end or _KEY in text:
+        return None
+    member = _member(reference, text.lstrip()[:1])
+    try:
+        json.loads(text[: len(text) - len(last.text) + end - 1] + member + last.text[end - 1 :])
+    except ValueError:
+        return None
+    border = last.end - (len(last.text) - end + 1)
+    before = [Shown(last.text[: end - 1], last.start, border)] if end > 1 else []
+    return [*parts[:-1], *before, Note(member), Shown(last.text[end - 1 :], border, last.end)]
 
 
 def _block(overview: Overview, facts: Facts, room: int, tail: str) -> list[Part]:
@@ -156,7 +201,9 @@ def _binary(overview: Overview, facts: Facts, kind: BinaryType, limits: ToolLimi
     reference = ""
     if limits.inline_limit >= _SMALLEST_WITH_REFERENCE:
         if facts.stored is not None:
-            reference = f"\n{reference_line(overview, facts)}"
+            reference = (
+                f"\n{reference_line(overview, facts)}{''.join(f' [{loss}]' for loss in _losses(facts))}"
+            )
         if facts.problem is not None:
             reference += f"\n[{_not_stored(facts)}]"
     gap = summarised(overview, facts, kind, limits.inline_limit - len(reference))
@@ -191,13 +238,15 @@ def _block_head(overview: Overview, facts: Facts, shown: int) -> str:
         f"Source: {one_line(source)[:REASON]}",
         f"Created: {created:%Y-%m-%d %H:%M:%S} UTC",
     ]
+    if notice := redrawn_notice(overview.redrawn, facts):
+        lines.append(notice)
     lines += _losses(facts)
     return "\n".join([*lines, "", f"Preview (first {shown} characters):", ""])
 
 
 def _losses(facts: Facts) -> list[str]:
-    """What an artifact lacks."""
-    stored, losses = facts.stored, []
+    """What is to be known of an artifact: that it is another output's, and what it lacks."""
+    stored, losses = facts.stored, [facts.again[1:-1]] if facts.again else []
     if stored is not None and stored.hole is not None:
         losses.append(f"Dropped: bytes {stored.hole[0]}-{stored.hole[1]}, which cannot be fetched any more")
     if stored is not None and stored.cut_off:
@@ -205,14 +254,14 @@ def _losses(facts: Facts) -> list[str]:
     return losses
 
 
-def _retrieval(facts: Facts, overview: Overview) -> str:
+def _retrieval(facts: Facts, overview: Overview, *, partial: bool) -> str:
     if facts.stored is None:
         return ""
     call = f'get_artifact(id="{facts.stored.id}"'
-    lines = [
-        "",
-        "Retrieval options:",
-        f"- Full content: {call})",
+    lines = ["", "Retrieval options:", f"- Full content: {call})"]
+    if not partial:  # what would be refused is not recommended
+        return "\n".join(lines)
+    lines += [
         f"- Line range: {call}, start_line=1, end_line={min(100, max(1, overview.lines))})",
         f"- Byte range: {call}, start_byte=0, end_byte={min(10240, overview.size)})",
     ]

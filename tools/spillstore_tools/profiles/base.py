@@ -81,7 +81,7 @@ class Facts:
         content_type: its media type, or None where nobody said.
         stored: where it is kept; None if it is not.
         problem: why it could not be stored, or not all of it.
-        capped: streams of which as much came as may be kept.
+        capped: streams of which more came than may be kept.
         is_command: whether a command printed it.
         exit_code: of the command.
         runtime: milliseconds from its start to its end.
@@ -89,6 +89,8 @@ class Facts:
         binary: what it is, if it is no text in UTF-8.
         head: its first bytes.
         background: what is known of it while it is told of in parts.
+        again: words in brackets about the artifact, where an earlier output that was the same is stored in it.
+        partial: whether a model may ask for ranges of it; the profile that is configured knows.
     """
 
     source: str
@@ -104,6 +106,8 @@ class Facts:
     binary: BinaryType | None = None
     head: bytes = b""
     background: Background | None = None
+    again: str = ""
+    partial: bool = True
 
     @property
     def reason(self) -> str:
@@ -153,6 +157,8 @@ class Rendered:
         is_error: whether the tool call failed, by the rules of the profile.
         fields: texts inside a structured result by name, to which omissions may refer.
         elements: array items, members or nodes left out.
+        redrawn: characters that were drawn over or erased in their lines, which no omission names: see
+            ``preview.clean.redrawn``.
     """
 
     text: str
@@ -162,6 +168,7 @@ class Rendered:
     is_error: bool = False
     fields: Mapping[str, str] = dataclasses.field(default_factory=dict)
     elements: int = 0
+    redrawn: int = 0
 
     @property
     def refused(self) -> bool:
@@ -171,7 +178,7 @@ class Rendered:
     @property
     def was_truncated(self) -> bool:
         """Whether anything is missing."""
-        return bool(self.omissions) or self.refused
+        return bool(self.omissions) or self.refused or self.redrawn > 0
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,7 +285,9 @@ class Section:
     parts: Sequence[Part]
 
 
-def compose(sections: Sequence[Section], facts: Facts, *, strategy: str, is_error: bool = False) -> Rendered:
+def compose(
+    sections: Sequence[Section], facts: Facts, *, strategy: str, is_error: bool = False, redrawn: int = 0
+) -> Rendered:
     """Sections one after the other as one text."""
     text: list[str] = []
     omissions: list[Omission] = []
@@ -300,6 +309,7 @@ def compose(sections: Sequence[Section], facts: Facts, *, strategy: str, is_erro
         elements=sum(
             part.elements for section in sections for part in section.parts if isinstance(part, Gap)
         ),
+        redrawn=redrawn,
     )
 
 
@@ -316,8 +326,24 @@ def is_gone(facts: Facts, view: View, start: int, end: int) -> bool:
     stored = facts.stored
     if stored is None:
         return True
+    if view in facts.capped and end > stored.sizes.get(view, 0):
+        return True
     low, high = stored.holes.get(view, (0, 0))
     return max(start, low) < min(end, high) or (facts.problem is not None and end > stored.sizes.get(view, 0))
+
+
+def redrawn_notice(count: int, facts: Facts, view: View = "combined") -> str:
+    """Words about characters that were drawn over or erased, and the call that shows them; none where there are none."""
+    if not count:
+        return ""
+    stream = {} if view == "combined" else {"stream": view}
+    what = f"{count} {'character' if count == 1 else 'characters'}"
+    of_view = "" if view == "combined" else f" of {view}"
+    where = "they cannot be fetched"
+    if facts.stored is not None:
+        call = quoted_call(facts, **stream, start_byte=0, end_byte=2000).removesuffix(")") + ", raw=true)"
+        where = f"as it was printed: {call}"
+    return f"[{what}{of_view} were drawn over by carriage returns, backspaces or erasing, and are not shown; {where}]"
 
 
 def quoted_call(facts: Facts, **arguments: object) -> str:

@@ -8,6 +8,7 @@ not shown.
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from typing import TYPE_CHECKING
 
 from spillstore_tools.preview import element, smart  # noqa: F401  # both register themselves
@@ -15,6 +16,7 @@ from spillstore_tools.preview.parts import Gap, Note, Shown, gaps_of
 from spillstore_tools.preview.scan import Scan
 from spillstore_tools.preview.strategies import Request, strategy
 from spillstore_tools.profiles._limits import Limits, request_of
+from spillstore_tools.profiles._structured import cut, structured
 from spillstore_tools.profiles.base import (
     Inline,
     Profile,
@@ -22,6 +24,7 @@ from spillstore_tools.profiles.base import (
     compose,
     human_size,
     is_gone,
+    redrawn_notice,
     summarised,
 )
 
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.binary import BinaryType
     from spillstore_tools.preview.parts import Marker, Part, View
     from spillstore_tools.preview.scan import Overview
+    from spillstore_tools.profiles._structured import Structured
     from spillstore_tools.profiles.base import Facts, Rendered
 
 LIMIT = 8000
@@ -57,6 +61,7 @@ class Default(Profile):
 
     def __init__(self, configuration: TruncationConfiguration | None = None) -> None:
         self._configured = None if configuration is None else Limits(configuration)
+        self._partial = configuration is None or configuration.artifacts.enable_partial_retrieval
 
     def _limits(self, source: str) -> ToolLimits | None:
         return None if self._configured is None else self._configured.of(source)
@@ -91,23 +96,30 @@ class Default(Profile):
 
     def complete(self, overviews: Mapping[View, Overview], facts: Facts) -> bool:
         """As in ``Profile``."""
-        return facts.binary is None and self._fitting(overviews["combined"], facts) is not None
+        overview = overviews["combined"]
+        return facts.binary is None and not overview.redrawn and self._fitting(overview, facts) is not None
 
     def render(self, overviews: Mapping[View, Overview], facts: Facts) -> Rendered:
         """As in ``Profile``."""
+        facts = dataclasses.replace(facts, partial=self._partial)
         overview = overviews["combined"]
         parts: list[Part]
         if facts.binary is None and (text := self._fitting(overview, facts)) is not None:
             shown = Shown(text, 0, overview.size)
-            name, parts = "none", [shown, after([shown], _footer(facts))]
-            return compose([Section("combined", parts)], facts, strategy=name, is_error=_failed(facts))
+            parts = [*_again(facts), shown, after([shown], _ending(overview, facts))]
+            return self._composed("none", parts, overview, facts)
         limits = self._limits(facts.source)
         limit = LIMIT if limits is None else limits.inline_limit
         if facts.binary is None:
             name, parts = self._cut(overview, facts, limits, limit)
         else:
             name, parts = "binary", _binary(overview, facts, facts.binary, limit)
-        return compose([Section("combined", parts)], facts, strategy=name, is_error=_failed(facts))
+        return self._composed(name, parts, overview, facts)
+
+    def _composed(self, name: str, parts: list[Part], overview: Overview, facts: Facts) -> Rendered:
+        redrawn = 0 if facts.binary is not None else overview.redrawn
+        sections = [Section("combined", parts)]
+        return compose(sections, facts, strategy=name, is_error=_failed(facts), redrawn=redrawn)
 
     def progress(self, overviews: Mapping[View, Overview], facts: Facts) -> Rendered:
         """As in ``Profile``; the last line says it, within the limit."""
@@ -116,8 +128,9 @@ class Default(Profile):
     def _fitting(self, overview: Overview, facts: Facts) -> str | None:
         """All of the text, if it and what must be said besides is within the limit, and nothing is lost."""
         lost = facts.problem is not None or (facts.stored is not None and facts.stored.cut_off > 0)
-        footer = _footer(facts)
+        footer = _ending(overview, facts)
         limit = self._limit(facts.source)
+        limit -= sum(len(note.text) for note in _again(facts))
         if lost or overview.chars + len(footer) > limit:
             return None
         text = overview.text()
@@ -128,9 +141,14 @@ class Default(Profile):
         self, overview: Overview, facts: Facts, limits: ToolLimits | None, limit: int
     ) -> tuple[str, list[Part]]:
         """The strategy that cut it, and the parts."""
-        footer, notice = _footer(facts), _notice(overview, facts, people=self.people)
+        json = None
+        if self._strategy(facts.source) == STRATEGY and (facts.stored is None or facts.stored.hole is None):
+            json = structured(overview)
+        footer, notice = _ending(overview, facts), _notice(overview, facts, json, people=self.people)
         if limit - len(notice) - len(footer) < _LEAST_ROOM:
             notice = ""
+        if limit - len(footer) < _LEAST_ROOM:
+            footer = _footer(facts)
         if limit - len(footer) < _LEAST_ROOM:
             footer = ""
         room = limit - len(notice) - len(footer) - (1 if footer else 0)
@@ -138,6 +156,8 @@ class Default(Profile):
         request = Request(limit=room, marker=marker) if limits is None else request_of(limits, room, marker)
         if not facts.is_command:
             request = dataclasses.replace(request, hint=facts.command)
+        if json is not None and (parts := cut(overview, json, room)) is not None:
+            return "element", [Note(notice), *parts, after(parts, footer)]
         name, parts = _chosen(self._strategy(facts.source), overview, request)
         hole = facts.stored.hole if facts.stored else None
         if hole is not None and (words := len(_GONE) * sum(_touches(part, hole) for part in parts)):
@@ -188,21 +208,34 @@ def after(parts: list[Part], footer: str) -> Note:
     return Note(footer if not footer or not last or last.endswith("\n") else f"\n{footer}")
 
 
-def _notice(overview: Overview, facts: Facts, *, people: bool) -> str:
-    """What comes first: how much there is, and the call that shows any of it."""
+def _notice(overview: Overview, facts: Facts, json: Structured | None, *, people: bool) -> str:
+    """What comes first: how much there is, and the call that shows any of it; of JSON by a query."""
     total = f"{overview.lines} {'line' if overview.lines == 1 else 'lines'}, {human_size(overview.size)}"
     stored = facts.stored
     if stored is None:
         what = f"[{total}; a part is shown, and what is left out below cannot be fetched]\n"
         return problem_notice(facts) + what
     all_of_it = "what is left of it" if stored.hole or facts.problem or stored.cut_off else "all of it"
-    first = f"[{total}; a part is shown. Artifact {stored.id} has {all_of_it}, for example:"
+    kind = f"{total} of JSON" if json is not None else total
+    first = f"[{kind}; a part is shown. Artifact {stored.id} has {all_of_it}, for example:"
+    if people and json is not None:
+        shell = f"spillstore query {stored.id} {shlex.quote(json.query)}{stored.flags}"
+        return f"{problem_notice(facts)}{first}\n{shell}]\n"
     if people:
         shell = f"spillstore show {stored.id} --lines 1-100{stored.flags}\nspillstore cat {stored.id}{stored.flags}"
         return f"{problem_notice(facts)}{first}\n{shell} | rg PATTERN]\n"
+    if json is not None:
+        quoted = '"' + json.query.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        found = (
+            first,
+            f'get_artifact(id="{stored.id}", query={quoted})',
+            f'search_artifact(id="{stored.id}", pattern="...")',
+            f"in a shell: spillstore query {stored.id} {shlex.quote(json.query)}{stored.flags}]",
+        )
+        return problem_notice(facts) + "".join(f"{line}\n" for line in found)
     lines = (
         first,
-        f'get_artifact(id="{stored.id}", start_line=1, end_line=100)',
+        f'get_artifact(id="{stored.id}"{", start_line=1, end_line=100" if facts.partial else ""})',
         f'search_artifact(id="{stored.id}", pattern="...")',
         f"in a shell: spillstore show {stored.id} --lines 1-100{stored.flags}",
         f"            spillstore cat {stored.id}{stored.flags} | rg PATTERN]",
@@ -211,8 +244,8 @@ def _notice(overview: Overview, facts: Facts, *, people: bool) -> str:
 
 
 def problem_notice(facts: Facts) -> str:
-    """What was not kept, what was, and why."""
-    stored, lines = facts.stored, []
+    """What is stored already; what was not kept, what was, and why."""
+    stored, lines = facts.stored, [facts.again] if facts.again else []
     if facts.problem is not None:
         kept = (
             f"the first {stored.size} bytes are kept as artifact {stored.id}"
@@ -239,9 +272,13 @@ def marker_of(facts: Facts, view: View = "combined") -> Marker:
     def marker(gap: Gap) -> str:
         if gap.inside:
             what, call = f"{gap.end - gap.start} bytes", f"start_byte={gap.start}, end_byte={gap.end}"
+            place = f"bytes {gap.start}-{gap.end}"
         else:
             what = f"{gap.lines} {'line' if gap.lines == 1 else 'lines'}"
             call = f"start_line={gap.first_line}, end_line={gap.last_line}"
+            place = f"lines {gap.first_line}-{gap.last_line}"
+        if not facts.partial:  # a call with a range would be refused
+            call = place
         gone = facts.stored is not None and is_gone(facts, view, gap.start, gap.end)
         return f"[... {what} omitted: {call}{of_view}{' (partly dropped)' if gone else ''} ...]\n"
 
@@ -259,6 +296,17 @@ def _footer(facts: Facts) -> str:
     code = facts.status
     kept = f"artifact {facts.stored.id}; " if facts.stored else ""
     return f"[{kept}{code}]\n"
+
+
+def _again(facts: Facts) -> list[Note]:
+    """That the artifact is another output's."""
+    return [Note(f"{facts.again}\n")] if facts.again else []
+
+
+def _ending(overview: Overview, facts: Facts) -> str:
+    """What comes last: what was drawn over, and how a command has ended."""
+    notice = redrawn_notice(overview.redrawn, facts)
+    return (f"{notice}\n" if notice else "") + _footer(facts)
 
 
 def make(configuration: TruncationConfiguration | None) -> Default:

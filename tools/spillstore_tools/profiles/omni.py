@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from spillstore_tools.preview.parts import Note, Shown
 from spillstore_tools.preview.scan import Scan
 from spillstore_tools.preview.strategies import Request, beginning, ending
-from spillstore_tools.profiles.base import Inline, Profile, Section, compose
+from spillstore_tools.profiles.base import Inline, Profile, Section, compose, redrawn_notice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,37 +41,48 @@ class Omni(Profile):
         """As in ``Profile``."""
         return Scan(head_chars=LIMIT, tail_chars=LIMIT, terminator=terminator)
 
-    def complete(self, overviews: Mapping[View, Overview], facts: Facts) -> bool:  # noqa: ARG002  # all alike
+    def complete(self, overviews: Mapping[View, Overview], facts: Facts) -> bool:
         """As in ``Profile``."""
-        return _fitting(overviews["combined"]) is not None
+        overview = overviews["combined"]
+        return not overview.redrawn and _fitting(overview, facts) is not None
 
     def render(self, overviews: Mapping[View, Overview], facts: Facts) -> Rendered:
         """As in ``Profile``."""
         overview = overviews["combined"]
-        if (text := _fitting(overview)) is not None:
-            return compose([Section("combined", [Shown(text, 0, overview.size)])], facts, strategy="none")
+        if (text := _fitting(overview, facts)) is not None:
+            parts: list[Part] = [Note(_redrawn(overview, facts)), Shown(text, 0, overview.size)]
+            return compose([Section("combined", parts)], facts, strategy="none", redrawn=overview.redrawn)
         request = Request(limit=LIMIT)
-        room = LIMIT - len(_notice(facts, overview.chars)) - len(_HEAD) - len(_TAIL)
+        redrawn = _redrawn(overview, facts)
+        room = LIMIT - len(_notice(facts, overview.chars)) - len(redrawn) - len(_HEAD) - len(_TAIL)
         head = beginning(overview.forward(), room // 2, request, exact=True)
         tail = ending(overview.backward(), room - head.length, request, head.place, overview, exact=True)
         gap = overview.gap(head.place, tail.place, overview.chars - head.chars - tail.chars)
-        parts: list[Part] = [
-            Note(_notice(facts, gap.chars or 0) + _HEAD),
+        parts = [
+            Note(_notice(facts, gap.chars or 0) + redrawn + _HEAD),
             *head.parts,
             dataclasses.replace(gap, text=_TAIL[0]),
             Note(_TAIL[1:]),
             *tail.parts,
         ]
-        return compose([Section("combined", parts)], facts, strategy="head_tail")
+        sections = [Section("combined", parts)]
+        return compose(sections, facts, strategy="head_tail", redrawn=overview.redrawn)
 
 
-def _fitting(overview: Overview) -> str | None:
-    """The whole text, if it is within the limit."""
-    return overview.text() if overview.chars <= LIMIT else None
+def _fitting(overview: Overview, facts: Facts) -> str | None:
+    """The whole text, if it and what must be said of it is within the limit."""
+    return overview.text() if overview.chars + len(_redrawn(overview, facts)) <= LIMIT else None
+
+
+def _redrawn(overview: Overview, facts: Facts) -> str:
+    notice = redrawn_notice(overview.redrawn, facts)
+    return f"{notice}\n" if notice else ""
 
 
 def _notice(facts: Facts, omitted: int) -> str:
     lines = [f"[Output truncated: {omitted} characters omitted]"]
+    if facts.again:
+        lines.append(facts.again)
     stored = facts.stored
     if facts.problem is not None:
         kept = f"; the first {stored.size} bytes are in artifact {stored.id}" if stored else ""

@@ -2,7 +2,8 @@
 
 A stream of at most 2,000 lines and 50 KB is shown as it is. Of a longer one the first and the last 500 lines are
 shown, trimmed from the inner edge to 50 KB, under a line that counts all of them and one that says where the rest is.
-One over-long line is clipped, its byte range named. At most 100 MB of a stream are kept.
+One over-long line is clipped, its byte range named. At most 100 MB of a stream are kept; the lines behind that are
+counted and the last ones shown all the same.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from spillstore_tools.preview.parts import Gap, Note, Shown
+from spillstore_tools.preview.parts import Gap, Note, Shown, text_of
 from spillstore_tools.preview.scan import Place, Scan
 from spillstore_tools.preview.strategies import Request, merged
-from spillstore_tools.profiles.base import Inline, Profile, Section, compose, quoted_call
+from spillstore_tools.profiles.base import Inline, Profile, Section, compose, quoted_call, redrawn_notice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 MAX_LINES = 2000
 MAX_BYTES = 50 * 1024
 HEAD_LINES = TAIL_LINES = 500
+_LF = "\n"
 STREAM_LIMIT = 100 * 1024 * 1024
 
 
@@ -59,7 +61,7 @@ class Opencode(Profile):
 
     def complete(self, overviews: Mapping[View, Overview], facts: Facts) -> bool:  # noqa: ARG002  # all alike
         """As in ``Profile``."""
-        return all(_fitting(overview) is not None for overview in overviews.values())
+        return all(not overview.redrawn and _fitting(overview) is not None for overview in overviews.values())
 
     def render(self, overviews: Mapping[View, Overview], facts: Facts) -> Rendered:
         """As in ``Profile``."""
@@ -70,11 +72,16 @@ class Opencode(Profile):
                 continue
             text = _fitting(overview)
             parts = self._cut(overview, view, facts) if text is None else [Shown(text, 0, overview.size)]
+            if notice := redrawn_notice(overview.redrawn, facts, view):
+                parts = [*parts, Note(f"{'' if text_of(parts[-1:]).endswith(_LF) else _LF}{notice}{_LF}")]
             if sections:
                 last = sections[-1].parts[-1].text
                 parts = [Note("\n" if last.endswith("\n") else "\n\n"), *parts]
             sections.append(Section(view, parts))
-        return compose(sections, facts, strategy="lines")
+        if facts.again:
+            sections.insert(0, Section("combined", [Note(f"{facts.again}\n")]))
+        redrawn = sum(overview.redrawn for overview in overviews.values())
+        return compose(sections, facts, strategy="lines", redrawn=redrawn)
 
     def _cut(self, overview: Overview, view: View, facts: Facts) -> list[Part]:
         head, tail = _ends(overview, self.head_lines, self.tail_lines)
@@ -104,6 +111,12 @@ class Opencode(Profile):
                 f"Full output saved to: artifact {facts.stored.id}, {view}{capped}{gone}",
                 f"Use {call} with other values of offset and limit to read specific sections.",
             ]
+            if view in facts.capped:
+                size = facts.stored.sizes[view]
+                lines.append(
+                    f"The stored part ends behind byte {size} of {overview.size}; the lines counted and shown are "
+                    "those of all that was printed."
+                )
         return "".join(f"{line}\n" for line in [*lines, ""])
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from spillstore_tools.preview.parts import Gap, Note, Shown, text_of
 from spillstore_tools.preview.scan import Place, Scan
-from spillstore_tools.profiles.base import Inline, Profile, Section, compose, quoted_call
+from spillstore_tools.profiles.base import Inline, Profile, Section, compose, quoted_call, redrawn_notice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -131,8 +131,10 @@ class Pipe(Profile):
         return Scan(head_chars=0, tail_chars=2 * MAX_BYTES, terminator=terminator, exact=False)
 
     def complete(self, overviews: Mapping[View, Overview], facts: Facts) -> bool:  # noqa: ARG002  # all alike
-        """Whether no stream is large; what the line limit alone cuts off need not be stored."""
-        return all(_total_bytes(overview) <= MAX_BYTES for overview in overviews.values())
+        """Whether no stream is large or drawn over; what the line limit alone cuts off need not be stored."""
+        return all(
+            not overview.redrawn and _total_bytes(overview) <= MAX_BYTES for overview in overviews.values()
+        )
 
     def render(self, overviews: Mapping[View, Overview], facts: Facts) -> Rendered:
         """As in ``Profile``."""
@@ -141,13 +143,18 @@ class Pipe(Profile):
             result = truncate_tail(overviews[view])
             if facts.is_command or result.total_lines:
                 parts = _section(view, result, facts)
+                if notice := redrawn_notice(overviews[view].redrawn, facts, view):
+                    parts += [Note(_line_end(parts)), Note(f"{notice}\n")]
                 if sections and not facts.is_command:
                     parts.insert(0, Note(_line_end(sections[-1].parts)))
                 sections.append(Section(view, parts))
         if facts.is_command and facts.exit_code is not None:
             sections.append(Section("combined", [Note(f"\nexit code: {facts.exit_code}")]))
+        if facts.again:
+            sections.insert(0, Section("combined", [Note(f"{facts.again}\n")]))
         failed = facts.is_command and facts.exit_code not in {0, None}
-        return compose(sections, facts, strategy="tail", is_error=failed)
+        redrawn = sum(overview.redrawn for overview in overviews.values())
+        return compose(sections, facts, strategy="tail", is_error=failed, redrawn=redrawn)
 
     def progress(self, overviews: Mapping[View, Overview], facts: Facts) -> Rendered:
         """As in ``Profile``."""

@@ -1,0 +1,182 @@
+"""Alembic's own command on a session file, and what people add to one with ``sqlite3``."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import spillstore_migrations
+from spillstore import Store, _sql
+from spillstore.exceptions import IntegrityError
+
+MIGRATIONS = Path(spillstore_migrations.__file__).parents[1]
+INI = MIGRATIONS / "alembic.ini"
+
+
+@pytest.fixture
+def file(plain_store):
+    """A session's file that nobody has open."""
+    with plain_store.session("s") as session:
+        session.put(b"kept\n")
+    return plain_store.root / "_" / "s" / "session.db"
+
+
+def alembic(*arguments, ini=INI, code=0):
+    """What the command says."""
+    script = "import sys; from alembic.config import main; main(prog='alembic')"
+    done = subprocess.run(
+        [sys.executable, "-c", script, "-c", str(ini), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert code == (done.returncode and 1), done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["current"], rf"^{_sql.REVISION} \(head\)$"),
+        (["upgrade", "head"], r"^$"),
+        (["check"], "^No new upgrade operations detected.$"),
+        (["history"], rf"<base> -> {_sql.REVISION}"),
+        (["upgrade", "head", "--sql"], "CREATE TABLE session"),
+    ],
+)
+def test_commands_work_by_hand(plain_store, file, command, said):
+    """Each finds the session at head and unchanged, and the session opens afterwards."""
+    assert re.search(said, alembic("-x", f"file={file}", *command), re.MULTILINE)
+    with plain_store.session("s") as session:
+        assert [b"kept\n"] == [artifact.read() for artifact in session.artifacts()]
+
+
+def test_the_file_may_stand_in_the_ini(file, tmp_path):
+    """``sqlalchemy.url`` names it, too."""
+    ini = tmp_path / "mine.ini"
+    ini.write_text(f"{INI.read_text()}sqlalchemy.url = sqlite:///{file}\n")
+    assert f"{_sql.REVISION} (head)\n" in alembic("current", ini=ini)
+
+
+def test_a_blank_file_is_brought_to_head(tmp_path):
+    """``upgrade head`` makes of an empty file one that ``check`` finds right."""
+    blank = tmp_path / "blank.db"
+    blank.touch()
+    alembic("-x", f"file={blank}", "upgrade", "head")
+    assert "No new upgrade operations" in alembic("-x", f"file={blank}", "check")
+    assert f"{_sql.REVISION} (head)" in alembic("-x", f"file={blank}", "current")
+
+
+def test_a_difference_is_found_and_written_down(file, tmp_path):
+    """``check`` fails where the tables differ, and ``revision --autogenerate`` makes a revision of it that has to be finished."""
+    (tmp_path / "versions").mkdir()
+    ini = tmp_path / "mine.ini"
+    ini.write_text(
+        f"{INI.read_text()}path_separator = os\n"
+        f"version_locations = {MIGRATIONS}/spillstore_migrations/versions:{tmp_path}/versions\n"
+    )
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("DROP INDEX ix_artifact_created")
+    assert "add_index" in alembic("-x", f"file={file}", "check", ini=ini, code=1)
+    place = tmp_path / "versions"
+    asked = ["revision", "--autogenerate", "-m", "more", "--rev-id", "0002", "--version-path", place]
+    alembic("-x", f"file={file}", *asked, ini=ini)
+    (made,) = place.glob("0002*.py")
+    text = made.read_text()
+    assert "op.create_index('ix_artifact_created'" in text
+    assert f"down_revision = '{_sql.REVISION}'" in text
+    assert "SCHEMA_NUMBER" in alembic("-x", f"file={file}", "upgrade", "head", ini=ini, code=1)
+    made.write_text(text.replace("SCHEMA_NUMBER: int", f"SCHEMA_NUMBER = {_sql.SCHEMA_NUMBER}"))
+    alembic("-x", f"file={file}", "upgrade", "head", ini=ini)
+    assert "0002 (head)" in alembic("-x", f"file={file}", "current", ini=ini)
+
+
+@pytest.mark.parametrize("command", [["current"], ["upgrade", "head"]])
+def test_what_is_no_session_of_ours_to_change_is_refused(plain_store, file, tmp_path, command):
+    """A file that is not there is not made, a database of others is left alone, and so is a session in use."""
+    missing = tmp_path / "missing.db"
+    assert "there is no session file" in alembic("-x", f"file={missing}", *command, code=1)
+    assert not missing.exists()
+    assert "there is no session file None" in alembic(*command, code=1)
+    other = tmp_path / "other.db"
+    with closing(sqlite3.connect(other)) as connection:
+        connection.execute("CREATE TABLE t (a)")
+    before = other.read_bytes()
+    assert "is no session file" in alembic("-x", f"file={other}", *command, code=1)
+    assert before == other.read_bytes()
+    with plain_store.session("s"):
+        assert "is held by" in alembic("-x", f"file={file}", *command, code=1)
+
+
+def test_the_manual_has_the_ini():
+    """What the manual tells to write is what lies in the repository."""
+    text = (MIGRATIONS.parent / "docs" / "stored-format.md").read_text()
+    (shown,) = re.findall(r"```ini\n(.*?)```", text, re.DOTALL)
+    lines = [line for line in INI.read_text().splitlines() if not line.startswith("#")]
+    assert shown.splitlines() == lines
+
+
+# --- what others add ----------------------------------------------------------------------------------------
+
+
+def test_a_session_survives_analyze(plain_store, file):
+    """Statistics are numbers: the session opens, is read, written and checked, and so is a file that is sent."""
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("ANALYZE")
+        assert connection.execute("SELECT count(*) FROM sqlite_stat1").fetchone()[0]
+    for options in ({"read_only": True}, {}):
+        with plain_store.session("s", **options) as session:
+            assert [b"kept\n"] == [artifact.read() for artifact in session.artifacts()]
+            session.check()
+    with plain_store.session("s") as session:
+        assert b"more" == session.put(b"more").read()
+    with Store.open_file(file) as session:
+        assert 2 == len(session.infos())
+
+
+@pytest.mark.parametrize(
+    ("added", "kind", "way_out"),
+    [
+        ("CREATE VIEW mine AS SELECT 1", "view", "DROP VIEW mine"),
+        ("CREATE INDEX mine ON artifact (source)", "index", "DROP INDEX mine"),
+        ("CREATE TRIGGER mine AFTER INSERT ON event BEGIN SELECT 1; END", "trigger", "DROP TRIGGER mine"),
+        ("CREATE TABLE mine (a)", "table", "DROP TABLE mine"),
+    ],
+)
+def test_what_others_add_is_refused_with_a_way_out(plain_store, file, added, kind, way_out):
+    """It is named, how it goes is said, and afterwards all is there."""
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("ANALYZE")
+        connection.execute(added)
+    for options in ({"read_only": True}, {}):
+        with pytest.raises(
+            IntegrityError, match=rf"{kind} 'mine'.*remove it with sqlite3 \(DROP {kind.upper()} "
+        ):
+            plain_store.session("s", **options)
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute(way_out)
+    with plain_store.session("s") as session:
+        assert [b"kept\n"] == [artifact.read() for artifact in session.artifacts()]
+
+
+def test_statistics_must_be_those_of_sqlite(plain_store, file):
+    """A table of that name with other columns is none that ANALYZE has made."""
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("ANALYZE")
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute(
+            "UPDATE sqlite_master SET sql = 'CREATE TABLE sqlite_stat1(tbl,idx,stat,more)' WHERE name = 'sqlite_stat1'"
+        )
+        connection.commit()
+    with pytest.raises(IntegrityError, match="table 'sqlite_stat1'"):
+        plain_store.session("s")
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("DELETE FROM sqlite_master WHERE name LIKE 'sqlite_stat%'")
+        connection.commit()
