@@ -110,7 +110,7 @@ def test_the_profiles_are_listed_once():
 @pytest.mark.parametrize("function", [bash, bash_sync])
 def test_the_options_of_bash_are_listed_once(function):
     """``BashTool`` takes what ``bash`` takes, but for what belongs to one call."""
-    of_a_call = {"session", "command", "timeout", "check_pid", "kill_pid", "tool_call_id"}
+    of_a_call = {"session", "command", "check_pid", "kill_pid", "tool_call_id"}
     assert set(BashOptions.__annotations__) == set(inspect.signature(function).parameters) - of_a_call
 
 
