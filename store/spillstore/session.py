@@ -977,8 +977,8 @@ _COUNTERS = (
 
 
 def _before(now: float, ago: float) -> float:
-    if not 0 <= ago < now:
-        raise InvalidSettingError(f"ago must be 0 seconds or more, and begin after 1970, not {ago!r}")
+    if not 0 <= ago <= now:
+        raise InvalidSettingError(f"ago must be 0 seconds or more, and begin in 1970 or later, not {ago!r}")
     return now - ago
 
 
