@@ -69,7 +69,7 @@ def test_a_trickle_is_committed_while_the_filter_of_another_artifact_runs(plain_
 def test_several_slow_filters_hold_up_nobody(plain_store, gate):
     """More artifacts with filters that take for ever than there are threads, and a trickle beside them."""
     with plain_store.session("test") as session:
-        slow = [filtered(session, gate) for _ in range(1)]
+        slow = [filtered(session, gate) for _ in range(5)]
         threads = [write_aside(writer, b"y" * 10 * MIB) for writer in slow]
         gate.entered.wait()
         with session.create(source="trickle") as trickle:

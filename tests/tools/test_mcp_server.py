@@ -745,6 +745,7 @@ def test_commands_run_where_no_session_can_be_opened(raw, tmp_path, arguments):
     blocked.touch()
     raw = raw("--root", blocked, *arguments)
     said = raw.call("bash", {"command": "seq 1 20000; exit 3"})
+    jsonschema.validate({"text": "", **said["_meta"][RESULT]}, output_schema("bash"))
     assert said["_meta"][RESULT]["exit_code"] == 3
     text = said["content"][0]["text"]
     assert text.startswith("[NOT STORED COMPLETELY: ")

@@ -10,7 +10,7 @@ from spillstore_tools.preview._cuts import TextCut, counted
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MARKER = 200  # characters of one marker at most, its line end included (AC-099)
+MARKER = 200  # characters of one marker at most, its line end included
 _INDENT = 40
 _NAME = 48
 

@@ -28,7 +28,7 @@ _ATTEMPTS = 8
 
 
 def omitted_marker(gap: Gap) -> str:
-    """The marker of the specification S1 (FR-043)."""
+    """The marker of the specification S1."""
     return f"\n... [{gap.lines} lines / {gap.chars} chars omitted] ...\n"
 
 
@@ -358,7 +358,7 @@ class _Plain:
 
 
 class HeadTail(_Plain):
-    """The first and the last code points, to the letter: 60 to 40 by default (FR-025 to FR-030)."""
+    """The first and the last code points, to the letter: 60 to 40 by default."""
 
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:
         """As in ``Strategy``."""

@@ -211,7 +211,7 @@ def _binary(overview: Overview, facts: Facts, kind: BinaryType, limits: ToolLimi
 
 
 def reference_line(overview: Overview, facts: Facts) -> str:
-    """``[Artifact: {id}] {summary} ({size})`` (FR-059), the summary in at most 100 characters (FR-060)."""
+    """``[Artifact: {id}] {summary} ({size})``, the summary in at most 100 characters."""
     identity = facts.stored.id if facts.stored else "not stored"
     kind = facts.content_type or (facts.binary.media_type if facts.binary else "text/plain")
     summary = one_line(f"{facts.source}: {overview.lines} lines of {kind}")

@@ -406,7 +406,7 @@ def refused(size: int, limit: int) -> Rendered:
 
 
 def tokens(chars: int) -> int:
-    """The estimate of S1: a quarter of the characters, rounded up (FR-017).
+    """The estimate of S1: a quarter of the characters, rounded up.
 
     Example:
         >>> tokens(8000), tokens(1)
