@@ -37,15 +37,13 @@ class SinceClock:
     """A clock whose time is never before 1970: no row, id or file can hold such a time, and nothing could be read again."""
 
     def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+        self._time = clock.time
+        self.monotonic = clock.monotonic
 
     def time(self) -> float:
         """Seconds since 1970-01-01 UTC, at least 0."""
-        return max(self._clock.time(), 0.0)
-
-    def monotonic(self) -> float:
-        """As the clock says."""
-        return self._clock.monotonic()
+        now = self._time()
+        return now if now > 0 else 0.0
 
 
 def in_utc(seconds: float) -> datetime:

@@ -165,6 +165,7 @@ class Connection(sqlite3.Connection):
         self._wal: int | None = (
             None  # a descriptor; SQLite has no lock on this file that closing it would drop
         )
+        self._wal_file: tuple[int, int] | None = None  # its device and inode
         status = path.stat()
         self.file = (status.st_dev, status.st_ino)
         _forks.refuse_inherited(self.file, path)
@@ -186,6 +187,8 @@ class Connection(sqlite3.Connection):
         """Open the WAL that is in use, if there is one. Called once the connection has looked into the file."""
         with contextlib.suppress(FileNotFoundError):
             self._wal = os.open(self._wal_path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+            status = os.fstat(self._wal)
+            self._wal_file = (status.st_dev, status.st_ino)
 
     @property
     def has_wal(self) -> bool:
@@ -197,32 +200,31 @@ class Connection(sqlite3.Connection):
         return self._wal is not None and not os.fstat(self._wal).st_nlink
 
     def check_in_place(self) -> None:
-        """That whoever opens the path now finds what this connection has open. Cost: three system calls.
+        """That whoever opens the path now finds what this connection has open. Cost: two system calls, six microseconds.
 
         Raises:
             SessionDeletedError: the file was removed, with its folder or without, or another is in its place.
             StaleError: its WAL was.
         """
-        try:
-            status = os.stat(self._path)  # noqa: PTH116  # half the time
-        except (FileNotFoundError, NotADirectoryError):
-            status = None
-        if status is None or (status.st_dev, status.st_ino) != self.file:
+        if _file_at(self._path) != self.file:
             raise SessionDeletedError(
                 f"{self._path} was removed or exchanged by another program while it was open here; nothing can be stored "
                 "in it any more: open the session anew"
             )
-        if self._wal is None:
-            return
-        try:
-            same = os.path.samestat(os.fstat(self._wal), os.stat(self._wal_path))  # noqa: PTH116  # likewise
-        except FileNotFoundError:
-            same = False
-        if not same:
+        if self._wal is not None and _file_at(self._wal_path) != self._wal_file:
             raise StaleError(
                 f"{self._wal_path} was removed while it was in use: a program here has opened and closed the session's files "
                 "itself, which drops the locks on them; copy a session with `spillstore export`, or in another process"
             )
+
+
+def _file_at(path: str) -> tuple[int, int] | None:
+    """Device and inode of the file that a path leads to."""
+    try:
+        status = os.stat(path)  # noqa: PTH116  # half the time of a Path's
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return status.st_dev, status.st_ino
 
 
 class Waiter:

@@ -2,8 +2,9 @@
 
 Statements come from ``_sql.py``. Every foreign exception is turned into one of ours here (``translated``), and every
 write goes through ``write_transaction``: ``BEGIN IMMEDIATE`` at once, because a transaction that reads first and writes
-later fails when another writer came in between; waiting is our own jittered retry, which cut the worst wait of eight
-processes from 81 to 28 ms against SQLite's ``busy_timeout``. What SQLite's own locks do not cover is in ``_connection``.
+later fails when another writer came in between. Writers of the store wait for each other at a lock beside SQLite's, with an
+own jittered retry, which cut the worst wait of eight processes from 81 to 28 ms against SQLite's ``busy_timeout``; see
+``_connection``.
 """
 
 from __future__ import annotations
@@ -333,12 +334,11 @@ def write_transaction(
     lock = connection.lock
     assert lock is not None, "who writes names the lock"
     with translated(doing):
-        waiter = Waiter(busy_timeout if patient else 0)
-        lock.acquire(waiter)
+        lock.acquire(Waiter(busy_timeout if patient else 0))
         try:
             if renew is not None and connection.is_stale():
                 connection = renew()
-            _begin(connection, waiter, busy_timeout)
+            _begin(connection, busy_timeout, patient=patient)
             try:
                 yield connection
                 connection.execute("COMMIT")
@@ -351,23 +351,14 @@ def write_transaction(
             lock.release()
 
 
-def _begin(connection: Connection, waiter: Waiter, busy_timeout: float) -> None:
-    """Take SQLite's write lock; while others hold it, try again with jitter.
-
-    SQLite's own waiting is switched off meanwhile. It stays on for everything else: a file that is being recovered, or
-    checkpointed by the last process that closes it, is busy for any statement.
-    """
+def _begin(connection: Connection, busy_timeout: float, *, patient: bool) -> None:
+    """Take SQLite's write lock. Where ours works, only programs that know nothing of it can have it, and SQLite waits for them."""
+    if patient:
+        connection.execute("BEGIN IMMEDIATE")
+        return
     connection.execute("PRAGMA busy_timeout = 0")
     try:
-        while True:
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-            except sqlite3.OperationalError as error:
-                busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
-                if not busy or not waiter.wait():
-                    raise
-            else:
-                return
+        connection.execute("BEGIN IMMEDIATE")
     finally:
         connection.execute(f"PRAGMA busy_timeout = {int(busy_timeout * 1000)}")
 

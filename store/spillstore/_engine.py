@@ -341,9 +341,7 @@ class Engine:
             self._owner = None
 
     def check_usable(self) -> None:
-        """Raise what makes this engine useless: another process, closed, deleted."""
-        if self._pid != os.getpid():
-            raise _forked()
+        """Raise what makes this engine useless: closed, deleted, or inherited by a fork, which ``disown`` has noted."""
         if self._gone is not None:
             raise self._gone
 

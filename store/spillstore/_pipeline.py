@@ -128,7 +128,7 @@ class Pipeline:
         self._clock = clock
         self._started = clock.monotonic() - ago
         self.filtered = filters is not None or redactors is not None
-        self.pumped_at_once = SLICE // 2 if self.filtered else BATCH_BYTES  # about so many bytes
+        self.pumped_at_once = SLICE if self.filtered else BATCH_BYTES  # about so many bytes
         self.unfiltered = UNFILTERED  # bytes that may wait for the filters
         self._filters = filters
         self._redactors = redactors

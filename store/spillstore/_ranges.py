@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from spillstore._records import ArtifactRow, Hole, View
     from spillstore.info import Holes
 
-_STEP = 4096
+_STEPS = 4096, 512  # bytes
 
 
 @dataclasses.dataclass(slots=True)
@@ -103,7 +103,9 @@ class RangeReader:
             self._refuse_lines(self._hole, first, last)
         begin = self._after_line_end(first - 1)
         if isinstance(begin, tuple) and self._ends_in(begin[0], last):
-            finish: tuple[Block, int] | int = begin[0], self._offset(begin[0], last)
+            block, offset = begin
+            behind = after_nth(block.data, self.record.terminator(), last - first + 1, offset)
+            finish: tuple[Block, int] | int = block, behind
         else:
             finish = self._after_line_end(last)
         start = begin if isinstance(begin, int) else begin[0].start + begin[1]
@@ -367,19 +369,21 @@ class RangeReader:
         )
 
 
-def after_nth(data: bytes, terminator: bytes, count: int) -> int:
-    r"""The offset behind the ``count``-th terminator: counted in steps, then found one by one.
+def after_nth(data: bytes, terminator: bytes, count: int, start: int = 0) -> int:
+    r"""The offset behind the ``count``-th terminator from ``start`` on: counted in steps, then found one by one.
 
     Example:
         >>> after_nth(b"one\ntwo\nthree", b"\n", 2)
         8
+        >>> after_nth(b"one\ntwo\nthree", b"\n", 1, 4)
+        8
     """
-    start = 0
-    while (inside := data.count(terminator, start, start + _STEP)) < count:
-        count -= inside
-        start += _STEP
-        if start > len(data):
-            raise IntegrityError("a chunk holds fewer line ends than its row says")
+    for step in _STEPS:
+        while (inside := data.count(terminator, start, start + step)) < count:
+            count -= inside
+            start += step
+            if start > len(data):
+                raise IntegrityError("a chunk holds fewer line ends than its row says")
     for _ in range(count):
         start = data.index(terminator, start) + 1
     return start

@@ -94,11 +94,15 @@ class Sequence:
         while rows:
             for row in rows:
                 begin, size, before, inside = place(row, chunk_size)
-                if begin != position or before != (before if lines is None else lines) or _apart(last, row):
+                if (
+                    begin != position
+                    or (lines is not None and lines != before)
+                    or (last is not None and _apart(last, row))
+                ):
                     raise self._wrong(view, position, row)
                 position, lines, last = begin + size, before + inside, row
-            if position >= end:
-                self._finish(view, position, lines, rows[-1])
+            if position >= end and self._lines_at(view, position) not in {None, lines}:
+                raise self._wrong(view, position, rows[-1])
             yield from rows
             if position < stop:
                 rows = self._fetch(view, position, stop, few, wanted)
@@ -113,12 +117,6 @@ class Sequence:
         if not begin <= start < begin + size:
             raise self._missing(view, start)
         return begin
-
-    def _finish(self, view: View, position: int, lines: int | None, row: ChunkRow) -> None:
-        """Check what the artifact's row says of the end of a walk."""
-        said = self._lines_at(view, position)
-        if said is not None and said != lines:
-            raise self._wrong(view, position, row)
 
     def stray(self, first: int, last: int) -> int | None:
         """The first chunk from ``first`` to ``last``, where none should be; None if there is none."""
@@ -183,10 +181,8 @@ class Sequence:
         return row
 
 
-def _apart(before: ChunkRow | None, row: ChunkRow) -> bool:
+def _apart(before: ChunkRow, row: ChunkRow) -> bool:
     """Whether a chunk cannot come after another; the counters of the view are compared besides."""
-    if before is None:
-        return False
     if row.seq != before.seq + 1:
         return row.seq <= before.seq or row.time_start < before.time_end
     return (
