@@ -1,0 +1,1 @@
+"""The engine of folders: one SQLite file for each session."""
