@@ -22,18 +22,8 @@ import threading
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from spillstore import _forks, _locks, _sql, _workers
+from spillstore import _workers
 from spillstore._audit import Audit
-from spillstore._connection import FileLock, StaleError
-from spillstore._database import (
-    SESSION_KEY,
-    WAL_BYTES,
-    connect,
-    read_transaction,
-    schema_number,
-    translated,
-    write_transaction,
-)
 from spillstore._digests import keyed_digest, stored_algorithm
 from spillstore._eviction import EVICT, Evictor
 from spillstore._freshness import check_sum
@@ -46,8 +36,19 @@ from spillstore._records import (
     read_artifact_row,
     read_session_row,
 )
-from spillstore._shape import check_schema
-from spillstore._trash import bury
+from spillstore.engine.sqlite import forks, owner_locks, sql
+from spillstore.engine.sqlite.connection import FileLock, StaleError
+from spillstore.engine.sqlite.database import (
+    SESSION_KEY,
+    WAL_BYTES,
+    connect,
+    read_transaction,
+    schema_number,
+    translated,
+    write_transaction,
+)
+from spillstore.engine.sqlite.schema_check import check_schema
+from spillstore.engine.sqlite.soft_delete import bury
 from spillstore.exceptions import (
     ArtifactNotFoundError,
     ClosedError,
@@ -75,7 +76,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from spillstore._clock import Clock
-    from spillstore._connection import Connection
+    from spillstore.engine.sqlite.connection import Connection
     from spillstore.settings import Settings
 
 _log = logging.getLogger("spillstore")
@@ -145,7 +146,7 @@ class Engine:
         self._make_locks()
         self.audit = Audit(settings, clock, self._flush_events, self._commit.tell, foreign=foreign)
         self._flushing = threading.Lock()  # one writes the events of a reader at a time
-        self._owner: _locks.Owner | None = None
+        self._owner: owner_locks.Owner | None = None
         self._pipelines: list[Pipeline] = []
         self._ready_bytes = 0
         self._committer: threading.Thread | None = None
@@ -158,14 +159,14 @@ class Engine:
         self._checkpointer: Connection | None = None  # for the thread that does nothing else
         self._file_lock = FileLock(path)
         self._wal_bytes = 0  # about what was committed since the last checkpoint; protected by _guard
-        with _forks.using:
+        with forks.using:
             try:
                 self._open()
             except BaseException:
                 self._close_files()
                 raise
             _engines.add(self)
-            _forks.holders.add(self)
+            forks.holders.add(self)
 
     def _open(self) -> None:
         if self.read_only:
@@ -177,7 +178,7 @@ class Engine:
                 self.check_fresh(connection)
         else:
             with translated(f"claiming {self.folder}"):
-                self._owner = _locks.Owner(self.folder)
+                self._owner = owner_locks.Owner(self.folder)
             self._writer = connection = self._connect(read_only=False)
             self._file_lock.anchor(connection)
             self._check_schema(connection)
@@ -235,14 +236,14 @@ class Engine:
 
     def _check_schema(self, connection: sqlite3.Connection) -> None:
         number = schema_number(connection)
-        if number > _sql.SCHEMA_NUMBER:
+        if number > sql.SCHEMA_NUMBER:
             raise SchemaTooNewError(
-                f"{self.path} has schema {number} and this version knows {_sql.SCHEMA_NUMBER}; read it with a newer "
+                f"{self.path} has schema {number} and this version knows {sql.SCHEMA_NUMBER}; read it with a newer "
                 "Spillstore"
             )
-        if number < _sql.SCHEMA_NUMBER:
+        if number < sql.SCHEMA_NUMBER:
             raise SchemaTooOldError(
-                f"{self.path} has schema {number}, older than {_sql.SCHEMA_NUMBER}; open it once for writing"
+                f"{self.path} has schema {number}, older than {sql.SCHEMA_NUMBER}; open it once for writing"
             )
         with translated(f"reading the schema of {self.path}"):
             check_schema(connection)
@@ -270,22 +271,22 @@ class Engine:
             self._evictor = Evictor(self._recorder, self.settings)
             unfinished = self._unfinished(connection)
             for record in unfinished:
-                if record.state == "open" and not _locks.alive(self.folder, record.owner):
+                if record.state == "open" and not owner_locks.alive(self.folder, record.owner):
                     self._recorder.interrupt(connection, record, "its process ended")
         self._recorder.tell_recorded()
-        _locks.remove_dead(self.folder)
+        owner_locks.remove_dead(self.folder)
         for record in unfinished:
             if record.state == "deleted":
                 self._purge(record)
 
     def _unfinished(self, connection: sqlite3.Connection) -> list[ArtifactRow]:
-        rows = connection.execute(_sql.ARTIFACTS_UNFINISHED, {"session_key": SESSION_KEY}).fetchall()
+        rows = connection.execute(sql.ARTIFACTS_UNFINISHED, {"session_key": SESSION_KEY}).fetchall()
         return [read_artifact_row(row, self.row.digest_algorithm) for row in rows]
 
     def _session_row(self, connection: sqlite3.Connection) -> SessionRow:
         with translated("reading the session"):
             row = read_session_row(
-                connection.execute(_sql.SESSION_GET, {"session_key": SESSION_KEY}).fetchone(), self._key
+                connection.execute(sql.SESSION_GET, {"session_key": SESSION_KEY}).fetchone(), self._key
             )
         if self._expected is not None and self._expected != (row.session_id, row.project_id):
             raise IntegrityError(
@@ -302,7 +303,7 @@ class Engine:
         """
         row = self._session_row(connection)
         if row.digest_algorithm.key is not None:
-            rows = connection.execute(_sql.ARTIFACT_DIGESTS, {"session_key": SESSION_KEY}).fetchall()
+            rows = connection.execute(sql.ARTIFACT_DIGESTS, {"session_key": SESSION_KEY}).fetchall()
             check_sum(row.digest_algorithm, row.artifacts_sum, (digest for (digest,) in rows))
 
     def check_key(self, key: bytes | None) -> None:
@@ -334,7 +335,7 @@ class Engine:
         _engines.discard(self)
 
     def _close_files(self) -> None:
-        with _forks.using, self._commit, self._checkpointing:
+        with forks.using, self._commit, self._checkpointing:
             self.close_connections()
         if self._owner is not None:
             self._owner.release()
@@ -416,7 +417,7 @@ class Engine:
 
         Where the WAL was removed it shows what was there before that. Who finds nothing, or damage, asks ``is_stale``.
         """
-        _forks.using.__enter__()
+        forks.using.__enter__()
         try:
             self.check_usable()
             try:
@@ -424,7 +425,7 @@ class Engine:
             except IndexError:
                 return self._connect_again(read_only=True)
         except BaseException:
-            _forks.using.__exit__()
+            forks.using.__exit__()
             raise
 
     def exchange(self, stale: Connection) -> Connection:
@@ -441,7 +442,7 @@ class Engine:
             else:
                 connection.close()
         finally:
-            _forks.using.__exit__()
+            forks.using.__exit__()
 
     def artifact_row(self, connection: sqlite3.Connection, artifact_id: str) -> ArtifactRow:
         """The verified row of an artifact; its state is ``interrupted`` if its owner is gone.
@@ -450,7 +451,7 @@ class Engine:
             ArtifactNotFoundError: there is none of that id.
         """
         row = connection.execute(
-            _sql.ARTIFACT_GET, {"session_key": SESSION_KEY, "artifact_id": artifact_id}
+            sql.ARTIFACT_GET, {"session_key": SESSION_KEY, "artifact_id": artifact_id}
         ).fetchone()
         record = None if row is None else read_artifact_row(row, self.row.digest_algorithm)
         if record is None or record.state == "deleted":
@@ -462,7 +463,7 @@ class Engine:
         if (
             record.state == "open"
             and record.owner != self.owner_name
-            and not _locks.alive(self.folder, record.owner)
+            and not owner_locks.alive(self.folder, record.owner)
         ):
             return record._replace(state="interrupted", reason="its process ended")
         return record
@@ -476,7 +477,7 @@ class Engine:
     def _evicted(self, connection: sqlite3.Connection, artifact_id: str) -> ArtifactNotFoundError | None:
         """The error for an artifact that had to make room, or None if it is not gone for that."""
         found = connection.execute(
-            _sql.EVENTS_OF_ARTIFACT,
+            sql.EVENTS_OF_ARTIFACT,
             {"session_key": SESSION_KEY, "artifact_id": artifact_id, "kind": EVICT, "limit": 1},
         ).fetchone()
         if found is None:
@@ -509,7 +510,7 @@ class Engine:
             with self.limits(source):
                 self._recorder.refuse_full_disk()
                 self._recorder.refuse_rate(connection)
-            (key,) = connection.execute(_sql.SESSION_NEXT_KEY, {"session_key": SESSION_KEY}).fetchone()
+            (key,) = connection.execute(sql.SESSION_NEXT_KEY, {"session_key": SESSION_KEY}).fetchone()
             row = self._recorder.insert(connection, make_row(key, self.owner_name))
             self._recorder.event(
                 connection, "create", row.artifact_id, {"source": row.source, **detail}, row.tool_call_id
@@ -846,7 +847,7 @@ class Engine:
         What fails here is tried again, and raised, by the commit that finds the WAL at its limit.
         """
         with (
-            _forks.using,
+            forks.using,
             self._checkpointing,
             contextlib.suppress(SpillstoreError),
             translated("checkpointing"),
@@ -1096,7 +1097,7 @@ class Engine:
         recorder = Recorder(self.row, self.folder, self.settings, self.clock, self.audit)
         try:
             with (
-                _forks.using,
+                forks.using,
                 contextlib.closing(self._connect_again(read_only=False)) as connection,
             ):
                 write(connection, recorder)
@@ -1152,12 +1153,12 @@ class Engine:
         key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
         with self._commit:
             with self._writing(self._writable(), "freeing space") as connection:
-                first = connection.execute(_sql.CHUNK_FIRST, key).fetchone()[0]
+                first = connection.execute(sql.CHUNK_FIRST, key).fetchone()[0]
                 left = first is not None
                 if left and not is_count(first):
                     raise IntegrityError(f"a chunk of {row.artifact_id} has no place: {repr(first)[:30]}")
                 if left:
-                    connection.execute(_sql.CHUNKS_DROP, {**key, "first": first, "last": first + most})
+                    connection.execute(sql.CHUNKS_DROP, {**key, "first": first, "last": first + most})
                 else:
                     self._recorder.remove(connection, row)
             with translated("freeing space"):
@@ -1185,10 +1186,10 @@ class Engine:
                 writing = len(self._pipelines)
             with self._recording("deleting the session") as connection:
                 self._recorder.refuse_deleted(connection)
-                others = _locks.live_owners(self.folder, but=self.owner_name)
+                others = owner_locks.live_owners(self.folder, but=self.owner_name)
                 if (others or writing) and not force:
                     who = (
-                        ", ".join(_locks.describe(self.folder, name) for name in others)
+                        ", ".join(owner_locks.describe(self.folder, name) for name in others)
                         or "an open writer here"
                     )
                     raise SessionBusyError(
@@ -1200,8 +1201,8 @@ class Engine:
                         "since_us": int(unused_since * 1e6),
                         "until_us": self._recorder.now_us(),  # what the future holds is no use of a moment ago
                     }
-                    (uses,) = connection.execute(_sql.EVENTS_OF_USE_SINCE, since).fetchone()
-                    (begun,) = connection.execute(_sql.ARTIFACTS_CREATED_SINCE, since).fetchone()
+                    (uses,) = connection.execute(sql.EVENTS_OF_USE_SINCE, since).fetchone()
+                    (begun,) = connection.execute(sql.ARTIFACTS_CREATED_SINCE, since).fetchone()
                     if uses or begun:
                         raise SessionBusyError(f"session {self.row.session_id!r} was used a moment ago")
                 self._update_session(connection, deleted_us=self._recorder.now_us())
@@ -1228,7 +1229,7 @@ class Engine:
     def _keep_events(self, connection: sqlite3.Connection) -> None:
         """Copy the events of a session that goes; its folder is that of a store's project."""
         with translated("keeping events"):  # an import opens files
-            from spillstore._kept import keep  # noqa: PLC0415  # few keep them
+            from spillstore.engine.sqlite.archive import keep  # noqa: PLC0415  # few keep them
 
         with self.audit.taken() as entries:
             self._recorder.events(connection, entries)
@@ -1243,7 +1244,7 @@ class Engine:
 
     def _update_session(self, connection: sqlite3.Connection, **changes: int) -> None:
         self.row = self._session_row(connection)._replace(**changes).sealed()  # type: ignore[arg-type]  # two int columns
-        connection.execute(_sql.SESSION_UPDATE, self.row.parameters())
+        connection.execute(sql.SESSION_UPDATE, self.row.parameters())
 
 
 # --- the end of the process, and its children -------------------------------------------------------------
@@ -1253,12 +1254,12 @@ class _CommitLock(TellingLock):
     """Taken by who uses the write connection, which a fork waits for."""
 
     def __enter__(self) -> None:
-        _forks.using.__enter__()
+        forks.using.__enter__()
         super().__enter__()
 
     def released(self) -> None:
         """It was let go, and nothing was told yet."""
-        _forks.using.__exit__()
+        forks.using.__exit__()
 
 
 _engines: set[Engine] = set()

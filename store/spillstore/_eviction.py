@@ -14,15 +14,15 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from spillstore import _sql
-from spillstore._database import SESSION_KEY, translated, write_transaction
 from spillstore._records import read_artifact_row
+from spillstore.engine.sqlite import sql
+from spillstore.engine.sqlite.database import SESSION_KEY, translated, write_transaction
 from spillstore.exceptions import IntegrityError
 
 if TYPE_CHECKING:
-    from spillstore._connection import Connection
     from spillstore._recorder import Recorder
     from spillstore._records import ArtifactRow
+    from spillstore.engine.sqlite.connection import Connection
     from spillstore.settings import Settings
 
 EVICT = "evict"  # the kind of the event
@@ -67,7 +67,7 @@ class Evictor:
             if not self._queue:
                 with translated("choosing what to evict"):
                     found = connection.execute(
-                        _sql.ARTIFACTS_TO_EVICT, {"session_key": SESSION_KEY, "limit": _CANDIDATES}
+                        sql.ARTIFACTS_TO_EVICT, {"session_key": SESSION_KEY, "limit": _CANDIDATES}
                     ).fetchall()
                 self._queue.extend((name, bool(read)) for name, read in found if name not in self._damaged)
                 if not self._queue:
@@ -90,7 +90,7 @@ class Evictor:
         ):
             self._recorder.refuse_deleted(connection)
             found = connection.execute(
-                _sql.ARTIFACT_GET, {"session_key": SESSION_KEY, "artifact_id": artifact_id}
+                sql.ARTIFACT_GET, {"session_key": SESSION_KEY, "artifact_id": artifact_id}
             ).fetchone()
             if found is None:
                 return
@@ -117,7 +117,7 @@ class Evictor:
         following = self._next + _STEP_CHUNKS
         with write_transaction(connection, self._settings.busy_timeout, "freeing space"):
             self._recorder.refuse_deleted(connection)
-            connection.execute(_sql.CHUNKS_DROP, {**key, "first": self._next, "last": following})
+            connection.execute(sql.CHUNKS_DROP, {**key, "first": self._next, "last": following})
             if following >= row.chunks:
                 self._recorder.remove(connection, row)
         self._row, self._next = (None, 0) if following >= row.chunks else (row, following)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from spillstore import _sql
 from spillstore._codec import MAX_CHUNK
 from spillstore._digests import DIGEST_SIZE
 from spillstore._ids import ARTIFACT_ID
-from spillstore._locks import is_owner_name
+from spillstore.engine.sqlite import sql
+from spillstore.engine.sqlite.owner_locks import is_owner_name
 
 if TYPE_CHECKING:
     from spillstore._records import ArtifactRow, Hole
@@ -25,7 +25,7 @@ _NEWLINES: Final = frozenset({"auto", "lf", "cr"})
 _POLICIES: Final = frozenset({"roll", "stop", "reject"})
 _FLAGS: Final = 0b111
 _ID_LENGTH: Final = 100
-_COLUMNS: Final = _sql.ARTIFACT_COLUMNS
+_COLUMNS: Final = sql.ARTIFACT_COLUMNS
 _COUNTS: Final = tuple(
     index
     for index, name in enumerate(_COLUMNS)

@@ -15,9 +15,10 @@ import dataclasses
 import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
-from spillstore import _codec, _sql
+from spillstore import _codec
 from spillstore._records import COMBINED
 from spillstore._sequence import FETCH, Sequence
+from spillstore.engine.sqlite import sql
 from spillstore.exceptions import DroppedRangeError, IntegrityError, RangeError, RangeTooLargeError
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ class RangeReader:
         there to the first chunk of ``end_us`` or later, which is fetched for this alone, meets the gap.
         """
         first, last = (
-            self._sequence.locate(_sql.TIME_COMBINED, time_us) if time_us else None
+            self._sequence.locate(sql.TIME_COMBINED, time_us) if time_us else None
             for time_us in (start_us, end_us)
         )
         begin, size = (0, 0) if first is None else view.place(first, self.record.chunk_size)[:2]

@@ -11,14 +11,15 @@ import json
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from spillstore import _codec, _sql
+from spillstore import _codec
 from spillstore._audit import RENDERED, ROTATED_AT_ONCE, ROTATED_EVERY, detail_text, who
 from spillstore._chunker import ALL_BITS, Chunker
-from spillstore._database import SESSION_KEY, translated
 from spillstore._digests import new_digest
 from spillstore._freshness import changed_sum
 from spillstore._records import COMBINED, VIEWS, ArtifactRow, Hole, HoleSpan, SessionRow, View
 from spillstore._sequence import Sequence
+from spillstore.engine.sqlite import sql
+from spillstore.engine.sqlite.database import SESSION_KEY, translated
 from spillstore.exceptions import (
     DiskFullError,
     IntegrityError,
@@ -103,21 +104,21 @@ class Recorder:
         """Store an artifact's row with its digest."""
         row = row.sealed(self.session.digest_algorithm)
         self._sum_up(connection, row.artifact_key, row.digest)
-        connection.execute(_sql.ARTIFACT_UPDATE, row.parameters())
+        connection.execute(sql.ARTIFACT_UPDATE, row.parameters())
         return row
 
     def insert(self, connection: sqlite3.Connection, row: ArtifactRow) -> ArtifactRow:
         """Store the row of a new artifact with its digest."""
         row = row.sealed(self.session.digest_algorithm)
         self._sum_up(connection, row.artifact_key, row.digest)
-        connection.execute(_sql.ARTIFACT_INSERT, row.parameters())
+        connection.execute(sql.ARTIFACT_INSERT, row.parameters())
         return row
 
     def remove(self, connection: sqlite3.Connection, row: ArtifactRow) -> None:
         """Forget an artifact whose chunks are gone."""
         self._sum_up(connection, row.artifact_key, None)
         connection.execute(
-            _sql.ARTIFACT_REMOVE, {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
+            sql.ARTIFACT_REMOVE, {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
         )
 
     def _sum_up(self, connection: sqlite3.Connection, artifact_key: int, new: bytes | None) -> None:
@@ -126,13 +127,13 @@ class Recorder:
         if algorithm.key is None:
             return
         key = {"session_key": SESSION_KEY, "artifact_key": artifact_key}
-        found = connection.execute(_sql.ARTIFACT_DIGEST, key).fetchone()
-        session = SessionRow(*connection.execute(_sql.SESSION_GET, key).fetchone())
+        found = connection.execute(sql.ARTIFACT_DIGEST, key).fetchone()
+        session = SessionRow(*connection.execute(sql.SESSION_GET, key).fetchone())
         session = session._replace(digest_algorithm=algorithm)
         if session.computed_digest() != session.digest:
             raise IntegrityError("the session's row is damaged: its digest does not match")
         total = changed_sum(algorithm, session.artifacts_sum, None if found is None else found[0], new)
-        connection.execute(_sql.SESSION_UPDATE, session._replace(artifacts_sum=total).sealed().parameters())
+        connection.execute(sql.SESSION_UPDATE, session._replace(artifacts_sum=total).sealed().parameters())
 
     def interrupt(
         self, connection: sqlite3.Connection, row: ArtifactRow, reason: str, actor: str | None = None
@@ -199,7 +200,7 @@ class Recorder:
         key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
         stored_size = row.stored_size
         if partial_size is not None:
-            connection.execute(_sql.CHUNKS_DROP, {**key, "first": rows[0].seq, "last": rows[0].seq + 1})
+            connection.execute(sql.CHUNKS_DROP, {**key, "first": rows[0].seq, "last": rows[0].seq + 1})
             stored_size -= partial_size
         kept = totals.size - (row.size - row.kept)
         row = row._replace(
@@ -265,7 +266,7 @@ class Recorder:
         hole = row.parsed_hole()
         dropped = range(0) if hole is None else range(hole.first_seq, hole.last_seq)
         present = (seq for seq in range(row.chunks) if seq not in dropped)
-        for seq, digest in connection.execute(_sql.CHUNK_DIGESTS, key):
+        for seq, digest in connection.execute(sql.CHUNK_DIGESTS, key):
             if (expected := next(present, None)) != seq:
                 raise IntegrityError(
                     f"chunk {expected} of {row.artifact_id} is missing, and chunk {seq} stands there"
@@ -300,8 +301,8 @@ class Recorder:
         after = fresh.get(last) or self._chunk(connection, row, last)
         grown = _hole(row, hole, (first, last), begin, newest, after)
         key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key, "first": start, "last": last}
-        (stored,) = connection.execute(_sql.CHUNKS_STORED, key).fetchone()
-        connection.execute(_sql.CHUNKS_DROP, key)
+        (stored,) = connection.execute(sql.CHUNKS_STORED, key).fetchone()
+        connection.execute(sql.CHUNKS_DROP, key)
         kept = row.kept - (last - start) * row.chunk_size
         remaining = [chunk for chunk in rows if not first <= chunk.seq < last]
         return row._replace(kept=kept, hole=grown.to_json()), row.stored_size - stored, remaining
@@ -336,7 +337,7 @@ class Recorder:
             if old[-1].seq == row.chunks - 1 and (last := chunker.partial()) is not None:
                 chunks.append(last)
             rows = _codec.encode(chunks, _codec.prefix(row.artifact_id, "cr"), algorithm)
-            connection.execute(_sql.CHUNKS_DROP, {**key, "first": first, "last": first + _RENUMBER_CHUNKS})
+            connection.execute(sql.CHUNKS_DROP, {**key, "first": first, "last": first + _RENUMBER_CHUNKS})
             _insert_chunks(connection, row.artifact_key, rows)
             stored += sum(chunk.stored_size for chunk in rows)
             totals = chunks[-1].after()
@@ -399,7 +400,7 @@ class Recorder:
         """``write_event``, and nobody is told."""
         acting, call = who()
         connection.execute(
-            _sql.EVENT_INSERT,
+            sql.EVENT_INSERT,
             {
                 "session_key": SESSION_KEY,
                 "at_us": self.now_us(),
@@ -416,7 +417,7 @@ class Recorder:
     def events(self, connection: sqlite3.Connection, entries: list[Entry]) -> None:
         """Write what the audit has taken, and let go of the oldest from time to time."""
         if entries:
-            (newest,) = connection.execute(_sql.EVENT_NEWEST, {"session_key": SESSION_KEY}).fetchone()
+            (newest,) = connection.execute(sql.EVENT_NEWEST, {"session_key": SESSION_KEY}).fetchone()
             rows = [
                 (
                     SESSION_KEY,
@@ -431,7 +432,7 @@ class Recorder:
                 )
                 for key, (at, kind, name, actor, call, detail) in enumerate(entries, newest + 1)
             ]
-            connection.executemany(_sql.EVENTS_INSERT, rows)
+            connection.executemany(sql.EVENTS_INSERT, rows)
         self._written += len(entries)
         if self._written >= min(ROTATED_EVERY, max(1, self._settings.audit_events // 10)):
             self._rotate(connection)
@@ -439,13 +440,13 @@ class Recorder:
     def _rotate(self, connection: sqlite3.Connection) -> None:
         """Delete the oldest events, a few at once, so that no transaction is long."""
         key = {"session_key": SESSION_KEY, "limit": ROTATED_AT_ONCE}
-        (newest,) = connection.execute(_sql.EVENT_NEWEST, key).fetchone()
+        (newest,) = connection.execute(sql.EVENT_NEWEST, key).fetchone()
         gone = connection.execute(
-            _sql.EVENTS_DROP_FIRST, {**key, "last": newest - self._settings.audit_events}
+            sql.EVENTS_DROP_FIRST, {**key, "last": newest - self._settings.audit_events}
         ).rowcount
         if self._settings.audit_age:
             before = self.now_us() - int(self._settings.audit_age * 1e6)
-            gone = max(gone, connection.execute(_sql.EVENTS_DROP_OLD, {**key, "before_us": before}).rowcount)
+            gone = max(gone, connection.execute(sql.EVENTS_DROP_OLD, {**key, "before_us": before}).rowcount)
         if gone < ROTATED_AT_ONCE:  # else there may be more
             self._written = 0
 
@@ -464,7 +465,7 @@ class Recorder:
 
     def refuse_deleted(self, connection: sqlite3.Connection) -> None:
         """Without this, a writer whose file was renamed and unlinked would go on committing into nowhere."""
-        (deleted,) = connection.execute(_sql.SESSION_DELETED, {"session_key": SESSION_KEY}).fetchone()
+        (deleted,) = connection.execute(sql.SESSION_DELETED, {"session_key": SESSION_KEY}).fetchone()
         if deleted is not None:
             raise SessionDeletedError(
                 f"session {self.session.session_id!r} was deleted; nothing more can be stored in it"
@@ -477,7 +478,7 @@ class Recorder:
         now = self.now_us()
         # What was made while the clock was ahead is not of this minute.
         since = {"session_key": SESSION_KEY, "since_us": now - _MINUTE_US, "until_us": now}
-        (count,) = connection.execute(_sql.ARTIFACTS_CREATED_SINCE, since).fetchone()
+        (count,) = connection.execute(sql.ARTIFACTS_CREATED_SINCE, since).fetchone()
         if count >= limit:
             raise RateLimitError(
                 f"{count} artifacts were created within a minute and {limit} are allowed; wait, or raise SPILLSTORE_ARTIFACTS_PER_MINUTE"
@@ -498,7 +499,7 @@ class Recorder:
         """Bytes of the pages that the session really takes; those that were freed are there to be taken again."""
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         (free,) = connection.execute("PRAGMA freelist_count").fetchone()
-        return int(pages - free) * _sql.PAGE_SIZE
+        return int(pages - free) * sql.PAGE_SIZE
 
     def refuse_full_disk(self) -> None:
         with translated("measuring the disk"):
@@ -538,7 +539,7 @@ def _storable(text: str | None) -> str | None:
 
 
 def _insert_chunks(connection: sqlite3.Connection, artifact_key: int, rows: list[ChunkRow]) -> None:
-    connection.executemany(_sql.CHUNK_INSERT, [(SESSION_KEY, artifact_key, *chunk) for chunk in rows])
+    connection.executemany(sql.CHUNK_INSERT, [(SESSION_KEY, artifact_key, *chunk) for chunk in rows])
 
 
 def _final_rows(batches: list[Batch]) -> list[ChunkRow]:

@@ -6,13 +6,13 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from spillstore import _sql
 from spillstore._chunker import COMBINED_BIT, STDERR_BIT, STDOUT_BIT
-from spillstore._database import SESSION_KEY
 from spillstore._digests import Algorithm, digest_row, stored_algorithm
 from spillstore._ids import UID, check_id
 from spillstore._plausible import LATEST_US, hole_fits, is_count, types_fit, values_fit
 from spillstore._segments import STDERR, STDOUT
+from spillstore.engine.sqlite import sql
+from spillstore.engine.sqlite.database import SESSION_KEY
 from spillstore.exceptions import IntegrityError, InvalidIdError, RangeError
 
 if TYPE_CHECKING:
@@ -43,11 +43,11 @@ class View(NamedTuple):
         return row.stderr_start, row.stderr_size, row.stderr_line_start, row.stderr_lines
 
 
-COMBINED = View("combined", None, COMBINED_BIT, _sql.LINE_COMBINED, _sql.RANGE_COMBINED, "")
+COMBINED = View("combined", None, COMBINED_BIT, sql.LINE_COMBINED, sql.RANGE_COMBINED, "")
 VIEWS = {
     "combined": COMBINED,
-    "stdout": View("stdout", STDOUT, STDOUT_BIT, _sql.LINE_STDOUT, _sql.RANGE_STDOUT, _sql.BYTE_STDOUT),
-    "stderr": View("stderr", STDERR, STDERR_BIT, _sql.LINE_STDERR, _sql.RANGE_STDERR, _sql.BYTE_STDERR),
+    "stdout": View("stdout", STDOUT, STDOUT_BIT, sql.LINE_STDOUT, sql.RANGE_STDOUT, sql.BYTE_STDOUT),
+    "stderr": View("stderr", STDERR, STDERR_BIT, sql.LINE_STDERR, sql.RANGE_STDERR, sql.BYTE_STDERR),
 }
 
 
@@ -200,8 +200,8 @@ class ArtifactRow(NamedTuple):
         return None if self.hole is None else Hole.from_json(self.hole)
 
 
-assert ArtifactRow._fields == _sql.ARTIFACT_COLUMNS
-assert SessionRow._fields == _sql.SESSION_COLUMNS
+assert ArtifactRow._fields == sql.ARTIFACT_COLUMNS
+assert SessionRow._fields == sql.SESSION_COLUMNS
 
 
 def _problem(row: ArtifactRow) -> str | None:

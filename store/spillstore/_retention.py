@@ -30,8 +30,8 @@ import threading
 from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore import info as infos
-from spillstore._database import DATABASE
-from spillstore._folders import open_root, project_of
+from spillstore.engine.sqlite.database import DATABASE
+from spillstore.engine.sqlite.folders import open_root, project_of
 from spillstore.exceptions import StorageError
 from spillstore.settings import MIB
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from spillstore._clock import Clock
-    from spillstore._folders import Folder
+    from spillstore.engine.sqlite.folders import Folder
     from spillstore.info import Fate, SessionInfo
 
 _FASTEST = 256 * MIB  # stored bytes a second, above what compressing on two threads was seen to give

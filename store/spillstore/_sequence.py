@@ -16,10 +16,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from spillstore import _codec, _sql
+from spillstore import _codec
 from spillstore._codec import ChunkRow
-from spillstore._database import SESSION_KEY
 from spillstore._records import COMBINED
+from spillstore.engine.sqlite import sql as _sql
+from spillstore.engine.sqlite.database import SESSION_KEY
 from spillstore.exceptions import IntegrityError
 
 if TYPE_CHECKING:

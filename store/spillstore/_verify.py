@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from spillstore import _codec
 from spillstore import info as infos
 from spillstore._chunker import ALL_BITS, Chunker, Totals
-from spillstore._database import read_transaction
 from spillstore._digests import new_digest
 from spillstore._records import COMBINED
 from spillstore._sequence import Sequence
+from spillstore.engine.sqlite.database import read_transaction
 from spillstore.exceptions import IntegrityError
 
 if TYPE_CHECKING:

@@ -14,16 +14,16 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from spillstore import _sql
 from spillstore import info as infos
 from spillstore._ahead import ahead
 from spillstore._audit import RENDERED
 from spillstore._codec import segments_of
-from spillstore._database import SESSION_KEY, read_transaction, translated, translation
 from spillstore._digests import new_digest
 from spillstore._ranges import RangeReader, runs
 from spillstore._records import COMBINED, STREAMS, VIEWS, ArtifactRow, View, view_of
 from spillstore._verify import verify
+from spillstore.engine.sqlite import sql
+from spillstore.engine.sqlite.database import SESSION_KEY, read_transaction, translated, translation
 from spillstore.exceptions import (
     ArtifactNotFoundError,
     IntegrityError,
@@ -915,7 +915,7 @@ class Artifact:
         self._engine.audit.flush()
         with self._engine.reader() as connection:
             self._record(connection)
-            rows = connection.execute(_sql.EVENTS_OF_ARTIFACT, key).fetchall()
+            rows = connection.execute(sql.EVENTS_OF_ARTIFACT, key).fetchall()
         found = map(infos.event_of, rows)
         return [event for event in found if event.kind != RENDERED or self._signed(event.detail)]
 
@@ -978,12 +978,12 @@ class Artifact:
         if alike:
             with self._engine.reader() as connection:
                 rows = connection.execute(
-                    _sql.ARTIFACTS_ALIKE, {**key, "content_digest": record.content_digest}
+                    sql.ARTIFACTS_ALIKE, {**key, "content_digest": record.content_digest}
                 ).fetchall()
             yield from (infos.Origin(name, "combined", 0, record.size) for (name,) in rows)
         with self._engine.reader() as connection:
             found = connection.execute(
-                _sql.EVENTS_SHOWN, {**key, "shown": record.content_digest, "limit": _READS}
+                sql.EVENTS_SHOWN, {**key, "shown": record.content_digest, "limit": _READS}
             ).fetchall()
         said = dict.fromkeys(filter(None, map(_said_origin, found)))  # each once, in their order
         clipped = filter(None, (self._clipped(origin, record.size) for origin in said))

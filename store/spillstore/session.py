@@ -7,18 +7,18 @@ import re
 import threading
 from typing import TYPE_CHECKING, Self, TypedDict
 
-from spillstore import _full_disk, _sql
 from spillstore import info as infos
 from spillstore._audit import acting, who
 from spillstore._chunker import ALL_BITS
 from spillstore._content import opened
-from spillstore._database import SESSION_KEY, read_transaction
 from spillstore._ids import ARTIFACT_ID, named_by, new_artifact_id
 from spillstore._pipeline import Pipeline
 from spillstore._records import ArtifactRow, read_artifact_row
-from spillstore._trash import disk_usage, remove_trash
 from spillstore._verify import verify
 from spillstore.artifact import Artifact, info_of
+from spillstore.engine.sqlite import full_disk, sql
+from spillstore.engine.sqlite.database import SESSION_KEY, read_transaction
+from spillstore.engine.sqlite.soft_delete import disk_usage, remove_trash
 from spillstore.exceptions import (
     ArtifactNotFoundError,
     ClosedError,
@@ -438,7 +438,7 @@ class Session:
             "limit": limit,
         }
         with self._engine.reader() as connection:
-            return [found for (found,) in connection.execute(_sql.ARTIFACTS_MATCHING, parameters).fetchall()]
+            return [found for (found,) in connection.execute(sql.ARTIFACTS_MATCHING, parameters).fetchall()]
 
     def artifacts(
         self,
@@ -542,7 +542,7 @@ class Session:
         with self._engine.reader() as connection, read_transaction(connection, "listing"):
             while True:
                 rows = connection.execute(
-                    _sql.ARTIFACTS_PAGE,
+                    sql.ARTIFACTS_PAGE,
                     {
                         "session_key": SESSION_KEY,
                         "since_us": 0 if since is None else int(since * 1e6),
@@ -615,7 +615,7 @@ class Session:
         }
         self._engine.audit.flush()
         with self._engine.reader() as connection:
-            rows = connection.execute(_sql.EVENTS_PAGE, parameters).fetchall()
+            rows = connection.execute(sql.EVENTS_PAGE, parameters).fetchall()
         following = f"{rows[most - 1][1]}-{rows[most - 1][0]}" if len(rows) > most else None
         found = [infos.event_of(row) for row in rows[:most]]
         if limit is not None:
@@ -689,14 +689,14 @@ class Session:
         from_us = 0 if since is None else int(since * 1e6)
         found: list[Event] = []
         with self._engine.reader() as connection:
-            (newest,) = connection.execute(_sql.EVENT_NEWEST, {"session_key": SESSION_KEY}).fetchone()
+            (newest,) = connection.execute(sql.EVENT_NEWEST, {"session_key": SESSION_KEY}).fetchone()
             if cursor is None and since is None:
                 return infos.Page([], f"{int(self._engine.clock.time() * 1e6)}-{newest}")
             if newest < after:  # all of them were rotated away, and the keys have begun anew
                 after, from_us = 0, at_us
             while True:
                 key = {"session_key": SESSION_KEY, "after": after, "limit": _PAGE}
-                rows = connection.execute(_sql.EVENTS_AFTER, key).fetchall()
+                rows = connection.execute(sql.EVENTS_AFTER, key).fetchall()
                 for row in rows:
                     event = infos.event_of(row)
                     after, at_us = row[0], max(at_us, row[1])
@@ -851,7 +851,7 @@ class Session:
             lines = [
                 line for (line,) in connection.execute("PRAGMA integrity_check").fetchall() if line != "ok"
             ]
-            lost = connection.execute(_sql.CHUNKS_WITHOUT_ARTIFACT, key).fetchall()
+            lost = connection.execute(sql.CHUNKS_WITHOUT_ARTIFACT, key).fetchall()
             stale = []
             try:
                 self._engine.check_fresh(connection)
@@ -897,10 +897,10 @@ class Session:
         try:
             gone = engine.delete_session(force=force)
         except StorageError as error:
-            if not _full_disk.may_be_why(error) or engine.users > 1:
+            if not full_disk.may_be_why(error) or engine.users > 1:
                 raise
             self.close()  # as the last who has it open here
-            _full_disk.delete(engine.folder, (self.id, self.project), self.settings, self._key, engine.clock)
+            full_disk.delete(engine.folder, (self.id, self.project), self.settings, self._key, engine.clock)
             self._deleted()
             return
         size = disk_usage(gone)

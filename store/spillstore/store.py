@@ -13,20 +13,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spillstore import _forks, _full_disk, _locks, _retention, _sql, _torn
+from spillstore import _retention
 from spillstore import info as infos
 from spillstore._clock import SinceClock, SystemClock
-from spillstore._database import (
-    DATABASE,
-    check_platform,
-    connect,
-    new_image,
-    translated,
-    wal_allowed,
-)
 from spillstore._digests import new_algorithm
 from spillstore._engine import Engine, is_open
-from spillstore._folders import open_project, open_root
 from spillstore._freshness import new_sum
 from spillstore._ids import (
     ID_FILE,
@@ -38,9 +29,20 @@ from spillstore._ids import (
     needs_id_file,
 )
 from spillstore._keys import load_key
-from spillstore._places import check_owner, check_private
 from spillstore._records import SessionRow, read_session_row
-from spillstore._trash import GONE, NEW, TORN, bury, disk_usage, remove_trash
+from spillstore.engine.sqlite import forks, full_disk, owner_locks, sql
+from spillstore.engine.sqlite import torn as _torn
+from spillstore.engine.sqlite.database import (
+    DATABASE,
+    check_platform,
+    connect,
+    new_image,
+    translated,
+    wal_allowed,
+)
+from spillstore.engine.sqlite.folders import open_project, open_root
+from spillstore.engine.sqlite.path_safety import check_owner, check_private
+from spillstore.engine.sqlite.soft_delete import GONE, NEW, TORN, bury, disk_usage, remove_trash
 from spillstore.exceptions import (
     IntegrityError,
     InvalidSettingError,
@@ -63,7 +65,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from spillstore._clock import Clock
-    from spillstore._folders import Folder
+    from spillstore.engine.sqlite.folders import Folder
     from spillstore.info import CollectReport, Event, Fate, Page, SessionInfo
     from spillstore.redaction import RedactionRules
     from spillstore.settings import SettingsOptions
@@ -128,10 +130,10 @@ class Store:
         self._settings = Settings.load(None, **settings)
         self._key = load_key(digest_key, self._settings.digest_key_file)
         if os.fspath(named) == MEMORY:
-            from spillstore import _memory  # noqa: PLC0415  # few need it
+            from spillstore.engine.sqlite import tmpfs_root  # noqa: PLC0415  # few need it
 
-            named, share = _memory.memory_root()
-            self._settings = _memory.memory_settings(self._settings, share)
+            named, share = tmpfs_root.memory_root()
+            self._settings = tmpfs_root.memory_settings(self._settings, share)
         self._root = Path(os.path.abspath(named))  # noqa: PTH100  # no link is followed
         self._clock: Clock = SinceClock(clock or SystemClock())
         self._redaction = redaction
@@ -309,7 +311,7 @@ class Store:
             with self.session(session_id, project, create=False) as session:
                 session.delete(force=force)
         except StorageError as error:
-            if not _full_disk.may_be_why(error):
+            if not full_disk.may_be_why(error):
                 raise
             self._delete_unwritten(folder, (session_id, project))
         except SessionNotFoundError:
@@ -318,7 +320,7 @@ class Store:
 
     def _delete_unwritten(self, folder: Path, expected: tuple[str, str | None]) -> Path:
         """Delete a session on a disk that takes no more; returns where its folder was when it was removed."""
-        gone = _full_disk.delete(folder, expected, self._settings, self._key, self._clock)
+        gone = full_disk.delete(folder, expected, self._settings, self._key, self._clock)
         _retention.forget_size(self._root)
         return gone
 
@@ -359,13 +361,13 @@ class Store:
             StorageError, IntegrityError: the file cannot be read.
         """
         with translated("reading kept events"):  # an import opens files
-            from spillstore import _kept  # noqa: PLC0415  # few ask
+            from spillstore.engine.sqlite import archive  # noqa: PLC0415  # few ask
 
         if project is not None:
             check_id("project", project)
         filters = {"kind": kind, "artifact_id": artifact_id, "actor": actor, "tool_call_id": tool_call_id}
         folder = self._folder("-", project).parent
-        return _kept.page(folder, self._settings, session_id, project, filters, since, until, limit, cursor)
+        return archive.page(folder, self._settings, session_id, project, filters, since, until, limit, cursor)
 
     def check(self) -> int:
         """``Session.check`` for every session; returns how many were checked.
@@ -513,7 +515,7 @@ class Store:
                     raise
                 return torn
             except StorageError as error:
-                if not _full_disk.may_be_why(error):
+                if not full_disk.may_be_why(error):
                     raise
                 return self._delete_unwritten(folder, (info.id, info.project))
         return gone
@@ -712,10 +714,10 @@ class Store:
                 except SchemaTooOldError:
                     if read_only:
                         raise
-                    from spillstore import _upgrade  # noqa: PLC0415  # Alembic costs half a second
+                    from spillstore.engine.sqlite import upgrade  # noqa: PLC0415  # Alembic costs half a second
 
-                    with _forks.using:
-                        _upgrade.upgrade(path, settings)
+                    with forks.using:
+                        upgrade.upgrade(path, settings)
                     return Engine(path, settings, clock, read_only=False, key=key, expected=expected)
         except SpillstoreError as error:
             # By now somebody may have made another one of that name.
@@ -734,7 +736,7 @@ class Store:
             SessionBusyError: it is another session by now.
             _VanishedError: it is gone.
         """
-        with _forks.using:
+        with forks.using:
             try:
                 connection = connect(folder / DATABASE, self._settings, read_only=True)
             except StorageError:
@@ -742,7 +744,7 @@ class Store:
                     raise
                 raise _VanishedError from None
             with contextlib.closing(connection), translated("reading the session"):
-                row = connection.execute(_sql.SESSION_GET, {"session_key": 1}).fetchone()
+                row = connection.execute(sql.SESSION_GET, {"session_key": 1}).fetchone()
         record = read_session_row(row, self._key)
         if record.deleted_us is None:
             raise SessionBusyError(f"session {record.session_id!r} was just made anew")
@@ -765,7 +767,7 @@ def _session_info(project: Folder, name: str) -> SessionInfo | None:
         return infos.SessionInfo(
             id=session_id,
             project=project_id,
-            live=bool(_locks.live_owners(session.path)),
+            live=bool(owner_locks.live_owners(session.path)),
             used=max(found[each].st_mtime for each in (DATABASE, f"{DATABASE}-wal") if each in found),
             disk_size=sum(status.st_size for status in found.values()),
         )

@@ -9,7 +9,8 @@ from contextlib import closing
 
 import pytest
 
-from spillstore import Store, _ids, _schema
+from spillstore import Store, _ids
+from spillstore.engine.sqlite import schema as _schema
 
 TABLES = ["session", "artifact", "chunk"]
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 import spillstore_migrations
-from spillstore import Store, _sql
+from spillstore import Store
+from spillstore.engine.sqlite import sql as _sql
 from spillstore.exceptions import IntegrityError
 
 MIGRATIONS = Path(spillstore_migrations.__file__).parents[1]

@@ -16,7 +16,11 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 import spillstore_migrations
-from spillstore import Store, _database, _schema, _sql, _upgrade
+from spillstore import Store
+from spillstore.engine.sqlite import database
+from spillstore.engine.sqlite import schema as _schema
+from spillstore.engine.sqlite import sql as _sql
+from spillstore.engine.sqlite import upgrade as _upgrade
 from spillstore.exceptions import NotASessionError, SchemaTooNewError, SchemaTooOldError, SessionBusyError
 from spillstore.settings import Settings
 
@@ -48,7 +52,7 @@ def schema_of(connection):
 
 def image():
     connection = sqlite3.connect(":memory:")
-    connection.deserialize(_database.empty_image())
+    connection.deserialize(database.empty_image())
     return connection
 
 

@@ -16,8 +16,9 @@ import sqlite3
 import sys
 from pathlib import Path
 
-from spillstore import Store, _codec, _records, _sql
+from spillstore import Store, _codec, _records
 from spillstore._digests import Algorithm
+from spillstore.engine.sqlite import sql
 from spillstore.exceptions import SpillstoreError
 
 SECONDS = 20
@@ -193,5 +194,5 @@ def main():
 
 
 if __name__ == "__main__":
-    assert _sql.SCHEMA_NUMBER
+    assert sql.SCHEMA_NUMBER
     main()

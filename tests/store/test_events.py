@@ -84,10 +84,10 @@ def test_events_of_one_artifact_are_found_by_an_index(plain_store):
     session = plain_store.session("test")
     artifact = session.put(b"x")
     with artifact._engine.reader() as connection:
-        from spillstore import _sql
+        from spillstore.engine.sqlite import sql
 
         key = {"session_key": 1, "artifact_id": artifact.id, "kind": None, "limit": 5}
-        plan = connection.execute(f"EXPLAIN QUERY PLAN {_sql.EVENTS_OF_ARTIFACT}", key).fetchall()
+        plan = connection.execute(f"EXPLAIN QUERY PLAN {sql.EVENTS_OF_ARTIFACT}", key).fetchall()
     assert "ix_event_artifact" in str(plan)
     assert "TEMP B-TREE" not in str(plan)
 
@@ -130,15 +130,13 @@ def test_a_page_of_events_that_means_nothing_is_refused(session, wrong):
 
 def test_events_of_a_time_are_found_by_an_index(plain_store):
     """A page of events is one walk of the index of times, without sorting."""
-    from spillstore import _sql
+    from spillstore.engine.sqlite import sql
 
     names = (
         "session_key", "since_us", "before_us", "before_key", "kind", "actor", "artifact_id", "tool_call_id", "limit",
     )  # fmt: skip
     with plain_store.session("test") as session, session._engine.reader() as connection:
-        plan = connection.execute(
-            f"EXPLAIN QUERY PLAN {_sql.EVENTS_PAGE}", dict.fromkeys(names, 1)
-        ).fetchall()
+        plan = connection.execute(f"EXPLAIN QUERY PLAN {sql.EVENTS_PAGE}", dict.fromkeys(names, 1)).fetchall()
     assert "ix_event_at" in str(plan)
     assert "TEMP B-TREE" not in str(plan)
 

@@ -218,7 +218,8 @@ def test_a_fork_from_inside_a_call_is_refused_in_the_child_alone(plain_store):
     """A signal handler that forks while its thread uses the session: the child may not open it, and the parent goes on."""
     script = """
 import os, sys
-from spillstore import Store, _forks
+from spillstore import Store
+from spillstore.engine.sqlite import forks as _forks
 from spillstore.exceptions import ForkError
 store = Store(sys.argv[1], free_disk_floor=0)
 session = store.session("test")

@@ -13,9 +13,10 @@ from contextlib import closing
 import pytest
 from support import NO_FLOORS
 
-from spillstore import Store, _locks
-from spillstore._database import connect_alone
-from spillstore._trash import bury
+from spillstore import Store
+from spillstore.engine.sqlite import owner_locks
+from spillstore.engine.sqlite.database import connect_alone
+from spillstore.engine.sqlite.soft_delete import bury
 
 DATA = random.Random(7).randbytes(200_000)  # in which no secret seems to be
 # A process that may make no file longer than nothing: each write fails, in SQLite and outside it.
@@ -190,7 +191,7 @@ def test_who_waits_for_a_session_that_is_renamed_gets_a_new_one(tmp_path):
         connection.execute("BEGIN EXCLUSIVE")
         thread = threading.Thread(target=use)
         thread.start()
-        while thread.is_alive() and not any(_locks.is_owner_name(name) for name in os.listdir(folder)):
+        while thread.is_alive() and not any(owner_locks.is_owner_name(name) for name in os.listdir(folder)):
             pass
         bury(folder, "0" * 32)
         connection.execute("ROLLBACK")

@@ -8,7 +8,8 @@ import sqlite3
 import pytest
 from support import NO_FLOORS, ManualClock
 
-from spillstore import Store, _codec, _records, _sql
+from spillstore import Store, _codec, _records
+from spillstore.engine.sqlite import sql as _sql
 from spillstore.exceptions import DroppedRangeError, IntegrityError
 
 LIMIT = 24_000  # of the rolled artifacts: 3,000 bytes a chunk

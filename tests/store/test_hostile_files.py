@@ -19,7 +19,9 @@ import pytest
 import zstandard
 from support import FACTOR, NO_FLOORS
 
-from spillstore import Store, _codec, _database, _segments, _shape, _sql
+from spillstore import Store, _codec, _segments
+from spillstore.engine.sqlite import database, schema_check
+from spillstore.engine.sqlite import sql as _sql
 from spillstore.exceptions import (
     DamageError,
     IntegrityError,
@@ -153,9 +155,9 @@ def test_what_is_compared_is_what_we_make(path):
     """The expected schema is the rendered one: a new file's is accepted at the first look, object by object."""
     with closing(sqlite3.connect(path)) as connection:
         rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
-    assert sorted(map(str, rows)) == sorted(map(str, _shape._expected().values()))
+    assert sorted(map(str, rows)) == sorted(map(str, schema_check._expected().values()))
     assert {name for _, name, _, sql in rows if sql} == {
-        _shape._OBJECT.match(statement)[2] for statement in (*_sql.DDL, _shape.ALEMBIC_TABLE)
+        schema_check._OBJECT.match(statement)[2] for statement in (*_sql.DDL, schema_check.ALEMBIC_TABLE)
     }
 
 
@@ -175,7 +177,7 @@ def test_no_statement_of_ours_reads_a_view():
 @pytest.mark.parametrize("read_only", [True, False])
 def test_every_connection_distrusts_its_file(path, read_only):
     """No schema is trusted, every cell is checked, nothing can be attached, and no row can be larger than 16 MiB."""
-    with closing(_database.connect(path, Settings(), read_only=read_only)) as connection:
+    with closing(database.connect(path, Settings(), read_only=read_only)) as connection:
         assert (0,) == connection.execute("PRAGMA trusted_schema").fetchone()
         assert (1,) == connection.execute("PRAGMA cell_size_check").fetchone()
         with pytest.raises(sqlite3.Error, match="too many attached"):
@@ -187,7 +189,7 @@ def test_every_connection_distrusts_its_file(path, read_only):
 def test_a_foreign_file_is_not_mapped(path):
     """A file that somebody sent is read, not mapped: one that becomes shorter meanwhile would kill the reader."""
     for foreign, expected in ((True, 0), (False, 1024**3)):
-        with closing(_database.connect(path, Settings(), read_only=True, foreign=foreign)) as connection:
+        with closing(database.connect(path, Settings(), read_only=True, foreign=foreign)) as connection:
             assert (expected,) == connection.execute("PRAGMA mmap_size").fetchone()
 
 

@@ -9,7 +9,8 @@ import sqlite3
 import pytest
 from support import NO_FLOORS
 
-from spillstore import Store, _sql
+from spillstore import Store
+from spillstore.engine.sqlite import sql as _sql
 from spillstore.exceptions import DamageError, IntegrityError, SpillstoreError
 
 LINES = [b"line %06d %s\n" % (number, b"x" * (number % 50)) for number in range(12_000)]

@@ -13,7 +13,8 @@ from contextlib import closing
 import pytest
 from support import NO_FLOORS
 
-from spillstore import Store, _kept
+from spillstore import Store
+from spillstore.engine.sqlite import archive
 from spillstore.exceptions import SpillstoreError
 
 ROUNDS = int(os.environ.get("SPILLSTORE_TEST_ROUNDS", "6"))
@@ -108,7 +109,7 @@ def test_a_thread_that_reads_does_not_drop_the_lock_of_one_that_writes(store):
         return [[("cc", "later", None, 1, 7, "create", None, "x", None, "{}")]]
 
     writer = threading.Thread(
-        target=lambda: _kept.write(store.root / "_", None, rows, store.settings, int(time.time() * 1e6))
+        target=lambda: archive.write(store.root / "_", None, rows, store.settings, int(time.time() * 1e6))
     )
     writer.start()
     writing.wait()

@@ -11,8 +11,9 @@ from contextlib import closing
 import pytest
 from support import NO_FLOORS
 
-from spillstore import Store, _codec, _records, _sql
+from spillstore import Store, _codec, _records
 from spillstore._digests import Algorithm
+from spillstore.engine.sqlite import sql
 from spillstore.exceptions import DigestKeyError, IntegrityError, InvalidSettingError
 
 KEY = bytes(range(32))
@@ -385,4 +386,4 @@ def test_without_a_key_no_sum_is_kept(tmp_path):
     with store.session("test") as session:
         session.put(b"x")
     assert [(None,)] == rows(store, "SELECT artifacts_sum FROM session")
-    assert "artifacts_sum" in _sql.SESSION_COLUMNS
+    assert "artifacts_sum" in sql.SESSION_COLUMNS

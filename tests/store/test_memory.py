@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from spillstore import Store, _memory, aio
-from spillstore._database import file_system
+from spillstore import Store, aio
+from spillstore.engine.sqlite import tmpfs_root
+from spillstore.engine.sqlite.database import file_system
 from spillstore.exceptions import SpillstoreError, UnsupportedError
 
 pytestmark = pytest.mark.skipif(file_system("/dev/shm") != "tmpfs", reason="there is no /dev/shm")
@@ -106,8 +107,8 @@ def test_the_next_process_removes_what_a_killed_one_left(monkeypatch):
 
 def test_without_memory_it_is_refused(monkeypatch, tmp_path):
     """Where no file system lies in memory the error names the places and the way out."""
-    monkeypatch.setattr(_memory, "_made", None)
-    monkeypatch.setattr(_memory, "file_system", lambda _: "ext4")
+    monkeypatch.setattr(tmpfs_root, "_made", None)
+    monkeypatch.setattr(tmpfs_root, "file_system", lambda _: "ext4")
     with pytest.raises(UnsupportedError, match=r"/dev/shm .* name a folder"):
         Store("memory:")
     assert issubclass(UnsupportedError, SpillstoreError)

@@ -12,7 +12,8 @@ import threading
 import pytest
 from support import NO_FLOORS
 
-from spillstore import Store, _database, aio
+from spillstore import Store, aio
+from spillstore.engine.sqlite import database as _database
 from spillstore.exceptions import UnsupportedError, UsageError
 
 DATA = b"".join(b"line %d\n" % number for number in range(30_000))

@@ -10,7 +10,8 @@ import sqlite3
 import pytest
 from support import NO_FLOORS
 
-from spillstore import Store, _sql
+from spillstore import Store
+from spillstore.engine.sqlite import sql as _sql
 from spillstore.info import Origin
 
 DATA = b"".join(b"line %05d\n" % number for number in range(20_000))

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from spillstore import _locks
+from spillstore.engine.sqlite import owner_locks
 
 
 def run_python(script, *arguments, **options):
@@ -32,8 +32,8 @@ def finish(process):
 OWN = """
 import sys
 from pathlib import Path
-from spillstore import _locks
-owner = _locks.Owner(Path(sys.argv[1]))
+from spillstore.engine.sqlite import owner_locks
+owner = owner_locks.Owner(Path(sys.argv[1]))
 print(owner.name, flush=True)
 sys.stdin.readline()
 """
@@ -44,33 +44,35 @@ def test_an_owner_lives_as_long_as_its_process(tmp_path):
     process = run_python(OWN, tmp_path)
     try:
         name = process.stdout.readline().strip()
-        assert _locks.alive(tmp_path, name)
-        assert [name] == _locks.live_owners(tmp_path)
+        assert owner_locks.alive(tmp_path, name)
+        assert [name] == owner_locks.live_owners(tmp_path)
     finally:
         finish(process)
-    assert not _locks.alive(tmp_path, name)
-    _locks.remove_dead(tmp_path)
+    assert not owner_locks.alive(tmp_path, name)
+    owner_locks.remove_dead(tmp_path)
     assert [] == list(tmp_path.iterdir())
 
 
 def test_asking_does_not_drop_the_askers_own_lock(tmp_path):
     """The trap of POSIX locks: a process that asks about itself stays alive in the eyes of others."""
-    owner = _locks.Owner(tmp_path)
-    assert _locks.alive(tmp_path, owner.name)
-    assert "this process" == _locks.describe(tmp_path, owner.name)
-    _locks.remove_dead(tmp_path)
-    script = "import sys; from pathlib import Path; from spillstore import _locks\nprint(_locks.live_owners(Path(sys.argv[1])))"
+    owner = owner_locks.Owner(tmp_path)
+    assert owner_locks.alive(tmp_path, owner.name)
+    assert "this process" == owner_locks.describe(tmp_path, owner.name)
+    owner_locks.remove_dead(tmp_path)
+    script = "import sys; from pathlib import Path; from spillstore import owner_locks\nprint(owner_locks.live_owners(Path(sys.argv[1])))"
     asker = run_python(script, tmp_path)
     assert f"['{owner.name}']\n" == asker.communicate()[0]
     owner.release()
-    assert [] == _locks.live_owners(tmp_path)
+    assert [] == owner_locks.live_owners(tmp_path)
 
 
 def test_a_reused_pid_confuses_nobody(tmp_path):
     """A dead owner's file that names a living process is still a dead owner's."""
     name = "owner-0123456789abcdef.lock"
-    (tmp_path / name).write_text(json.dumps({"pid": os.getpid(), "host": "h", "boot_id": _locks._boot_id()}))
-    assert not _locks.alive(tmp_path, name)
+    (tmp_path / name).write_text(
+        json.dumps({"pid": os.getpid(), "host": "h", "boot_id": owner_locks._boot_id()})
+    )
+    assert not owner_locks.alive(tmp_path, name)
 
 
 def test_a_child_that_outlives_the_agent_does_not_keep_it_alive(tmp_path):
@@ -91,10 +93,10 @@ def test_a_child_that_outlives_the_agent_does_not_keep_it_alive(tmp_path):
     name = process.stdout.readline().strip()
     children = [int(pid) for pid in process.stdout.readline().split()]
     try:
-        assert _locks.alive(tmp_path, name)
+        assert owner_locks.alive(tmp_path, name)
         process.kill()
         process.wait()
-        assert not _locks.alive(tmp_path, name)
+        assert not owner_locks.alive(tmp_path, name)
         for child in children:
             os.kill(child, 0)  # both still run
     finally:
@@ -118,9 +120,9 @@ def test_a_second_pid_namespace_sees_the_same_owners(plain_store, tmp_path):
     try:
         name = process.stdout.readline().strip()
         assert 1 == json.loads((tmp_path / name).read_text())["pid"]
-        assert _locks.alive(tmp_path, name)
-        own = _locks.Owner(tmp_path)
-        script = "import sys; from pathlib import Path; from spillstore import _locks\nprint(_locks.live_owners(Path(sys.argv[1])))"
+        assert owner_locks.alive(tmp_path, name)
+        own = owner_locks.Owner(tmp_path)
+        script = "import sys; from pathlib import Path; from spillstore import owner_locks\nprint(owner_locks.live_owners(Path(sys.argv[1])))"
         asker = subprocess.run(
             ["unshare", "--pid", "--fork", sys.executable, "-c", script, str(tmp_path)],
             capture_output=True,
@@ -132,7 +134,7 @@ def test_a_second_pid_namespace_sees_the_same_owners(plain_store, tmp_path):
     finally:
         process.communicate("\n")
     deadline = time.monotonic() + 10
-    while _locks.alive(tmp_path, name):
+    while owner_locks.alive(tmp_path, name):
         assert time.monotonic() < deadline
         time.sleep(0.01)
 
@@ -258,10 +260,10 @@ def test_a_claim_that_fails_is_forgotten(tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()
     code = (
-        "import resource, sys; from pathlib import Path; from spillstore import _locks\n"
+        "import resource, sys; from pathlib import Path; from spillstore import owner_locks\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
-        "try:\n    _locks.Owner(Path(sys.argv[1]))\n"
-        "except OSError:\n    print(_locks._held)"
+        "try:\n    owner_locks.Owner(Path(sys.argv[1]))\n"
+        "except OSError:\n    print(owner_locks._held)"
     )
     result = subprocess.run([sys.executable, "-c", code, folder], capture_output=True, text=True, check=True)
     assert "set()\n" == result.stdout
@@ -270,13 +272,13 @@ def test_a_claim_that_fails_is_forgotten(tmp_path):
 
 def test_a_claim_whose_file_cannot_go_is_given_up_all_the_same(tmp_path):
     """Closing raises nothing, and the file that stays is that of an owner who is gone."""
-    before = set(_locks._held)
-    owner = _locks.Owner(tmp_path)
+    before = set(owner_locks._held)
+    owner = owner_locks.Owner(tmp_path)
     (tmp_path / owner.name).unlink()
     (tmp_path / owner.name).mkdir()
     owner.release()
-    assert before == _locks._held
-    assert [] == _locks.live_owners(tmp_path)
+    assert before == owner_locks._held
+    assert [] == owner_locks.live_owners(tmp_path)
 
 
 def test_claims_that_were_never_finished_are_removed(plain_store):
@@ -293,14 +295,14 @@ def test_claims_that_were_never_finished_are_removed(plain_store):
 
 def test_the_dead_of_a_folder_that_went_are_nobodys(tmp_path):
     """An opening beside a deletion: there is nothing to be removed any more."""
-    _locks.remove_dead(tmp_path / "gone")
+    owner_locks.remove_dead(tmp_path / "gone")
 
 
 def test_a_session_that_is_deleted_and_made_anew_while_it_is_opened_is_opened(plain_store, monkeypatch):
     """A folder that goes between two steps of an opening, and is there again when it has failed, is tried again."""
     with plain_store.session("test") as session:
         session.put(b"old")
-    claim = _locks.Owner
+    claim = owner_locks.Owner
     attempts = []
 
     def elsewhere(do):
@@ -317,7 +319,7 @@ def test_a_session_that_is_deleted_and_made_anew_while_it_is_opened_is_opened(pl
         finally:
             elsewhere("Store(sys.argv[1], free_disk_floor=0).session('test').close()")
 
-    monkeypatch.setattr(_locks, "Owner", claim_in_vain)
+    monkeypatch.setattr(owner_locks, "Owner", claim_in_vain)
     with plain_store.session("test") as session:
         assert [] == session.artifacts().items
         session.put(b"new")

@@ -12,12 +12,15 @@ import pytest
 from support import NO_FLOORS, ManualClock
 
 import spillstore
-from spillstore import _codec, _database, _records, _sql, _statements
+from spillstore import _codec, _records
+from spillstore.engine.sqlite import database as _database
+from spillstore.engine.sqlite import sql as _sql
+from spillstore.engine.sqlite import statements as _statements
 from spillstore.exceptions import DiskFullError, IntegrityError, ReadOnlyError, SpillstoreError, StorageError
 
 
 def test_the_rendered_statements_are_those_of_the_schema():
-    """``_sql.py`` is exactly what ``_statements.py`` renders today."""
+    """``sql.py`` is exactly what ``statements.py`` renders today."""
     assert Path(_sql.__file__).read_text() == _statements.render()
 
 

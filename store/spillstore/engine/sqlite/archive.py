@@ -6,7 +6,7 @@ broke off; so none is missing, and none is there twice. The same limits hold as 
 The file lies where nobody else can plant or exchange one, nor a journal beside it. It is opened, used and closed within
 ``using``, by one thread of a process at a time, so no connection to it outlives a call, and nobody opens it by any other
 means: closing any descriptor of a file drops all locks that SQLite holds on it in this process. A fork waits for it, as
-for every use of SQLite (``_forks``).
+for every use of SQLite (``forks``).
 
 A file that is damaged, or that is not ours to use, stops no deletion: it is moved aside under a name that says so, and a
 new one is begun. Earlier versions had one file for all projects, ``audit.db`` in the root; where that is trustworthy it is
@@ -25,20 +25,21 @@ import urllib.parse
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from spillstore import _forks, _sql
 from spillstore import info as infos
-from spillstore._database import SESSION_KEY, translated, translation
-from spillstore._folders import check_own, open_project, open_root
-from spillstore._places import check_beside
-from spillstore._shape import distrust
+from spillstore.engine.sqlite import forks
+from spillstore.engine.sqlite import sql as _sql
+from spillstore.engine.sqlite.database import SESSION_KEY, translated, translation
+from spillstore.engine.sqlite.folders import check_own, open_project, open_root
+from spillstore.engine.sqlite.path_safety import check_beside
+from spillstore.engine.sqlite.schema_check import distrust
 from spillstore.exceptions import IntegrityError, InvalidSettingError, UnsafeRootError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from spillstore._folders import Folder
     from spillstore._records import SessionRow
+    from spillstore.engine.sqlite.folders import Folder
     from spillstore.info import Event, Page
     from spillstore.settings import Settings
 
@@ -152,7 +153,7 @@ def write(
         StorageError: they cannot be kept.
     """
     with (
-        _forks.using,
+        forks.using,
         using,
         translated(f"keeping events in {project / KEPT}"),
         open_root(project.parent) as root,
@@ -272,7 +273,7 @@ def page(
 def _read(project: Path, parameters: Mapping[str, object], settings: Settings) -> list[Any]:
     """A page's rows, from the project's own file; where there is none yet, from that of all projects."""
     with contextlib.ExitStack() as stack:
-        stack.enter_context(_forks.using)
+        stack.enter_context(forks.using)
         stack.enter_context(using)
         try:
             root = stack.enter_context(open_root(project.parent))
@@ -362,7 +363,7 @@ def _is_new(connection: sqlite3.Connection) -> bool:
 
 @lru_cache(maxsize=1)
 def _expected() -> list[tuple[object, ...]]:
-    with _forks.using, contextlib.closing(sqlite3.connect(":memory:")) as connection:
+    with forks.using, contextlib.closing(sqlite3.connect(":memory:")) as connection:
         for statement in _DDL:
             connection.execute(statement)
         return connection.execute(_SCHEMA).fetchall()

@@ -29,7 +29,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, Final
 
-from spillstore import _forks
+from spillstore.engine.sqlite import forks
 from spillstore.exceptions import LockedError, SessionDeletedError, StorageError
 
 if TYPE_CHECKING:
@@ -168,9 +168,9 @@ class Connection(sqlite3.Connection):
         self._wal_file: tuple[int, int] | None = None  # its device and inode
         status = path.stat()
         self.file = (status.st_dev, status.st_ino)
-        _forks.refuse_inherited(self.file, path)
+        forks.refuse_inherited(self.file, path)
         super().__init__(database, *args, **options)
-        _forks.opened(self.file)
+        forks.opened(self.file)
         self._counted = True
 
     def close(self) -> None:
@@ -181,7 +181,7 @@ class Connection(sqlite3.Connection):
             os.close(wal)
         counted, self._counted = self._counted, False
         if counted:
-            _forks.closed(self.file)
+            forks.closed(self.file)
 
     def hold_wal(self) -> None:
         """Open the WAL that is in use, if there is one. Called once the connection has looked into the file."""

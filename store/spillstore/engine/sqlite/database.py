@@ -1,6 +1,6 @@
 """One session file through plain ``sqlite3``: opening, pragmas, transactions, errors.
 
-Statements come from ``_sql.py``. Every foreign exception is turned into one of ours here (``translated``), and every
+Statements come from ``sql.py``. Every foreign exception is turned into one of ours here (``translated``), and every
 write goes through ``write_transaction``: ``BEGIN IMMEDIATE`` at once, because a transaction that reads first and writes
 later fails when another writer came in between. Writers of the store wait for each other at a lock beside SQLite's, with an
 own jittered retry, which cut the worst wait of eight processes from 81 to 28 ms against SQLite's ``busy_timeout``; see
@@ -19,8 +19,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spillstore import _forks, _places, _shape, _sql
-from spillstore._connection import Connection, FileLock, Waiter
+from spillstore.engine.sqlite import forks, path_safety, schema_check, sql
+from spillstore.engine.sqlite.connection import Connection, FileLock, Waiter
 from spillstore.exceptions import (
     DiskFullError,
     IntegrityError,
@@ -117,7 +117,7 @@ def translation(error: sqlite3.Error | UnicodeDecodeError | MemoryError, doing: 
         # SQLite calls damaged, too, what the disk does not give.
         unread = ", or its disk cannot be read" if code == sqlite3.SQLITE_CORRUPT else ""
         return IntegrityError(f"{doing} failed: the session's database is damaged{unread} ({error})")
-    most = f"; a row may have {_shape.MOST_ROW_BYTES} bytes" if code == sqlite3.SQLITE_TOOBIG else ""
+    most = f"; a row may have {schema_check.MOST_ROW_BYTES} bytes" if code == sqlite3.SQLITE_TOOBIG else ""
     what = "there is not enough memory" if isinstance(error, MemoryError) else f"{error}{most}"
     return StorageError(f"{doing} failed: {what}")
 
@@ -125,24 +125,24 @@ def translation(error: sqlite3.Error | UnicodeDecodeError | MemoryError, doing: 
 @lru_cache(maxsize=1)
 def empty_image() -> bytes:
     """An empty database at head, byte for byte; made once a process, because copying it is twice as fast as DDL."""
-    with _forks.using, contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        connection.execute(f"PRAGMA page_size = {_sql.PAGE_SIZE}")
+    with forks.using, contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.execute(f"PRAGMA page_size = {sql.PAGE_SIZE}")
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        connection.execute(f"PRAGMA application_id = {_sql.APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {_sql.SCHEMA_NUMBER}")
-        for statement in _sql.DDL:
+        connection.execute(f"PRAGMA application_id = {sql.APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {sql.SCHEMA_NUMBER}")
+        for statement in sql.DDL:
             connection.execute(statement)
         # The table and the row by which Alembic knows where a file stands.
-        connection.execute(_shape.ALEMBIC_TABLE)
-        connection.execute("INSERT INTO alembic_version VALUES (?)", (_sql.REVISION,))
+        connection.execute(schema_check.ALEMBIC_TABLE)
+        connection.execute("INSERT INTO alembic_version VALUES (?)", (sql.REVISION,))
         return connection.serialize()
 
 
 def new_image(session_row: dict[str, Any], *, wal: bool) -> bytes:
     """The bytes of a new session file that holds its session row and nothing else."""
-    with _forks.using, contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+    with forks.using, contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.deserialize(empty_image())
-        connection.execute(_sql.SESSION_INSERT, session_row)
+        connection.execute(sql.SESSION_INSERT, session_row)
         image = bytearray(connection.serialize())
     image[_WAL_VERSION_OFFSET : _WAL_VERSION_OFFSET + 2] = b"\x02\x02" if wal else b"\x01\x01"
     return bytes(image)
@@ -199,7 +199,7 @@ def connect(
     foreign: bool = False,
     lock: FileLock | None = None,
 ) -> Connection:
-    """A connection with our pragmas. Cost: about 0.5 ms, so connections are kept. The caller is inside ``_forks.using``.
+    """A connection with our pragmas. Cost: about 0.5 ms, so connections are kept. The caller is inside ``forks.using``.
 
     Args:
         path: the file.
@@ -215,7 +215,7 @@ def connect(
         StorageError: the file cannot be opened.
     """
     with translated(f"opening {path}"), contextlib.nullcontext() if lock is None else lock.briefly():
-        _places.check_beside(path, writing=not read_only)
+        path_safety.check_beside(path, writing=not read_only)
         connection = _connect(path, _mode(read_only=read_only, immutable=immutable), settings, lock)
         try:
             _configure(connection, settings, read_only=read_only, mapped=not foreign)
@@ -243,11 +243,11 @@ def _check_nobody_writes(path: Path, error: sqlite3.OperationalError) -> None:
     """
     if getattr(error, "sqlite_errorcode", 0) not in _NO_ROOM:
         raise error
-    from spillstore import _locks  # noqa: PLC0415  # a disk is seldom full
+    from spillstore.engine.sqlite import owner_locks  # noqa: PLC0415  # a disk is seldom full
 
     why = None
-    if owners := _locks.live_owners(path.parent):
-        why = f"{_locks.describe(path.parent, owners[0])} has it open, so it cannot be read without"
+    if owners := owner_locks.live_owners(path.parent):
+        why = f"{owner_locks.describe(path.parent, owners[0])} has it open, so it cannot be read without"
     elif os.path.exists(f"{path}-wal") and os.path.getsize(f"{path}-wal"):  # noqa: PTH110, PTH202  # no suffix of a Path
         why = "its last process died, so what that committed last can only be read with it"
     if why is not None:
@@ -258,17 +258,17 @@ def _check_nobody_writes(path: Path, error: sqlite3.OperationalError) -> None:
 
 
 def connect_alone(path: Path, settings: Settings) -> Connection:
-    """A connection for who must have the file to itself, which makes no file beside it. The caller is inside ``_forks.using``.
+    """A connection for who must have the file to itself, which makes no file beside it. The caller is inside ``forks.using``.
 
     Raises:
         UnsafeRootError: the file, or one beside it, leads elsewhere.
         StorageError: the file cannot be opened. Whether somebody else has it open shows in the first statement.
     """
     with translated(f"opening {path}"):
-        _places.check_beside(path, writing=True)
+        path_safety.check_beside(path, writing=True)
         connection = _connect(path, "rw", settings, None)
         try:
-            _shape.distrust(connection)
+            schema_check.distrust(connection)
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         except BaseException:
             connection.close()
@@ -281,7 +281,7 @@ def _mode(*, read_only: bool, immutable: bool) -> str:
 
 
 def _configure(connection: Connection, settings: Settings, *, read_only: bool, mapped: bool = False) -> None:
-    _shape.distrust(connection)
+    schema_check.distrust(connection)
     connection.execute("PRAGMA schema_version").fetchone()  # the first look at the file; it may fail
     connection.hold_wal()
     if read_only:
@@ -289,7 +289,7 @@ def _configure(connection: Connection, settings: Settings, *, read_only: bool, m
     else:
         connection.execute(f"PRAGMA synchronous = {settings.durability}")
         # The committer checkpoints beside the writers every ``WAL_BYTES``; this is for when it cannot keep up.
-        connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_AT_MOST // _sql.PAGE_SIZE}")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_AT_MOST // sql.PAGE_SIZE}")
         connection.execute(f"PRAGMA journal_size_limit = {_WAL_AT_MOST}")
         connection.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_BYTES // KIB}")
 
@@ -384,6 +384,6 @@ def schema_number(connection: sqlite3.Connection) -> int:
     with translated("reading the schema's version"):
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (number,) = connection.execute("PRAGMA user_version").fetchone()
-    if application != _sql.APPLICATION_ID:
+    if application != sql.APPLICATION_ID:
         raise NotASessionError("the file is a SQLite database, but no Spillstore session")
     return int(number)

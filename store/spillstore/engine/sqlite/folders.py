@@ -19,7 +19,7 @@ import os
 import stat
 from typing import TYPE_CHECKING, Final, Self
 
-from spillstore._places import check_owner, check_private
+from spillstore.engine.sqlite.path_safety import check_owner, check_private
 from spillstore.exceptions import UnsafeRootError
 
 if TYPE_CHECKING:

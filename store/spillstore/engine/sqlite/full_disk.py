@@ -12,11 +12,11 @@ import contextlib
 import logging
 from typing import TYPE_CHECKING
 
-from spillstore import _forks, _locks, _sql
 from spillstore._audit import who
-from spillstore._database import DATABASE, SESSION_KEY, connect_alone, translated
 from spillstore._records import read_session_row
-from spillstore._trash import bury, remove_trash
+from spillstore.engine.sqlite import forks, owner_locks, sql
+from spillstore.engine.sqlite.database import DATABASE, SESSION_KEY, connect_alone, translated
+from spillstore.engine.sqlite.soft_delete import bury, remove_trash
 from spillstore.exceptions import (
     DiskFullError,
     IntegrityError,
@@ -65,10 +65,10 @@ def delete(
     """
     _refuse_held(folder, expected[0])  # at once; whoever holds it has it open
     try:
-        with _forks.using, contextlib.closing(connect_alone(folder / DATABASE, settings)) as connection:
+        with forks.using, contextlib.closing(connect_alone(folder / DATABASE, settings)) as connection:
             with translated(f"deleting {folder}"):
                 connection.execute("BEGIN EXCLUSIVE")
-                row = connection.execute(_sql.SESSION_GET, {"session_key": SESSION_KEY}).fetchone()
+                row = connection.execute(sql.SESSION_GET, {"session_key": SESSION_KEY}).fetchone()
             session = read_session_row(row, key)
             if (session.session_id, session.project_id) != expected:
                 raise IntegrityError(
@@ -77,7 +77,7 @@ def delete(
             _refuse_held(folder, session.session_id)
             kept: Rows = []
             if settings.audit_keep:
-                from spillstore._kept import rows_of  # noqa: PLC0415  # few keep them
+                from spillstore.engine.sqlite.archive import rows_of  # noqa: PLC0415  # few keep them
 
                 kept = [*rows_of(connection, session)]
             gone = bury(folder, session.uid)
@@ -94,8 +94,8 @@ def delete(
 
 
 def _refuse_held(folder: Path, session_id: str) -> None:
-    if owners := _locks.live_owners(folder):
-        held = ", ".join(_locks.describe(folder, name) for name in owners)
+    if owners := owner_locks.live_owners(folder):
+        held = ", ".join(owner_locks.describe(folder, name) for name in owners)
         raise SessionBusyError(
             f"session {session_id!r} is held by {held}, and the disk has no room to record that it is deleted; close it "
             "first, or free some space"
@@ -104,7 +104,7 @@ def _refuse_held(folder: Path, session_id: str) -> None:
 
 def _keep(project: Path, session: SessionRow, kept: Rows, settings: Settings, now_us: int) -> None:
     """Keep the events of a session, and that it was deleted, now that its own space is free."""
-    from spillstore._kept import write  # noqa: PLC0415  # few keep them
+    from spillstore.engine.sqlite.archive import write  # noqa: PLC0415  # few keep them
 
     newest = max((row[3] for some in kept for row in some if isinstance(row[3], int)), default=0)
     names = (session.uid, session.session_id, session.project_id)

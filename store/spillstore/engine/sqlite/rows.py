@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING, Any, Final
 
-from spillstore import _sql
+from spillstore.engine.sqlite import sql as _sql
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -166,9 +166,7 @@ class SessionRows(sqlite3.Connection):
 
     def drop_chunks(self, artifact_key: int, first: int, end: int) -> None:
         """Remove chunks."""
-        self.execute(
-            _sql.CHUNKS_DROP, {**_KEY, "artifact_key": artifact_key, "first": first, "last": end}
-        )
+        self.execute(_sql.CHUNKS_DROP, {**_KEY, "artifact_key": artifact_key, "first": first, "last": end})
 
     def append_events(self, events: Sequence[NewEvent]) -> None:
         """Write events, with keys that follow the largest one."""

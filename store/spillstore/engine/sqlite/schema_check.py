@@ -16,7 +16,7 @@ import sqlite3
 from functools import lru_cache
 from typing import Final
 
-from spillstore import _sql
+from spillstore.engine.sqlite import sql as _sql
 from spillstore.exceptions import IntegrityError
 from spillstore.settings import KIB, MIB
 

@@ -15,8 +15,8 @@ import logging
 import os
 from typing import TYPE_CHECKING, Final
 
-from spillstore._database import translated
-from spillstore._folders import open_root, project_of
+from spillstore.engine.sqlite.database import translated
+from spillstore.engine.sqlite.folders import open_root, project_of
 from spillstore.exceptions import StorageError
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Rendered from ``_schema.py`` and ``_statements.py``; a test keeps them equal. Do not edit."""
+"""Rendered from ``schema.py`` and ``statements.py``; a test keeps them equal. Do not edit."""
 
 # fmt: off
 

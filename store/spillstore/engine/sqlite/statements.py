@@ -1,10 +1,10 @@
 """Every statement of the store, written once as SQLAlchemy Core, run two ways.
 
 Importing SQLAlchemy costs 300 ms and running a look-up through it four times what ``sqlite3`` takes. So the statements
-are written here, against ``_schema.py``, and rendered into plain strings in ``_sql.py``, which is all that a local file
+are written here, against ``schema.py``, and rendered into plain strings in ``sql.py``, which is all that a local file
 needs; a test renders them again and compares. A server engine will execute the statements of this module themselves.
 
-Render with ``python -m spillstore._statements > store/spillstore/_sql.py``.
+Render with ``python -m spillstore.engine.sqlite.statements > store/spillstore/engine/sqlite/sql.py``.
 
 Query shapes were chosen by measurement. A look-up is ``counter < k ORDER BY counter DESC, seq DESC LIMIT 1`` on an
 index that ends in ``seq``, because one line may span 100,000 chunks, all with the same counter. Ranges are bounded on
@@ -21,8 +21,8 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from spillstore import _schema
-from spillstore._schema import artifact, chunk, event, session
+from spillstore.engine.sqlite import schema
+from spillstore.engine.sqlite.schema import artifact, chunk, event, session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -305,13 +305,13 @@ def render_sql(name: str, statement: ClauseElement) -> str:
 def render_ddl() -> list[str]:
     """The statements that make an empty database, in order."""
     out = []
-    for table in _schema.metadata.sorted_tables:
+    for table in schema.metadata.sorted_tables:
         out.append(" ".join(str(CreateTable(table).compile(dialect=_NAMED)).split()))
         out += [
             " ".join(str(CreateIndex(index).compile(dialect=_NAMED)).split())
             for index in sorted(table.indexes, key=lambda index: str(index.name))
         ]
-    return [*out, *_schema.VIEWS]
+    return [*out, *schema.VIEWS]
 
 
 _NAMED = sqlite.dialect(paramstyle="named")
@@ -324,16 +324,16 @@ def _columns(name: str, columns: Sequence[sa.Column[Any]]) -> list[str]:
 
 
 def render() -> str:
-    """The text of ``_sql.py``."""
+    """The text of ``sql.py``."""
     lines = [
-        '"""Rendered from ``_schema.py`` and ``_statements.py``; a test keeps them equal. Do not edit."""',
+        '"""Rendered from ``schema.py`` and ``statements.py``; a test keeps them equal. Do not edit."""',
         "",
         "# fmt: off",
         "",
-        f"SCHEMA_NUMBER = {_schema.SCHEMA_NUMBER}",
-        f'REVISION = "{_schema.REVISION}"',
-        f"APPLICATION_ID = {_schema.APPLICATION_ID}",
-        f"PAGE_SIZE = {_schema.PAGE_SIZE}",
+        f"SCHEMA_NUMBER = {schema.SCHEMA_NUMBER}",
+        f'REVISION = "{schema.REVISION}"',
+        f"APPLICATION_ID = {schema.APPLICATION_ID}",
+        f"PAGE_SIZE = {schema.PAGE_SIZE}",
         "",
         "DDL = (",
         *(f"    {_quoted(text)}," for text in render_ddl()),

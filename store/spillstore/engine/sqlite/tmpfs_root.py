@@ -20,15 +20,15 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from spillstore import _locks
-from spillstore._database import file_system, translated
-from spillstore._folders import open_root
-from spillstore._trash import remove_at_exit
+from spillstore.engine.sqlite import owner_locks
+from spillstore.engine.sqlite.database import file_system, translated
+from spillstore.engine.sqlite.folders import open_root
+from spillstore.engine.sqlite.soft_delete import remove_at_exit
 from spillstore.exceptions import UnsafeRootError, UnsupportedError
 from spillstore.settings import KIB
 
 if TYPE_CHECKING:
-    from spillstore._folders import Folder
+    from spillstore.engine.sqlite.folders import Folder
     from spillstore.settings import Settings
 
 _PREFIX = "spillstore-"
@@ -40,7 +40,7 @@ _guard = threading.Lock()  # protects _made
 class _Made(NamedTuple):
     pid: int
     folder: Path
-    owner: _locks.Owner  # held as long as the process lives
+    owner: owner_locks.Owner  # held as long as the process lives
     share: int
 
 
@@ -63,7 +63,7 @@ def memory_root() -> tuple[Path, int]:
                 found = os.statvfs(parent)
                 folder = Path(tempfile.mkdtemp(prefix=_prefix(), dir=parent))
                 remove_at_exit(folder)
-                owner = _locks.Owner(folder)
+                owner = owner_locks.Owner(folder)
             share = max(found.f_bavail * found.f_frsize // _SHARE, _LEAST)
             _made = _Made(os.getpid(), folder, owner, share)
         return _made.folder, _made.share
@@ -110,8 +110,8 @@ def _is_dead(within: Folder, name: str) -> bool:
         if status.st_uid != os.getuid() or stat.S_IMODE(status.st_mode) != stat.S_IRWXU:
             return False
         # Without a file of an owner, its process is about to write one.
-        owned = any(_locks.is_owner_name(each) for each in folder.names())
-        return owned and not _locks.live_owners(folder.path)
+        owned = any(owner_locks.is_owner_name(each) for each in folder.names())
+        return owned and not owner_locks.live_owners(folder.path)
     return False
 
 

@@ -23,17 +23,17 @@ import stat
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from spillstore import _forks, _locks, _sql
-from spillstore._database import DATABASE, empty_image, translated
-from spillstore._folders import project_of
 from spillstore._ids import ID_FILE, needs_id_file
-from spillstore._trash import GONE, TORN
+from spillstore.engine.sqlite import forks, owner_locks, sql
+from spillstore.engine.sqlite.database import DATABASE, empty_image, translated
+from spillstore.engine.sqlite.folders import project_of
+from spillstore.engine.sqlite.soft_delete import GONE, TORN
 from spillstore.exceptions import NotASessionError, SessionBusyError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from spillstore._folders import Folder
+    from spillstore.engine.sqlite.folders import Folder
 
 _SECTOR: Final = 512  # the least that a disk writes at once
 _OURS: Final = re.compile(rf"{re.escape(DATABASE)}(-wal|-shm|-journal)?|\.?owner-[0-9a-f]{{16}}\.lock")
@@ -100,9 +100,9 @@ def _look(session: Folder, *, failed: bool) -> _Found:
             raise NotASessionError(
                 f"{session.path} holds {name!r} and no session; move that away, or use another session id"
             )
-    if owners := _locks.live_owners(session.path):
+    if owners := owner_locks.live_owners(session.path):
         raise SessionBusyError(
-            f"the file of {session.path} is gone, and {_locks.describe(session.path, owners[0])} uses it; end that first"
+            f"the file of {session.path} is gone, and {owner_locks.describe(session.path, owners[0])} uses it; end that first"
         )
     journals = (session.stat(name) for name in _JOURNALS)
     return _Found(torn=True, holds=any(found is not None and found.st_size for found in journals))
@@ -121,7 +121,7 @@ def _is_torn(session: Folder, size: int) -> bool:
         sector, wanted = data[at : at + _SECTOR], whole[at : at + _SECTOR]
         if not any(sector):
             lacks = lacks or any(wanted)
-        elif at // _sql.PAGE_SIZE + 1 not in _own_pages() and _same(sector, at) != _same(
+        elif at // sql.PAGE_SIZE + 1 not in _own_pages() and _same(sector, at) != _same(
             wanted[: len(sector)], at
         ):
             return False
@@ -140,7 +140,7 @@ def _same(sector: bytes, at: int) -> bytes:
 @lru_cache(maxsize=1)
 def _own_pages() -> frozenset[int]:
     """The pages of a new file that differ from session to session."""
-    with _forks.using, contextlib.closing(sqlite3.connect(":memory:")) as connection:
+    with forks.using, contextlib.closing(sqlite3.connect(":memory:")) as connection:
         connection.deserialize(empty_image())
         rows = connection.execute("SELECT rootpage FROM sqlite_master WHERE tbl_name = 'session'").fetchall()
     return frozenset(page for (page,) in rows)

@@ -13,8 +13,8 @@ import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
 
-from spillstore import _locks
-from spillstore._database import translated
+from spillstore.engine.sqlite import owner_locks
+from spillstore.engine.sqlite.database import translated
 from spillstore.exceptions import SessionBusyError, StorageError
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ def check_unused(path: Path) -> None:
     Raises:
         SessionBusyError: it names them.
     """
-    if others := _locks.live_owners(path.parent):
-        who = ", ".join(_locks.describe(path.parent, name) for name in others)
+    if others := owner_locks.live_owners(path.parent):
+        who = ", ".join(owner_locks.describe(path.parent, name) for name in others)
         raise SessionBusyError(f"{path} must be upgraded and is held by {who}; close it there first")
 
 
