@@ -28,27 +28,9 @@ from spillstore._digests import keyed_digest, stored_algorithm
 from spillstore._eviction import EVICT, Evictor
 from spillstore._freshness import check_sum
 from spillstore._pipeline import BATCH_BYTES, PUMP_SECONDS, SLICE, Batch, Ending, Item, Pipeline
-from spillstore._plausible import is_count
 from spillstore._recorder import Recorder
-from spillstore._records import (
-    ArtifactRow,
-    SessionRow,
-    read_artifact_row,
-    read_session_row,
-)
-from spillstore.engine.sqlite import forks, owner_locks, sql
-from spillstore.engine.sqlite.connection import FileLock, StaleError
-from spillstore.engine.sqlite.database import (
-    SESSION_KEY,
-    WAL_BYTES,
-    connect,
-    read_transaction,
-    schema_number,
-    translated,
-    write_transaction,
-)
-from spillstore.engine.sqlite.schema_check import check_schema
-from spillstore.engine.sqlite.soft_delete import bury
+from spillstore._validation import is_count, read_artifact_row, read_session_row
+from spillstore.engine.errors import NotStoredError, translated
 from spillstore.exceptions import (
     ArtifactNotFoundError,
     ClosedError,
@@ -59,8 +41,6 @@ from spillstore.exceptions import (
     QuotaError,
     RateLimitError,
     ReadOnlyError,
-    SchemaTooNewError,
-    SchemaTooOldError,
     SessionBusyError,
     SessionDeletedError,
     SpillstoreError,
@@ -71,17 +51,16 @@ from spillstore.observers import Happening, TellingLock, wanted
 from spillstore.settings import KIB
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from spillstore._clock import Clock
-    from spillstore.engine.sqlite.connection import Connection
+    from spillstore._records import ArtifactRow, SessionRow
+    from spillstore.engine.base import SessionBackend, Snapshot, Transaction
     from spillstore.settings import Settings
 
 _log = logging.getLogger("spillstore")
-_IDLE_READERS = 4
-_READER_PATIENCE = 2.0  # seconds that who only reads waits for the write lock, to record what it has read
 _PURGE_CHUNKS = 512
 _FULL_QUEUES = (
     4  # artifacts that are written at once and may each have ``queue_bytes`` waiting; more of them share that
@@ -96,9 +75,6 @@ _LIMITS: dict[type[SpillstoreError], str] = {
     DiskFullError: "free_disk_floor",
     StoreQuotaError: "store_quota",
 }
-_PAGES_FACTOR = 1.125  # pages that chunks take, to their stored bytes, at most
-_PAGES_BESIDES = 32 * 1024  # what else a commit of one artifact takes in pages, at most
-_ROWS_BYTES = 80 * 1024  # about what a commit of one artifact takes in the WAL besides its chunks
 
 
 class _FilledError(Exception):
@@ -110,43 +86,39 @@ class Engine:
 
     def __init__(
         self,
-        path: Path,
+        store: SessionBackend,
         settings: Settings,
         clock: Clock,
         *,
-        read_only: bool,
-        immutable: bool = False,
         foreign: bool = False,
         key: bytes | None = None,
         expected: tuple[str, str | None] | None = None,
     ) -> None:
-        """Open a session's file.
+        """Take hold of a session that was opened.
 
         Args:
-            path: the file.
+            store: where its rows are.
             settings: what is in force.
             clock: where to read the time.
-            read_only: claim and write nothing.
-            immutable: besides, nobody else writes to it, so no lock and no file beside it is needed.
-            foreign: besides, it is in no store of ours, and who reads it is not recorded there.
+            foreign: it is in no store of ours, and who reads it is not recorded there.
             key: the store's digest key.
-            expected: the ids of the session and its project that the file must hold; None for any.
+            expected: the ids that the session and its project must have; None for any.
+
+        Raises:
+            SessionDeletedError: the session was deleted.
+            IntegrityError: it is another one, or its row is damaged.
         """
-        self.path = path
-        self.folder = path.parent
+        self.store = store
         self.settings = settings
         self.clock = clock
-        self.read_only = read_only
         self.users = 0  # Session objects; protected by the store's registry
         self._pid = os.getpid()
-        self._immutable = immutable
         self._foreign = foreign
         self._key = key
         self._expected = expected
         self._make_locks()
         self.audit = Audit(settings, clock, self._flush_events, self._commit.tell, foreign=foreign)
         self._flushing = threading.Lock()  # one writes the events of a reader at a time
-        self._owner: owner_locks.Owner | None = None
         self._pipelines: list[Pipeline] = []
         self._ready_bytes = 0
         self._committer: threading.Thread | None = None
@@ -154,69 +126,41 @@ class Engine:
         self._hurried = False  # it is not to wait for its next tick
         self._stopping = False
         self._gone: SpillstoreError | None = None
-        self._readers: list[Connection] = []
-        self._writer: Connection | None = None
-        self._checkpointer: Connection | None = None  # for the thread that does nothing else
-        self._file_lock = FileLock(path)
-        self._wal_bytes = 0  # about what was committed since the last checkpoint; protected by _guard
-        with forks.using:
+        with store.using:
             try:
                 self._open()
             except BaseException:
-                self._close_files()
+                store.close()
                 raise
             _engines.add(self)
-            forks.holders.add(self)
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it may only be read."""
+        return self.store.read_only
 
     def _open(self) -> None:
         if self.read_only:
-            connection = self._connect(read_only=True)
-            self._readers.append(connection)
-            self._check_schema(connection)
-            with read_transaction(connection, "opening the session"):
-                self.row = self._session_row(connection)
-                self.check_fresh(connection)
+            with self.store.snapshot("opening the session") as rows:
+                self.row = self._session_row(rows)
+                self.check_fresh(rows)
         else:
-            with translated(f"claiming {self.folder}"):
-                self._owner = owner_locks.Owner(self.folder)
-            self._writer = connection = self._connect(read_only=False)
-            self._file_lock.anchor(connection)
-            self._check_schema(connection)
-            self._take_over(connection)
+            self._take_over()
         self.audit.session = self.row.session_id
-        self._file = connection.file
+        self.store.uid = self.row.uid
         if not self.still_there():  # deleted, by its rename alone, while this waited for its lock
             raise SessionDeletedError("the session was deleted")
 
     def _make_locks(self) -> None:
-        self._commit = _CommitLock()
-        self._checkpointing = threading.Lock()  # taken under _commit or alone
+        self._commit = _CommitLock(self.store.using)
         self._guard = threading.Lock()
         self._changed = threading.Condition(self._guard)  # a batch is ready or committed, or will never be
         self._room = threading.Condition(self._guard)  # for writers: in a queue, or there will never be any
         self._tick = threading.Condition(self._guard)  # for the committer alone
 
-    def close_connections(self) -> None:
-        """Close what is kept open, while nobody uses it. Before a fork, so that a child inherits nothing of SQLite."""
-        self._file_lock.weigh_anchor()
-        with self._file_lock.briefly():
-            for connection in self._taken_connections():
-                connection.close()
-        self._file_lock.close()
-
-    def _taken_connections(self) -> list[Connection]:
-        """All connections that are kept open; the engine forgets them.
-
-        The last one to be closed must be one that can write: it brings the WAL into the file and removes it.
-        """
-        kept = (*self._readers, self._checkpointer, self._writer)
-        self._readers.clear()
-        self._writer = self._checkpointer = None
-        return [connection for connection in kept if connection is not None]
-
     def disown(self) -> None:
         """In a forked child: refuse everything. The locks are new, since their holders may not exist here."""
-        self._file_lock.close()  # if a fork could not: its locks would outlive the parent here
+        self.store.disown()
         self._make_locks()
         self._flushing = threading.Lock()
         self.audit = Audit(self.settings, self.clock, self._flush_events, self._commit.tell, foreign=True)
@@ -224,87 +168,53 @@ class Engine:
 
     # --- opening and closing ----------------------------------------------------------------------------
 
-    def _connect(self, *, read_only: bool) -> Connection:
-        return connect(
-            self.path,
-            self.settings,
-            read_only=read_only,
-            immutable=self._immutable,
-            foreign=self._foreign,
-            lock=None if self._foreign or self._immutable else self._file_lock,
-        )
-
-    def _check_schema(self, connection: sqlite3.Connection) -> None:
-        number = schema_number(connection)
-        if number > sql.SCHEMA_NUMBER:
-            raise SchemaTooNewError(
-                f"{self.path} has schema {number} and this version knows {sql.SCHEMA_NUMBER}; read it with a newer "
-                "Spillstore"
-            )
-        if number < sql.SCHEMA_NUMBER:
-            raise SchemaTooOldError(
-                f"{self.path} has schema {number}, older than {sql.SCHEMA_NUMBER}; open it once for writing"
-            )
-        with translated(f"reading the schema of {self.path}"):
-            check_schema(connection)
-
     def still_there(self) -> bool:
-        """Whether the session's path still leads to the file that this engine holds."""
-        try:
-            status = self.path.stat()
-        except OSError:  # it is gone, or cannot be reached any more: who opens it anew is told why
-            return False
-        return self._gone is None and (status.st_dev, status.st_ino) == self._file
+        """Whether the session is still the one that this engine holds."""
+        return self._gone is None and self.store.still_there()
 
-    def _take_over(self, connection: Connection) -> None:
+    def _take_over(self) -> None:
         """Read the session's row under the write lock, and finish what dead owners left.
 
-        The write lock orders this against a deletion: either the deleter sees our claim, or we see its tombstone.
+        The write lock orders this against a deletion: either the deleter sees our claim, or we see that it is deleted.
         """
-        with write_transaction(connection, self.settings.busy_timeout, "opening the session"):
-            self.row = self._session_row(connection)
-            if self.row.deleted_us is not None:
-                raise SessionDeletedError("the session was deleted")
+        with self.store.transaction("opening the session") as tx:
+            self.row = self._session_row(tx)
             self.audit.session = self.row.session_id
-            self.check_fresh(connection)
-            self._recorder = Recorder(self.row, self.folder, self.settings, self.clock, self.audit)
-            self._evictor = Evictor(self._recorder, self.settings)
-            unfinished = self._unfinished(connection)
+            self.check_fresh(tx)
+            self._recorder = Recorder(self.row, self.settings, self.clock, self.audit)
+            self._evictor = Evictor(self.store, self._recorder, self.settings)
+            unfinished = self._unfinished(tx)
             for record in unfinished:
-                if record.state == "open" and not owner_locks.alive(self.folder, record.owner):
-                    self._recorder.interrupt(connection, record, "its process ended")
+                if record.state == "open" and not self.store.alive(record.owner):
+                    self._recorder.interrupt(tx, record, "its process ended")
         self._recorder.tell_recorded()
-        owner_locks.remove_dead(self.folder)
+        self.store.remove_dead()
         for record in unfinished:
             if record.state == "deleted":
                 self._purge(record)
 
-    def _unfinished(self, connection: sqlite3.Connection) -> list[ArtifactRow]:
-        rows = connection.execute(sql.ARTIFACTS_UNFINISHED, {"session_key": SESSION_KEY}).fetchall()
-        return [read_artifact_row(row, self.row.digest_algorithm) for row in rows]
+    def _unfinished(self, rows: Snapshot) -> list[ArtifactRow]:
+        return [read_artifact_row(row, self.row.digest_algorithm) for row in rows.unfinished()]
 
-    def _session_row(self, connection: sqlite3.Connection) -> SessionRow:
+    def _session_row(self, rows: Snapshot) -> SessionRow:
         with translated("reading the session"):
-            row = read_session_row(
-                connection.execute(sql.SESSION_GET, {"session_key": SESSION_KEY}).fetchone(), self._key
-            )
+            row = read_session_row(rows.session_row(), self._key)
         if self._expected is not None and self._expected != (row.session_id, row.project_id):
             raise IntegrityError(
-                f"{self.path} holds session {row.session_id!r} of project {row.project_id!r}: a file of another place, "
+                f"{self.store.path} holds session {row.session_id!r} of project {row.project_id!r}: a file of another place, "
                 "moved, copied or linked here; Store.open_file reads it"
             )
         return row
 
-    def check_fresh(self, connection: sqlite3.Connection) -> None:
+    def check_fresh(self, rows: Snapshot) -> None:
         """With a digest key: that no artifact's row was put back or taken away. Inside a transaction.
 
         Raises:
             IntegrityError: one was.
         """
-        row = self._session_row(connection)
+        row = self._session_row(rows)
         if row.digest_algorithm.key is not None:
-            rows = connection.execute(sql.ARTIFACT_DIGESTS, {"session_key": SESSION_KEY}).fetchall()
-            check_sum(row.digest_algorithm, row.artifacts_sum, (digest for (digest,) in rows))
+            check_sum(row.digest_algorithm, row.artifacts_sum, rows.artifact_digests())
 
     def check_key(self, key: bytes | None) -> None:
         """That whoever wants to share this engine has the same digest key.
@@ -331,140 +241,71 @@ class Engine:
         self.audit.close()
         with self._guard:
             self._gone = self._gone or ClosedError("the session was closed; open it again with Store.session")
-        self._close_files()
+        self._close_store()
         _engines.discard(self)
 
-    def _close_files(self) -> None:
-        with forks.using, self._commit, self._checkpointing:
-            self.close_connections()
-        if self._owner is not None:
-            self._owner.release()
-            self._owner = None
+    def _close_store(self) -> None:
+        with self.store.using, self._commit:
+            self.store.close()
 
     def check_usable(self) -> None:
         """Raise what makes this engine useless: closed, deleted, or inherited by a fork, which ``disown`` has noted."""
         if self._gone is not None:
             raise self._gone
 
-    def _writable(self) -> Connection:
-        """The write connection, opened anew after a fork; the caller holds ``_commit``."""
+    def _refuse_reader(self) -> None:
+        """Raise where nothing may be written."""
         self.check_usable()
         if self.read_only:
             raise ReadOnlyError("the session was opened for reading; open it with read_only=False to write")
-        if self._writer is None:
-            self._writer = self._connect_again(read_only=False)
-            self._file_lock.anchor(self._writer)
-        return self._writer
-
-    def _renewed(self) -> Connection:
-        """A write connection in place of one whose WAL was removed; the caller holds ``_commit`` and the file's lock.
-
-        Nothing is lost: who removed the WAL had copied it into the file, or else the stale connection does so when it is
-        closed; and we have committed into no other since.
-        """
-        self._file_lock.weigh_anchor()
-        with self._checkpointing:
-            stale = self._taken_connections()
-        for connection in stale:
-            connection.close()
-        return self._writable()
-
-    def _connect_again(self, *, read_only: bool) -> Connection:
-        """One more connection to this session's file.
-
-        Raises:
-            SessionDeletedError: it is gone, or the path leads to another file: a later session, or a copy.
-        """
-        try:
-            connection = self._connect(read_only=read_only)
-        except StorageError:
-            if self.path.exists():
-                raise
-        else:
-            try:
-                if connection.file == self._file and self._session_row(connection).uid == self.row.uid:
-                    return connection
-            except BaseException:
-                connection.close()
-                raise
-            connection.close()
-        self._gone = SessionDeletedError(
-            f"session {self.row.session_id!r} was deleted, or its file exchanged, by another program"
-        )
-        raise self._gone
-
-    @property
-    def owner_name(self) -> str:
-        """The file name of this process's claim."""
-        return self._owner.name if self._owner else ""
 
     # --- reading ----------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def reader(self) -> Iterator[Connection]:
-        """A connection for reading, from a small pool."""
-        connection = self.borrow()
-        try:
-            if connection.is_stale():
-                connection = self.exchange(connection)
-            with translated("reading"):
-                yield connection
-        finally:
-            self.give_back(connection)
+    def reader(self) -> Iterator[Snapshot]:
+        """Rows for reading, each call on its own snapshot."""
+        with self._noting_deletion(), self.store.reader() as rows:
+            yield rows
 
-    def borrow(self) -> Connection:
-        """``reader`` without what costs a tenth of a small read; to be given back by the same thread.
+    @contextlib.contextmanager
+    def snapshot(self, doing: str) -> Iterator[Snapshot]:
+        """Rows for reading, all calls on one snapshot."""
+        with self._noting_deletion(), self.store.snapshot(doing) as rows:
+            yield rows
 
-        Where the WAL was removed it shows what was there before that. Who finds nothing, or damage, asks ``is_stale``.
-        """
-        forks.using.__enter__()
+    def borrow(self) -> Snapshot:
+        """``reader`` without what costs a tenth of a small read; the same thread gives it back to ``store``."""
+        self.check_usable()
         try:
-            self.check_usable()
-            try:
-                return self._readers.pop()
-            except IndexError:
-                return self._connect_again(read_only=True)
-        except BaseException:
-            forks.using.__exit__()
+            return self.store.borrow()
+        except SessionDeletedError as error:
+            self._gone = self._gone or error
             raise
 
-    def exchange(self, stale: Connection) -> Connection:
-        """A new connection in place of one that was borrowed."""
-        fresh = self._connect_again(read_only=True)
-        stale.close()
-        return fresh
-
-    def give_back(self, connection: Connection) -> None:
-        """Return what ``borrow`` gave, with no transaction open."""
+    @contextlib.contextmanager
+    def _noting_deletion(self) -> Iterator[None]:
+        self.check_usable()
         try:
-            if len(self._readers) < _IDLE_READERS and self._gone is None:
-                self._readers.append(connection)
-            else:
-                connection.close()
-        finally:
-            forks.using.__exit__()
+            yield
+        except SessionDeletedError as error:
+            self._gone = self._gone or error
+            raise
 
-    def artifact_row(self, connection: sqlite3.Connection, artifact_id: str) -> ArtifactRow:
+    def artifact_row(self, rows: Snapshot, artifact_id: str) -> ArtifactRow:
         """The verified row of an artifact; its state is ``interrupted`` if its owner is gone.
 
         Raises:
             ArtifactNotFoundError: there is none of that id.
         """
-        row = connection.execute(
-            sql.ARTIFACT_GET, {"session_key": SESSION_KEY, "artifact_id": artifact_id}
-        ).fetchone()
+        row = rows.artifact_row(artifact_id)
         record = None if row is None else read_artifact_row(row, self.row.digest_algorithm)
         if record is None or record.state == "deleted":
-            raise self._evicted(connection, artifact_id) or self.not_found(artifact_id)
+            raise self._evicted(rows, artifact_id) or self.not_found(artifact_id)
         return self.with_derived_state(record)
 
     def with_derived_state(self, record: ArtifactRow) -> ArtifactRow:
         """``interrupted`` is what an open artifact is whose owner died; the next writer makes it permanent."""
-        if (
-            record.state == "open"
-            and record.owner != self.owner_name
-            and not owner_locks.alive(self.folder, record.owner)
-        ):
+        if record.state == "open" and record.owner != self.store.owner and not self.store.alive(record.owner):
             return record._replace(state="interrupted", reason="its process ended")
         return record
 
@@ -474,13 +315,9 @@ class Engine:
             f"no artifact {artifact_id!r} in session {self.row.session_id!r}; Session.artifacts() lists what there is"
         )
 
-    def _evicted(self, connection: sqlite3.Connection, artifact_id: str) -> ArtifactNotFoundError | None:
+    def _evicted(self, rows: Snapshot, artifact_id: str) -> ArtifactNotFoundError | None:
         """The error for an artifact that had to make room, or None if it is not gone for that."""
-        found = connection.execute(
-            sql.EVENTS_OF_ARTIFACT,
-            {"session_key": SESSION_KEY, "artifact_id": artifact_id, "kind": EVICT, "limit": 1},
-        ).fetchone()
-        if found is None:
+        if not rows.events_of(artifact_id, EVICT, 1):
             return None
         return ArtifactNotFoundError(
             f"artifact {artifact_id!r} was evicted from session {self.row.session_id!r}, which was full; make its output "
@@ -505,15 +342,13 @@ class Engine:
             detail: of the event, besides the source.
         """
         self._start_committer()
-        with self._commit, self._recording("creating an artifact") as connection:
-            self._recorder.refuse_deleted(connection)
+        with self._commit, self._recording("creating an artifact") as tx:
             with self.limits(source):
-                self._recorder.refuse_full_disk()
-                self._recorder.refuse_rate(connection)
-            (key,) = connection.execute(sql.SESSION_NEXT_KEY, {"session_key": SESSION_KEY}).fetchone()
-            row = self._recorder.insert(connection, make_row(key, self.owner_name))
+                self.store.check_room()
+                self._recorder.refuse_rate(tx)
+            row = self._recorder.insert(tx, make_row(tx.next_artifact_key(), self.store.owner))
             self._recorder.event(
-                connection, "create", row.artifact_id, {"source": row.source, **detail}, row.tool_call_id
+                tx, "create", row.artifact_id, {"source": row.source, **detail}, row.tool_call_id
             )
         pipeline = make_pipeline(row)
         with self._guard:
@@ -842,22 +677,8 @@ class Engine:
             return any(pipeline.ready for pipeline in self._pipelines)
 
     def _checkpoint(self) -> None:
-        """Copy the WAL into the database on a connection of its own: no caller waits for it, nor it for them.
-
-        What fails here is tried again, and raised, by the commit that finds the WAL at its limit.
-        """
-        with (
-            forks.using,
-            self._checkpointing,
-            contextlib.suppress(SpillstoreError),
-            translated("checkpointing"),
-        ):
-            if self._gone is not None or self._stopping:
-                return
-            with self._file_lock.briefly():
-                if self._checkpointer is None:
-                    self._checkpointer = self._connect(read_only=False)
-                self._checkpointer.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        """On a thread of its own: no caller waits for it, nor it for them."""
+        self.store.maintain(lambda: self._gone is None and not self._stopping)
 
     def _commit_through(self, pipeline: Pipeline, number: int) -> None:
         """Return when the batch of that number is committed; raise what kept it from being."""
@@ -911,16 +732,11 @@ class Engine:
         finally:
             with self._guard:
                 self._ready_bytes -= sum(batch.raw_bytes for _, batches in work for batch in batches)
-                if locked is None:
-                    self._wal_bytes += sum(
-                        _ROWS_BYTES + batch.stored_bytes for _, batches in work for batch in batches
-                    )
-                checkpoint = self._wal_bytes >= WAL_BYTES and not self._stopping
-                self._wal_bytes = 0 if checkpoint else self._wal_bytes
                 self._changed.notify_all()
                 if any(pipeline.waiting for pipeline, _ in work):
                     self._room.notify_all()
-        if checkpoint:
+        stored = [batch.stored_bytes for _, batches in work for batch in batches]
+        if locked is None and self.store.committed(sum(stored), len(stored)) and not self._stopping:
             _workers.submit_slow(self._checkpoint)
         return locked
 
@@ -954,7 +770,7 @@ class Engine:
             try:
                 self._store_once(work)
             except (
-                StaleError
+                NotStoredError
             ):  # the WAL was taken away: nothing of this was stored, and what was before is in the file
                 if attempt == _ATTEMPTS - 1:
                     raise
@@ -963,11 +779,10 @@ class Engine:
 
     def _store_once(self, work: list[tuple[Pipeline, list[Batch]]]) -> None:
         if self.settings.session_policy == "evict":
-            connection = self._writable()
-            self._write_events(connection)  # they say what was read
+            self._write_events(self._recording("recording events"), self._recorder)  # they say what was read
             new = sum(batch.stored_bytes for _, batches in work for batch in batches)
-            pages = int(_PAGES_FACTOR * new) + _PAGES_BESIDES * len(work)
-            while self._evictor.make_room(connection, pages):
+            pages = self.store.space_for(new, len(work))
+            while self._evictor.make_room(pages):
                 try:
                     self._store_batches(work, pages)
                 except _FilledError:
@@ -986,14 +801,13 @@ class Engine:
             _FilledError: there is no room for so many bytes of pages any more.
         """
         began = time.perf_counter()
-        with self.audit.taken() as entries, self._recording("storing") as connection:
-            if pages is not None and self._evictor.is_full(connection, pages):
+        with self.audit.taken() as entries, self._recording("storing") as tx:
+            if pages is not None and self._evictor.is_full(tx, pages):
                 raise _FilledError
-            self._recorder.refuse_deleted(connection)
             with self.limits(work[0][0].row.source):
-                self._recorder.refuse_full_disk()
-            self._recorder.events(connection, entries)
-            stored = [self._recorder.store(connection, pipeline, batches) for pipeline, batches in work]
+                self.store.check_room()
+            self._recorder.events(tx, entries)
+            stored = [self._recorder.store(tx, pipeline, batches) for pipeline, batches in work]
         for (pipeline, batches), now in zip(work, stored, strict=True):
             pipeline.row = now.row
             pipeline.partial_size = now.partial_size
@@ -1021,47 +835,41 @@ class Engine:
         self._commit.tell(Happening("commit", detail, self.row.session_id, None, seconds), work[0][0].context)
 
     @contextlib.contextmanager
-    def _recording(self, doing: str, *, patient: bool = True) -> Iterator[Connection]:
+    def _recording(self, doing: str, *, patient: bool = True) -> Iterator[Transaction]:
         """A transaction; what is recorded in it is told when it has been committed. The caller holds ``_commit``."""
-        writer, timeout = self._writable(), self.settings.busy_timeout
-        with (
-            self._recorder.telling(),
-            write_transaction(writer, timeout, doing, patient=patient, renew=self._renewed) as connection,
-        ):
-            yield connection
+        self._refuse_reader()
+        with self._recorder.telling(), self.store.transaction(doing, patient=patient) as tx:
+            yield tx
 
     def _record_failure(self, pipeline: Pipeline, error: SpillstoreError) -> None:
         """Best effort: what cannot be recorded now is derived once this process is gone. The caller holds ``_commit``."""
         if pipeline.row.state != "open":
             return
         with contextlib.suppress(SpillstoreError):
-            with self._recording("recording a failure", patient=False) as connection:
-                self._recorder.refuse_deleted(connection)
-                row = self._recorder.interrupt(connection, pipeline.row, str(error), pipeline.actor)
+            with self._recording("recording a failure", patient=False) as tx:
+                row = self._recorder.interrupt(tx, pipeline.row, str(error), pipeline.actor)
             pipeline.row = row
 
     # --- ending and deleting ----------------------------------------------------------------------------
 
     def end_session(self) -> None:
         """Record that the session has ended."""
-        with self._commit, self._recording("ending the session") as connection:
-            self._recorder.refuse_deleted(connection)
-            self._update_session(connection, ended_us=self._recorder.now_us())
-            self._recorder.event(connection, "end", None, {})
+        with self._commit, self._recording("ending the session") as tx:
+            self._update_session(tx, ended_us=self._recorder.now_us())
+            self._recorder.event(tx, "end", None, {})
 
     def record(self, kind: str, artifact_id: str, detail: dict[str, object]) -> None:
         """Write an event. Where only reading was asked for, it is tried on a connection of its own, and no more."""
 
-        def write(writer: Connection, recorder: Recorder) -> None:
-            with recorder.telling(), self._writing(writer, "recording an event") as connection:
-                recorder.refuse_deleted(connection)
-                recorder.write_event(connection, kind, artifact_id, detail)
+        def write(transaction: AbstractContextManager[Transaction], recorder: Recorder) -> None:
+            with transaction as tx:
+                recorder.write_event(tx, kind, artifact_id, detail)
 
         if self.read_only:
             self._write_beside(write)
             return
         with self._commit:
-            write(self._writable(), self._recorder)
+            write(self._recording("recording an event"), self._recorder)
 
     def _flush_events(self) -> None:
         """Write what the audit holds. Never raises: what cannot be written waits, or is dropped where it never can."""
@@ -1071,36 +879,24 @@ class Engine:
                     self._write_beside(self._write_events)
             else:
                 with self._commit:
-                    self._write_events(self._writable())
+                    self._write_events(self._recording("recording events"), self._recorder)
         except Exception as error:  # noqa: BLE001  # it runs on threads that must go on
             if isinstance(error, (ClosedError, ForkError, ReadOnlyError, SessionDeletedError)):
                 self.audit.drop()
             _log.debug("events not recorded", extra=self._failure(error))
 
-    def _write_events(self, writer: Connection, recorder: Recorder | None = None) -> None:
-        recorder = recorder or self._recorder
-        with self.audit.taken() as entries, self._writing(writer, "recording events") as connection:
-            recorder.refuse_deleted(connection)
-            recorder.events(connection, entries)
+    def _write_events(self, transaction: AbstractContextManager[Transaction], recorder: Recorder) -> None:
+        with self.audit.taken() as entries, transaction as tx:
+            recorder.events(tx, entries)
 
-    def _writing(self, connection: Connection, doing: str) -> contextlib.AbstractContextManager[Connection]:
-        """A transaction on the write connection, or on one that is there for this alone."""
-        timeout = self.settings.busy_timeout
-        if self.read_only:
-            return write_transaction(connection, min(timeout, _READER_PATIENCE), doing)
-        return write_transaction(connection, timeout, doing, renew=self._renewed)
-
-    def _write_beside(self, write: Callable[[Connection, Recorder], None]) -> None:
-        """Write as who only reads, on a connection of its own; where that cannot be, nothing is recorded any more."""
+    def _write_beside(self, write: Callable[[AbstractContextManager[Transaction], Recorder], None]) -> None:
+        """Write as who only reads; where that cannot be, nothing is recorded any more."""
         if self._foreign or self._pid != os.getpid():
             return
-        recorder = Recorder(self.row, self.folder, self.settings, self.clock, self.audit)
+        recorder = Recorder(self.row, self.settings, self.clock, self.audit)
         try:
-            with (
-                forks.using,
-                contextlib.closing(self._connect_again(read_only=False)) as connection,
-            ):
-                write(connection, recorder)
+            with recorder.telling():
+                write(self.store.transaction_beside("recording events"), recorder)
         except LockedError as error:
             _log.debug("events not recorded yet", extra=self._failure(error))
         except SpillstoreError as error:  # a file, a folder or a disk that cannot be written
@@ -1118,15 +914,12 @@ class Engine:
 
     def delete_artifact(self, artifact_id: str, *, why: str = "deleted") -> None:
         """Make an artifact unreadable at once, then free its space in small steps."""
-        with self._commit, self._recording("deleting an artifact") as connection:
-            self._recorder.refuse_deleted(connection)
-            row = self.artifact_row(connection, artifact_id)
+        with self._commit, self._recording("deleting an artifact") as tx:
+            row = self.artifact_row(tx, artifact_id)
             if row.state == "open" and why == "deleted":
                 raise SessionBusyError(f"artifact {artifact_id} is being written; close its writer first")
-            row = self._recorder.update(connection, row._replace(state="deleted"))
-            self._recorder.event(
-                connection, "delete", artifact_id, {"kept": row.kept, "why": why}, row.tool_call_id
-            )
+            row = self._recorder.update(tx, row._replace(state="deleted"))
+            self._recorder.event(tx, "delete", artifact_id, {"kept": row.kept, "why": why}, row.tool_call_id)
         self._purge(row)
 
     def _purge(self, row: ArtifactRow) -> None:
@@ -1150,26 +943,22 @@ class Engine:
 
     def _purge_some(self, row: ArtifactRow, most: int) -> bool:
         """Free ``most`` chunks, or the row when there are none; whether there are more."""
-        key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
         with self._commit:
-            with self._writing(self._writable(), "freeing space") as connection:
-                first = connection.execute(sql.CHUNK_FIRST, key).fetchone()[0]
+            with self._recording("freeing space") as tx:
+                first = tx.first_chunk(row.artifact_key)
                 left = first is not None
                 if left and not is_count(first):
                     raise IntegrityError(f"a chunk of {row.artifact_id} has no place: {repr(first)[:30]}")
-                if left:
-                    connection.execute(sql.CHUNKS_DROP, {**key, "first": first, "last": first + most})
+                if first is not None:
+                    tx.drop_chunks(row.artifact_key, first, first + most)
                 else:
-                    self._recorder.remove(connection, row)
-            with translated("freeing space"):
-                # A script, because execute() takes one step of this statement, and each step frees one page.
-                connection.executescript("PRAGMA incremental_vacuum")
+                    self._recorder.remove(tx, row)
+            self.store.release_space()
         return left
 
     def _checkpoint_freed(self) -> None:
-        # Not beside the committer's checkpoint: SQLite lets one of the two go without having done anything.
-        with self._commit, self._checkpointing, translated("freeing space"):
-            self._writable().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        with self._commit:
+            self.store.settle()
 
     def delete_session(self, *, force: bool, unused_since: float | None = None) -> Path:
         """Tombstone, then rename out of sight; returns where the folder lies now.
@@ -1184,34 +973,23 @@ class Engine:
         with self._commit:
             with self._guard:
                 writing = len(self._pipelines)
-            with self._recording("deleting the session") as connection:
-                self._recorder.refuse_deleted(connection)
-                others = owner_locks.live_owners(self.folder, but=self.owner_name)
+            with self._recording("deleting the session") as tx:
+                others = self.store.others()
                 if (others or writing) and not force:
-                    who = (
-                        ", ".join(owner_locks.describe(self.folder, name) for name in others)
-                        or "an open writer here"
-                    )
+                    who = ", ".join(others) or "an open writer here"
                     raise SessionBusyError(
                         f"session {self.row.session_id!r} is held by {who}; close it, or force the deletion"
                     )
                 if unused_since is not None:
-                    since = {
-                        "session_key": SESSION_KEY,
-                        "since_us": int(unused_since * 1e6),
-                        "until_us": self._recorder.now_us(),  # what the future holds is no use of a moment ago
-                    }
-                    (uses,) = connection.execute(sql.EVENTS_OF_USE_SINCE, since).fetchone()
-                    (begun,) = connection.execute(sql.ARTIFACTS_CREATED_SINCE, since).fetchone()
-                    if uses or begun:
+                    since_us = int(unused_since * 1e6)
+                    until_us = self._recorder.now_us()  # what the future holds is no use of a moment ago
+                    if tx.uses(since_us, until_us) or tx.artifacts_created(since_us, until_us):
                         raise SessionBusyError(f"session {self.row.session_id!r} was used a moment ago")
-                self._update_session(connection, deleted_us=self._recorder.now_us())
+                self._update_session(tx, deleted_us=self._recorder.now_us())
                 if self.settings.audit_keep:
-                    self._keep_events(connection)
-            gone = bury(self.folder, self.row.uid)
+                    self._keep_events(tx)
+            gone = self.store.remove(self.row.uid)
             self.audit.tell("delete_session", {})
-            if self._owner is not None:
-                self._owner.moved(gone)
             self._gone = SessionDeletedError(f"session {self.row.session_id!r} was deleted")
             error = self._gone
         with self._guard:
@@ -1226,40 +1004,41 @@ class Engine:
         _engines.discard(self)
         return gone
 
-    def _keep_events(self, connection: sqlite3.Connection) -> None:
-        """Copy the events of a session that goes; its folder is that of a store's project."""
-        with translated("keeping events"):  # an import opens files
-            from spillstore.engine.sqlite.archive import keep  # noqa: PLC0415  # few keep them
-
+    def _keep_events(self, tx: Transaction) -> None:
+        """Copy the events of a session that goes."""
         with self.audit.taken() as entries:
-            self._recorder.events(connection, entries)
+            self._recorder.events(tx, entries)
             if self.audit.wants("delete_session"):
-                self._recorder.record(connection, "delete_session", None, {})
-        keep(connection, self.row, self.folder.parent, self.settings, self._recorder.now_us())
+                self._recorder.record(tx, "delete_session", None, {})
+        self.store.archive_events(tx, self.row, self._recorder.now_us())
 
     def abandon(self) -> None:
         """Close the files of a deleted session."""
         self.audit.drop()
-        self._close_files()
+        self._close_store()
 
-    def _update_session(self, connection: sqlite3.Connection, **changes: int) -> None:
-        self.row = self._session_row(connection)._replace(**changes).sealed()  # type: ignore[arg-type]  # two int columns
-        connection.execute(sql.SESSION_UPDATE, self.row.parameters())
+    def _update_session(self, tx: Transaction, **changes: int) -> None:
+        self.row = self._session_row(tx)._replace(**changes).sealed()  # type: ignore[arg-type]  # two int columns
+        tx.update_session(self.row)
 
 
 # --- the end of the process, and its children -------------------------------------------------------------
 
 
 class _CommitLock(TellingLock):
-    """Taken by who uses the write connection, which a fork waits for."""
+    """Taken by who writes rows, inside what a fork waits for."""
+
+    def __init__(self, using: contextlib.AbstractContextManager[None]) -> None:
+        super().__init__()
+        self._using = using
 
     def __enter__(self) -> None:
-        forks.using.__enter__()
+        self._using.__enter__()
         super().__enter__()
 
     def released(self) -> None:
         """It was let go, and nothing was told yet."""
-        forks.using.__exit__()
+        self._using.__exit__(None, None, None)
 
 
 _engines: set[Engine] = set()
@@ -1289,7 +1068,7 @@ def held() -> Held:
 
 def is_open(path: Path) -> bool:
     """Whether this process has a session's file open."""
-    return any(engine.path == path for engine in list(_engines))
+    return any(engine.store.path == path for engine in list(_engines))
 
 
 def drain() -> None:

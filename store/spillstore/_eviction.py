@@ -14,15 +14,13 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from spillstore._records import read_artifact_row
-from spillstore.engine.sqlite import sql
-from spillstore.engine.sqlite.database import SESSION_KEY, translated, write_transaction
+from spillstore._validation import read_artifact_row
 from spillstore.exceptions import IntegrityError
 
 if TYPE_CHECKING:
     from spillstore._recorder import Recorder
     from spillstore._records import ArtifactRow
-    from spillstore.engine.sqlite.connection import Connection
+    from spillstore.engine.base import SessionBackend, Snapshot
     from spillstore.settings import Settings
 
 EVICT = "evict"  # the kind of the event
@@ -33,7 +31,8 @@ _CANDIDATES = 256
 class Evictor:
     """Makes room in one session. Whoever calls holds the engine's ``_commit``, and no transaction."""
 
-    def __init__(self, recorder: Recorder, settings: Settings) -> None:
+    def __init__(self, store: SessionBackend, recorder: Recorder, settings: Settings) -> None:
+        self._store = store
         self._recorder = recorder
         self._settings = settings
         self._row: ArtifactRow | None = None  # marked; its chunks from _next on are still there
@@ -41,7 +40,7 @@ class Evictor:
         self._queue: deque[tuple[str, bool]] = deque()  # ids, and whether somebody has read them
         self._damaged: set[str] = set()  # evidence, and nobody could say what went
 
-    def make_room(self, connection: Connection, new_bytes: int) -> bool:
+    def make_room(self, new_bytes: int) -> bool:
         """Evict until so many bytes fit into the session's quota; False if nothing is left that may go.
 
         Cost where there is room: two look-ups. Else a look at every artifact, and what is dropped.
@@ -50,54 +49,46 @@ class Evictor:
             SessionDeletedError, LockedError, StorageError: it cannot be done.
         """
         self._queue.clear()
-        while self.is_full(connection, new_bytes):
-            if self._row is None and not self._mark_next(connection):
+        while True:
+            with self._store.reader() as rows:
+                if not self.is_full(rows, new_bytes):
+                    return True
+            if self._row is None and not self._mark_next():
                 return False
-            self._drop_some(connection)
-        return True
+            self._drop_some()
 
-    def is_full(self, connection: Connection, new_bytes: int) -> bool:
+    def is_full(self, rows: Snapshot, new_bytes: int) -> bool:
         """Whether so many bytes do not fit."""
-        with translated("measuring the session"):
-            return self._recorder.used(connection) + new_bytes > self._settings.session_quota
+        return rows.used() + new_bytes > self._settings.session_quota
 
-    def _mark_next(self, connection: Connection) -> bool:
+    def _mark_next(self) -> bool:
         """Choose an artifact and mark it; False if there is none."""
         while True:
             if not self._queue:
-                with translated("choosing what to evict"):
-                    found = connection.execute(
-                        sql.ARTIFACTS_TO_EVICT, {"session_key": SESSION_KEY, "limit": _CANDIDATES}
-                    ).fetchall()
+                with self._store.reader() as rows:
+                    found = rows.to_evict(_CANDIDATES)
                 self._queue.extend((name, bool(read)) for name, read in found if name not in self._damaged)
                 if not self._queue:
                     return False
             artifact_id, was_read = self._queue.popleft()
             try:
-                self._mark(connection, artifact_id, was_read=was_read)
+                self._mark(artifact_id, was_read=was_read)
             except IntegrityError as error:
                 self._damaged.add(artifact_id)
                 self._recorder.tell("unevictable", artifact_id, {"error": type(error).__name__})
             if self._row is not None:
                 return True
 
-    def _mark(self, connection: Connection, artifact_id: str, *, was_read: bool) -> None:
+    def _mark(self, artifact_id: str, *, was_read: bool) -> None:
         """Take it out of sight, unless another process was first."""
-        busy_timeout = self._settings.busy_timeout
-        with (
-            self._recorder.telling(),
-            write_transaction(connection, busy_timeout, "evicting an artifact"),
-        ):
-            self._recorder.refuse_deleted(connection)
-            found = connection.execute(
-                sql.ARTIFACT_GET, {"session_key": SESSION_KEY, "artifact_id": artifact_id}
-            ).fetchone()
+        with self._recorder.telling(), self._store.transaction("evicting an artifact") as tx:
+            found = tx.artifact_row(artifact_id)
             if found is None:
                 return
             row = read_artifact_row(found, self._recorder.session.digest_algorithm)
             if row.state == "deleted":
                 return
-            row = self._recorder.update(connection, row._replace(state="deleted"))
+            row = self._recorder.update(tx, row._replace(state="deleted"))
             detail: dict[str, object] = {
                 "why": "session_quota",
                 "quota": self._settings.session_quota,
@@ -106,18 +97,16 @@ class Evictor:
                 "read": was_read,
             }
             # Whatever is audited: who looks for it is to be told.
-            self._recorder.write_event(connection, EVICT, artifact_id, detail, row.tool_call_id)
+            self._recorder.write_event(tx, EVICT, artifact_id, detail, row.tool_call_id)
         self._row, self._next = row, 0
 
-    def _drop_some(self, connection: Connection) -> None:
+    def _drop_some(self) -> None:
         """Drop the next chunks of what is marked; another process may have dropped them before."""
         row = self._row
         assert row is not None, "make_room has marked one"
-        key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
         following = self._next + _STEP_CHUNKS
-        with write_transaction(connection, self._settings.busy_timeout, "freeing space"):
-            self._recorder.refuse_deleted(connection)
-            connection.execute(sql.CHUNKS_DROP, {**key, "first": self._next, "last": following})
+        with self._store.transaction("freeing space") as tx:
+            tx.drop_chunks(row.artifact_key, self._next, following)
             if following >= row.chunks:
-                self._recorder.remove(connection, row)
+                self._recorder.remove(tx, row)
         self._row, self._next = (None, 0) if following >= row.chunks else (row, following)

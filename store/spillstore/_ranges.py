@@ -1,6 +1,6 @@
 """Ranges out of chunks: lines, bytes and times, of either stream or both, holes and all.
 
-Every function here works on one connection and one artifact row, so that a bounded read sees one snapshot. The cost of
+Every function here works on one snapshot and one artifact row. The cost of
 a read is the chunks that hold its answer, plus at most one at each end that only holds the line end before it; what is
 stored besides never matters. Nothing is returned from a chunk whose digest, position and counters were not checked.
 
@@ -18,16 +18,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from spillstore import _codec
 from spillstore._records import COMBINED
 from spillstore._sequence import FETCH, Sequence
-from spillstore.engine.sqlite import sql
 from spillstore.exceptions import DroppedRangeError, IntegrityError, RangeError, RangeTooLargeError
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterator
 
     from spillstore._codec import ChunkRow
     from spillstore._digests import Algorithm
     from spillstore._records import ArtifactRow, Hole, View
+    from spillstore.engine.base import Snapshot
     from spillstore.info import Holes
 
 _STEPS = 4096, 512  # bytes
@@ -77,7 +76,7 @@ class RangeReader:
 
     def __init__(
         self,
-        connection: sqlite3.Connection,
+        snapshot: Snapshot,
         record: ArtifactRow,
         algorithm: Algorithm,
         view: View,
@@ -86,7 +85,7 @@ class RangeReader:
         if holes not in {"raise", "skip"}:
             raise RangeError(f'holes must be "raise" or "skip", not {holes!r}')
         self.record = record
-        self._sequence = Sequence(connection, record, algorithm)
+        self._sequence = Sequence(snapshot, record, algorithm)
         self._view = view
         self._skip = holes == "skip"
         self._hole = self._sequence.hole
@@ -154,8 +153,7 @@ class RangeReader:
         there to the first chunk of ``end_us`` or later, which is fetched for this alone, meets the gap.
         """
         first, last = (
-            self._sequence.locate(sql.TIME_COMBINED, time_us) if time_us else None
-            for time_us in (start_us, end_us)
+            self._sequence.before_time(time_us) if time_us else None for time_us in (start_us, end_us)
         )
         begin, size = (0, 0) if first is None else view.place(first, self.record.chunk_size)[:2]
         wanted = 0 if last is None else sum(view.place(last, self.record.chunk_size)[:2])
@@ -239,7 +237,7 @@ class RangeReader:
             return 0
         if count > self.record.view_line_ends(self._view):
             return self._size
-        row = self._sequence.locate(self._view.line_sql, count)
+        row = self._sequence.before_line(self._view, count)
         if row is not None:
             block = self._block(row)
             if self._ends_in(block, count):

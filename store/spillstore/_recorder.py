@@ -1,14 +1,13 @@
 """What is written inside a transaction: batches, the end of an artifact, its hole, events, limits.
 
 Nothing here takes a lock, begins or ends a transaction, or knows of threads; the engine does. Each method works on the
-write connection, inside a transaction that the caller holds. Who observes is told of an event when that is committed.
+rows of a session, inside a transaction that the caller holds. Who observes is told of an event when that is committed.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore import _codec
@@ -18,21 +17,16 @@ from spillstore._digests import new_digest
 from spillstore._freshness import changed_sum
 from spillstore._records import COMBINED, VIEWS, ArtifactRow, Hole, HoleSpan, SessionRow, View
 from spillstore._sequence import Sequence
-from spillstore.engine.sqlite import sql
-from spillstore.engine.sqlite.database import SESSION_KEY, translated
+from spillstore.engine.base import NewEvent
 from spillstore.exceptions import (
-    DiskFullError,
     IntegrityError,
     RateLimitError,
-    SessionDeletedError,
     SessionQuotaError,
     SpillstoreError,
 )
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
     from spillstore._audit import Audit, Entry
     from spillstore._chunker import Totals
@@ -40,6 +34,7 @@ if TYPE_CHECKING:
     from spillstore._codec import ChunkRow
     from spillstore._digests import Hash
     from spillstore._pipeline import Batch, Ending, Pipeline
+    from spillstore.engine.base import Transaction
     from spillstore.settings import Settings
 
 _RENUMBER_CHUNKS = 64
@@ -65,11 +60,8 @@ class Stored(NamedTuple):
 class Recorder:
     """Writes rows of one session."""
 
-    def __init__(
-        self, session: SessionRow, folder: Path, settings: Settings, clock: Clock, audit: Audit
-    ) -> None:
+    def __init__(self, session: SessionRow, settings: Settings, clock: Clock, audit: Audit) -> None:
         self.session = session
-        self._folder = folder
         self._settings = settings
         self._clock = clock
         self._audit = audit
@@ -100,50 +92,47 @@ class Recorder:
         """Microseconds since 1970-01-01 UTC."""
         return int(self._clock.time() * 1e6)
 
-    def update(self, connection: sqlite3.Connection, row: ArtifactRow) -> ArtifactRow:
+    def update(self, tx: Transaction, row: ArtifactRow) -> ArtifactRow:
         """Store an artifact's row with its digest."""
         row = row.sealed(self.session.digest_algorithm)
-        self._sum_up(connection, row.artifact_key, row.digest)
-        connection.execute(sql.ARTIFACT_UPDATE, row.parameters())
+        self._sum_up(tx, row.artifact_key, row.digest)
+        tx.update_artifact(row)
         return row
 
-    def insert(self, connection: sqlite3.Connection, row: ArtifactRow) -> ArtifactRow:
+    def insert(self, tx: Transaction, row: ArtifactRow) -> ArtifactRow:
         """Store the row of a new artifact with its digest."""
         row = row.sealed(self.session.digest_algorithm)
-        self._sum_up(connection, row.artifact_key, row.digest)
-        connection.execute(sql.ARTIFACT_INSERT, row.parameters())
+        self._sum_up(tx, row.artifact_key, row.digest)
+        tx.insert_artifact(row)
         return row
 
-    def remove(self, connection: sqlite3.Connection, row: ArtifactRow) -> None:
+    def remove(self, tx: Transaction, row: ArtifactRow) -> None:
         """Forget an artifact whose chunks are gone."""
-        self._sum_up(connection, row.artifact_key, None)
-        connection.execute(
-            sql.ARTIFACT_REMOVE, {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
-        )
+        self._sum_up(tx, row.artifact_key, None)
+        tx.remove_artifact(row.artifact_key)
 
-    def _sum_up(self, connection: sqlite3.Connection, artifact_key: int, new: bytes | None) -> None:
+    def _sum_up(self, tx: Transaction, artifact_key: int, new: bytes | None) -> None:
         """Bring the session's sum over its artifacts up to date, before a row changes; only with a digest key."""
         algorithm = self.session.digest_algorithm
         if algorithm.key is None:
             return
-        key = {"session_key": SESSION_KEY, "artifact_key": artifact_key}
-        found = connection.execute(sql.ARTIFACT_DIGEST, key).fetchone()
-        session = SessionRow(*connection.execute(sql.SESSION_GET, key).fetchone())
-        session = session._replace(digest_algorithm=algorithm)
+        before = tx.artifact_digest(artifact_key)
+        row = tx.session_row()
+        if row is None:
+            raise IntegrityError("the session's row is missing")
+        session = SessionRow(*row)._replace(digest_algorithm=algorithm)
         if session.computed_digest() != session.digest:
             raise IntegrityError("the session's row is damaged: its digest does not match")
-        total = changed_sum(algorithm, session.artifacts_sum, None if found is None else found[0], new)
-        connection.execute(sql.SESSION_UPDATE, session._replace(artifacts_sum=total).sealed().parameters())
+        total = changed_sum(algorithm, session.artifacts_sum, before, new)
+        tx.update_session(session._replace(artifacts_sum=total).sealed())
 
     def interrupt(
-        self, connection: sqlite3.Connection, row: ArtifactRow, reason: str, actor: str | None = None
+        self, tx: Transaction, row: ArtifactRow, reason: str, actor: str | None = None
     ) -> ArtifactRow:
         """Mark an artifact as interrupted."""
-        row = self.update(
-            connection, row._replace(state="interrupted", reason=reason, ended_us=self.now_us())
-        )
+        row = self.update(tx, row._replace(state="interrupted", reason=reason, ended_us=self.now_us()))
         self.event(
-            connection,
+            tx,
             "interrupt",
             row.artifact_id,
             {"reason": reason},
@@ -153,54 +142,53 @@ class Recorder:
         )
         return row
 
-    def store(self, connection: sqlite3.Connection, pipeline: Pipeline, batches: list[Batch]) -> Stored:
+    def store(self, tx: Transaction, pipeline: Pipeline, batches: list[Batch]) -> Stored:
         """Write one artifact's batches inside the transaction; the pipeline learns of it when that is committed."""
         row, partial_size = pipeline.row, pipeline.partial_size
         chunk_digests = pipeline.chunk_digests
         filled = [batch for batch in batches if batch.rows]
         rows = _final_rows(filled)
         try:
-            self.refuse_quota(connection, sum(chunk.stored_size for chunk in rows))
+            self.refuse_quota(tx, sum(chunk.stored_size for chunk in rows))
         except SessionQuotaError as error:
             self.limit(
-                connection,
+                tx,
                 row,
                 "session_quota",
                 row.kept + sum(chunk.size for chunk in rows),
                 self._settings.session_quota,
                 pipeline.actor,
             )
-            row = self.interrupt(connection, row, str(error), pipeline.actor)
+            row = self.interrupt(tx, row, str(error), pipeline.actor)
             return Stored(row, partial_size, chunk_digests, error)
         if rows:
             whole = row.hole is None
-            row = self._insert(connection, row, rows, filled[-1].totals, partial_size)
+            row = self._insert(tx, row, rows, filled[-1].totals, partial_size)
             if whole and row.hole is not None:
-                self.limit(connection, row, "artifact_limit", row.size, row.size_limit, pipeline.actor)
+                self.limit(tx, row, "artifact_limit", row.size, row.size_limit, pipeline.actor)
             partial_size = rows[-1].stored_size if filled[-1].partial else None
             chunk_digests = chunk_digests.copy()  # the transaction may come to nothing
             for chunk in rows[:-1] if filled[-1].partial else rows:
                 chunk_digests.update(chunk.digest)
         row = row._replace(received=batches[-1].received)
         if (ending := batches[-1].ending) is not None:
-            row = self._end(connection, row, ending, chunk_digests.digest(), pipeline.actor)
+            row = self._end(tx, row, ending, chunk_digests.digest(), pipeline.actor)
         if row != pipeline.row:
-            row = self.update(connection, row)
+            row = self.update(tx, row)
         return Stored(row, partial_size, chunk_digests, None)
 
     def _insert(
         self,
-        connection: sqlite3.Connection,
+        tx: Transaction,
         row: ArtifactRow,
         rows: list[ChunkRow],
         totals: Totals,
         partial_size: int | None,
     ) -> ArtifactRow:
         """Insert chunks, in place of the unfinished one if there is one; returns the artifact's new counters."""
-        key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
         stored_size = row.stored_size
         if partial_size is not None:
-            connection.execute(sql.CHUNKS_DROP, {**key, "first": rows[0].seq, "last": rows[0].seq + 1})
+            tx.drop_chunks(row.artifact_key, rows[0].seq, rows[0].seq + 1)
             stored_size -= partial_size
         kept = totals.size - (row.size - row.kept)
         row = row._replace(
@@ -215,13 +203,13 @@ class Recorder:
             line_flags=totals.line_flags,
         )
         if row.policy == "roll" and kept > row.size_limit:
-            row, stored_size, rows = self._roll(connection, row._replace(stored_size=stored_size), rows)
-        _insert_chunks(connection, row.artifact_key, rows)
+            row, stored_size, rows = self._roll(tx, row._replace(stored_size=stored_size), rows)
+        tx.insert_chunks(row.artifact_key, rows)
         return row._replace(stored_size=stored_size + sum(chunk.stored_size for chunk in rows))
 
     def _end(
         self,
-        connection: sqlite3.Connection,
+        tx: Transaction,
         row: ArtifactRow,
         ending: Ending,
         chunks_digest: bytes,
@@ -233,22 +221,20 @@ class Recorder:
         if renumber and row.hole is not None:
             newline, renumber = "lf", False  # nobody can tell any more how many CRs the dropped middle held
         if renumber:
-            row = self._renumber(connection, row)
+            row = self._renumber(tx, row)
         if renumber or row.hole is not None:  # chunks went or changed since their digests were taken
-            chunks_digest = self.chunks_digest(connection, row)
+            chunks_digest = self.chunks_digest(tx, row)
         kind = "seal" if ending.state == "sealed" else "interrupt"
         detail: dict[str, object] = {"size": row.size, "received": row.received}
         if ending.reason is not None:
             detail["reason"] = ending.reason
         if row.policy == "stop" and row.received > row.size_limit:
-            self.limit(connection, row, "artifact_limit", row.received, row.size_limit, actor)
+            self.limit(tx, row, "artifact_limit", row.received, row.size_limit, actor)
         if ending.redactions:
             redacted: dict[str, object] = {"tool": row.source, "counts": ending.redactions}
             secrets = {"secrets": sum(ending.redactions.values())}
-            self.event(
-                connection, "redaction", row.artifact_id, redacted, row.tool_call_id, actor, told=secrets
-            )
-        self.event(connection, kind, row.artifact_id, detail, row.tool_call_id, actor, told=_sizes(row))
+            self.event(tx, "redaction", row.artifact_id, redacted, row.tool_call_id, actor, told=secrets)
+        self.event(tx, kind, row.artifact_id, detail, row.tool_call_id, actor, told=_sizes(row))
         return row._replace(
             state=ending.state,
             reason=ending.reason,
@@ -259,14 +245,13 @@ class Recorder:
             chunks_digest=chunks_digest,
         )
 
-    def chunks_digest(self, connection: sqlite3.Connection, row: ArtifactRow) -> bytes:
+    def chunks_digest(self, tx: Transaction, row: ArtifactRow) -> bytes:
         """The digest over the digests of all chunks present, in order."""
         total = new_digest(self.session.digest_algorithm)
-        key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
         hole = row.parsed_hole()
         dropped = range(0) if hole is None else range(hole.first_seq, hole.last_seq)
         present = (seq for seq in range(row.chunks) if seq not in dropped)
-        for seq, digest in connection.execute(sql.CHUNK_DIGESTS, key):
+        for seq, digest in tx.chunk_digests(row.artifact_key):
             if (expected := next(present, None)) != seq:
                 raise IntegrityError(
                     f"chunk {expected} of {row.artifact_id} is missing, and chunk {seq} stands there"
@@ -277,12 +262,12 @@ class Recorder:
         return total.digest()
 
     def _roll(
-        self, connection: sqlite3.Connection, row: ArtifactRow, rows: list[ChunkRow]
+        self, tx: Transaction, row: ArtifactRow, rows: list[ChunkRow]
     ) -> tuple[ArtifactRow, int, list[ChunkRow]]:
         """Drop whole chunks between the head and the tail until the artifact is within its limit.
 
         Args:
-            connection: inside the transaction.
+            tx: the transaction.
             row: the artifact with its new counters.
             rows: chunks that are about to be inserted; what falls into the hole at once never reaches the disk.
 
@@ -296,38 +281,34 @@ class Recorder:
         last = (
             start - (row.size_limit - row.kept) // row.chunk_size
         )  # that is, start + ceil(excess / chunk_size)
-        begin = None if hole else fresh.get(first) or self._chunk(connection, row, first)
-        newest = fresh.get(last - 1) or self._chunk(connection, row, last - 1)
-        after = fresh.get(last) or self._chunk(connection, row, last)
+        begin = None if hole else fresh.get(first) or self._chunk(tx, row, first)
+        newest = fresh.get(last - 1) or self._chunk(tx, row, last - 1)
+        after = fresh.get(last) or self._chunk(tx, row, last)
         grown = _hole(row, hole, (first, last), begin, newest, after)
-        key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key, "first": start, "last": last}
-        (stored,) = connection.execute(sql.CHUNKS_STORED, key).fetchone()
-        connection.execute(sql.CHUNKS_DROP, key)
+        stored = tx.stored_size(row.artifact_key, start, last)
+        tx.drop_chunks(row.artifact_key, start, last)
         kept = row.kept - (last - start) * row.chunk_size
         remaining = [chunk for chunk in rows if not first <= chunk.seq < last]
         return row._replace(kept=kept, hole=grown.to_json()), row.stored_size - stored, remaining
 
-    def _chunk(self, connection: sqlite3.Connection, row: ArtifactRow, seq: int) -> ChunkRow:
+    def _chunk(self, tx: Transaction, row: ArtifactRow, seq: int) -> ChunkRow:
         """One chunk's row that must be there."""
-        (found,) = self._chunks(connection, row, seq, seq + 1)
+        (found,) = self._chunks(tx, row, seq, seq + 1)
         return found
 
-    def _chunks(
-        self, connection: sqlite3.Connection, row: ArtifactRow, first: int, end: int
-    ) -> list[ChunkRow]:
+    def _chunks(self, tx: Transaction, row: ArtifactRow, first: int, end: int) -> list[ChunkRow]:
         """The chunks ``[first, end)`` that are stored, none of them in the hole."""
-        sequence = Sequence(connection, row, self.session.digest_algorithm)
+        sequence = Sequence(tx, row, self.session.digest_algorithm)
         size = row.chunk_size
         return list(sequence.walk(COMBINED, first * size, min(end * size, row.size)))
 
-    def _renumber(self, connection: sqlite3.Connection, row: ArtifactRow) -> ArtifactRow:
+    def _renumber(self, tx: Transaction, row: ArtifactRow) -> ArtifactRow:
         """Count CRs as line ends: chunk the stored bytes once more with the same borders, a few at a time."""
         algorithm = self.session.digest_algorithm
         chunker = Chunker(row.chunk_size, b"\r", new_digest(algorithm))
-        key = {"session_key": SESSION_KEY, "artifact_key": row.artifact_key}
         stored = 0
         for first in range(0, row.chunks, _RENUMBER_CHUNKS):
-            old = self._chunks(connection, row, first, first + _RENUMBER_CHUNKS)
+            old = self._chunks(tx, row, first, first + _RENUMBER_CHUNKS)
             for chunk in old:
                 raw, start = _codec.decode(chunk), 0
                 for segment in _codec.segments_of(chunk):
@@ -337,8 +318,8 @@ class Recorder:
             if old[-1].seq == row.chunks - 1 and (last := chunker.partial()) is not None:
                 chunks.append(last)
             rows = _codec.encode(chunks, _codec.prefix(row.artifact_id, "cr"), algorithm)
-            connection.execute(sql.CHUNKS_DROP, {**key, "first": first, "last": first + _RENUMBER_CHUNKS})
-            _insert_chunks(connection, row.artifact_key, rows)
+            tx.drop_chunks(row.artifact_key, first, first + _RENUMBER_CHUNKS)
+            tx.insert_chunks(row.artifact_key, rows)
             stored += sum(chunk.stored_size for chunk in rows)
             totals = chunks[-1].after()
         return row._replace(
@@ -350,7 +331,7 @@ class Recorder:
 
     def event(
         self,
-        connection: sqlite3.Connection,
+        tx: Transaction,
         kind: str,
         artifact_id: str | None,
         detail: dict[str, object],
@@ -362,7 +343,7 @@ class Recorder:
         """Write an event at once; who does it is told by the context, unless it is said.
 
         Args:
-            connection: inside the transaction.
+            tx: the transaction.
             kind: of the event.
             artifact_id: that it happened to.
             detail: what is recorded.
@@ -372,11 +353,11 @@ class Recorder:
         """
         self._told.append((kind, artifact_id, detail if told is None else {**detail, **told}))
         if self._audit.wants(kind):
-            self.record(connection, kind, artifact_id, detail, tool_call_id, actor)
+            self.record(tx, kind, artifact_id, detail, tool_call_id, actor)
 
     def write_event(
         self,
-        connection: sqlite3.Connection,
+        tx: Transaction,
         kind: str,
         artifact_id: str | None,
         detail: Mapping[str, object],
@@ -386,11 +367,11 @@ class Recorder:
         """``event``, whatever the setting says."""
         if kind != RENDERED:
             self._told.append((kind, artifact_id, detail))
-        self.record(connection, kind, artifact_id, detail, tool_call_id, actor)
+        self.record(tx, kind, artifact_id, detail, tool_call_id, actor)
 
     def record(
         self,
-        connection: sqlite3.Connection,
+        tx: Transaction,
         kind: str,
         artifact_id: str | None,
         detail: Mapping[str, object],
@@ -399,60 +380,51 @@ class Recorder:
     ) -> None:
         """``write_event``, and nobody is told."""
         acting, call = who()
-        connection.execute(
-            sql.EVENT_INSERT,
-            {
-                "session_key": SESSION_KEY,
-                "at_us": self.now_us(),
-                "kind": kind,
-                "artifact_id": artifact_id,
-                "actor": _storable(actor or acting),
-                "tool_call_id": _storable(tool_call_id or call),
-                "detail": json.dumps(detail),
-                "shown": _shown(kind, detail),
-            },
+        event = NewEvent(
+            self.now_us(),
+            kind,
+            artifact_id,
+            _storable(actor or acting),
+            _storable(tool_call_id or call),
+            json.dumps(detail),
+            _shown(kind, detail),
         )
+        tx.append_events([event])
         self._written += 1
 
-    def events(self, connection: sqlite3.Connection, entries: list[Entry]) -> None:
+    def events(self, tx: Transaction, entries: list[Entry]) -> None:
         """Write what the audit has taken, and let go of the oldest from time to time."""
         if entries:
-            (newest,) = connection.execute(sql.EVENT_NEWEST, {"session_key": SESSION_KEY}).fetchone()
-            rows = [
-                (
-                    SESSION_KEY,
-                    key,
-                    at,
-                    kind,
-                    name,
-                    _storable(actor),
-                    _storable(call),
-                    detail_text(detail),
-                    _shown(kind, detail),
-                )
-                for key, (at, kind, name, actor, call, detail) in enumerate(entries, newest + 1)
-            ]
-            connection.executemany(sql.EVENTS_INSERT, rows)
+            tx.append_events(
+                [
+                    NewEvent(
+                        at,
+                        kind,
+                        name,
+                        _storable(actor),
+                        _storable(call),
+                        detail_text(detail),
+                        _shown(kind, detail),
+                    )
+                    for at, kind, name, actor, call, detail in entries
+                ]
+            )
         self._written += len(entries)
         if self._written >= min(ROTATED_EVERY, max(1, self._settings.audit_events // 10)):
-            self._rotate(connection)
+            self._rotate(tx)
 
-    def _rotate(self, connection: sqlite3.Connection) -> None:
+    def _rotate(self, tx: Transaction) -> None:
         """Delete the oldest events, a few at once, so that no transaction is long."""
-        key = {"session_key": SESSION_KEY, "limit": ROTATED_AT_ONCE}
-        (newest,) = connection.execute(sql.EVENT_NEWEST, key).fetchone()
-        gone = connection.execute(
-            sql.EVENTS_DROP_FIRST, {**key, "last": newest - self._settings.audit_events}
-        ).rowcount
+        gone = tx.drop_events_through(tx.newest_event() - self._settings.audit_events, ROTATED_AT_ONCE)
         if self._settings.audit_age:
             before = self.now_us() - int(self._settings.audit_age * 1e6)
-            gone = max(gone, connection.execute(sql.EVENTS_DROP_OLD, {**key, "before_us": before}).rowcount)
+            gone = max(gone, tx.drop_events_before(before, ROTATED_AT_ONCE))
         if gone < ROTATED_AT_ONCE:  # else there may be more
             self._written = 0
 
     def limit(
         self,
-        connection: sqlite3.Connection,
+        tx: Transaction,
         row: ArtifactRow,
         name: str,
         size: int,
@@ -461,56 +433,29 @@ class Recorder:
     ) -> None:
         """Write that an artifact has met a limit."""
         detail: dict[str, object] = {"limit": name, "tool": row.source, "size": size, "most": most}
-        self.event(connection, "limit", row.artifact_id, detail, row.tool_call_id, actor)
+        self.event(tx, "limit", row.artifact_id, detail, row.tool_call_id, actor)
 
-    def refuse_deleted(self, connection: sqlite3.Connection) -> None:
-        """Without this, a writer whose file was renamed and unlinked would go on committing into nowhere."""
-        (deleted,) = connection.execute(sql.SESSION_DELETED, {"session_key": SESSION_KEY}).fetchone()
-        if deleted is not None:
-            raise SessionDeletedError(
-                f"session {self.session.session_id!r} was deleted; nothing more can be stored in it"
-            )
-
-    def refuse_rate(self, connection: sqlite3.Connection) -> None:
+    def refuse_rate(self, tx: Transaction) -> None:
         limit = self._settings.artifacts_per_minute
         if not limit:
             return
         now = self.now_us()
         # What was made while the clock was ahead is not of this minute.
-        since = {"session_key": SESSION_KEY, "since_us": now - _MINUTE_US, "until_us": now}
-        (count,) = connection.execute(sql.ARTIFACTS_CREATED_SINCE, since).fetchone()
+        count = tx.artifacts_created(now - _MINUTE_US, now)
         if count >= limit:
             raise RateLimitError(
                 f"{count} artifacts were created within a minute and {limit} are allowed; wait, or raise SPILLSTORE_ARTIFACTS_PER_MINUTE"
             )
 
-    def refuse_quota(self, connection: sqlite3.Connection, new_bytes: int) -> None:
+    def refuse_quota(self, tx: Transaction, new_bytes: int) -> None:
         """Counted inside the transaction, in pages really taken, so writers in other processes count too."""
-        used = self.used(connection)
+        used = tx.used()
         if used + new_bytes > self._settings.session_quota:
             evicting = self._settings.session_policy == "evict"
             way_out = "nothing is left to evict; " if evicting else "set SPILLSTORE_SESSION_POLICY=evict, "
             raise SessionQuotaError(
                 f"session {self.session.session_id!r} takes {used} bytes and may take {self._settings.session_quota}; {way_out}delete "
                 "artifacts with `spillstore rm`, or raise SPILLSTORE_SESSION_QUOTA"
-            )
-
-    def used(self, connection: sqlite3.Connection) -> int:
-        """Bytes of the pages that the session really takes; those that were freed are there to be taken again."""
-        (pages,) = connection.execute("PRAGMA page_count").fetchone()
-        (free,) = connection.execute("PRAGMA freelist_count").fetchone()
-        return int(pages - free) * sql.PAGE_SIZE
-
-    def refuse_full_disk(self) -> None:
-        with translated("measuring the disk"):
-            disk = os.statvfs(self._folder)
-        free = disk.f_bavail * disk.f_frsize
-        fraction = int(disk.f_blocks * disk.f_frsize * self._settings.free_disk_floor_fraction)
-        floor = max(self._settings.free_disk_floor, fraction) if self._settings.free_disk_floor else 0
-        if free < floor:
-            raise DiskFullError(
-                f"{free} bytes are free on the disk and {floor} must stay free; delete sessions with `spillstore clean`, "
-                "or lower SPILLSTORE_FREE_DISK_FLOOR"
             )
 
 
@@ -536,10 +481,6 @@ def _shown(kind: str, detail: Mapping[str, object]) -> bytes | None:
 def _storable(text: str | None) -> str | None:
     """Text that SQLite can hold: without half surrogates."""
     return text if text is None or text.isascii() else text.encode(errors="replace").decode()
-
-
-def _insert_chunks(connection: sqlite3.Connection, artifact_key: int, rows: list[ChunkRow]) -> None:
-    connection.executemany(sql.CHUNK_INSERT, [(SESSION_KEY, artifact_key, *chunk) for chunk in rows])
 
 
 def _final_rows(batches: list[Batch]) -> list[ChunkRow]:

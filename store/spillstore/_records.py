@@ -1,23 +1,20 @@
-"""Rows of ``session`` and ``artifact`` as values, with their digests, and the hole of a rolled artifact."""
+"""Rows of ``session`` and ``artifact`` as values, with their digests, and the hole of a rolled artifact.
+
+A column of one of these tables is named here and, with its type, in the schema of each engine, which compares the two.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from spillstore._chunker import COMBINED_BIT, STDERR_BIT, STDOUT_BIT
-from spillstore._digests import Algorithm, digest_row, stored_algorithm
-from spillstore._ids import UID, check_id
-from spillstore._plausible import LATEST_US, hole_fits, is_count, types_fit, values_fit
+from spillstore._digests import Algorithm, digest_row
 from spillstore._segments import STDERR, STDOUT
-from spillstore.engine.sqlite import sql
-from spillstore.engine.sqlite.database import SESSION_KEY
-from spillstore.exceptions import IntegrityError, InvalidIdError, RangeError
+from spillstore.exceptions import RangeError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from spillstore._codec import ChunkRow
 
 _HOLE_CHARACTERS = 4096
@@ -30,9 +27,6 @@ class View(NamedTuple):
     name: str
     stream: int | None
     bit: int
-    line_sql: str
-    range_sql: str
-    byte_sql: str  # none for the combined view: there a position says its chunk
 
     def place(self, row: ChunkRow, chunk_size: int) -> tuple[int, int, int, int]:
         """Where a chunk stands in the view: bytes before it and in it, line ends before it and in it."""
@@ -43,11 +37,11 @@ class View(NamedTuple):
         return row.stderr_start, row.stderr_size, row.stderr_line_start, row.stderr_lines
 
 
-COMBINED = View("combined", None, COMBINED_BIT, sql.LINE_COMBINED, sql.RANGE_COMBINED, "")
+COMBINED = View("combined", None, COMBINED_BIT)
 VIEWS = {
     "combined": COMBINED,
-    "stdout": View("stdout", STDOUT, STDOUT_BIT, sql.LINE_STDOUT, sql.RANGE_STDOUT, sql.BYTE_STDOUT),
-    "stderr": View("stderr", STDERR, STDERR_BIT, sql.LINE_STDERR, sql.RANGE_STDERR, sql.BYTE_STDERR),
+    "stdout": View("stdout", STDOUT, STDOUT_BIT),
+    "stderr": View("stderr", STDERR, STDERR_BIT),
 }
 
 
@@ -87,44 +81,6 @@ class SessionRow(NamedTuple):
     def sealed(self) -> SessionRow:
         """The row with its digest."""
         return self._replace(digest=self.computed_digest())
-
-    def parameters(self) -> dict[str, Any]:
-        """The row for a statement."""
-        return {"session_key": SESSION_KEY, **self._asdict()}
-
-
-def read_session_row(row: Sequence[Any] | None, key: bytes | None) -> SessionRow:
-    """A verified session row.
-
-    Args:
-        row: what the database gave.
-        key: the store's digest key, or None.
-
-    Raises:
-        DigestKeyError: it needs another key.
-        IntegrityError: the row is missing or not what was written.
-    """
-    if row is None:
-        raise IntegrityError("the session's row is missing")
-    record = SessionRow(*row)
-    # The uid becomes the name of a folder in the trash, the ids are shown; and who writes a file computes its digests.
-    if not isinstance(record.uid, str) or not UID.fullmatch(record.uid):
-        raise IntegrityError("the session's row is damaged: its uid is none")
-    record = record._replace(digest_algorithm=stored_algorithm(record.digest_algorithm, record.uid, key))
-    try:
-        check_id("session", record.session_id)
-        if record.project_id is not None:
-            check_id("project", record.project_id)
-    except InvalidIdError as error:
-        raise IntegrityError(f"the session's row is damaged: {error}") from None
-    times = (record.created_us, record.ended_us or 0, record.deleted_us or 0)
-    if not all(is_count(value, LATEST_US) for value in times) or not is_count(record.next_artifact_key):
-        raise IntegrityError("the session's row is damaged: it holds a number that cannot be")
-    if record.artifacts_sum is not None and not isinstance(record.artifacts_sum, bytes):
-        raise IntegrityError("the session's row is damaged: the sum of its artifacts is none")
-    if record.computed_digest() != record.digest:
-        raise IntegrityError("the session's row is damaged: its digest does not match")
-    return record
 
 
 class ArtifactRow(NamedTuple):
@@ -166,10 +122,6 @@ class ArtifactRow(NamedTuple):
         """The row with its digest."""
         return self._replace(digest=digest_row(algorithm, self[1:-1]))
 
-    def parameters(self) -> dict[str, Any]:
-        """The row for a statement."""
-        return {"session_key": SESSION_KEY, **self._asdict()}
-
     def view_size(self, view: View) -> int:
         """Bytes of a view, the hole included."""
         return (
@@ -198,43 +150,6 @@ class ArtifactRow(NamedTuple):
     def parsed_hole(self) -> Hole | None:
         """The hole, if the roll policy has dropped anything."""
         return None if self.hole is None else Hole.from_json(self.hole)
-
-
-assert ArtifactRow._fields == sql.ARTIFACT_COLUMNS
-assert SessionRow._fields == sql.SESSION_COLUMNS
-
-
-def _problem(row: ArtifactRow) -> str | None:
-    """What cannot be in a row although its digest is right; None if all can."""
-    if not types_fit(row):
-        return "a value is of a wrong type or out of range"
-    if not values_fit(row):
-        return "its values contradict each other"
-    try:
-        hole = row.parsed_hole()
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return "its hole is none"
-    return None if hole_fits(row, hole) else "its hole contradicts the rest"
-
-
-def read_artifact_row(row: Sequence[Any], algorithm: Algorithm) -> ArtifactRow:
-    """A verified artifact row.
-
-    Raises:
-        IntegrityError: the row is not what was written.
-    """
-    record = ArtifactRow(*row)
-    try:
-        expected = digest_row(algorithm, record[1:-1])
-    except (AttributeError, TypeError):
-        expected = b""
-    if expected != record.digest:
-        raise IntegrityError(
-            f"the row of artifact {record.artifact_id!r:.100} is damaged: its digest does not match"
-        )
-    if (problem := _problem(record)) is not None:
-        raise IntegrityError(f"the row of artifact {record.artifact_id!r:.100} is damaged: {problem}")
-    return record
 
 
 @dataclasses.dataclass(frozen=True)

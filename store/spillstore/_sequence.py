@@ -9,7 +9,7 @@ leaves out the chunks without bytes of it and is held against the counters of th
 A look-up by line, byte or time is one descent of an index and finds the wrong chunk where the right one is missing. So it
 is only a hint: whoever looks up compares what the chunk counts with what was looked for, or walks on from it.
 
-On one connection and one artifact row; a batch of rows is one statement that is finished before the first is handed out.
+On one snapshot and one artifact row; a batch of rows is one statement that is finished before the first is handed out.
 """
 
 from __future__ import annotations
@@ -19,16 +19,14 @@ from typing import TYPE_CHECKING, Any
 from spillstore import _codec
 from spillstore._codec import ChunkRow
 from spillstore._records import COMBINED
-from spillstore.engine.sqlite import sql as _sql
-from spillstore.engine.sqlite.database import SESSION_KEY
 from spillstore.exceptions import IntegrityError
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterator
 
     from spillstore._digests import Algorithm
     from spillstore._records import ArtifactRow, View
+    from spillstore.engine.base import Snapshot
 
 FETCH = (
     32  # rows a statement brings at most, so that a long read holds 2 MiB, not its whole answer compressed
@@ -38,20 +36,30 @@ FETCH = (
 class Sequence:
     """The chunks of an artifact as its row says they must be."""
 
-    __slots__ = ("_algorithm", "_chunk_size", "_connection", "_key", "_prefix", "_record", "hole")
+    __slots__ = ("_algorithm", "_chunk_size", "_key", "_prefix", "_record", "_snapshot", "hole")
 
-    def __init__(self, connection: sqlite3.Connection, record: ArtifactRow, algorithm: Algorithm) -> None:
-        self._connection = connection
+    def __init__(self, snapshot: Snapshot, record: ArtifactRow, algorithm: Algorithm) -> None:
+        self._snapshot = snapshot
         self._record = record
         self._algorithm = algorithm
         self.hole = record.parsed_hole()
         self._prefix = _codec.prefix(record.artifact_id, record.newline)
-        self._key = (SESSION_KEY, record.artifact_key)
+        self._key = record.artifact_key
         self._chunk_size = record.chunk_size
 
-    def locate(self, sql: str, bound: int) -> ChunkRow | None:
-        """The last chunk that is there and counts less than ``bound``: a hint, since the right one may be missing."""
-        values = self._connection.execute(sql, (*self._key, bound)).fetchone()
+    def before_line(self, view: View, line: int) -> ChunkRow | None:
+        """The last chunk of a view that is there and counts fewer line ends: a hint, since the right one may be missing."""
+        values = self._snapshot.chunk_before_line(self._key, view.stream, line)
+        return None if values is None else self._verified(values)
+
+    def before_time(self, time_us: int) -> ChunkRow | None:
+        """The last chunk that is there and begins before that time: likewise a hint."""
+        values = self._snapshot.chunk_before_time(self._key, time_us)
+        return None if values is None else self._verified(values)
+
+    def _at_byte(self, stream: int, position: int) -> ChunkRow | None:
+        """The last chunk that is there and whose part of a stream begins at that byte or before it: likewise a hint."""
+        values = self._snapshot.chunk_at_byte(self._key, stream, position)
         return None if values is None else self._verified(values)
 
     def walk(
@@ -87,7 +95,7 @@ class Sequence:
         if view.stream is None:
             position -= start % chunk_size
         elif head is None and not begins:
-            head = self.locate(view.byte_sql, start)
+            head = self._at_byte(view.stream, start)
         if head is not None:
             position = self._begin(view, head, start)
         lines, last = None if position and self.hole is None else self._lines_at(view, position), None
@@ -121,8 +129,11 @@ class Sequence:
 
     def stray(self, first: int, last: int) -> int | None:
         """The first chunk from ``first`` to ``last``, where none should be; None if there is none."""
-        found = self._connection.execute(_sql.RANGE_COMBINED, (*self._key, first - 1, last, 1)).fetchone()
-        return None if found is None else found[0]
+        rows = self._snapshot.chunks(self._key, None, first - 1, last, 1)
+        try:
+            return next((row[0] for row in rows), None)
+        finally:
+            rows.close()
 
     def _missing(self, view: View, position: int) -> IntegrityError:
         name = self._record.artifact_id
@@ -159,12 +170,12 @@ class Sequence:
         if view.stream is None:
             after, last = position // self._chunk_size - 1, last // self._chunk_size
         most = min(few, last - after)
-        cursor = self._connection.execute(view.range_sql, (*self._key, after, last, most))
+        rows = self._snapshot.chunks(self._key, view.stream, after, last, most)
         try:
             # One by one: what is too large for a chunk is refused before the next is fetched.
-            return [self._verified(values) for values in cursor]
+            return [self._verified(values) for values in rows]
         finally:
-            cursor.close()  # one that is not finished would hold back the checkpoint
+            rows.close()  # one that is not finished would hold back the checkpoint
 
     def _verified(self, values: tuple[Any, ...]) -> ChunkRow:
         row = ChunkRow._make(values)

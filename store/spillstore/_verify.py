@@ -11,17 +11,16 @@ from spillstore._chunker import ALL_BITS, Chunker, Totals
 from spillstore._digests import new_digest
 from spillstore._records import COMBINED
 from spillstore._sequence import Sequence
-from spillstore.engine.sqlite.database import read_transaction
 from spillstore.exceptions import IntegrityError
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Callable
 
     from spillstore._codec import ChunkRow
     from spillstore._digests import Algorithm
     from spillstore._engine import Engine
     from spillstore._records import ArtifactRow
+    from spillstore.engine.base import Snapshot
     from spillstore.info import Verification
 
 _BATCH = 16  # chunks fetched in one short statement
@@ -43,9 +42,9 @@ def verify(engine: Engine, record: ArtifactRow) -> Verification:
     try:
         return Verifier(engine.reader, record, algorithm).run()
     except IntegrityError:
-        with engine.reader() as connection, read_transaction(connection, "verifying"):
-            record = engine.artifact_row(connection, record.artifact_id)
-            return Verifier(lambda: contextlib.nullcontext(connection), record, algorithm).run()
+        with engine.snapshot("verifying") as rows:
+            record = engine.artifact_row(rows, record.artifact_id)
+            return Verifier(lambda: contextlib.nullcontext(rows), record, algorithm).run()
 
 
 class Verifier:
@@ -53,18 +52,18 @@ class Verifier:
 
     def __init__(
         self,
-        connections: Callable[[], contextlib.AbstractContextManager[sqlite3.Connection]],
+        reader: Callable[[], contextlib.AbstractContextManager[Snapshot]],
         record: ArtifactRow,
         algorithm: Algorithm,
     ) -> None:
         """Prepare to verify.
 
         Args:
-            connections: lends a connection for a few chunks.
+            reader: lends rows for a few chunks.
             record: the artifact's row.
             algorithm: of the session.
         """
-        self._connections = connections
+        self._reader = reader
         self._record = record
         self._algorithm = algorithm
         self._hole = record.parsed_hole()
@@ -110,13 +109,13 @@ class Verifier:
     def _fetch(self, first: int, end: int) -> list[ChunkRow]:
         """The chunks ``[first, end)``; they are in their places, and their digests are right."""
         size = self._record.chunk_size
-        with self._connections() as connection:
-            sequence = Sequence(connection, self._record, self._algorithm)
+        with self._reader() as rows:
+            sequence = Sequence(rows, self._record, self._algorithm)
             return list(sequence.walk(COMBINED, first * size, min(end * size, self._record.size)))
 
     def _stray(self, first: int, last: int) -> int | None:
-        with self._connections() as connection:
-            return Sequence(connection, self._record, self._algorithm).stray(first, last)
+        with self._reader() as rows:
+            return Sequence(rows, self._record, self._algorithm).stray(first, last)
 
     def _one(self, row: ChunkRow, *, is_last: bool) -> None:
         name, hole, seq = self._record.artifact_id, self._hole, row.seq

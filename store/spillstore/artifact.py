@@ -9,7 +9,6 @@ import io
 import itertools
 import json
 import os
-import sqlite3
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
@@ -22,8 +21,7 @@ from spillstore._digests import new_digest
 from spillstore._ranges import RangeReader, runs
 from spillstore._records import COMBINED, STREAMS, VIEWS, ArtifactRow, View, view_of
 from spillstore._verify import verify
-from spillstore.engine.sqlite import sql
-from spillstore.engine.sqlite.database import SESSION_KEY, read_transaction, translated, translation
+from spillstore.engine.errors import translated, translation
 from spillstore.exceptions import (
     ArtifactNotFoundError,
     IntegrityError,
@@ -43,6 +41,7 @@ if TYPE_CHECKING:
     from spillstore._engine import Engine
     from spillstore._query import Query
     from spillstore._ranges import Block, Run
+    from spillstore.engine.base import Snapshot
     from spillstore.info import (
         ArtifactInfo,
         BadLine,
@@ -157,8 +156,8 @@ class Artifact:
         Raises:
             ArtifactNotFoundError: it was deleted.
         """
-        with self._engine.reader() as connection:
-            return info_of(self._engine, self._record(connection))
+        with self._engine.reader() as rows:
+            return info_of(self._engine, self._record(rows))
 
     # --- ranges -----------------------------------------------------------------------------------------
 
@@ -619,8 +618,8 @@ class Artifact:
         return self._told(lines, {"stream": stream}, "read", "bytes", len)
 
     def _lines(self, stream: Stream, holes: Holes, most: int) -> Iterator[bytes]:
-        with self._engine.reader() as connection:
-            ending = self._record(connection).terminator()
+        with self._engine.reader() as rows:
+            ending = self._record(rows).terminator()
         begun: list[bytes] = []
         size = position = number = 0
         for batch in self._batches(0, None, stream, holes, list):
@@ -663,8 +662,8 @@ class Artifact:
         view = view_of(stream)
         if _whole(start, "start", "chunks(0, 65536)") < 0:
             raise RangeError(f"start is {start}, but bytes count from 0")
-        with self._engine.reader() as connection:
-            record = self._record(connection)
+        with self._engine.reader() as rows:
+            record = self._record(rows)
         size = record.view_size(view)
         end = size if end is None else min(_whole(end, "end", "chunks(0, 65536)"), size)
         batch = _BLOCKS * record.chunk_size
@@ -779,8 +778,8 @@ class Artifact:
     def extent(self, stream: Stream = "combined") -> tuple[int, State]:
         """Bytes of a stream committed by now, and whether more may come: its state, from one snapshot."""
         view = view_of(stream)
-        with self._engine.reader() as connection:
-            record = self._record(connection)
+        with self._engine.reader() as rows:
+            record = self._record(rows)
         return record.view_size(view), record.state  # type: ignore[return-value]  # verified: one of the three
 
     # --- the whole --------------------------------------------------------------------------------------
@@ -795,8 +794,8 @@ class Artifact:
             ArtifactNotFoundError: it was deleted.
             IntegrityError: says what is damaged, and where.
         """
-        with self._engine.reader() as connection, read_transaction(connection, "verifying"):
-            record = self._record(connection)
+        with self._engine.snapshot("verifying") as rows:
+            record = self._record(rows)
         try:
             return verify(self._engine, record)
         except IntegrityError as error:
@@ -829,8 +828,8 @@ class Artifact:
             DroppedRangeError, IntegrityError: as for the other ranges.
         """
         target = Path(path)
-        with self._engine.reader() as connection:
-            record = self._record(connection)
+        with self._engine.reader() as rows:
+            record = self._record(rows)
         size = record.view_size(view_of(stream))
         if not overwrite and os.path.lexists(target):
             raise TargetExistsError(f"{target} is there already; choose another name, or allow overwriting")
@@ -906,17 +905,11 @@ class Artifact:
             kind: only these.
             limit: so many at most.
         """
-        key = {
-            "session_key": SESSION_KEY,
-            "artifact_id": self._id,
-            "kind": kind,
-            "limit": _whole(limit, "limit", "events()"),
-        }
+        most = _whole(limit, "limit", "events()")
         self._engine.audit.flush()
-        with self._engine.reader() as connection:
-            self._record(connection)
-            rows = connection.execute(sql.EVENTS_OF_ARTIFACT, key).fetchall()
-        found = map(infos.event_of, rows)
+        with self._engine.reader() as rows:
+            self._record(rows)
+            found = map(infos.event_of, rows.events_of(self._id, kind, most))
         return [event for event in found if event.kind != RENDERED or self._signed(event.detail)]
 
     def _signature(self, detail: Mapping[str, object]) -> str:
@@ -965,8 +958,8 @@ class Artifact:
             alike: whether artifacts with the same bytes count, or only what was read.
         """
         self._engine.audit.flush()
-        with self._engine.reader() as connection:
-            record = self._record(connection)
+        with self._engine.reader() as rows:
+            record = self._record(rows)
         if record.content_digest is None or record.stopped():
             return None
         said = self._said_origins(record, alike=alike)
@@ -974,17 +967,13 @@ class Artifact:
 
     def _said_origins(self, record: ArtifactRow, *, alike: bool) -> Iterator[Origin]:
         """Where the same bytes may be, a few of each kind; what a read has shown is only what its event says."""
-        key = {"session_key": SESSION_KEY, "artifact_id": self._id, "limit": _ORIGINS}
+        assert record.content_digest is not None, "who asks has looked"
         if alike:
-            with self._engine.reader() as connection:
-                rows = connection.execute(
-                    sql.ARTIFACTS_ALIKE, {**key, "content_digest": record.content_digest}
-                ).fetchall()
-            yield from (infos.Origin(name, "combined", 0, record.size) for (name,) in rows)
-        with self._engine.reader() as connection:
-            found = connection.execute(
-                sql.EVENTS_SHOWN, {**key, "shown": record.content_digest, "limit": _READS}
-            ).fetchall()
+            with self._engine.reader() as rows:
+                names = rows.same_content(record.content_digest, self._id, _ORIGINS)
+            yield from (infos.Origin(name, "combined", 0, record.size) for name in names)
+        with self._engine.reader() as rows:
+            found = rows.events_shown(record.content_digest, _READS)
         said = dict.fromkeys(filter(None, map(_said_origin, found)))  # each once, in their order
         clipped = filter(None, (self._clipped(origin, record.size) for origin in said))
         yield from itertools.islice(clipped, _ORIGINS)
@@ -992,8 +981,8 @@ class Artifact:
     def _clipped(self, origin: Origin, size: int) -> Origin | None:
         """A range of another artifact without what lies past its end, if that is so large and can stay as it is."""
         try:
-            with self._engine.reader() as connection:
-                other = self._engine.artifact_row(connection, origin.artifact_id)
+            with self._engine.reader() as rows:
+                other = self._engine.artifact_row(rows, origin.artifact_id)
         except (ArtifactNotFoundError, IntegrityError):  # deleted since, or damaged
             return None
         end = min(origin.end, other.view_size(view_of(origin.stream)))
@@ -1046,10 +1035,10 @@ class Artifact:
         """Tell of damage, in the audit and so in the log."""
         self._engine.audit.damaged(self._id, error)
 
-    def _record(self, connection: sqlite3.Connection) -> ArtifactRow:
+    def _record(self, rows: Snapshot) -> ArtifactRow:
         if self._sealed is not None:
             return self._sealed
-        record = self._engine.artifact_row(connection, self._id)
+        record = self._engine.artifact_row(rows, self._id)
         if record.state == "sealed":
             self._sealed = record
         return record
@@ -1061,34 +1050,39 @@ class Artifact:
         """Run ``action`` in one snapshot; a sealed artifact cannot change, so it needs no transaction."""
         view = view_of(stream)
         engine = self._engine
-        connection = engine.borrow()
+        rows = engine.borrow()
         try:
             if self._sealed is not None:
                 try:
-                    return action(self._ranges(connection, self._sealed, view, holes))
+                    return action(self._ranges(rows, self._sealed, view, holes))
                 except IntegrityError:
-                    if not connection.is_stale():
+                    before = rows
+                    rows = engine.store.current(rows)
+                    if rows is before:
                         raise
-            if connection.is_stale():
-                connection = engine.exchange(connection)
-            with read_transaction(connection, f"reading {self._id}"):
-                return action(self._ranges(connection, self._record(connection), view, holes))
+            else:
+                rows = engine.store.current(rows)
+            with engine.store.together(rows, f"reading {self._id}"):
+                return action(self._ranges(rows, self._record(rows), view, holes))
         except IntegrityError as error:
             # Chunks are missing, too, if the artifact was deleted since its row was read.
             self._sealed = None
             with translated(f"reading {self._id}"):
-                engine.artifact_row(connection, self._id)
+                engine.artifact_row(rows, self._id)
             self._damaged(error)
             raise
-        except (sqlite3.Error, UnicodeDecodeError, MemoryError) as error:
-            raise translation(error, f"reading {self._id}") from error
+        except SpillstoreError:
+            raise
+        except Exception as error:
+            ours = translation(error, f"reading {self._id}")
+            if ours is None:
+                raise
+            raise ours from error
         finally:
-            engine.give_back(connection)
+            engine.store.give_back(rows)
 
-    def _ranges(
-        self, connection: sqlite3.Connection, record: ArtifactRow, view: View, holes: Holes
-    ) -> RangeReader:
-        return RangeReader(connection, record, self._engine.row.digest_algorithm, view, holes)
+    def _ranges(self, rows: Snapshot, record: ArtifactRow, view: View, holes: Holes) -> RangeReader:
+        return RangeReader(rows, record, self._engine.row.digest_algorithm, view, holes)
 
 
 class _Raw(io.RawIOBase):
@@ -1098,8 +1092,8 @@ class _Raw(io.RawIOBase):
         self._artifact = artifact
         self._stream: Any = stream
         self._holes: Holes = holes
-        with artifact._engine.reader() as connection:  # noqa: SLF001  # one module
-            self._size = artifact._record(connection).view_size(view_of(stream))  # noqa: SLF001
+        with artifact._engine.reader() as rows:  # noqa: SLF001  # one module
+            self._size = artifact._record(rows).view_size(view_of(stream))  # noqa: SLF001
         self._position = 0
         self._given = 0
         self._outcome: SpillstoreError | None = None

@@ -13,11 +13,12 @@ from spillstore._chunker import ALL_BITS
 from spillstore._content import opened
 from spillstore._ids import ARTIFACT_ID, named_by, new_artifact_id
 from spillstore._pipeline import Pipeline
-from spillstore._records import ArtifactRow, read_artifact_row
+from spillstore._records import ArtifactRow
+from spillstore._validation import read_artifact_row
 from spillstore._verify import verify
 from spillstore.artifact import Artifact, info_of
-from spillstore.engine.sqlite import full_disk, sql
-from spillstore.engine.sqlite.database import SESSION_KEY, read_transaction
+from spillstore.engine.base import ArtifactFilter, EventFilter
+from spillstore.engine.sqlite import full_disk
 from spillstore.engine.sqlite.soft_delete import disk_usage, remove_trash
 from spillstore.exceptions import (
     ArtifactNotFoundError,
@@ -140,7 +141,7 @@ class Session:
         self._close_guard = threading.Lock()  # protects both, so that two threads release once
 
     def __repr__(self) -> str:
-        return f"<Session {self.id!r} of project {self.project!r} in {self._engine.folder}>"
+        return f"<Session {self.id!r} of project {self.project!r} in {self._engine.store.path.parent}>"
 
     @property
     def id(self) -> str:
@@ -415,8 +416,8 @@ class Session:
         artifact_id = named_by(given)[0] if isinstance(given, str) else ""
         if not ARTIFACT_ID.fullmatch(artifact_id):
             raise self._engine.not_found(str(given)[:100])
-        with self._engine.reader() as connection:
-            record = self._engine.artifact_row(connection, artifact_id)
+        with self._engine.reader() as rows:
+            record = self._engine.artifact_row(rows, artifact_id)
         self._engine.audit.about(artifact_id)
         return Artifact(self._engine, artifact_id, record)
 
@@ -431,14 +432,8 @@ class Session:
     def matching(self, prefix: str, limit: int = 10) -> list[str]:
         """Ids that begin with ``prefix``, at most ``limit``."""
         self._check_open()
-        parameters = {
-            "session_key": SESSION_KEY,
-            "low": prefix,
-            "high": prefix + "\U0010ffff",
-            "limit": limit,
-        }
-        with self._engine.reader() as connection:
-            return [found for (found,) in connection.execute(sql.ARTIFACTS_MATCHING, parameters).fetchall()]
+        with self._engine.reader() as rows:
+            return rows.artifact_ids(prefix, prefix + "\U0010ffff", limit)
 
     def artifacts(
         self,
@@ -539,20 +534,16 @@ class Session:
         if tool_call_id is not None and (rules := self.redaction()) is not None:
             tool_call_id = rules.named(tool_call_id)  # as it was when it was stored
         out: list[ArtifactRow] = []
-        with self._engine.reader() as connection, read_transaction(connection, "listing"):
+        wanted = ArtifactFilter(
+            since_us=0 if since is None else int(since * 1e6),
+            before_us=before_us,
+            before_key=before_key,
+            source=_storable(source),
+            tool_call_id=_storable(tool_call_id),
+        )
+        with self._engine.snapshot("listing") as snapshot:
             while True:
-                rows = connection.execute(
-                    sql.ARTIFACTS_PAGE,
-                    {
-                        "session_key": SESSION_KEY,
-                        "since_us": 0 if since is None else int(since * 1e6),
-                        "before_us": before_us,
-                        "before_key": before_key,
-                        "source": _storable(source),
-                        "tool_call_id": _storable(tool_call_id),
-                        "limit": min(limit, _PAGE) + 1,
-                    },
-                ).fetchall()
+                rows = snapshot.artifacts(wanted, min(limit, _PAGE) + 1)
                 for row in rows:
                     record = self._engine.with_derived_state(
                         read_artifact_row(row, self._engine.row.digest_algorithm)
@@ -565,7 +556,7 @@ class Session:
                 if len(rows) <= min(limit, _PAGE):
                     return out, None
                 last = ArtifactRow(*rows[-1])
-                before_us, before_key = last.created_us, last.artifact_key
+                wanted = wanted._replace(before_us=last.created_us, before_key=last.artifact_key)
 
     def events(
         self,
@@ -602,20 +593,18 @@ class Session:
         if cursor is None and until is not None:
             before_us = int(until * 1e6)
         self._check_open()
-        parameters = {
-            "session_key": SESSION_KEY,
-            "since_us": 0 if since is None else int(since * 1e6),
-            "before_us": before_us,
-            "before_key": before_key,
-            "kind": kind,
-            "artifact_id": None if artifact_id is None else named_by(artifact_id)[0],
-            "actor": actor,
-            "tool_call_id": tool_call_id,
-            "limit": most + 1,
-        }
+        wanted = EventFilter(
+            since_us=0 if since is None else int(since * 1e6),
+            before_us=before_us,
+            before_key=before_key,
+            kind=kind,
+            actor=actor,
+            artifact_id=None if artifact_id is None else named_by(artifact_id)[0],
+            tool_call_id=tool_call_id,
+        )
         self._engine.audit.flush()
-        with self._engine.reader() as connection:
-            rows = connection.execute(sql.EVENTS_PAGE, parameters).fetchall()
+        with self._engine.reader() as snapshot:
+            rows = snapshot.events(wanted, most + 1)
         following = f"{rows[most - 1][1]}-{rows[most - 1][0]}" if len(rows) > most else None
         found = [infos.event_of(row) for row in rows[:most]]
         if limit is not None:
@@ -688,15 +677,14 @@ class Session:
         wanted = {name: value for name, value in wanted.items() if value is not None}
         from_us = 0 if since is None else int(since * 1e6)
         found: list[Event] = []
-        with self._engine.reader() as connection:
-            (newest,) = connection.execute(sql.EVENT_NEWEST, {"session_key": SESSION_KEY}).fetchone()
+        with self._engine.reader() as snapshot:
+            newest = snapshot.newest_event()
             if cursor is None and since is None:
                 return infos.Page([], f"{int(self._engine.clock.time() * 1e6)}-{newest}")
             if newest < after:  # all of them were rotated away, and the keys have begun anew
                 after, from_us = 0, at_us
             while True:
-                key = {"session_key": SESSION_KEY, "after": after, "limit": _PAGE}
-                rows = connection.execute(sql.EVENTS_AFTER, key).fetchall()
+                rows = snapshot.events_after(after, _PAGE)
                 for row in rows:
                     event = infos.event_of(row)
                     after, at_us = row[0], max(at_us, row[1])
@@ -845,22 +833,19 @@ class Session:
         return infos.CheckReport(artifacts=artifacts, chunks=chunks, size=size)
 
     def _structure_problems(self) -> list[str]:
-        """What SQLite finds wrong, and chunks that belong to nobody."""
-        key = {"session_key": SESSION_KEY}
-        with self._engine.reader() as connection, read_transaction(connection, "checking"):
-            lines = [
-                line for (line,) in connection.execute("PRAGMA integrity_check").fetchall() if line != "ok"
-            ]
-            lost = connection.execute(sql.CHUNKS_WITHOUT_ARTIFACT, key).fetchall()
+        """What the storage engine finds wrong, and chunks that belong to nobody."""
+        with self._engine.snapshot("checking") as rows:
+            problems = self._engine.store.structure_problems(rows)
+            lost = rows.chunks_of_nobody()
             stale = []
             try:
-                self._engine.check_fresh(connection)
+                self._engine.check_fresh(rows)
             except IntegrityError as error:
                 stale.append(str(error))
         return [
             *stale,
-            *(f"SQLite says: {line}" for line in lines),
-            *(f"chunks of an artifact that is not there (key {artifact})" for (artifact,) in lost),
+            *problems,
+            *(f"chunks of an artifact that is not there (key {artifact})" for artifact in lost),
         ]
 
     def end(self, *, cleanup: bool | None = None) -> None:
@@ -900,7 +885,9 @@ class Session:
             if not full_disk.may_be_why(error) or engine.users > 1:
                 raise
             self.close()  # as the last who has it open here
-            full_disk.delete(engine.folder, (self.id, self.project), self.settings, self._key, engine.clock)
+            full_disk.delete(
+                engine.store.path.parent, (self.id, self.project), self.settings, self._key, engine.clock
+            )
             self._deleted()
             return
         size = disk_usage(gone)

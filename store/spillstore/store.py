@@ -29,19 +29,21 @@ from spillstore._ids import (
     needs_id_file,
 )
 from spillstore._keys import load_key
-from spillstore._records import SessionRow, read_session_row
-from spillstore.engine.sqlite import forks, full_disk, owner_locks, sql
+from spillstore._records import SessionRow
+from spillstore._validation import read_session_row
+from spillstore.engine.errors import translated
+from spillstore.engine.sqlite import forks, full_disk, owner_locks
 from spillstore.engine.sqlite import torn as _torn
 from spillstore.engine.sqlite.database import (
     DATABASE,
     check_platform,
     connect,
     new_image,
-    translated,
     wal_allowed,
 )
 from spillstore.engine.sqlite.folders import open_project, open_root
 from spillstore.engine.sqlite.path_safety import check_owner, check_private
+from spillstore.engine.sqlite.session_file import SessionFile
 from spillstore.engine.sqlite.soft_delete import GONE, NEW, TORN, bury, disk_usage, remove_trash
 from spillstore.exceptions import (
     IntegrityError,
@@ -245,15 +247,9 @@ class Store:
             raise SessionNotFoundError(f"there is no file {file}")
         immutable = not file.with_name(f"{file.name}-wal").exists()
         settings = Settings.load()
-        engine = Engine(
-            file,
-            settings,
-            SystemClock(),
-            read_only=True,
-            immutable=immutable,
-            foreign=True,
-            key=load_key(digest_key, settings.digest_key_file),
-        )
+        key = load_key(digest_key, settings.digest_key_file)
+        opened = SessionFile(file, settings, read_only=True, immutable=immutable, foreign=True)
+        engine = Engine(opened, settings, SystemClock(), foreign=True, key=key)
         engine.users = 1
         return Session(engine, _release)
 
@@ -702,7 +698,7 @@ class Store:
             artifacts_sum=new_sum(algorithm),
             digest=b"",
         ).sealed()
-        return new_image(row.parameters(), wal=wal_allowed(self._root))
+        return new_image(row, wal=wal_allowed(self._root))
 
     def _open(self, path: Path, expected: tuple[str, str | None], *, read_only: bool) -> Engine:
         """Open a session's file, upgraded if it is older and may be written."""
@@ -710,7 +706,7 @@ class Store:
         try:
             with translated(f"opening {path}"):  # whatever it needs a descriptor for, late imports included
                 try:
-                    return Engine(path, settings, clock, read_only=read_only, key=key, expected=expected)
+                    opened = SessionFile(path, settings, read_only=read_only)
                 except SchemaTooOldError:
                     if read_only:
                         raise
@@ -718,7 +714,8 @@ class Store:
 
                     with forks.using:
                         upgrade.upgrade(path, settings)
-                    return Engine(path, settings, clock, read_only=False, key=key, expected=expected)
+                    opened = SessionFile(path, settings, read_only=False)
+                return Engine(opened, settings, clock, key=key, expected=expected)
         except SpillstoreError as error:
             # By now somebody may have made another one of that name.
             if isinstance(error.__cause__, FileNotFoundError) or not path.exists():
@@ -744,8 +741,7 @@ class Store:
                     raise
                 raise _VanishedError from None
             with contextlib.closing(connection), translated("reading the session"):
-                row = connection.execute(sql.SESSION_GET, {"session_key": 1}).fetchone()
-        record = read_session_row(row, self._key)
+                record = read_session_row(connection.session_row(), self._key)
         if record.deleted_us is None:
             raise SessionBusyError(f"session {record.session_id!r} was just made anew")
         return bury(folder, record.uid)

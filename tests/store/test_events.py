@@ -50,7 +50,7 @@ def test_nothing_is_recorded_where_nothing_can_be_written(plain_store):
     """Reading a session whose file may not be written goes on without a record."""
     with plain_store.session("test") as session:
         artifact = session.put(b"x")
-        path = session._engine.path
+        path = session._engine.store.path
     path.chmod(0o400)
     with Store(plain_store.root).session("test", read_only=True) as session:
         session.artifact(artifact.id).record("looked", {})
@@ -62,7 +62,7 @@ def test_a_file_that_somebody_sent_is_left_as_it_is(plain_store, tmp_path):
     """``open_file`` leaves no trace in the file."""
     with plain_store.session("test") as session:
         artifact = session.put(b"x")
-        path = session._engine.path
+        path = session._engine.store.path
     copy = Path(shutil.copy(path, tmp_path / "sent.db"))
     before = copy.read_bytes()
     with Store.open_file(copy) as session:

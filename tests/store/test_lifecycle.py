@@ -362,7 +362,7 @@ def test_deleting_an_artifact_gives_its_space_back(plain_store):
     with plain_store.session("test") as session:
         kept = session.put(os.urandom(300_000))
         path = folder_of(plain_store) / "session.db"
-        session._engine._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        session._engine.store._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         before = path.stat().st_size
         big = session.put(os.urandom(40_000_000))
         big.delete()

@@ -59,7 +59,7 @@ def test_asking_does_not_drop_the_askers_own_lock(tmp_path):
     assert owner_locks.alive(tmp_path, owner.name)
     assert "this process" == owner_locks.describe(tmp_path, owner.name)
     owner_locks.remove_dead(tmp_path)
-    script = "import sys; from pathlib import Path; from spillstore import owner_locks\nprint(owner_locks.live_owners(Path(sys.argv[1])))"
+    script = "import sys; from pathlib import Path; from spillstore.engine.sqlite import owner_locks\nprint(owner_locks.live_owners(Path(sys.argv[1])))"
     asker = run_python(script, tmp_path)
     assert f"['{owner.name}']\n" == asker.communicate()[0]
     owner.release()
@@ -122,7 +122,7 @@ def test_a_second_pid_namespace_sees_the_same_owners(plain_store, tmp_path):
         assert 1 == json.loads((tmp_path / name).read_text())["pid"]
         assert owner_locks.alive(tmp_path, name)
         own = owner_locks.Owner(tmp_path)
-        script = "import sys; from pathlib import Path; from spillstore import owner_locks\nprint(owner_locks.live_owners(Path(sys.argv[1])))"
+        script = "import sys; from pathlib import Path; from spillstore.engine.sqlite import owner_locks\nprint(owner_locks.live_owners(Path(sys.argv[1])))"
         asker = subprocess.run(
             ["unshare", "--pid", "--fork", sys.executable, "-c", script, str(tmp_path)],
             capture_output=True,
@@ -260,7 +260,7 @@ def test_a_claim_that_fails_is_forgotten(tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()
     code = (
-        "import resource, sys; from pathlib import Path; from spillstore import owner_locks\n"
+        "import resource, sys; from pathlib import Path; from spillstore.engine.sqlite import owner_locks\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
         "try:\n    owner_locks.Owner(Path(sys.argv[1]))\n"
         "except OSError:\n    print(owner_locks._held)"

@@ -15,7 +15,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from spillstore._records import SessionRow
 
 Row: TypeAlias = tuple[Any, ...]
 EVENT_FIELDS: Final = ("event_key", "at_us", "kind", "artifact_id", "actor", "tool_call_id", "detail")
@@ -221,3 +225,113 @@ class Transaction(Snapshot, Protocol):
 
     def drop_events_before(self, at_us: int, limit: int) -> int:
         """Remove events from before that time, the oldest first, but none that ``rendered``; returns how many."""
+
+
+class SessionBackend(Protocol):
+    """One process's hold on one session, for reading alone or for writing. Safe from any thread.
+
+    A session that a process has open for writing is claimed: others see that it is alive until ``close``, or until the
+    process ends in whatever way. Whoever uses rows is inside ``using`` for as long and entered it before any lock of its
+    own, because a fork waits for that; nothing that is open is inherited by a child, in which ``disown`` is called.
+
+    Raises, from every method that reads or writes:
+        SessionDeletedError: the session was deleted, or another one stands in its place.
+        StorageError: it cannot be done.
+    """
+
+    read_only: bool
+    uid: str | None  # of the session that this must be; None until who opened it has read it
+    using: AbstractContextManager[None]
+
+    @property
+    def path(self) -> Path:
+        """Where the session is, for messages and for who looks into it with other programs."""
+
+    def still_there(self) -> bool:
+        """Whether who opened the session now would find this one."""
+
+    def close(self) -> None:
+        """Let go of the session and of the claim."""
+
+    def disown(self) -> None:
+        """In a forked child: touch nothing of the parent's, and let nobody else wait for it."""
+
+    # Reading.
+
+    def reader(self) -> AbstractContextManager[Snapshot]:
+        """Rows, each call on its own snapshot."""
+
+    def snapshot(self, doing: str) -> AbstractContextManager[Snapshot]:
+        """Rows, all calls on one snapshot, which is not to live long; ``doing`` is what an error will say."""
+
+    def borrow(self) -> Snapshot:
+        """As ``reader``, for who cannot afford a context manager: the same thread calls ``give_back``.
+
+        What it shows may be older than what was committed last. Whoever misses something asks for ``current``.
+        """
+
+    def current(self, rows: Snapshot) -> Snapshot:
+        """What was borrowed, or other rows in its place if it shows an old state."""
+
+    def together(self, rows: Snapshot, doing: str) -> AbstractContextManager[None]:
+        """One snapshot for several calls on what was borrowed."""
+
+    def give_back(self, rows: Snapshot) -> None:
+        """Return what ``borrow`` or ``current`` gave."""
+
+    # Writing.
+
+    def transaction(self, doing: str, *, patient: bool = True) -> AbstractContextManager[Transaction]:
+        """Rows to be changed. The caller sees to it that one thread at a time is here, inside ``using``.
+
+        Raises:
+            LockedError: others have written for longer than the setting ``busy_timeout``; at once if not ``patient``.
+            NotStoredError: nothing was stored, and it can be tried again.
+        """
+
+    def transaction_beside(self, doing: str) -> AbstractContextManager[Transaction]:
+        """``transaction`` for who has the session open for reading alone, from any thread; it waits for two seconds at most."""
+
+    def check_room(self) -> None:
+        """Raise DiskFullError where less is free than must stay free."""
+
+    def space_for(self, stored: int, artifacts: int) -> int:
+        """What so many bytes of chunks, of so many artifacts, add to ``used`` at most."""
+
+    def archive_events(self, tx: Transaction, session: SessionRow, now_us: int) -> None:
+        """Copy the events of a session that is about to be deleted to where they stay, and remove what is too old there."""
+
+    def remove(self, uid: str) -> Path:
+        """Take the session out of sight at once, after it was marked as deleted; returns what is left to be removed."""
+
+    # Upkeep.
+
+    def committed(self, stored: int, batches: int) -> bool:
+        """Count what a transaction has stored; returns whether ``maintain`` is due. One thread at a time."""
+
+    def maintain(self, wanted: Callable[[], bool]) -> None:
+        """Do in the background what makes later calls cheap, if ``wanted`` still says so. Never raises."""
+
+    def release_space(self) -> None:
+        """Give back what removed rows took; one thread at a time, as for ``transaction``, and outside of one."""
+
+    def settle(self) -> None:
+        """Bring what was committed to where it stays; likewise."""
+
+    def structure_problems(self, rows: Snapshot) -> list[str]:
+        """What the engine finds wrong with its own structures, a line for each."""
+
+    # Who is alive.
+
+    @property
+    def owner(self) -> str:
+        """The name of this claim, which artifacts that are written bear; "" for who only reads."""
+
+    def alive(self, owner: str) -> bool:
+        """Whether the process with that claim still lives."""
+
+    def others(self) -> list[str]:
+        """Who else has a claim and lives, as a person would like to read it."""
+
+    def remove_dead(self) -> None:
+        """Forget the claims of processes that are gone."""

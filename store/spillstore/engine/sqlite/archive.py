@@ -26,9 +26,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from spillstore import info as infos
+from spillstore.engine.errors import translated
 from spillstore.engine.sqlite import forks
-from spillstore.engine.sqlite import sql as _sql
-from spillstore.engine.sqlite.database import SESSION_KEY, translated, translation
 from spillstore.engine.sqlite.folders import check_own, open_project, open_root
 from spillstore.engine.sqlite.path_safety import check_beside
 from spillstore.engine.sqlite.schema_check import distrust
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from spillstore._records import SessionRow
+    from spillstore.engine.base import Snapshot
     from spillstore.engine.sqlite.folders import Folder
     from spillstore.info import Event, Page
     from spillstore.settings import Settings
@@ -95,13 +95,11 @@ class _DamagedError(IntegrityError):
     """The file holds something else than events that were kept."""
 
 
-def keep(
-    source: sqlite3.Connection, session: SessionRow, project: Path, settings: Settings, now_us: int
-) -> None:
+def keep(source: Snapshot, session: SessionRow, project: Path, settings: Settings, now_us: int) -> None:
     """Copy the events of a session that is about to go.
 
     Args:
-        source: the session's own connection.
+        source: the session's rows.
         session: its row.
         project: the folder of its project.
         settings: how many events are kept, and for how long.
@@ -114,7 +112,7 @@ def keep(
     write(project, session.project_id, lambda: rows_of(source, session), settings, now_us)
 
 
-def rows_of(source: sqlite3.Connection, session: SessionRow) -> Iterator[list[tuple[object, ...]]]:
+def rows_of(source: Snapshot, session: SessionRow) -> Iterator[list[tuple[object, ...]]]:
     """The rows to be kept of a session's events, some at a time.
 
     Raises:
@@ -123,14 +121,9 @@ def rows_of(source: sqlite3.Connection, session: SessionRow) -> Iterator[list[tu
     names = (session.uid, session.session_id, session.project_id)
     after = -1
     while True:
-        key = {"session_key": SESSION_KEY, "after": after, "limit": _AT_ONCE}
-        try:
-            rows = source.execute(_sql.EVENTS_AFTER, key).fetchall()
-        except (
-            sqlite3.Error,
-            UnicodeDecodeError,
-        ) as error:  # not to be taken for damage of what they are copied to
-            raise translation(error, f"reading the events of {session.session_id!r}") from error
+        # An error of its own, not to be taken for damage of what they are copied to.
+        with translated(f"reading the events of {session.session_id!r}"):
+            rows = source.events_after(after, _AT_ONCE)
         if not rows:
             return
         after = rows[-1][0]

@@ -22,15 +22,16 @@ import errno
 import fcntl
 import os
 import random
-import sqlite3
 import struct
 import sys
 import threading
 import time
 from typing import TYPE_CHECKING, Any, Final
 
+from spillstore.engine.errors import NotStoredError
 from spillstore.engine.sqlite import forks
-from spillstore.exceptions import LockedError, SessionDeletedError, StorageError
+from spillstore.engine.sqlite.rows import SessionRows
+from spillstore.exceptions import LockedError, SessionDeletedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +45,7 @@ _NO_LOCKS = frozenset({errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.EOPNOTSUPP
 _ANCHORS: Final = (("", 0x40000002, 510), ("-shm", 128, 1))
 
 
-class StaleError(StorageError):
+class StaleError(NotStoredError):
     """The file's WAL was removed under a connection; a new one finds everything that was committed before."""
 
 
@@ -150,7 +151,7 @@ class FileLock:
                 os.close(descriptor)
 
 
-class Connection(sqlite3.Connection):
+class Connection(SessionRows):
     """A ``sqlite3`` connection that knows its file. Made by ``_database.connect`` alone; closed once."""
 
     def __init__(self, database: str, *args: Any, path: Path, lock: FileLock | None, **options: Any) -> None:

@@ -1,6 +1,6 @@
 """One session file through plain ``sqlite3``: opening, pragmas, transactions, errors.
 
-Statements come from ``sql.py``. Every foreign exception is turned into one of ours here (``translated``), and every
+Statements come from ``sql.py``. What ``sqlite3`` raises is turned into ours, and every
 write goes through ``write_transaction``: ``BEGIN IMMEDIATE`` at once, because a transaction that reads first and writes
 later fails when another writer came in between. Writers of the store wait for each other at a lock beside SQLite's, with an
 own jittered retry, which cut the worst wait of eight processes from 81 to 28 ms against SQLite's ``busy_timeout``; see
@@ -10,17 +10,18 @@ own jittered retry, which cut the worst wait of eight processes from 81 to 28 ms
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import sqlite3
 import urllib.parse
 import warnings
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final
 
+from spillstore.engine.errors import register, translated
 from spillstore.engine.sqlite import forks, path_safety, schema_check, sql
 from spillstore.engine.sqlite.connection import Connection, FileLock, Waiter
+from spillstore.engine.sqlite.rows import SessionRows
 from spillstore.exceptions import (
     DiskFullError,
     IntegrityError,
@@ -36,10 +37,10 @@ from spillstore.settings import KIB, MIB
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from spillstore._records import SessionRow
     from spillstore.settings import Settings
 
 DATABASE = "session.db"
-SESSION_KEY = 1
 OLDEST_SQLITE = (3, 37, 0)
 WAL_BYTES = 4 * MIB  # committed, as estimated, between two checkpoints
 _WAL_AT_MOST = 16 * MIB  # wal_autocheckpoint counts pages, so small pages need a larger number
@@ -63,63 +64,40 @@ _NETWORK_FILE_SYSTEMS = frozenset(
 )
 
 
-@contextlib.contextmanager
-def translated(doing: str) -> Iterator[None]:
-    """Turn ``sqlite3``'s exceptions into ours.
-
-    Raises:
-        DiskFullError, LockedError, ReadOnlyError, IntegrityError, StorageError: by SQLite's result code.
-    """
-    try:
-        yield
-    except (sqlite3.Error, UnicodeDecodeError, MemoryError) as error:
-        raise translation(error, doing) from error
-    except OSError as error:
-        if isinstance(error, SpillstoreError):
-            raise
-        raise _os_translation(error, doing) from error
-
-
-def _os_translation(error: OSError, doing: str) -> StorageError:
-    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-        return DiskFullError(
-            f"{doing} failed: {error}; free some space, or delete whole sessions with `spillstore clean`, which needs none"
-        )
-    if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM}:
-        return ReadOnlyError(
-            f"{doing} failed: {error}; read_only=True opens a session that cannot be written"
-        )
-    return StorageError(f"{doing} failed: {error}")
+_LOCKED: Final = (LockedError, "the session's database is locked by another process; try again later")
+_UNWRITABLE: Final = (ReadOnlyError, "the session's database cannot be written")
+_DAMAGED: Final = (IntegrityError, "the session's database is damaged ({error})")
+_REASONS: Final[dict[int, tuple[type[SpillstoreError], str]]] = {
+    sqlite3.SQLITE_BUSY: _LOCKED,
+    sqlite3.SQLITE_LOCKED: _LOCKED,
+    sqlite3.SQLITE_FULL: (
+        DiskFullError,
+        "the disk is full; free some space, or delete whole sessions with `spillstore clean`, which needs none",
+    ),
+    sqlite3.SQLITE_READONLY: _UNWRITABLE,
+    sqlite3.SQLITE_PERM: _UNWRITABLE,
+    sqlite3.SQLITE_NOTADB: (NotASessionError, "the file is no SQLite database"),
+    sqlite3.SQLITE_CORRUPT: (  # so SQLite calls what the disk does not give, too
+        IntegrityError,
+        "the session's database is damaged, or its disk cannot be read ({error})",
+    ),
+    sqlite3.SQLITE_CONSTRAINT: _DAMAGED,
+    sqlite3.SQLITE_MISMATCH: _DAMAGED,
+    sqlite3.SQLITE_ERROR: _DAMAGED,
+    sqlite3.SQLITE_TOOBIG: (StorageError, f"{{error}}; a row may have {schema_check.MOST_ROW_BYTES} bytes"),
+}
 
 
-def translation(error: sqlite3.Error | UnicodeDecodeError | MemoryError, doing: str) -> SpillstoreError:
-    """Our exception for one of ``sqlite3``'s, which decodes damaged names and texts without any care."""
+def _translation(error: Exception, doing: str) -> SpillstoreError | None:
+    """Our exception for one of ``sqlite3``'s."""
+    if not isinstance(error, sqlite3.Error):
+        return None
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-        return LockedError(
-            f"{doing} failed: the session's database is locked by another process; try again later"
-        )
-    if code == sqlite3.SQLITE_FULL:
-        return DiskFullError(
-            f"{doing} failed: the disk is full; free some space, or delete whole sessions with `spillstore clean`, which "
-            "needs none"
-        )
-    if code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM}:
-        return ReadOnlyError(f"{doing} failed: the session's database cannot be written")
-    if code == sqlite3.SQLITE_NOTADB:
-        return NotASessionError(f"{doing} failed: the file is no SQLite database")
-    if isinstance(error, UnicodeDecodeError) or code in {
-        sqlite3.SQLITE_CORRUPT,
-        sqlite3.SQLITE_CONSTRAINT,
-        sqlite3.SQLITE_MISMATCH,
-        sqlite3.SQLITE_ERROR,
-    }:
-        # SQLite calls damaged, too, what the disk does not give.
-        unread = ", or its disk cannot be read" if code == sqlite3.SQLITE_CORRUPT else ""
-        return IntegrityError(f"{doing} failed: the session's database is damaged{unread} ({error})")
-    most = f"; a row may have {schema_check.MOST_ROW_BYTES} bytes" if code == sqlite3.SQLITE_TOOBIG else ""
-    what = "there is not enough memory" if isinstance(error, MemoryError) else f"{error}{most}"
-    return StorageError(f"{doing} failed: {what}")
+    kind, why = _REASONS.get(code, (StorageError, "{error}"))
+    return kind(f"{doing} failed: {why.format(error=error)}")
+
+
+register(_translation)
 
 
 @lru_cache(maxsize=1)
@@ -138,11 +116,11 @@ def empty_image() -> bytes:
         return connection.serialize()
 
 
-def new_image(session_row: dict[str, Any], *, wal: bool) -> bytes:
+def new_image(session: SessionRow, *, wal: bool) -> bytes:
     """The bytes of a new session file that holds its session row and nothing else."""
-    with forks.using, contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+    with forks.using, contextlib.closing(SessionRows(":memory:", isolation_level=None)) as connection:
         connection.deserialize(empty_image())
-        connection.execute(sql.SESSION_INSERT, session_row)
+        connection.insert_session(session)
         image = bytearray(connection.serialize())
     image[_WAL_VERSION_OFFSET : _WAL_VERSION_OFFSET + 2] = b"\x02\x02" if wal else b"\x01\x01"
     return bytes(image)

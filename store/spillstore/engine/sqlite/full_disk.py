@@ -13,9 +13,10 @@ import logging
 from typing import TYPE_CHECKING
 
 from spillstore._audit import who
-from spillstore._records import read_session_row
-from spillstore.engine.sqlite import forks, owner_locks, sql
-from spillstore.engine.sqlite.database import DATABASE, SESSION_KEY, connect_alone, translated
+from spillstore._validation import read_session_row
+from spillstore.engine.errors import translated
+from spillstore.engine.sqlite import forks, owner_locks
+from spillstore.engine.sqlite.database import DATABASE, connect_alone
 from spillstore.engine.sqlite.soft_delete import bury, remove_trash
 from spillstore.exceptions import (
     DiskFullError,
@@ -68,7 +69,7 @@ def delete(
         with forks.using, contextlib.closing(connect_alone(folder / DATABASE, settings)) as connection:
             with translated(f"deleting {folder}"):
                 connection.execute("BEGIN EXCLUSIVE")
-                row = connection.execute(sql.SESSION_GET, {"session_key": SESSION_KEY}).fetchone()
+                row = connection.session_row()
             session = read_session_row(row, key)
             if (session.session_id, session.project_id) != expected:
                 raise IntegrityError(

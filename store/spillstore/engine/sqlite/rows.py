@@ -29,6 +29,11 @@ class SessionRows(sqlite3.Connection):
         """The session's own row."""
         return self._one(_sql.SESSION_GET, _KEY)
 
+    def deleted_us(self) -> int | None:
+        """When the session was deleted."""
+        found = self._one(_sql.SESSION_DELETED, _KEY)
+        return None if found is None else found[0]
+
     def artifact_row(self, artifact_id: str) -> Row | None:
         """The row of an artifact."""
         return self._one(_sql.ARTIFACT_GET, {**_KEY, "artifact_id": artifact_id})

@@ -15,7 +15,7 @@ import logging
 import os
 from typing import TYPE_CHECKING, Final
 
-from spillstore.engine.sqlite.database import translated
+from spillstore.engine.errors import translated
 from spillstore.engine.sqlite.folders import open_root, project_of
 from spillstore.exceptions import StorageError
 

@@ -20,8 +20,9 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from spillstore.engine.errors import translated
 from spillstore.engine.sqlite import owner_locks
-from spillstore.engine.sqlite.database import file_system, translated
+from spillstore.engine.sqlite.database import file_system
 from spillstore.engine.sqlite.folders import open_root
 from spillstore.engine.sqlite.soft_delete import remove_at_exit
 from spillstore.exceptions import UnsafeRootError, UnsupportedError

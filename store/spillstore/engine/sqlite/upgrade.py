@@ -13,8 +13,8 @@ import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
 
+from spillstore.engine.errors import translated
 from spillstore.engine.sqlite import owner_locks
-from spillstore.engine.sqlite.database import translated
 from spillstore.exceptions import SessionBusyError, StorageError
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What a row of an artifact can hold, whoever wrote it.
+"""Rows as an engine gives them, checked and made into values.
 
 A right digest says that a row is as it was written, and without a key anybody can write one. So what reads rely on is
 checked besides: that a chunk's place follows from a position, that no loop runs over more chunks than there are bytes, that
@@ -7,16 +7,20 @@ the owner's name is no path, that times are dates. It costs 8 us a row, and rows
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import re
+from typing import TYPE_CHECKING, Any, Final
 
 from spillstore._codec import MAX_CHUNK
-from spillstore._digests import DIGEST_SIZE
-from spillstore._ids import ARTIFACT_ID
-from spillstore.engine.sqlite import sql
-from spillstore.engine.sqlite.owner_locks import is_owner_name
+from spillstore._digests import DIGEST_SIZE, digest_row, stored_algorithm
+from spillstore._ids import ARTIFACT_ID, UID, check_id
+from spillstore._records import ArtifactRow, SessionRow
+from spillstore.exceptions import IntegrityError, InvalidIdError
 
 if TYPE_CHECKING:
-    from spillstore._records import ArtifactRow, Hole
+    from collections.abc import Sequence
+
+    from spillstore._digests import Algorithm
+    from spillstore._records import Hole
 
 WHOLE: Final = 2**62
 LATEST_US: Final = 253_402_300_799_000_000  # the end of the year 9999, the last that dates can have
@@ -24,8 +28,9 @@ _STATES: Final = frozenset({"open", "sealed", "interrupted", "deleted"})
 _NEWLINES: Final = frozenset({"auto", "lf", "cr"})
 _POLICIES: Final = frozenset({"roll", "stop", "reject"})
 _FLAGS: Final = 0b111
+_OWNER: Final = re.compile(r"[0-9A-Za-z][0-9A-Za-z.-]{0,99}", re.ASCII)  # the name of a claim: no path
 _ID_LENGTH: Final = 100
-_COLUMNS: Final = sql.ARTIFACT_COLUMNS
+_COLUMNS: Final = ArtifactRow._fields
 _COUNTS: Final = tuple(
     index
     for index, name in enumerate(_COLUMNS)
@@ -36,6 +41,73 @@ _TEXTS: Final = tuple(map(_COLUMNS.index, ("artifact_id", "source", "state", "ne
 _MAYBE_TEXTS: Final = tuple(
     map(_COLUMNS.index, ("tool_call_id", "command", "content_type", "reason", "hole"))
 )
+
+
+def read_session_row(row: Sequence[Any] | None, key: bytes | None) -> SessionRow:
+    """A verified session row.
+
+    Args:
+        row: what the database gave.
+        key: the store's digest key, or None.
+
+    Raises:
+        DigestKeyError: it needs another key.
+        IntegrityError: the row is missing or not what was written.
+    """
+    if row is None:
+        raise IntegrityError("the session's row is missing")
+    record = SessionRow(*row)
+    # The uid becomes the name of a folder in the trash, the ids are shown; and who writes a file computes its digests.
+    if not isinstance(record.uid, str) or not UID.fullmatch(record.uid):
+        raise IntegrityError("the session's row is damaged: its uid is none")
+    record = record._replace(digest_algorithm=stored_algorithm(record.digest_algorithm, record.uid, key))
+    try:
+        check_id("session", record.session_id)
+        if record.project_id is not None:
+            check_id("project", record.project_id)
+    except InvalidIdError as error:
+        raise IntegrityError(f"the session's row is damaged: {error}") from None
+    times = (record.created_us, record.ended_us or 0, record.deleted_us or 0)
+    if not all(is_count(value, LATEST_US) for value in times) or not is_count(record.next_artifact_key):
+        raise IntegrityError("the session's row is damaged: it holds a number that cannot be")
+    if record.artifacts_sum is not None and not isinstance(record.artifacts_sum, bytes):
+        raise IntegrityError("the session's row is damaged: the sum of its artifacts is none")
+    if record.computed_digest() != record.digest:
+        raise IntegrityError("the session's row is damaged: its digest does not match")
+    return record
+
+
+def _problem(row: ArtifactRow) -> str | None:
+    """What cannot be in a row although its digest is right; None if all can."""
+    if not types_fit(row):
+        return "a value is of a wrong type or out of range"
+    if not values_fit(row):
+        return "its values contradict each other"
+    try:
+        hole = row.parsed_hole()
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return "its hole is none"
+    return None if hole_fits(row, hole) else "its hole contradicts the rest"
+
+
+def read_artifact_row(row: Sequence[Any], algorithm: Algorithm) -> ArtifactRow:
+    """A verified artifact row.
+
+    Raises:
+        IntegrityError: the row is not what was written.
+    """
+    record = ArtifactRow(*row)
+    try:
+        expected = digest_row(algorithm, record[1:-1])
+    except (AttributeError, TypeError):
+        expected = b""
+    if expected != record.digest:
+        raise IntegrityError(
+            f"the row of artifact {record.artifact_id!r:.100} is damaged: its digest does not match"
+        )
+    if (problem := _problem(record)) is not None:
+        raise IntegrityError(f"the row of artifact {record.artifact_id!r:.100} is damaged: {problem}")
+    return record
 
 
 def is_count(value: object, most: int = WHOLE) -> bool:
@@ -65,7 +137,7 @@ def values_fit(row: ArtifactRow) -> bool:
     return (
         len(row.artifact_id) <= _ID_LENGTH
         and ARTIFACT_ID.fullmatch(row.artifact_id) is not None
-        and is_owner_name(row.owner)
+        and _OWNER.fullmatch(row.owner) is not None
         and row.state in _STATES
         and row.newline in _NEWLINES
         and row.policy in _POLICIES

@@ -1,0 +1,72 @@
+"""Foreign exceptions made into ours. Each engine registers what its own library raises."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+from typing import TYPE_CHECKING
+
+from spillstore.exceptions import DiskFullError, IntegrityError, ReadOnlyError, SpillstoreError, StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+class NotStoredError(StorageError):
+    """Nothing of a transaction was stored, for a reason that is gone when it is tried again."""
+
+
+_translations: list[Callable[[Exception, str], SpillstoreError | None]] = []
+
+
+def register(translation: Callable[[Exception, str], SpillstoreError | None]) -> None:
+    """Add what makes an engine's exceptions into ours; it returns None for all others."""
+    _translations.append(translation)
+
+
+@contextlib.contextmanager
+def translated(doing: str) -> Iterator[None]:
+    """Turn foreign exceptions of what is done in a ``with`` block into ours.
+
+    Args:
+        doing: what that is, as the message will say.
+
+    Raises:
+        StorageError: or one of its kinds; ours pass as they are, and what is a mistake in the program stays what it is.
+    """
+    try:
+        yield
+    except Exception as error:
+        ours = translation(error, doing)
+        if ours is None:
+            raise
+        raise ours from error
+
+
+def translation(error: Exception, doing: str) -> SpillstoreError | None:
+    """Our exception for a foreign one; None for one of ours and for mistakes in the program."""
+    if isinstance(error, SpillstoreError):
+        return None
+    if isinstance(error, OSError):
+        return _of_system(error, doing)
+    if isinstance(error, MemoryError):
+        return StorageError(f"{doing} failed: there is not enough memory")
+    for each in _translations:
+        ours = each(error, doing)
+        if ours is not None:
+            return ours
+    if isinstance(error, UnicodeDecodeError):  # how a damaged text shows
+        return IntegrityError(f"{doing} failed: the session's database is damaged ({error})")
+    return None
+
+
+def _of_system(error: OSError, doing: str) -> StorageError:
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return DiskFullError(
+            f"{doing} failed: {error}; free some space, or delete whole sessions with `spillstore clean`, which needs none"
+        )
+    if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM}:
+        return ReadOnlyError(
+            f"{doing} failed: {error}; read_only=True opens a session that cannot be written"
+        )
+    return StorageError(f"{doing} failed: {error}")
