@@ -121,7 +121,7 @@ def test_a_session_that_is_deleted_beside_a_check_of_the_store_is_not_damaged(ro
         left = between(delete)
         assert 0 == store.check()
         assert not left
-        same._engine.give_back(borrowed.pop())
+        same._engine.store.give_back(borrowed.pop())
     assert [] == list(store.sessions())
 
 

@@ -279,9 +279,9 @@ def test_a_deletion_that_died_after_its_tombstone_is_finished(plain_store):
         session.put(b"old")
         engine = session._engine
         with engine._commit:
-            engine._writer.execute("BEGIN IMMEDIATE")
-            engine._update_session(engine._writer, deleted_us=1)
-            engine._writer.execute("COMMIT")
+            engine.store._writer.execute("BEGIN IMMEDIATE")
+            engine._update_session(engine.store._writer, deleted_us=1)
+            engine.store._writer.execute("COMMIT")
     with plain_store.session("test") as session:
         assert [] == list(session.artifacts())
 
