@@ -30,7 +30,7 @@ from spillstore._freshness import check_sum
 from spillstore._pipeline import BATCH_BYTES, PUMP_SECONDS, SLICE, Batch, Ending, Item, Pipeline
 from spillstore._recorder import Recorder
 from spillstore._validation import is_count, read_artifact_row, read_session_row
-from spillstore.engine.errors import NotStoredError, translated
+from spillstore.engine.errors import NotStoredError, may_be_full, translated
 from spillstore.exceptions import (
     ArtifactNotFoundError,
     ClosedError,
@@ -912,34 +912,48 @@ class Engine:
         # With a digest key, who can read the file can still not sign.
         return keyed_digest(self.row.digest_algorithm.key or self.row.uid.encode("ascii"), data)
 
-    def delete_artifact(self, artifact_id: str, *, why: str = "deleted") -> None:
-        """Make an artifact unreadable at once, then free its space in small steps."""
+    def delete_artifact(self, artifact_id: str, *, why: str = "deleted") -> ArtifactRow:
+        """Make an artifact unreadable at once, then free its space in small steps; the reserve helps on a full disk."""
+        try:
+            row = self._mark_deleted(artifact_id, why)
+        except StorageError as error:
+            if not (may_be_full(error) and self.store.give_reserve()):
+                raise
+            row = self._mark_deleted(artifact_id, why)
+        self._purge(row)
+        return row
+
+    def _mark_deleted(self, artifact_id: str, why: str) -> ArtifactRow:
         with self._commit, self._recording("deleting an artifact") as tx:
             row = self.artifact_row(tx, artifact_id)
             if row.state == "open" and why == "deleted":
                 raise SessionBusyError(f"artifact {artifact_id} is being written; close its writer first")
             row = self._recorder.update(tx, row._replace(state="deleted"))
             self._recorder.event(tx, "delete", artifact_id, {"kept": row.kept, "why": why}, row.tool_call_id)
-        self._purge(row)
+        return row
 
     def _purge(self, row: ArtifactRow) -> None:
         """Free the space of an artifact marked ``deleted``; a crash in between is finished by the next writer.
 
         On a disk that is too full for that, one chunk is freed at a time, and the journal, which says what is in the freed
-        pages where SQLite was built to wipe them, is used again for the next.
+        pages where SQLite was built to wipe them, is used again for the next. Where even that does not fit, the reserve
+        makes room for it.
         """
         most = _PURGE_CHUNKS
         left = True
-        while left:  # from one chunk that is there to the next: a row may say that there are 2**60
-            try:
-                left = self._purge_some(row, most)
-            except DiskFullError:
+        try:
+            while left:  # from one chunk that is there to the next: a row may say that there are 2**60
+                try:
+                    left = self._purge_some(row, most)
+                except StorageError as error:
+                    if not may_be_full(error) or (most == 1 and not self.store.give_reserve()):
+                        raise
+                    most = 1
                 if most == 1:
-                    raise
-                most = 1
-            if most == 1:
-                self._checkpoint_freed()
-        self._checkpoint_freed()
+                    self._checkpoint_freed()
+            self._checkpoint_freed()
+        finally:
+            self.store.keep_reserve()
 
     def _purge_some(self, row: ArtifactRow, most: int) -> bool:
         """Free ``most`` chunks, or the row when there are none; whether there are more."""

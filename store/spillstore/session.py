@@ -18,6 +18,7 @@ from spillstore._validation import read_artifact_row
 from spillstore._verify import verify
 from spillstore.artifact import Artifact, info_of
 from spillstore.engine.base import ArtifactFilter, EventFilter
+from spillstore.engine.errors import may_be_full
 from spillstore.engine.sqlite import full_disk
 from spillstore.engine.sqlite.soft_delete import disk_usage, remove_trash
 from spillstore.exceptions import (
@@ -882,7 +883,7 @@ class Session:
         try:
             gone = engine.delete_session(force=force)
         except StorageError as error:
-            if not full_disk.may_be_why(error) or engine.users > 1:
+            if not may_be_full(error) or engine.users > 1:
                 raise
             self.close()  # as the last who has it open here
             full_disk.delete(

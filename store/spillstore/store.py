@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import errno
 import math
 import os
@@ -26,13 +27,14 @@ from spillstore._ids import (
     check_id,
     folder_name,
     id_of_folder,
+    named_by,
     needs_id_file,
 )
 from spillstore._keys import load_key
 from spillstore._records import SessionRow
 from spillstore._validation import read_session_row
-from spillstore.engine.errors import translated
-from spillstore.engine.sqlite import forks, full_disk, owner_locks
+from spillstore.engine.errors import may_be_full, translated
+from spillstore.engine.sqlite import forks, full_disk, owner_locks, reserve
 from spillstore.engine.sqlite import torn as _torn
 from spillstore.engine.sqlite.database import (
     DATABASE,
@@ -46,8 +48,10 @@ from spillstore.engine.sqlite.path_safety import check_owner, check_private
 from spillstore.engine.sqlite.session_file import SessionFile
 from spillstore.engine.sqlite.soft_delete import GONE, NEW, TORN, bury, disk_usage, remove_trash
 from spillstore.exceptions import (
+    ArtifactNotFoundError,
     IntegrityError,
     InvalidSettingError,
+    LockedError,
     NotASessionError,
     SchemaTooOldError,
     SessionBusyError,
@@ -76,6 +80,7 @@ MEMORY = "memory:"
 _UNFINISHED = 60.0  # seconds after which a folder that is being made is one that was not finished
 _DAMAGED = re.compile(r"\.audit-damaged-[0-9a-f]{8}\.db")
 _ATTEMPTS = 50
+_ALONE_PATIENCE = 2.0  # seconds that who must be alone with a session waits for others
 
 
 def default_root() -> Path:
@@ -165,7 +170,8 @@ class Store:
             project: likewise; None for none.
             create: make it if it is not there; never for reading.
             read_only: open it for reading alone: nothing is claimed or made, and nothing written but what is recorded
-                of who read it, where that can be.
+                of who read it, where that can be. On a full disk, what a killed process has left in its journal is brought into
+                the file.
 
         Returns:
             The session. Sessions of one id share what this process holds of it. Cost: about 2 ms for a new one.
@@ -307,7 +313,7 @@ class Store:
             with self.session(session_id, project, create=False) as session:
                 session.delete(force=force)
         except StorageError as error:
-            if not full_disk.may_be_why(error):
+            if not may_be_full(error):
                 raise
             self._delete_unwritten(folder, (session_id, project))
         except SessionNotFoundError:
@@ -319,6 +325,84 @@ class Store:
         gone = full_disk.delete(folder, expected, self._settings, self._key, self._clock)
         _retention.forget_size(self._root)
         return gone
+
+    def delete_artifact(self, session_id: str, artifact_id: str, project: str | None = None) -> int:
+        r"""Delete one artifact of a session that need not be open; also on a disk that takes not one byte more.
+
+        There the room for SQLite's journal comes from a reserve of 512 KiB, which is kept in the root for this. It becomes the
+        session's journal where nobody has the session open; else it is given back to the disk, and tried again at once. It is
+        made anew when there is room.
+
+        Args:
+            session_id: the session's id.
+            artifact_id: the artifact's, or its URI ``artifact://ID``.
+            project: the session's project, or None.
+
+        Returns:
+            Bytes that the artifact's chunks took.
+
+        Raises:
+            SessionNotFoundError, ArtifactNotFoundError: it is not there.
+            SessionBusyError: it is still being written.
+            IntegrityError, NotASessionError: the session cannot be trusted.
+            StorageError: it cannot be deleted.
+
+        Example:
+            >>> import tempfile
+            >>> with tempfile.TemporaryDirectory() as root:
+            ...     store = Store(root)
+            ...     with store.session("chat-42") as session:
+            ...         artifact = session.put("hello\n")
+            ...     freed = store.delete_artifact("chat-42", artifact.id)
+            ...     0 < freed < 1000
+            True
+        """
+        size: int | None = None
+
+        def delete() -> int:
+            nonlocal size
+            with self.session(session_id, project, create=False) as session:
+                artifact = session.artifact(artifact_id)
+                size = artifact.info.stored_size
+                artifact.delete()
+            return size
+
+        try:
+            return delete()
+        except StorageError as error:
+            if not may_be_full(error):
+                raise
+        folder = self._folder(session_id, project)
+        try:
+            if (freed := self._delete_alone(folder, (session_id, project), artifact_id)) is not None:
+                return freed
+            reserve.give_back(self._root)
+            return delete()
+        except ArtifactNotFoundError:
+            if size is None:
+                raise
+            return size  # it was deleted before, and its space is free now
+        finally:
+            reserve.provide_in(self._root)
+
+    def _delete_alone(self, folder: Path, expected: tuple[str, str | None], artifact_id: str) -> int | None:
+        """Delete an artifact while nobody has its session open; None if somebody has."""
+        database = folder / DATABASE
+        with translated(f"opening {database}"), _opening_of((str(folder), False)):
+            if owner_locks.live_owners(folder) or is_open(database):
+                return None
+            reserve.lend(folder)
+            patience = min(self._settings.busy_timeout, _ALONE_PATIENCE)
+            settings = dataclasses.replace(self._settings, busy_timeout=patience)
+            try:
+                opened = SessionFile(database, settings, read_only=False, alone=True)
+                engine = Engine(opened, settings, self._clock, key=self._key, expected=expected)
+            except LockedError:
+                return None
+            try:
+                return engine.delete_artifact(named_by(artifact_id)[0]).stored_size
+            finally:
+                engine.shutdown()
 
     def deleted_events(
         self,
@@ -511,7 +595,7 @@ class Store:
                     raise
                 return torn
             except StorageError as error:
-                if not full_disk.may_be_why(error):
+                if not may_be_full(error):
                     raise
                 return self._delete_unwritten(folder, (info.id, info.project))
         return gone
@@ -662,6 +746,7 @@ class Store:
         with translated(f"making {folder}"):
             self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
             with open_root(self._root) as root:
+                reserve.provide(root)
                 with contextlib.suppress(FileExistsError):
                     root.make(folder.parent.name)
                 with open_project(root, folder.parent.name) as within:

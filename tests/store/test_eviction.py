@@ -94,7 +94,9 @@ def test_a_damaged_artifact_is_not_evicted(plain_store, caplog):
         assert [second] == evicted(session)
         assert ["artifact not evicted"] == [record.message for record in caplog.records]
         with session._engine._commit:
-            session._engine.store._writer.execute("UPDATE artifact SET source = '' WHERE artifact_id = ?", (first,))
+            session._engine.store._writer.execute(
+                "UPDATE artifact SET source = '' WHERE artifact_id = ?", (first,)
+            )
 
 
 def test_ten_times_the_quota_leaves_the_file_within_it(plain_store):

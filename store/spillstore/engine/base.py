@@ -114,10 +114,10 @@ class Snapshot(Protocol):
     def artifact_digests(self) -> list[bytes]:
         """The digests of the rows of all artifacts, in no order."""
 
-    def unfinished(self) -> list[Row]:
+    def unfinished(self) -> Sequence[Row]:
         """The rows of artifacts that are ``open`` or ``deleted``."""
 
-    def artifacts(self, wanted: ArtifactFilter, limit: int) -> list[Row]:
+    def artifacts(self, wanted: ArtifactFilter, limit: int) -> Sequence[Row]:
         """Rows of artifacts that are not ``deleted``, the newest first, those of one time by their keys."""
 
     def artifact_ids(self, low: str, high: str, limit: int) -> list[str]:
@@ -314,6 +314,12 @@ class SessionBackend(Protocol):
 
     def release_space(self) -> None:
         """Give back what removed rows took; one thread at a time, as for ``transaction``, and outside of one."""
+
+    def give_reserve(self) -> bool:
+        """Where nothing can be stored: free the room that is kept for deleting; whether there was any."""
+
+    def keep_reserve(self) -> None:
+        """Keep such room again, if there is enough now. Never raises."""
 
     def settle(self) -> None:
         """Bring what was committed to where it stays; likewise."""

@@ -60,6 +60,11 @@ def translation(error: Exception, doing: str) -> SpillstoreError | None:
     return None
 
 
+def may_be_full(error: StorageError) -> bool:
+    """Whether an error may come from a disk that takes no more: engines and the system call that by many names."""
+    return isinstance(error, DiskFullError) or type(error) is StorageError
+
+
 def _of_system(error: OSError, doing: str) -> StorageError:
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return DiskFullError(

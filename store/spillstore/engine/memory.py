@@ -7,20 +7,16 @@ rows: this shows what an engine has to answer, not how to answer it quickly.
 
 from __future__ import annotations
 
-import contextlib
-import threading
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from spillstore._codec import ChunkRow
 from spillstore._records import ArtifactRow, SessionRow
 from spillstore.engine.base import EVENT_FIELDS, NewEvent, Row
-from spillstore.exceptions import SessionDeletedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from spillstore.engine.base import ArtifactFilter, EventFilter, Rows, Snapshot, Transaction
+    from spillstore.engine.base import ArtifactFilter, EventFilter, Rows
 
 _ROW_BYTES: Final = 256  # what a row counts for besides its bytes and texts
 _READS: Final = ("read", "search", "query", "compare", "export")
@@ -66,11 +62,11 @@ class MemoryRows:
         """The digests of the rows of all artifacts."""
         return [row.digest for row in self._artifacts()]
 
-    def unfinished(self) -> list[Row]:
+    def unfinished(self) -> list[ArtifactRow]:
         """The rows of artifacts that are ``open`` or ``deleted``."""
         return [row for row in self._artifacts() if row.state in {"open", "deleted"}]
 
-    def artifacts(self, wanted: ArtifactFilter, limit: int) -> list[Row]:
+    def artifacts(self, wanted: ArtifactFilter, limit: int) -> list[ArtifactRow]:
         """Rows of artifacts, the newest first."""
         found = [
             row
@@ -105,7 +101,9 @@ class MemoryRows:
     def to_evict(self, limit: int) -> list[tuple[str, int]]:
         """Ids of ended artifacts that take room, in the order in which they go."""
         last_read = {event[3]: key for key, event in sorted(self._state.events.items()) if event[2] in _READS}
-        rows = [row for row in self._artifacts() if row.state in {"sealed", "interrupted"} and row.stored_size]
+        rows = [
+            row for row in self._artifacts() if row.state in {"sealed", "interrupted"} and row.stored_size
+        ]
         rows.sort(key=lambda row: (last_read.get(row.artifact_id, 0), row.created_us, row.artifact_key))
         return [(row.artifact_id, last_read.get(row.artifact_id, 0)) for row in rows[:limit]]
 
@@ -123,7 +121,9 @@ class MemoryRows:
     def chunk_before_line(self, artifact_key: int, stream: int | None, line: int) -> Row | None:
         """The last chunk that counts fewer line ends before itself."""
         rows = self._of(artifact_key, stream)
-        return _last(row for row in rows if (row.line_start if stream is None else _lines(row, stream)) < line)
+        return _last(
+            row for row in rows if (row.line_start if stream is None else _lines(row, stream)) < line
+        )
 
     def chunk_before_time(self, artifact_key: int, time_us: int) -> Row | None:
         """The last chunk that begins before that time."""
@@ -241,9 +241,7 @@ class MemoryTransaction(MemoryRows):
     def drop_chunks(self, artifact_key: int, first: int, end: int) -> None:
         """Remove chunks."""
         rows = self._state.chunks.get(artifact_key, {})
-        self._state.chunks[artifact_key] = {
-            seq: row for seq, row in rows.items() if not first <= seq < end
-        }
+        self._state.chunks[artifact_key] = {seq: row for seq, row in rows.items() if not first <= seq < end}
 
     def append_events(self, events: Sequence[NewEvent]) -> None:
         """Write events, with keys that follow the largest one."""

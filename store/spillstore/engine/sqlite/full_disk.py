@@ -19,12 +19,10 @@ from spillstore.engine.sqlite import forks, owner_locks
 from spillstore.engine.sqlite.database import DATABASE, connect_alone
 from spillstore.engine.sqlite.soft_delete import bury, remove_trash
 from spillstore.exceptions import (
-    DiskFullError,
     IntegrityError,
     LockedError,
     SessionBusyError,
     SpillstoreError,
-    StorageError,
 )
 
 if TYPE_CHECKING:
@@ -37,11 +35,6 @@ if TYPE_CHECKING:
     Rows = list[list[tuple[object, ...]]]
 
 _log = logging.getLogger("spillstore")
-
-
-def may_be_why(error: StorageError) -> bool:
-    """Whether an error may come from a disk that takes no more: SQLite and the system call that by many names."""
-    return isinstance(error, DiskFullError) or type(error) is StorageError
 
 
 def delete(

@@ -13,11 +13,12 @@ import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from spillstore.engine.errors import translated
-from spillstore.engine.sqlite import forks, owner_locks, sql
-from spillstore.engine.sqlite.connection import FileLock
+from spillstore.engine.sqlite import forks, owner_locks, reserve, sql
+from spillstore.engine.sqlite.connection import FileLock, Waiter
 from spillstore.engine.sqlite.database import (
     WAL_BYTES,
     connect,
+    connect_alone,
     read_transaction,
     schema_number,
     write_transaction,
@@ -65,6 +66,7 @@ class SessionFile:
         read_only: bool,
         immutable: bool = False,
         foreign: bool = False,
+        alone: bool = False,
     ) -> None:
         """Open the file, and claim it unless it is to be read alone.
 
@@ -74,6 +76,8 @@ class SessionFile:
             read_only: claim and write nothing.
             immutable: besides, nobody else writes to it, so no lock and no file beside it is needed.
             foreign: besides, it is in no store of ours, and who reads it is not recorded there.
+            alone: for deleting where nothing can be claimed: nobody else may have the file open, and nothing is read but by
+                who deletes.
 
         Raises:
             SchemaTooNewError, SchemaTooOldError, NotASessionError, IntegrityError: it cannot be read as it is.
@@ -86,6 +90,7 @@ class SessionFile:
         self._settings = settings
         self._immutable = immutable
         self._foreign = foreign
+        self._alone = alone
         self._checkpointing = threading.Lock()
         self._owner: owner_locks.Owner | None = None
         self._readers: list[Connection] = []
@@ -107,7 +112,10 @@ class SessionFile:
             self._readers.append(connection)
         else:
             with translated(f"claiming {self._folder}"):
-                self._owner = owner_locks.Owner(self._folder)
+                if self._alone:  # until it is closed: who waits for SQLite's lock does so with this one
+                    self._file_lock.acquire(Waiter(self._settings.busy_timeout))
+                else:
+                    self._owner = owner_locks.Owner(self._folder)
             self._writer = connection = self._connect(read_only=False)
             self._file_lock.anchor(connection)
         self._check_schema(connection)
@@ -161,6 +169,8 @@ class SessionFile:
     # --- connections --------------------------------------------------------------------------------------
 
     def _connect(self, *, read_only: bool) -> Connection:
+        if self._alone:
+            return connect_alone(self.path, self._settings, self._file_lock)
         return connect(
             self.path,
             self._settings,
@@ -379,6 +389,19 @@ class SessionFile:
         with translated("freeing space"):
             # A script, because execute() takes one step of this statement, and each step frees one page.
             self._write_connection().executescript("PRAGMA incremental_vacuum")
+
+    def give_reserve(self) -> bool:
+        """Give the reserve's room to the disk, for who needs it at once; False if there was none."""
+        return reserve.give_back(self._root)
+
+    def keep_reserve(self) -> None:
+        """Make the reserve anew, where there is room."""
+        reserve.provide_in(self._root)
+
+    @property
+    def _root(self) -> Path:
+        """The store's; only what is read may lie in none."""
+        return self._folder.parent.parent
 
     def settle(self) -> None:
         """Copy the WAL into the database now; the caller writes, as for ``transaction``."""
