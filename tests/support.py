@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
+import subprocess
 import threading
 import time
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # How many times the usual number of examples a property is tried with. From 2 on they are drawn anew in every run;
@@ -74,3 +77,22 @@ def rolling(root, limit):
         finally:
             ended.set()
             thread.join()
+
+
+@contextlib.contextmanager
+def small_disk(folder, size):
+    """A disk of its own for a folder, of ``size`` as mount understands it; skips the test where this user may not mount."""
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    if shutil.which("mount") is None or subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("this user may not mount")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def fill(folder):
+    """Take what is free on the disk of a folder, to the last byte."""
+    with contextlib.suppress(OSError), open(os.path.join(folder, "fill"), "ab", buffering=0) as file:
+        while True:
+            file.write(bytes(4096))

@@ -225,7 +225,7 @@ def connect(
                 raise
             # A WAL database where its -shm file cannot be made: on media that cannot be written nobody is writing to it.
             if os.access(path.parent, os.W_OK):
-                _check_nobody_writes(path, error)
+                _check_nobody_writes(path, error, None if lock is None else settings)
             connection = _connect(path, _mode(read_only=True, immutable=True), settings, lock)
             _configure(connection, settings, read_only=True, mapped=not foreign)
         except BaseException:
@@ -234,12 +234,17 @@ def connect(
     return connection
 
 
-def _check_nobody_writes(path: Path, error: sqlite3.OperationalError) -> None:
+def _check_nobody_writes(path: Path, error: sqlite3.OperationalError, settings: Settings | None) -> None:
     """Raise, unless a file whose -shm file cannot be made may be read as it lies there.
+
+    Args:
+        path: the file.
+        error: what failed.
+        settings: what is in force; None where nothing may be written.
 
     Raises:
         sqlite3.OperationalError: that is not what failed.
-        DiskFullError: somebody writes to it, or what was committed last is in its journal still.
+        DiskFullError: somebody writes to it, or what was committed last is in its journal still, and does not fit into the file.
     """
     if getattr(error, "sqlite_errorcode", 0) not in _NO_ROOM:
         raise error
@@ -248,7 +253,7 @@ def _check_nobody_writes(path: Path, error: sqlite3.OperationalError) -> None:
     why = None
     if owners := _locks.live_owners(path.parent):
         why = f"{_locks.describe(path.parent, owners[0])} has it open, so it cannot be read without"
-    elif os.path.exists(f"{path}-wal") and os.path.getsize(f"{path}-wal"):  # noqa: PTH110, PTH202  # no suffix of a Path
+    elif _has_journal(path) and (settings is None or not _bring_in(path, settings)):
         why = "its last process died, so what that committed last can only be read with it"
     if why is not None:
         raise DiskFullError(
@@ -257,8 +262,22 @@ def _check_nobody_writes(path: Path, error: sqlite3.OperationalError) -> None:
         ) from error
 
 
-def connect_alone(path: Path, settings: Settings) -> Connection:
-    """A connection for who must have the file to itself, which makes no file beside it. The caller is inside ``_forks.using``.
+def _has_journal(path: Path) -> bool:
+    return os.path.exists(f"{path}-wal") and os.path.getsize(f"{path}-wal") > 0  # noqa: PTH110, PTH202  # no suffix of a Path
+
+
+def _bring_in(path: Path, settings: Settings) -> bool:
+    """Bring the journal that a process which is gone has left into the file, where that needs no room; whether it did."""
+    with (
+        contextlib.suppress(StorageError, sqlite3.Error),
+        contextlib.closing(connect_alone(path, settings)) as connection,
+    ):
+        connection.execute("PRAGMA schema_version").fetchone()  # who closes it as the last one checkpoints
+    return not _has_journal(path)
+
+
+def connect_alone(path: Path, settings: Settings, lock: FileLock | None = None) -> Connection:
+    """A connection for who must have the file to itself; the journal's index is in memory. The caller is inside ``_forks.using``.
 
     Raises:
         UnsafeRootError: the file, or one beside it, leads elsewhere.
@@ -266,7 +285,7 @@ def connect_alone(path: Path, settings: Settings) -> Connection:
     """
     with translated(f"opening {path}"):
         _places.check_beside(path, writing=True)
-        connection = _connect(path, "rw", settings, None)
+        connection = _connect(path, "rw", settings, lock)
         try:
             _shape.distrust(connection)
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")

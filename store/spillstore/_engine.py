@@ -22,13 +22,14 @@ import threading
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from spillstore import _forks, _locks, _sql, _workers
+from spillstore import _forks, _locks, _reserve, _sql, _workers
 from spillstore._audit import Audit
-from spillstore._connection import FileLock, StaleError
+from spillstore._connection import FileLock, StaleError, Waiter
 from spillstore._database import (
     SESSION_KEY,
     WAL_BYTES,
     connect,
+    connect_alone,
     read_transaction,
     schema_number,
     translated,
@@ -37,6 +38,7 @@ from spillstore._database import (
 from spillstore._digests import keyed_digest, stored_algorithm
 from spillstore._eviction import EVICT, Evictor
 from spillstore._freshness import check_sum
+from spillstore._full_disk import may_be_why
 from spillstore._pipeline import BATCH_BYTES, PUMP_SECONDS, SLICE, Batch, Ending, Item, Pipeline
 from spillstore._plausible import is_count
 from spillstore._recorder import Recorder
@@ -116,6 +118,7 @@ class Engine:
         read_only: bool,
         immutable: bool = False,
         foreign: bool = False,
+        alone: bool = False,
         key: bytes | None = None,
         expected: tuple[str, str | None] | None = None,
     ) -> None:
@@ -128,6 +131,8 @@ class Engine:
             read_only: claim and write nothing.
             immutable: besides, nobody else writes to it, so no lock and no file beside it is needed.
             foreign: besides, it is in no store of ours, and who reads it is not recorded there.
+            alone: for deleting where nothing can be claimed: nobody else may have the file open, and nothing is read but by
+                who deletes.
             key: the store's digest key.
             expected: the ids of the session and its project that the file must hold; None for any.
         """
@@ -140,6 +145,7 @@ class Engine:
         self._pid = os.getpid()
         self._immutable = immutable
         self._foreign = foreign
+        self._alone = alone
         self._key = key
         self._expected = expected
         self._make_locks()
@@ -177,7 +183,10 @@ class Engine:
                 self.check_fresh(connection)
         else:
             with translated(f"claiming {self.folder}"):
-                self._owner = _locks.Owner(self.folder)
+                if self._alone:  # until it is closed: who waits for SQLite's lock does so with this one
+                    self._file_lock.acquire(Waiter(self.settings.busy_timeout))
+                else:
+                    self._owner = _locks.Owner(self.folder)
             self._writer = connection = self._connect(read_only=False)
             self._file_lock.anchor(connection)
             self._check_schema(connection)
@@ -224,6 +233,8 @@ class Engine:
     # --- opening and closing ----------------------------------------------------------------------------
 
     def _connect(self, *, read_only: bool) -> Connection:
+        if self._alone:
+            return connect_alone(self.path, self.settings, self._file_lock)
         return connect(
             self.path,
             self.settings,
@@ -391,6 +402,11 @@ class Engine:
             f"session {self.row.session_id!r} was deleted, or its file exchanged, by another program"
         )
         raise self._gone
+
+    @property
+    def _root(self) -> Path:
+        """The store's; only what is read may lie in none."""
+        return self.folder.parent.parent
 
     @property
     def owner_name(self) -> str:
@@ -1115,8 +1131,18 @@ class Engine:
         # With a digest key, who can read the file can still not sign.
         return keyed_digest(self.row.digest_algorithm.key or self.row.uid.encode("ascii"), data)
 
-    def delete_artifact(self, artifact_id: str, *, why: str = "deleted") -> None:
-        """Make an artifact unreadable at once, then free its space in small steps."""
+    def delete_artifact(self, artifact_id: str, *, why: str = "deleted") -> ArtifactRow:
+        """Make an artifact unreadable at once, then free its space in small steps; the reserve helps on a full disk."""
+        try:
+            row = self._mark_deleted(artifact_id, why)
+        except StorageError as error:
+            if not (may_be_why(error) and _reserve.give_back(self._root)):
+                raise
+            row = self._mark_deleted(artifact_id, why)
+        self._purge(row)
+        return row
+
+    def _mark_deleted(self, artifact_id: str, why: str) -> ArtifactRow:
         with self._commit, self._recording("deleting an artifact") as connection:
             self._recorder.refuse_deleted(connection)
             row = self.artifact_row(connection, artifact_id)
@@ -1126,26 +1152,30 @@ class Engine:
             self._recorder.event(
                 connection, "delete", artifact_id, {"kept": row.kept, "why": why}, row.tool_call_id
             )
-        self._purge(row)
+        return row
 
     def _purge(self, row: ArtifactRow) -> None:
         """Free the space of an artifact marked ``deleted``; a crash in between is finished by the next writer.
 
         On a disk that is too full for that, one chunk is freed at a time, and the journal, which says what is in the freed
-        pages where SQLite was built to wipe them, is used again for the next.
+        pages where SQLite was built to wipe them, is used again for the next. Where even that does not fit, the reserve
+        makes room for it.
         """
         most = _PURGE_CHUNKS
         left = True
-        while left:  # from one chunk that is there to the next: a row may say that there are 2**60
-            try:
-                left = self._purge_some(row, most)
-            except DiskFullError:
+        try:
+            while left:  # from one chunk that is there to the next: a row may say that there are 2**60
+                try:
+                    left = self._purge_some(row, most)
+                except StorageError as error:
+                    if not may_be_why(error) or (most == 1 and not _reserve.give_back(self._root)):
+                        raise
+                    most = 1
                 if most == 1:
-                    raise
-                most = 1
-            if most == 1:
-                self._checkpoint_freed()
-        self._checkpoint_freed()
+                    self._checkpoint_freed()
+            self._checkpoint_freed()
+        finally:
+            _reserve.provide_in(self._root)
 
     def _purge_some(self, row: ArtifactRow, most: int) -> bool:
         """Free ``most`` chunks, or the row when there are none; whether there are more."""

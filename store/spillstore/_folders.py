@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _NO_LINK: Final = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # What is only passed through need not be readable; macOS has no O_PATH.
 _THROUGH: Final = _NO_LINK | getattr(os, "O_PATH", os.O_RDONLY)
+_NOREPLACE: Final = 1  # renameat2(2): RENAME_NOREPLACE
 _BLOCK: Final = 512  # st_blocks counts these, whatever the file system's blocks are
 
 
@@ -138,6 +139,23 @@ class Folder:
     def rename(self, name: str, new: str) -> None:
         """Give an entry another name; what is replaced is an empty folder at most."""
         os.rename(name, new, src_dir_fd=self._descriptor, dst_dir_fd=self._descriptor)
+
+    def move_new(self, name: str, to: Folder, new: str) -> None:
+        """Move an entry to another folder, where nothing may have that name. Linux alone can.
+
+        Raises:
+            FileExistsError: something has it.
+            OSError: it cannot be moved, or not so that nothing is replaced.
+        """
+        import ctypes  # noqa: PLC0415  # Python has no such rename; few need one
+
+        renameat2 = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+        if renameat2 is None:
+            raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+        old, wanted = os.fsencode(name), os.fsencode(new)
+        if renameat2(self._descriptor, old, to._descriptor, wanted, _NOREPLACE):  # one class
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number), new)
 
     def set_times(self, name: str, accessed_ns: int, written_ns: int) -> None:
         """Set when an entry was last read and written."""

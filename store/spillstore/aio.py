@@ -229,6 +229,10 @@ class Store:
         """Delete a session, also on a full disk; see ``spillstore.Store.delete``."""
         await asyncio.to_thread(lambda: self._store.delete(session_id, project, force=force))
 
+    async def delete_artifact(self, session_id: str, artifact_id: str, project: str | None = None) -> int:
+        """Delete one artifact, also on a full disk; see ``spillstore.Store.delete_artifact``."""
+        return await asyncio.to_thread(lambda: self._store.delete_artifact(session_id, artifact_id, project))
+
     async def collect(
         self,
         *,

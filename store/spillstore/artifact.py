@@ -859,7 +859,7 @@ class Artifact:
         return infos.Export(size=written, dropped=dropped)
 
     def delete(self) -> None:
-        """Make it unreadable at once and give its space back to the disk.
+        """Make it unreadable at once and give its space back to the disk, which may be full; see ``Store.delete_artifact``.
 
         Raises:
             ArtifactNotFoundError: it is gone already.

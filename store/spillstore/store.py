@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import errno
 import math
 import os
@@ -13,7 +14,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spillstore import _forks, _full_disk, _locks, _retention, _sql, _torn
+from spillstore import _forks, _full_disk, _locks, _reserve, _retention, _sql, _torn
 from spillstore import info as infos
 from spillstore._clock import SinceClock, SystemClock
 from spillstore._database import (
@@ -35,6 +36,7 @@ from spillstore._ids import (
     check_id,
     folder_name,
     id_of_folder,
+    named_by,
     needs_id_file,
 )
 from spillstore._keys import load_key
@@ -42,8 +44,10 @@ from spillstore._places import check_owner, check_private
 from spillstore._records import SessionRow, read_session_row
 from spillstore._trash import GONE, NEW, TORN, bury, disk_usage, remove_trash
 from spillstore.exceptions import (
+    ArtifactNotFoundError,
     IntegrityError,
     InvalidSettingError,
+    LockedError,
     NotASessionError,
     SchemaTooOldError,
     SessionBusyError,
@@ -72,6 +76,7 @@ MEMORY = "memory:"
 _UNFINISHED = 60.0  # seconds after which a folder that is being made is one that was not finished
 _DAMAGED = re.compile(r"\.audit-damaged-[0-9a-f]{8}\.db")
 _ATTEMPTS = 50
+_ALONE_PATIENCE = 2.0  # seconds that who must be alone with a session waits for others
 
 
 def default_root() -> Path:
@@ -161,7 +166,8 @@ class Store:
             project: likewise; None for none.
             create: make it if it is not there; never for reading.
             read_only: open it for reading alone: nothing is claimed or made, and nothing written but what is recorded
-                of who read it, where that can be.
+                of who read it, where that can be. On a full disk, what a killed process has left in its journal is brought into
+                the file.
 
         Returns:
             The session. Sessions of one id share what this process holds of it. Cost: about 2 ms for a new one.
@@ -321,6 +327,91 @@ class Store:
         gone = _full_disk.delete(folder, expected, self._settings, self._key, self._clock)
         _retention.forget_size(self._root)
         return gone
+
+    def delete_artifact(self, session_id: str, artifact_id: str, project: str | None = None) -> int:
+        r"""Delete one artifact of a session that need not be open; also on a disk that takes not one byte more.
+
+        There the room for SQLite's journal comes from a reserve of 512 KiB, which is kept in the root for this. It becomes the
+        session's journal where nobody has the session open; else it is given back to the disk, and tried again at once. It is
+        made anew when there is room.
+
+        Args:
+            session_id: the session's id.
+            artifact_id: the artifact's, or its URI ``artifact://ID``.
+            project: the session's project, or None.
+
+        Returns:
+            Bytes that the artifact's chunks took.
+
+        Raises:
+            SessionNotFoundError, ArtifactNotFoundError: it is not there.
+            SessionBusyError: it is still being written.
+            IntegrityError, NotASessionError: the session cannot be trusted.
+            StorageError: it cannot be deleted.
+
+        Example:
+            >>> import tempfile
+            >>> with tempfile.TemporaryDirectory() as root:
+            ...     store = Store(root)
+            ...     with store.session("chat-42") as session:
+            ...         artifact = session.put("hello\n")
+            ...     freed = store.delete_artifact("chat-42", artifact.id)
+            ...     0 < freed < 1000
+            True
+        """
+        size: int | None = None
+
+        def delete() -> int:
+            nonlocal size
+            with self.session(session_id, project, create=False) as session:
+                artifact = session.artifact(artifact_id)
+                size = artifact.info.stored_size
+                artifact.delete()
+            return size
+
+        try:
+            return delete()
+        except StorageError as error:
+            if not _full_disk.may_be_why(error):
+                raise
+        folder = self._folder(session_id, project)
+        try:
+            if (freed := self._delete_alone(folder, (session_id, project), artifact_id)) is not None:
+                return freed
+            _reserve.give_back(self._root)
+            return delete()
+        except ArtifactNotFoundError:
+            if size is None:
+                raise
+            return size  # it was deleted before, and its space is free now
+        finally:
+            _reserve.provide_in(self._root)
+
+    def _delete_alone(self, folder: Path, expected: tuple[str, str | None], artifact_id: str) -> int | None:
+        """Delete an artifact while nobody has its session open; None if somebody has."""
+        database = folder / DATABASE
+        with translated(f"opening {database}"), _opening_of((str(folder), False)):
+            if _locks.live_owners(folder) or is_open(database):
+                return None
+            _reserve.lend(folder)
+            patience = min(self._settings.busy_timeout, _ALONE_PATIENCE)
+            settings = dataclasses.replace(self._settings, busy_timeout=patience)
+            try:
+                engine = Engine(
+                    database,
+                    settings,
+                    self._clock,
+                    read_only=False,
+                    alone=True,
+                    key=self._key,
+                    expected=expected,
+                )
+            except LockedError:
+                return None
+            try:
+                return engine.delete_artifact(named_by(artifact_id)[0]).stored_size
+            finally:
+                engine.shutdown()
 
     def deleted_events(
         self,
@@ -664,6 +755,7 @@ class Store:
         with translated(f"making {folder}"):
             self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
             with open_root(self._root) as root:
+                _reserve.provide(root)
                 with contextlib.suppress(FileExistsError):
                     root.make(folder.parent.name)
                 with open_project(root, folder.parent.name) as within:

@@ -383,6 +383,22 @@ def test_an_artifact_being_written_is_not_deleted(session):
             session.artifact(writer.id).delete()
 
 
+def test_an_artifact_is_deleted_without_its_session(store):
+    """By its id or URI, whoever has the session open; what is not there, or still being written, is refused."""
+    with store.session("test", project="tests") as session, session.create() as writer:
+        kept, gone, also = (session.put(b"content").id for _ in range(3))
+        assert session.artifact(gone).info.stored_size == store.delete_artifact("test", gone, "tests")
+        store.delete_artifact("test", f"artifact://{also}", "tests")
+        assert [kept, writer.id] == sorted((info.id for info in session.infos()), key=[kept, writer.id].index)
+        with pytest.raises(SessionBusyError):
+            store.delete_artifact("test", writer.id, "tests")
+    for absent in (gone, "none"):
+        with pytest.raises(ArtifactNotFoundError):
+            store.delete_artifact("test", absent, "tests")
+    with pytest.raises(SessionNotFoundError):
+        store.delete_artifact("test", kept)
+
+
 def test_a_deletion_that_died_is_finished_by_the_next_writer(plain_store):
     """Chunks of an artifact marked deleted are freed when the session is opened again."""
     with plain_store.session("test") as session:
@@ -651,6 +667,7 @@ calls = [
     lambda: list(store.sessions()),
     lambda: store.collect(),
     lambda: store.delete("test"),
+    lambda: store.delete_artifact("test", "art_1_a"),
     lambda: store.deleted_events("test"),
     lambda: session.artifacts(),
     lambda: session.check(),

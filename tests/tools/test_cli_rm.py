@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from support import fill, small_disk
+
 
 def test_rm(cli, put, root):
     """The artifact is gone and its space is free."""
@@ -33,3 +35,18 @@ def test_artifact_that_is_being_written(cli, store):
         answer = cli("rm", writer.id)
     assert (answer.code, answer.out) == (125, b"")
     assert "is being written" in answer.err
+
+
+def test_full_disk(cli, put, root):
+    """On a disk without one free byte it makes room, by any name, and is recorded."""
+    root.mkdir()
+    with small_disk(root, "6m"):
+        kept, gone = put(b"kept"), put(os.urandom(700_000))
+        fill(root)
+        answer = cli("rm", "@last")
+        assert (answer.code, answer.text, answer.err) == (0, f"Removed {gone} (684 KiB freed)\n", "")
+        assert os.statvfs(root).f_bavail
+        [event] = [event for event in cli("audit", "--json").json["events"] if event["kind"] == "delete"]
+        assert (gone, "cli") == (event["artifact_id"], event["actor"])
+        assert cli("cat", kept).out == b"kept"
+        assert cli("verify").code == 0

@@ -105,19 +105,24 @@ class Location:
         observe()
         return Store(self.root or configured_root())
 
-    def open(self, *, create: bool = False, write: bool = False) -> Session:
+    def open(self, *, create: bool = False, write: bool | None = False) -> Session:
         """The session.
 
         Args:
             create: make it if it is not there.
-            write: open it for writing; otherwise nothing on disk changes.
+            write: open it for writing; otherwise nothing on disk changes. None for writing where that can be, else reading.
 
         Raises:
             SessionNotFoundError: it is not there.
             SpillstoreError: it cannot be opened.
         """
-        from spillstore.exceptions import SessionNotFoundError  # noqa: PLC0415
+        from spillstore.exceptions import SessionNotFoundError, StorageError  # noqa: PLC0415
 
+        if write is None:
+            try:
+                return self.open(create=create, write=True)
+            except StorageError:
+                return self.open()
         store = self.store()
         try:
             return store.session(self.session, self.project, create=create, read_only=not write)

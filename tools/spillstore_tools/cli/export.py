@@ -21,7 +21,6 @@ from spillstore_tools.cli._read import holes
 from spillstore_tools.describe import exact_size, human_size
 
 if TYPE_CHECKING:
-    from spillstore import Session
     from spillstore.info import Stream
 
 
@@ -54,7 +53,8 @@ def command(
         raise click.UsageError(
             f"what goes to stdout is `spillstore cat {artifact_id}`; a file of that name is ./-"
         )
-    with _open(location) as session:
+    # For writing, so that the export is recorded in the session.
+    with location.open(write=None) as session:
         artifact = find(session, artifact_id)
         with progress(f"exporting {human_size(artifact.info.size)}"):
             done = artifact.export(
@@ -66,13 +66,3 @@ def command(
     click.echo(f"Exported {artifact.id} to {file} ({exact_size(done.size)})")
     if done.dropped:
         note(f"{exact_size(done.dropped)} are missing there: they were dropped at the artifact's limit")
-
-
-def _open(location: Location) -> Session:
-    """For writing, so that the export is recorded in the session; for reading where that cannot be."""
-    from spillstore.exceptions import StorageError  # noqa: PLC0415
-
-    try:
-        return location.open(write=True)
-    except StorageError:
-        return location.open()
