@@ -58,8 +58,9 @@ def test_over_the_line_limit(session):
     assert rendered.text == (
         "<stdout truncated: 8,432 lines total>\n"
         f"Full output saved to: artifact {identity}, stdout\n"
-        f'Use get_artifact(id="{identity}", stream="stdout", offset=0, limit=2000) with other values of offset and limit '
-        "to read specific sections.\n\n"
+        f'Use get_artifact(id="{identity}", stream="stdout", offset=0, limit=2000, max_chars=50000) with other values of '
+        "offset and limit to read specific sections.\n"
+        f"In a shell: spillstore cat {identity} --stream stdout | rg PATTERN\n\n"
         "--- First 500 lines ---\n"
         + "".join(lines[:500])
         + "\n--- Last 500 lines ---\n"
@@ -102,9 +103,11 @@ def test_one_over_long_line_is_clipped(session):
     spill, rendered = spilled(session, "opencode", [(data, "stdout")])
     (omission,) = rendered.omissions
     assert f"bytes {omission.start}-{omission.end}, omitted" in rendered.text
-    assert rendered.text.startswith("<stdout truncated: 1 lines total>")
+    assert rendered.text.startswith("<stdout truncated: 1 line total>")
     assert "--- First 1 line ---\naaa" in rendered.text
     assert rendered.text.endswith("bbb\n")
+    shown = rendered.text.partition("--- First 1 line ---\n")[2]
+    assert MAX_BYTES - 10 <= len(shown) <= MAX_BYTES
     assert clean(data) == whole(rendered, reader(spill.artifact))
 
 

@@ -134,8 +134,9 @@ def test_the_notice_names_counts_and_location(session):
     data = b"".join(b"%06d some output\n" % number for number in range(8500))
     spill, rendered = spilled(session, "pipe", [(data, "stdout")])
     call = f'get_artifact(id="{spill.artifact.id}", stream="stdout", start_line=1, end_line=2000)'
+    shell = f"in a shell: spillstore cat {spill.artifact.id} --stream stdout | rg PATTERN"
     assert rendered.text.endswith(
-        f"008499 some output\n[stdout: Showing last 2000 of 8500 lines. Full output: {call}]\n"
+        f"008499 some output\n[stdout: Showing last 2000 of 8500 lines. Full output: {call}; {shell}]\n"
     )
     assert data == spill.artifact.read_bytes(0, len(data), stream="stdout")
     assert clean(data) == whole(rendered, reader(spill.artifact))

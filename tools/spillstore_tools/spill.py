@@ -32,6 +32,7 @@ from spillstore_tools.preview.scan import Place
 from spillstore_tools.profiles.base import Facts, Rendered, refused
 from spillstore_tools.stored import (
     facts_of,
+    flags_to,
     head_of,
     holes_of,
     is_cr_text,
@@ -113,7 +114,7 @@ class Spill:
         content_type: its media type.
         newline: what ends a line; ``auto`` takes CR where there is no LF.
         is_command: whether a command prints it.
-        flags: what a ``spillstore`` command needs besides to find the session.
+        flags: what a ``spillstore`` command needs besides to find the session; None for ``flags_to`` of it.
         keep: ``all`` stores what is shown whole, too; None leaves it to the profile.
         redaction: the rules by which secrets are taken out before anything is shown or stored; None for none, which the
             event ``create`` says.
@@ -146,7 +147,7 @@ class Spill:
         content_type: str | None = None,
         newline: Newline = "lf",
         is_command: bool = False,
-        flags: str = "",
+        flags: str | None = "",
         keep: Keep | None = None,
         redaction: RedactionRules | None = None,
         on_spill: Callable[[str], object] | None = None,
@@ -182,7 +183,7 @@ class Spill:
         self._content_type = content_type
         self._newline: Newline = newline
         self._is_command = is_command
-        self._flags = flags
+        self._told_flags = flags
         now = time.monotonic()
         self._ago = 0.0 if began is None else now - began
         self._started = now - self._ago
@@ -228,6 +229,12 @@ class Spill:
         self._head, self._seen = b"", 0
         self._ended_by = terminator
         return {view: self._profile.scan(view, terminator, self._source) for view in self._profile.views}
+
+    @property
+    def _flags(self) -> str:
+        if self._told_flags is not None:
+            return self._told_flags
+        return "" if self._session is None else flags_to(self._session)
 
     @property
     def command(self) -> str | None:

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Literal
 
 from spillstore_tools.preview.parts import Gap, Note, Shown, text_of
 from spillstore_tools.preview.scan import Place, Scan
-from spillstore_tools.profiles.base import Inline, Profile, Section, compose, quoted_call, redrawn_notice
+from spillstore_tools.profiles.base import (
+    Inline,
+    Profile,
+    Section,
+    compose,
+    quoted_call,
+    redrawn_notice,
+    searching,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -119,6 +127,7 @@ class Pipe(Profile):
 
     name = "pipe"
     summary = "Output truncated to last 2000 lines or 50KB, each stream on its own."
+    kept = "Of a stream above 50KB all is kept"
     views = ("stdout", "stderr")
     buffer_bytes = 2 * MAX_BYTES
 
@@ -243,6 +252,7 @@ def _notice(view: View, result: TruncateResult, facts: Facts) -> str:
     if facts.stored is None:
         return f"[{view}: Showing {shown}. The rest was not kept.]"
     call = quoted_call(facts, stream=view, start_line=1, end_line=MAX_LINES)
+    call = f"{call}; in a shell: {searching(facts.stored, view)}"
     hole = facts.stored.holes.get(view)
     gone = f" (but bytes {hole[0]}-{hole[1]} of {view} were dropped)" if hole else ""
     return f"[{view}: Showing {shown}. Full output: {call}{gone}]"
