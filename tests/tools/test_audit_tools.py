@@ -82,6 +82,21 @@ def test_a_refused_call_says_why(opened):
     assert (past.artifact_id, past.detail["outcome"]) == (artifact.id, "ArgumentError")
 
 
+def test_a_count_stands_in_no_lines(opened):
+    """A search that counts is told with the bytes that it looked through, and with no line; one that shows lines, with them."""
+    session, artifact = opened
+    tools = Toolbox(session)
+    tools.call_sync("search_artifact", {"id": artifact.id, "pattern": "7", "count": True})
+    tools.call_sync("get_artifact", {"id": artifact.id, "start_line": 7, "end_line": 9})
+    counted, shown = events_of(session)
+    assert ("search", 0, len(TEXT)) == (counted.kind, counted.detail["start"], counted.detail["end"])
+    assert ({"first", "last"} & counted.detail.keys(), 7, 9) == (
+        set(),
+        shown.detail["first"],
+        shown.detail["last"],
+    )
+
+
 def test_who_calls_can_be_named(opened):
     """A program that serves several agents says which one acts."""
     session, artifact = opened
