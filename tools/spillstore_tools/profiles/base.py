@@ -152,7 +152,8 @@ class Rendered:
     Attributes:
         text: all of it.
         omissions: what is missing, and where in ``text`` (or in ``fields``) its marker stands.
-        notes: ``(at, length)`` of our own words in ``text``; what is neither this nor a marker is output.
+        notes: ``(at, length)`` of our own words in ``text``, or in the one field that there is; what is neither this nor a
+            marker is output.
         strategy: how it was cut; ``none`` if it was not.
         is_error: whether the tool call failed, by the rules of the profile.
         fields: texts inside a structured result by name, to which omissions may refer.

@@ -80,7 +80,7 @@ class Lace(Profile):
         fields = {"combinedPreview": told.text}
         skipped = sum(each.lines for each in told.omissions)
         text = _result(facts, fields, {"combined": {"skipped": skipped, "total": new.lines}})
-        return dataclasses.replace(told, text=text, notes=(), fields=fields)
+        return dataclasses.replace(told, text=text, fields=fields)
 
 
 def _result(facts: Facts, previews: Mapping[str, str], truncated: Mapping[View, Mapping[str, int]]) -> str:
