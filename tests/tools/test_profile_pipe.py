@@ -47,6 +47,15 @@ def test_within_the_limits_nothing_is_cut(data):
     assert result.total_lines == result.output_lines == len(data.splitlines())
 
 
+@pytest.mark.parametrize(
+    "data", [b"", numbered(3000), b"x" * 200_000, "世界\n".encode() * 20_000, b"a\rb\x1b[1mc\n" * 5000]
+)
+def test_text_and_bytes_will_do(data):
+    """Who has the whole of it needs no pass of a scan: what is left, both counts, the limit and a partial line are told."""
+    wanted = truncate_tail(overview_of(data))
+    assert wanted == truncate_tail(data) == truncate_tail(data.decode())
+
+
 def test_the_last_2000_lines():
     """3,000 short lines: the last 2,000, whole, cut by lines."""
     data = numbered(3000)

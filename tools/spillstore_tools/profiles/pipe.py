@@ -11,7 +11,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Literal
 
 from spillstore_tools.preview.parts import Gap, Note, Shown, text_of
-from spillstore_tools.preview.scan import Place, Scan
+from spillstore_tools.preview.scan import Overview, Place, Scan
 from spillstore_tools.profiles.base import (
     Inline,
     Profile,
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from spillstore_tools.configuration import TruncationConfiguration
     from spillstore_tools.preview.lines import Line
     from spillstore_tools.preview.parts import Part, View
-    from spillstore_tools.preview.scan import Overview
     from spillstore_tools.profiles.base import Facts, Rendered
 
 MAX_LINES = 2000
@@ -67,9 +66,24 @@ class TruncateResult:
 
 
 def truncate_tail(
-    overview: Overview, *, max_lines: int = MAX_LINES, max_bytes: int = MAX_BYTES
+    content: Overview | str | bytes, *, max_lines: int = MAX_LINES, max_bytes: int = MAX_BYTES
 ) -> TruncateResult:
-    """The last whole lines within both limits; of a single longer line, its tail."""
+    r"""The last whole lines within both limits; of a single longer line, its tail.
+
+    Args:
+        content: text or bytes, which are cleaned, or a pass over a stream of any size.
+        max_lines: lines at most.
+        max_bytes: bytes of UTF-8 at most.
+
+    Example:
+        >>> result = truncate_tail("one\ntwo\nthree\n", max_lines=2)
+        >>> result.content, result.truncated_by, result.output_lines, result.total_lines
+        ('two\nthree\n', 'lines', 2, 3)
+        >>> result = truncate_tail("0123456789\n", max_bytes=4)
+        >>> result.content, result.truncated_by, result.output_bytes, result.last_line_partial
+        ('789\n', 'bytes', 4, True)
+    """
+    overview = content if isinstance(content, Overview) else _scanned(content, max_bytes)
     shown: list[str] = []  # from the last on
     size = chars = 0
     limit: Literal["lines", "bytes"] | None = None
@@ -103,6 +117,12 @@ def truncate_tail(
         truncated_by=(limit or "bytes") if truncated else None,
         last_line_partial=place.inside,
     )
+
+
+def _scanned(content: str | bytes, max_bytes: int) -> Overview:
+    scan = Scan(head_chars=0, tail_chars=2 * max_bytes, terminator=b"\n", exact=False)
+    scan.feed(content.encode(errors="replace") if isinstance(content, str) else content)
+    return scan.finish()
 
 
 def _width(text: str) -> int:
