@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from spillstore._clock import Clock
     from spillstore.settings import Settings
 
-READS = frozenset({"read", "search", "query", "compare", "list", "info", "preview", "passed"})
+READS = frozenset({"read", "search", "query", "compare", "list", "info", "preview", "news", "passed"})
 RENDERED = "rendered"  # what ``stored.render`` needs; no part of the audit, and never rotated away
 OK = "ok"
 FULL = 200

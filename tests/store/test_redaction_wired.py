@@ -222,6 +222,7 @@ while True:
     writer.write(f"line {number} {secret[: number % 40]}", stream)
     writer.write(f"{secret[number % 40 :]}\\npassword={secret}\\n", stream)
     if number == 200:
+        writer.flush()
         print("ready", flush=True)
     if number % 50 == 0:
         time.sleep(0.05)

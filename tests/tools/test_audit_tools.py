@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 
 import pytest
+from support import wait_until
 
+from spillstore_tools.bash import BashTool
 from spillstore_tools.retrieval import get_artifact
 from spillstore_tools.stored import render
 from spillstore_tools.toolbox import Toolbox
@@ -79,6 +82,21 @@ def test_a_refused_call_says_why(opened):
     assert (past.artifact_id, past.detail["outcome"]) == (artifact.id, "ArgumentError")
 
 
+def test_a_count_stands_in_no_lines(opened):
+    """A search that counts is told with the bytes that it looked through, and with no line; one that shows lines, with them."""
+    session, artifact = opened
+    tools = Toolbox(session)
+    tools.call_sync("search_artifact", {"id": artifact.id, "pattern": "7", "count": True})
+    tools.call_sync("get_artifact", {"id": artifact.id, "start_line": 7, "end_line": 9})
+    counted, shown = events_of(session)
+    assert ("search", 0, len(TEXT)) == (counted.kind, counted.detail["start"], counted.detail["end"])
+    assert ({"first", "last"} & counted.detail.keys(), 7, 9) == (
+        set(),
+        shown.detail["first"],
+        shown.detail["last"],
+    )
+
+
 def test_who_calls_can_be_named(opened):
     """A program that serves several agents says which one acts."""
     session, artifact = opened
@@ -137,3 +155,79 @@ def test_no_event_has_content(opened):
     tools.call_sync("get_artifact", {"id": artifact.id, "tail": 3})
     assert "hush" not in str(session.events(limit=1000).items)
     assert "line " not in str(session.events(limit=1000).items)
+
+
+def of_command(session, artifact_id, kinds=("preview", "news", "ended")):
+    """What is on record of a command: the kind, the call, and what it says of it, the first first."""
+    found = [event for event in session.events(artifact_id=artifact_id).items[::-1] if event.kind in kinds]
+    return [(event.kind, event.tool_call_id, event.detail) for event in found]
+
+
+def test_what_is_told_of_a_command_in_the_background(opened):
+    """Each text that a model is shown is an event with its length, under the call that asked; then how it ended."""
+    session, _ = opened
+    tool = Toolbox(session)
+    command = "seq 1 9; sleep 100"
+    texts = [tool.call_sync("bash", {"command": command, "timeout": 0}, tool_call_id="call_1")]
+    pid, name = texts[0].pid, texts[0].artifact_id
+    texts.append(tool.call_sync("bash", {"check_pid": pid}, tool_call_id="call_2"))
+    texts.append(tool.call_sync("bash", {"kill_pid": pid}, tool_call_id="call_3"))
+    found = of_command(session, name)
+    assert [(kind, call) for kind, call, _ in found] == [
+        ("preview", "call_1"),
+        ("news", "call_2"),
+        ("ended", "call_1"),
+        ("news", "call_3"),
+    ]
+    shown = [detail for kind, _, detail in found if kind != "ended"]
+    assert [len(text.text) for text in texts] == [detail["shown"] for detail in shown]
+    assert [pid] * 3 == [detail["pid"] for detail in shown]
+    assert ["running", "running", "ended"] == [detail["state"] for detail in shown]
+    ended = found[2][2]
+    assert ("killed", 143, session.artifact(name).info.size) == (
+        ended["why"],
+        ended["exit_code"],
+        ended["received"],
+    )
+
+
+def test_why_a_command_ended(plain_store, tmp_path):
+    """A kill of our own, a call that was cancelled, a session that was closed and a command that killed itself differ."""
+
+    async def cancelled(tool):
+        task = asyncio.ensure_future(tool.call({"command": "echo begun; sleep 100"}))
+        while not any(info.size for info in tool.session.infos()):
+            await asyncio.sleep(0.01)
+            if task.done():
+                break
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+    for way, why in (
+        ("cancelled", "cancelled"),
+        ("closed", "closed"),
+        ("itself", None),
+        ("background", None),
+    ):
+        with plain_store.session(way) as session:
+            tool = BashTool(session, profile="lace")  # which stores everything at once
+            if way == "cancelled":
+                asyncio.run(cancelled(tool))
+            elif way == "closed":
+                tool.call_sync({"command": "echo begun; sleep 100", "timeout": 0})
+            elif way == "itself":
+                tool.call_sync({"command": "echo begun; kill -TERM $$"})
+            else:
+                mark = tmp_path / "mark"
+                command = f"echo begun; until [ -e {mark} ]; do sleep 0.01; done; kill -TERM $$"
+                pid = tool.call_sync({"command": command, "timeout": 0}).pid
+                mark.touch()
+                wait_until(lambda: tool.call_sync({"check_pid": pid}).state == "ended")  # noqa: B023
+        with plain_store.session(way) as session:
+            [info] = session.infos()
+            assert ("sealed", 143) == (info.state, info.exit_code)
+            kinds = [kind for kind, _, detail in of_command(session, info.id)]
+            ended = [detail for kind, _, detail in of_command(session, info.id, ["ended"])]
+            assert [why] * (way != "itself") == [detail.get("why") for detail in ended]
+            assert ("preview" in kinds) == (way != "cancelled")

@@ -21,6 +21,7 @@ from spillstore_tools.bash import BashTool, bash, bash_sync
 from spillstore_tools.profiles import NAMES
 from spillstore_tools.profiles import profile as profile_named
 from spillstore_tools.runners import LocalRunner
+from spillstore_tools.schemas import STYLES
 from spillstore_tools.stored import render
 
 
@@ -310,6 +311,28 @@ def test_a_time_out_puts_it_into_the_background(session, call):
     again = call(session, check_pid=result.pid)
     assert "[nothing new]" in again.text
     assert (again.exit_code, again.artifact_id, again.stdout) == (5, result.artifact_id, last.stdout)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_time_outs_are_whole_milliseconds(session, call, name):
+    """In each form of the schema and in the call: 300 is less than a third of a second, not five minutes; 0.3 is refused."""
+    tool = BashTool(session, profile=name)
+    for style in STYLES:
+        definition = tool.definition(style)
+        function = definition.get("function", definition)
+        schema = next(
+            function[key] for key in ("parameters", "input_schema", "inputSchema") if key in function
+        )
+        told = schema["properties"]["timeout"]
+        assert ("integer", True, True) == (told["type"], " ms " in told["description"], "120000" in str(told))
+    assert "timeout must be a whole number from 0, not 0.3" in call(session, command="true", timeout=0.3).text
+    began = time.monotonic()
+    result = call(session, command="echo begun; sleep 100", timeout=300, profile=name)
+    assert ("running", True) == (result.state, 0.3 <= time.monotonic() - began < 100)
+    if name == "pipe":
+        assert result.text.startswith(f"[Command backgrounded after 0.3s (pid {result.pid}).\n")
+        assert result.text.endswith("\nUse check_pid or kill_pid to manage.]")
+    call(session, kill_pid=result.pid, profile=name)
 
 
 def test_no_waiting_at_all(session, call):

@@ -120,7 +120,7 @@ def test_what_a_model_would_see(cli, store, big):
     assert (answer.code, answer.err, artifacts(store)) == (0, "", [("fetch", BIG)])
     with store.session("default") as session:
         artifact = session.artifacts(limit=1).items[0]
-        assert answer.text == TruncationProcessor(session).process(artifact, "fetch").content
+        assert answer.text == TruncationProcessor(session, flags="").process(artifact, "fetch").content
     assert len(answer.text) <= 8000
 
 

@@ -189,7 +189,7 @@ def test_a_conversation(connect, mode):
                 "bash", {"command": "seq 1 20000; echo Error: no luck >&2; exit 3"}
             )
             told = result.meta[RESULT]
-            assert told["exit_code"], told["state"] == (3, "ended")
+            assert (told["exit_code"], told["state"]) == (3, "ended")
             assert told["stdout"] == {"size": 108894, "lines": 20000}
             assert told["skipped"] == {
                 "combined": sum(e["last_line"] - e["first_line"] + 1 for e in told["omissions"])

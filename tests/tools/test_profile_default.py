@@ -239,3 +239,20 @@ def test_what_the_strategy_leaves_when_dropped_parts_are_told(tmp_path):
         assert ("smart", True) == (rendered.strategy, len(rendered.text) <= LIMIT)
         assert clean(data) == whole(rendered, lambda omission: data[omission.start : omission.end])
         assert rendered == render(spill.artifact, configured)
+
+
+@pytest.mark.parametrize("shape", ["{}", "{}\n", "begin\n{}\nend\n", "{}\n{}\n", "a\nb\n{}\nc\n{}\nd\n"])
+def test_few_long_lines_share_the_room(session, shape):
+    """Each is shown, with as much of it as leaves room for the others: most of the 8,000 characters."""
+    count = shape.count("{}")
+    data = shape.format(
+        *(f"{number} " + "some words of it " * 20_000 + f"{number}" for number in range(count))
+    )
+    spill, rendered = spilled(session, "default", [(data.encode(), "stdout")])
+    assert 5000 <= len(rendered.text) <= 8000
+    assert count == len(rendered.omissions)
+    assert all(each.lines == 0 for each in rendered.omissions)
+    for number in range(count):
+        assert f"{number} some words of it some" in rendered.text
+    assert f"words of it {count - 1}" in rendered.text
+    assert clean(data.encode()) == whole(rendered, reader(spill.artifact))

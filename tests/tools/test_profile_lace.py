@@ -8,8 +8,10 @@ import time
 
 import pytest
 from previews import reader, spilled, whole_field
+from support import wait_until
 
 from spillstore.exceptions import StorageError
+from spillstore_tools.bash import BashTool
 from spillstore_tools.capture import Process
 from spillstore_tools.preview.clean import clean
 from spillstore_tools.profiles import profile
@@ -246,3 +248,30 @@ def test_output_can_be_watched_while_it_comes(session):
     assert b"early\n" == artifact.read_bytes(0, 99)
     assert json.loads(render(artifact, profile("lace")).text)["stdoutPreview"] == "early\n"
     spill.finish(exit_code=0)
+
+
+def test_every_answer_is_json(session, tmp_path):
+    """Also what is told of a command in the background, what is new of it, and its end; news in at most 8,000 characters."""
+    tool = BashTool(session, profile="lace")
+    mark = tmp_path / "mark"
+    command = f"until [ -e {mark} ]; do sleep 0.01; done; seq 1 20000; echo low >&2; sleep 100"
+    began = tool.call_sync({"command": command, "timeout": 0})
+    mark.touch()
+    first = json.loads(began.text)
+    assert (None, "running", began.pid) == (
+        first["exitCode"],
+        *(first["background"][k] for k in ("state", "pid")),
+    )
+    wait_until(lambda: session.artifact(began.artifact_id).info.stderr.size > 0)
+    news = tool.call_sync({"check_pid": began.pid})
+    told = json.loads(news.text)
+    assert ("running", first["command"]) == (told["background"]["state"], told["command"])
+    assert len(told["combinedPreview"]) <= 8000
+    assert "low\n" in told["combinedPreview"]
+    for each in news.omissions:
+        marker = told["combinedPreview"][each.at : each.at + each.length]
+        assert "omitted" in marker
+    assert sum(each.lines for each in news.omissions) == told["truncated"]["combined"]["skipped"]
+    last = json.loads(tool.call_sync({"kill_pid": began.pid}).text)
+    assert (143, "ended") == (last["exitCode"], last["background"]["state"])
+    assert f"artifact://{began.artifact_id}?stream=combined" == last["outputFiles"]["combined"]

@@ -8,6 +8,7 @@ import pytest
 from previews import of_stream, reader, spilled, whole
 
 from spillstore.exceptions import StorageError
+from spillstore_tools.bash import BashTool
 from spillstore_tools.preview.clean import clean
 from spillstore_tools.profiles import opencode, profile
 from spillstore_tools.profiles.opencode import MAX_BYTES, MAX_LINES, Opencode
@@ -57,8 +58,9 @@ def test_over_the_line_limit(session):
     assert rendered.text == (
         "<stdout truncated: 8,432 lines total>\n"
         f"Full output saved to: artifact {identity}, stdout\n"
-        f'Use get_artifact(id="{identity}", stream="stdout", offset=0, limit=2000) with other values of offset and limit '
-        "to read specific sections.\n\n"
+        f'Use get_artifact(id="{identity}", stream="stdout", offset=0, limit=2000, max_chars=50000) with other values of '
+        "offset and limit to read specific sections.\n"
+        f"In a shell: spillstore cat {identity} --stream stdout | rg PATTERN\n\n"
         "--- First 500 lines ---\n"
         + "".join(lines[:500])
         + "\n--- Last 500 lines ---\n"
@@ -101,9 +103,11 @@ def test_one_over_long_line_is_clipped(session):
     spill, rendered = spilled(session, "opencode", [(data, "stdout")])
     (omission,) = rendered.omissions
     assert f"bytes {omission.start}-{omission.end}, omitted" in rendered.text
-    assert rendered.text.startswith("<stdout truncated: 1 lines total>")
+    assert rendered.text.startswith("<stdout truncated: 1 line total>")
     assert "--- First 1 line ---\naaa" in rendered.text
     assert rendered.text.endswith("bbb\n")
+    shown = rendered.text.partition("--- First 1 line ---\n")[2]
+    assert MAX_BYTES - 10 <= len(shown) <= MAX_BYTES
     assert clean(data) == whole(rendered, reader(spill.artifact))
 
 
@@ -155,6 +159,21 @@ def test_exactly_100_mb(session, monkeypatch):
     assert [False] == [each.dropped for each in rendered.omissions]
     assert data == spill.artifact.read_bytes(0, 10**7)
     assert rendered == render(spill.artifact, profile("opencode"))
+
+
+@pytest.mark.parametrize("more", [0, 1], ids=["exactly", "one byte more"])
+def test_100_mb_of_a_command(session, more):
+    """The cap as it is: at 104,857,600 bytes nothing is cut and nothing said; of more the end is shown, counted, not kept."""
+    cap = 100 * 1024 * 1024
+    command = f"yes 'a line of 19 letters' | head -c {cap - 16 + more}; echo; echo ERROR: no link"
+    result = BashTool(session, profile="opencode").call_sync({"command": command})
+    lines = (cap - 16 + more) // 21 + 2
+    assert result.text.startswith(f"<stdout truncated: {lines:,} lines total>\n")
+    assert result.text.endswith("\nERROR: no link\n")
+    assert (cap + more, lines) == (result.stdout.size, result.stdout.lines)
+    assert cap == session.artifact(result.artifact_id).info.size
+    assert bool(more) == ("(truncated at 100MB)" in result.text)
+    assert bool(more) == (f"The stored part ends behind byte {cap} of {cap + 1}" in result.text)
 
 
 def test_more_than_100_mb_where_storing_fails(monkeypatch):

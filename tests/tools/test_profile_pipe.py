@@ -47,6 +47,15 @@ def test_within_the_limits_nothing_is_cut(data):
     assert result.total_lines == result.output_lines == len(data.splitlines())
 
 
+@pytest.mark.parametrize(
+    "data", [b"", numbered(3000), b"x" * 200_000, "世界\n".encode() * 20_000, b"a\rb\x1b[1mc\n" * 5000]
+)
+def test_text_and_bytes_will_do(data):
+    """Who has the whole of it needs no pass of a scan: what is left, both counts, the limit and a partial line are told."""
+    wanted = truncate_tail(overview_of(data))
+    assert wanted == truncate_tail(data) == truncate_tail(data.decode())
+
+
 def test_the_last_2000_lines():
     """3,000 short lines: the last 2,000, whole, cut by lines."""
     data = numbered(3000)
@@ -134,8 +143,9 @@ def test_the_notice_names_counts_and_location(session):
     data = b"".join(b"%06d some output\n" % number for number in range(8500))
     spill, rendered = spilled(session, "pipe", [(data, "stdout")])
     call = f'get_artifact(id="{spill.artifact.id}", stream="stdout", start_line=1, end_line=2000)'
+    shell = f"in a shell: spillstore cat {spill.artifact.id} --stream stdout | rg PATTERN"
     assert rendered.text.endswith(
-        f"008499 some output\n[stdout: Showing last 2000 of 8500 lines. Full output: {call}]\n"
+        f"008499 some output\n[stdout: Showing last 2000 of 8500 lines. Full output: {call}; {shell}]\n"
     )
     assert data == spill.artifact.read_bytes(0, len(data), stream="stdout")
     assert clean(data) == whole(rendered, reader(spill.artifact))

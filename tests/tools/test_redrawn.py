@@ -39,6 +39,15 @@ def test_what_is_drawn_over_is_counted_and_stored(session, name):
     assert rendered == render(spill.artifact, profile_named(name))
 
 
+@pytest.mark.parametrize(
+    ("printed", "words"), [(b"ab\rX\n", "1 character was"), (b"ab\rXY\n", "2 characters were")]
+)
+def test_one_and_more(session, printed, words):
+    """What is drawn over is counted in words."""
+    _, rendered = spilled(session, "omni", [(printed, "stdout")], is_command=True, exit_code=0)
+    assert f"[{words} drawn over" in rendered.text
+
+
 @pytest.mark.parametrize("name", SHOWING)
 def test_a_progress_bar_is_its_last_state(session, name):
     """Of five thousand states the last is shown, the others are counted, and all are stored."""

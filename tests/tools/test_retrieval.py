@@ -388,3 +388,22 @@ def test_what_rolls_away_while_it_is_asked_for(tmp_path):
                 if number > answer.first_line or len(line) == 14:  # a part of the first one may be gone
                     assert line == f"line {number - 1:09}"
         assert rolled
+
+
+@pytest.mark.parametrize("tail", [0, "0", -1])
+def test_a_tail_of_nothing(plain_store, tail):
+    """It is refused for what it is, and not as a line past the end."""
+    with plain_store.session("test") as session:
+        answer = get_artifact(session, id=session.put("one\ntwo\n").id, tail=tail)
+    assert (True, "get_artifact: tail must be a whole number from 1") == (
+        answer.is_error,
+        answer.text.partition(",")[0],
+    )
+
+
+def test_a_line_of_number_nothing(plain_store):
+    """Who counts from 0 is told what the first line is."""
+    with plain_store.session("test") as session:
+        answer = get_artifact(session, id=session.put("one\ntwo\n").id, start_line=0, end_line=1)
+    assert (1, 1, "one\n") == (answer.first_line, answer.last_line, answer.content)
+    assert "lines count from 1, so start_line is 1" in answer.text

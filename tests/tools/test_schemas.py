@@ -33,10 +33,12 @@ def test_definitions(style, name):
 
 
 def test_descriptions_say_that_all_is_kept():
-    """What the model is told of the tool (S0, S2, S3)."""
+    """What the model is told of the tool; of pipe, that what its line limit alone cuts off is not."""
     for name in NAMES:
         description = bash_definition("mcp", profile(name))["description"]
-        assert "All of it is kept" in description
+        kept = "Of a stream above 50KB all is kept" if name == "pipe" else "All of it is kept"
+        assert f"{profile(name).summary} {kept}: " in description
+        assert "do not cut output with head or tail" in description
         assert "auto-backgrounded" in description
     assert "last 2000 lines or 50KB" in bash_definition("mcp", profile("pipe"))["description"]
 

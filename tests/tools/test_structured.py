@@ -35,7 +35,7 @@ def shown_json(rendered):
 
 def processed(session, content):
     """The result, and the preview made again."""
-    result = TruncationProcessor(session).process(content, "tool")
+    result = TruncationProcessor(session, flags="").process(content, "tool")
     rendered = render(session.artifact(result.artifact_id), profile_named("default"))
     assert rendered.text == result.content
     return result, rendered

@@ -5,6 +5,10 @@ from __future__ import annotations
 import io
 import json
 import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -411,3 +415,29 @@ def test_the_configuration_is_heeded_by_the_profiles_that_have_one():
     for name in ("acode", "default"):
         result = TruncationProcessor(None, profile=name, configuration=configuration).process(LARGE, "t")
         assert len(result.content) <= 500
+
+
+@pytest.mark.parametrize("given", ["a session", "a function"])
+@pytest.mark.parametrize("name", ["chat-42", "two words; and 'more'"])
+def test_the_commands_of_a_notice_find_the_session(plain_store, tmp_path, monkeypatch, name, given):
+    """From any folder, with nothing in the environment that names the session or its root."""
+    monkeypatch.delenv("SPILLSTORE_ROOT")
+    with plain_store.session(name, project="p q") as session:
+        processor = TruncationProcessor(session if given == "a session" else lambda: session)
+        content = processor.process("".join(f"line {n} of words\n" for n in range(5000)), "read_file").content
+    shown = content.partition("in a shell: ")[2].partition("]\n")[0]
+    show, cat = [line.strip() for line in shown.split("\n")]
+    cat = cat.replace("rg PATTERN", "grep -c 'line 4[0-9]* of'")
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    for command, wanted in ((show, "line 99 of words\n"), (cat, "1111\n")):
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=folder,
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (0, wanted, "") == (done.returncode, done.stdout[-len(wanted) :], done.stderr)

@@ -63,9 +63,9 @@ def audited(
                         "start": answer.start,
                         "end": answer.end,
                         "bytes": answer.end - answer.start,
-                        "first": answer.first_line,
-                        "last": answer.last_line,
                     }
+                    if answer.first_line:  # what is told of all of it, such as a count, stands in no lines
+                        action.detail |= {"first": answer.first_line, "last": answer.last_line}
             return answer
 
         return call

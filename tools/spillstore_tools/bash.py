@@ -365,7 +365,7 @@ class BashTool:
         except ArgumentError as error:
             return _refused(str(error))
         if asked.command is None:
-            return await asyncio.to_thread(self._look_after, asked)
+            return await asyncio.to_thread(self._look_after, asked, tool_call_id)
         if self._opened.current is None:  # what takes time to be opened shall not hold up the loop
             await asyncio.to_thread(self._found)
         job = self._begin(asked.command, tool_call_id)
@@ -385,7 +385,7 @@ class BashTool:
                 await asyncio.to_thread(job.wait_started)
             if job.state == "ended":
                 return _result(job, job.tell())
-            return await asyncio.to_thread(self._put_into_background, job, asked.timeout)
+            return await asyncio.to_thread(self._put_into_background, job, asked.timeout, tool_call_id)
         except BaseException as error:
             job.drop_beside(lambda: wake(dropped))
             if not isinstance(error, GeneratorExit):  # or there is no loop any more
@@ -401,28 +401,31 @@ class BashTool:
         except ArgumentError as error:
             return _refused(str(error))
         if asked.command is None:
-            return self._look_after(asked)
+            return self._look_after(asked, tool_call_id)
         job = self._begin(asked.command, tool_call_id)
         try:
             if not job.wait(asked.timeout / 1000):
                 job.wait_started()
             if job.state == "ended":
                 return _result(job, job.tell())
-            return self._put_into_background(job, asked.timeout)
+            return self._put_into_background(job, asked.timeout, tool_call_id)
         except BaseException:
             dropped = threading.Event()
             job.drop_beside(dropped.set)
             dropped.wait()
             raise
 
-    def _put_into_background(self, job: Job, timeout: int) -> BashResult:
-        with job.steady:  # what is told of it and what is known of it are of one moment
+    def _put_into_background(self, job: Job, timeout: int, tool_call_id: str | None) -> BashResult:
+        with (
+            _acting(self._opened.current, tool_call_id),
+            job.steady,
+        ):  # what is told of it and what is known of it are of one moment
             rendered = job.tell(timeout if job.state == "running" else None)
             if job.rendered is None:
                 self._jobs.keep(job)
             return _result(job, rendered)
 
-    def _look_after(self, asked: _Asked) -> BashResult:
+    def _look_after(self, asked: _Asked, tool_call_id: str | None) -> BashResult:
         """Check, or end, a command in the background."""
         pid = asked.check_pid if asked.kill_pid is None else asked.kill_pid
         assert pid is not None  # one of the three was asked for
@@ -430,7 +433,7 @@ class BashTool:
         if job is None:
             return _refused(_unknown(pid, self._jobs))
         gone = job.end() if asked.kill_pid is not None else True
-        with job.steady:
+        with _acting(self._opened.current, tool_call_id), job.steady:
             result = _result(job, job.news())
         if not gone:
             text = f"{result.text}[some of its processes could not be ended]\n"

@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from spillstore_tools.spill import Spill
 
 State = Literal["running", "open", "ended"]
+Stopped = Literal[
+    "killed", "cancelled", "closed"
+]  # by who asked for it; with who waited for it; with its session
 
 _HOOKS = 1.0  # seconds that the hooks of commands which have ended may hold up the end of the session
 _REMEMBERED = 100  # commands that have ended and were in the background
@@ -130,6 +133,7 @@ class Job:
         self._process: Process | None = None
         self._error: BaseException | None = None
         self._unwanted = False
+        self._stopped: Stopped | None = None  # why it was ended
         self._dropped = False  # nobody has been told how much it printed, so all of that is stored
         self._worker: int | None = None  # the thread that reads
         self._changed = threading.Condition()  # protects all of the above but the spill
@@ -219,7 +223,7 @@ class Job:
             assert self._spill is not None  # or there would be last news
             news = self._spill.news(self._background(), exit_code=self._exit_code)
             if self.rendered is not None:
-                last = self._spill.news(self._background(), exit_code=self._exit_code)
+                last = self._spill.news(self._background(), exit_code=self._exit_code, recorded=False)
                 self._last_news, self._spill = (last, Printed.of(self._spill)), None
             return news
 
@@ -247,7 +251,8 @@ class Job:
             with self.steady:
                 if self._dropped:
                     spill.keep()
-                rendered = spill.finish(exit_code=outcome.exit_code, runtime=round(outcome.duration * 1000))
+                runtime = round(outcome.duration * 1000)
+                rendered = spill.finish(exit_code=outcome.exit_code, runtime=runtime, stopped=self._stopped)
                 with self._changed:
                     self.outcome, self.rendered = outcome, rendered
         except BaseException as error:  # noqa: BLE001  # it is raised where the result is wanted
@@ -338,7 +343,7 @@ class Job:
 
         What cannot be ended is read on, and its end is not waited for.
         """
-        process = self._begin_to_end()
+        process = self._begin_to_end("killed")
         if process is not None and self.state != "ended" and (not process.end(grace) or process.held()):
             return False
         self._wait_ended()
@@ -346,7 +351,7 @@ class Job:
 
     def drop(self) -> None:
         """End it because nobody wants its result any more; what it printed is stored."""
-        drop_together([self])
+        drop_together([self], "cancelled")
 
     def drop_beside(self, then: Callable[[], object]) -> None:
         """``drop`` on a thread of its own, so that nothing which interrupts the caller interrupts it; ``then`` after it."""
@@ -367,10 +372,12 @@ class Job:
         """Whether it is read on this very thread."""
         return self._worker == threading.get_ident()
 
-    def _begin_to_end(self) -> Process | None:
+    def _begin_to_end(self, why: Stopped) -> Process | None:
         """What is to be ended; None if it is not there yet, for then it is ended when it is."""
         with self._changed:
             self._unwanted = True
+            if self.outcome is None:  # or it has ended by itself, and left others behind
+                self._stopped = self._stopped or why
             return self._process
 
     def _wait_ended(self) -> None:
@@ -380,12 +387,12 @@ class Job:
             self._changed.wait_for(lambda: self.state == "ended")
 
 
-def drop_together(jobs: Iterable[Job]) -> None:
+def drop_together(jobs: Iterable[Job], why: Stopped) -> None:
     """``Job.drop`` for many at once, on one thread."""
     jobs = [job for job in jobs if job.state != "ended"]
     for job in jobs:
         job._dropped = True  # noqa: SLF001  # this is a part of it
-    processes = [process for job in jobs if (process := job._begin_to_end())]  # noqa: SLF001  # likewise
+    processes = [process for job in jobs if (process := job._begin_to_end(why))]  # noqa: SLF001  # likewise
     _end_for_good(processes)
     for job in jobs:
         job._wait_ended()  # noqa: SLF001  # likewise
@@ -458,7 +465,7 @@ class Jobs:
         with self._lock:
             self._closed = True
             jobs = list(self._live)
-        drop_together(jobs)
+        drop_together(jobs, "closed")
         until = time.monotonic() + _HOOKS
         for job in jobs:
             if not job.is_here:

@@ -416,13 +416,15 @@ class _Wanted:
         first = whole("start_line", asked.get("start_line"), least=far, example=example)
         last = whole("end_line", asked.get("end_line"), least=far, example=example)
         if "tail" in asked:
-            count = whole("tail", asked["tail"], least=0, example="get_artifact(id=..., tail=50)") or 0
+            count = whole("tail", asked["tail"], least=1, example="get_artifact(id=..., tail=50)") or 0
             first, last = lines - count + 1, None
         elif asked.keys() & {"offset", "limit"}:
             paging = "get_artifact(id=..., offset=0, limit=2000)"
             skip = whole("offset", asked.get("offset"), least=0, example=paging) or 0
             count = whole("limit", asked.get("limit"), least=1, example=paging) or _PAGE_LINES
             first, last = skip + 1, skip + count
+        if first == 0:
+            self.notes.append("lines count from 1, so start_line is 1")
         if first is not None and first < 0:
             first = max(1, lines + first + 1)
             self.notes.append(f"start_line counted from the end: {first}")

@@ -109,6 +109,10 @@ _READING: dict[str, tuple[str, dict[str, dict[str, str]], tuple[str, ...]]] = {
         ("id",),
     ),
 }
+# Notices name these two, so a model must have them at hand; a client that lists tools only when they are searched for makes
+# an exception where this says so.
+_ALWAYS = {"anthropic/alwaysLoad": True}
+_NAMED_BY_NOTICES = frozenset({"get_artifact", "search_artifact"})
 BASH_ARGUMENTS = tuple(_BASH)
 READING_ARGUMENTS = {name: tuple(properties) for name, (_, properties, _) in _READING.items()}
 
@@ -128,8 +132,8 @@ def bash_definition(style: Style, profile: Profile, *, timeout: int | None = Non
         ('bash', ['check_pid', 'command', 'kill_pid', 'timeout'])
     """
     description = (
-        f"Execute a bash command in a fresh shell. {profile.summary} All of it is kept: the notice in the output names "
-        "the artifact and the calls that bring any part of it. Commands exceeding timeout are auto-backgrounded: "
+        f"Execute a bash command in a fresh shell. {profile.summary} {profile.kept}: the notice in the output "
+        "names the artifact and the calls that bring any part of it. So do not cut output with head or tail. Commands exceeding timeout are auto-backgrounded: "
         "check_pid shows their new output, kill_pid ends them. Give exactly one of command, check_pid and kill_pid."
     )
     told = _BASH["timeout"]["description"] % (("", 120_000) if timeout is None else (" and at most", timeout))
@@ -174,4 +178,5 @@ def _definition(
         "idempotentHint": not destructive,
         "openWorldHint": destructive,
     }
-    return {"name": name, "description": description, "inputSchema": schema, "annotations": annotations}
+    listed = {"name": name, "description": description, "inputSchema": schema, "annotations": annotations}
+    return {**listed, "_meta": dict(_ALWAYS)} if name in _NAMED_BY_NOTICES else listed

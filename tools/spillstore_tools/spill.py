@@ -32,6 +32,7 @@ from spillstore_tools.preview.scan import Place
 from spillstore_tools.profiles.base import Facts, Rendered, refused
 from spillstore_tools.stored import (
     facts_of,
+    flags_to,
     head_of,
     holes_of,
     is_cr_text,
@@ -113,7 +114,7 @@ class Spill:
         content_type: its media type.
         newline: what ends a line; ``auto`` takes CR where there is no LF.
         is_command: whether a command prints it.
-        flags: what a ``spillstore`` command needs besides to find the session.
+        flags: what a ``spillstore`` command needs besides to find the session; None for ``flags_to`` of it.
         keep: ``all`` stores what is shown whole, too; None leaves it to the profile.
         redaction: the rules by which secrets are taken out before anything is shown or stored; None for none, which the
             event ``create`` says.
@@ -146,7 +147,7 @@ class Spill:
         content_type: str | None = None,
         newline: Newline = "lf",
         is_command: bool = False,
-        flags: str = "",
+        flags: str | None = "",
         keep: Keep | None = None,
         redaction: RedactionRules | None = None,
         on_spill: Callable[[str], object] | None = None,
@@ -182,7 +183,7 @@ class Spill:
         self._content_type = content_type
         self._newline: Newline = newline
         self._is_command = is_command
-        self._flags = flags
+        self._told_flags = flags
         now = time.monotonic()
         self._ago = 0.0 if began is None else now - began
         self._started = now - self._ago
@@ -201,6 +202,7 @@ class Spill:
         self._room_to_stop: int | None = (
             None  # bytes that the store will still take, where it stops at a limit
         )
+        self._told: int | None = None  # bytes of which somebody was told while it was coming
         self._problem: str | None = None
         self._to_announce: str | None = None  # an artifact that the caller has not been told of
         self._writing = (
@@ -228,6 +230,12 @@ class Spill:
         self._head, self._seen = b"", 0
         self._ended_by = terminator
         return {view: self._profile.scan(view, terminator, self._source) for view in self._profile.views}
+
+    @property
+    def _flags(self) -> str:
+        if self._told_flags is not None:
+            return self._told_flags
+        return "" if self._session is None else flags_to(self._session)
 
     @property
     def command(self) -> str | None:
@@ -510,10 +518,17 @@ class Spill:
             self._follow(origin, rest)
             return self._profile.progress({view: overview for view, (overview, _) in looks.items()}, facts)
 
-        return self._beside(text, background, exit_code)
+        rendered = self._beside(text, background, exit_code)
+        self._record_part("preview", rendered, background)
+        return rendered
 
-    def news(self, background: Background, *, exit_code: int | None = None) -> Rendered:
-        """What has come since ``look`` or the last ``news``: every byte once. Arguments as for ``look``."""
+    def news(
+        self, background: Background, *, exit_code: int | None = None, recorded: bool = True
+    ) -> Rendered:
+        """What has come since ``look`` or the last ``news``: every byte once. Arguments as for ``look``.
+
+        ``recorded`` is false of what may be told some day.
+        """
 
         def text(facts: Facts) -> Rendered:
             assert self._news is not None  # somebody has looked
@@ -528,7 +543,24 @@ class Spill:
             self._follow(Place(origin.byte + end.byte, line, inside=inside), rest)
             return self._profile.news(overview, origin, self._final, facts)
 
-        return self._beside(text, background, exit_code)
+        rendered = self._beside(text, background, exit_code)
+        if recorded:
+            self._record_part("news", rendered, background)
+        return rendered
+
+    def _record_part(self, kind: str, rendered: Rendered, background: Background) -> None:
+        """Tell the audit what is shown of a command that goes on; it is the one who asks now that acts."""
+        size = self.received
+        since, self._told = size - (self._told or 0), size
+        if self._session is None or self.artifact_id is None:
+            return
+        detail = told(rendered, self._profile, self._source, since)
+        with contextlib.suppress(SpillstoreError):  # the session was closed meanwhile, or is gone
+            self._session.note(
+                kind,
+                {**detail, "pid": background.pid, "state": background.state},
+                artifact_id=self.artifact_id,
+            )
 
     def _follow(self, origin: Place, rest: bytes) -> None:
         """From here on it is news."""
@@ -635,19 +667,22 @@ class Spill:
 
     # --- the end ----------------------------------------------------------------------------------------
 
-    def finish(self, *, exit_code: int | None = None, runtime: int | None = None) -> Rendered:
+    def finish(
+        self, *, exit_code: int | None = None, runtime: int | None = None, stopped: str | None = None
+    ) -> Rendered:
         """End the artifact, if there is one, and make the text. Call it once; nothing of the store is raised.
 
         Args:
             exit_code: of the command; the text takes the signal that ended it from this, too.
             runtime: milliseconds that it ran; of output that is stored the artifact's own times are used.
+            stopped: why it was ended before its end, in a word; nobody is shown the text then.
         """
         if self._work is not None:
-            return self._finish_recorded(exit_code, runtime)
+            return self._finish_recorded(exit_code, runtime, stopped)
         work = self._context.copy().run(begin, OUTPUT, {"tool": self._told_as})
         detail: dict[str, object] = {"tool": tool_of(self._told_as, self._session), "outcome": FAILED}
         try:
-            rendered = self._finish_recorded(exit_code, runtime)
+            rendered = self._finish_recorded(exit_code, runtime, stopped)
             if wanted(OUTPUT):
                 detail = output_detail(
                     rendered,
@@ -661,21 +696,26 @@ class Spill:
             work.end(detail, session=self.session_id, artifact_id=self.artifact_id)
         return rendered
 
-    def _finish_recorded(self, exit_code: int | None, runtime: int | None) -> Rendered:
+    def _finish_recorded(self, exit_code: int | None, runtime: int | None, stopped: str | None) -> Rendered:
         try:
             rendered = self._finish(exit_code, runtime)
         finally:
             self._announce()
         with contextlib.suppress(SpillstoreError):  # the session was closed meanwhile, or is gone
-            self._context.run(self._record, rendered)
+            self._context.run(self._record, rendered, exit_code, stopped)
         return rendered
 
-    def _record(self, rendered: Rendered) -> None:
-        """Tell the audit what was shown of how much."""
+    def _record(self, rendered: Rendered, exit_code: int | None, stopped: str | None) -> None:
+        """Tell the audit what was shown of how much; of what was told of in parts, or is shown to nobody, that it ended."""
         if self._session is not None and self.artifact_id is not None:
-            detail = told(rendered, self._profile, self._source, self.received) | self._repeat
+            kind, detail = "preview", told(rendered, self._profile, self._source, self.received)
+            if self._told is not None or stopped is not None:
+                kind = "ended"
+                detail = {"tool": self._source, "exit_code": exit_code, "received": self.received}
+                if stopped is not None:
+                    detail["why"] = stopped
             with self._session.acting(tool_call_id=self._tool_call_id):
-                self._session.note("preview", detail, artifact_id=self.artifact_id)
+                self._session.note(kind, detail | self._repeat, artifact_id=self.artifact_id)
         elif not self._refused and self._problem is None:
             if self._on_pass is not None:
                 self._on_pass(self._source, self.received)

@@ -177,12 +177,8 @@ class Statistics:
         match event.kind:
             case kind if kind in READS:
                 self._count_read(event)
-            case "preview" | "passed":
-                tool = self._tool(detail.get("tool", ""))
-                tool.calls += _number(detail.get("calls", 1))
-                tool.truncated += _number(detail.get("truncated", 0))
-                tool.received += _number(detail.get("received", 0))
-                tool.shown += _number(detail.get("shown", 0))
+            case "preview" | "passed" | "news":
+                self._count_shown(event)
             case "create":
                 self.created += 1
                 self.first = event.at if self.first is None else min(self.first, event.at)
@@ -199,6 +195,15 @@ class Statistics:
                 self.damaged += 1
             case "evict":
                 self.evicted += 1
+
+    def _count_shown(self, event: Event) -> None:
+        detail = event.detail
+        tool = self._tool(detail.get("tool", ""))
+        tool.received += _number(detail.get("received", 0))
+        tool.shown += _number(detail.get("shown", 0))
+        if event.kind != "news":  # which is of a call that was counted
+            tool.calls += _number(detail.get("calls", 1))
+            tool.truncated += _number(detail.get("truncated", 0))
 
     def _count_read(self, event: Event) -> None:
         retrieval = self.retrievals.setdefault(event.kind, Retrieval())

@@ -11,9 +11,11 @@ import contextlib
 import dataclasses
 import json
 import re
+import shlex
 from typing import TYPE_CHECKING
 
 from spillstore.exceptions import DroppedRangeError, RangeTooLargeError, SpillstoreError
+from spillstore.store import default_root
 from spillstore_tools.preview.binary import HEAD_BYTES, BinaryType, recognise, text_encoding
 from spillstore_tools.preview.parts import Omission
 from spillstore_tools.profiles.base import ENCODED_TEXT, Facts, Rendered, Stored
@@ -21,7 +23,7 @@ from spillstore_tools.profiles.base import ENCODED_TEXT, Facts, Rendered, Stored
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from spillstore import Artifact, ArtifactInfo
+    from spillstore import Artifact, ArtifactInfo, Session
     from spillstore_tools.preview.parts import View
     from spillstore_tools.preview.scan import Overview
     from spillstore_tools.profiles.base import Profile
@@ -205,6 +207,21 @@ def place_of(info: ArtifactInfo, flags: str, holes: Mapping[View, Hole]) -> Stor
         cut_off=cut_off,
         limit=info.limit,
     )
+
+
+def flags_to(session: Session) -> str:
+    """What a ``spillstore`` command needs besides an id to find a session, from whatever folder it is called.
+
+    Empty where no command can find it: in memory, or where one file was opened.
+    """
+    if session.root is None:
+        return ""
+    named = [("session", session.id)]
+    if session.project is not None:
+        named.append(("project", session.project))
+    if session.root.absolute() != default_root().absolute():
+        named.append(("root", str(session.root.absolute())))
+    return "".join(f" --{name} {shlex.quote(value)}" for name, value in named)
 
 
 def full_streams(info: ArtifactInfo, profile: Profile) -> frozenset[str]:

@@ -24,7 +24,7 @@ from spillstore_tools.profiles import profile as profile_named
 from spillstore_tools.profiles.base import Rendered, tokens
 from spillstore_tools.redaction import Redaction
 from spillstore_tools.spill import Spill
-from spillstore_tools.stored import kind_of, render, terminator_of
+from spillstore_tools.stored import flags_to, kind_of, render, terminator_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,7 +156,9 @@ class TruncationProcessor:
             A function is asked each time something must be stored.
         profile: the name of a profile, or a profile.
         configuration: limits and strategies for ``acode`` and ``default``; None for the defaults.
-        flags: what a ``spillstore`` command needs besides to find the session, for notices.
+        flags: what a ``spillstore`` command needs besides to find the session, for notices; None for the options that name
+            the session, its project and, unless it is the default one, its root. Give ``""`` where commands run with
+            ``SPILLSTORE_SESSION`` set, as those of the tool ``bash`` do.
         redact: False to take no secrets out, whatever anything else says.
 
     Example:
@@ -172,7 +174,7 @@ class TruncationProcessor:
         *,
         profile: ProfileName | Profile = "default",
         configuration: TruncationConfiguration | None = None,
-        flags: str = "",
+        flags: str | None = None,
         redact: bool = True,
     ) -> None:
         self._session = session
@@ -252,7 +254,7 @@ class TruncationProcessor:
                 return self._result(rendered, len(data), None, tool_name, redactions)
         redactions = {}
         if isinstance(data, Artifact):
-            rendered, size = render(data, self._profile, flags=self._flags), data.info.size
+            rendered, size = render(data, self._profile, flags=self._flags_of_known()), data.info.size
             artifact_id: str | None = data.id
             self._tell(work, rendered, tool_name, size, artifact_id)
         else:
@@ -348,6 +350,11 @@ class TruncationProcessor:
             return None
         text = data.decode(errors="replace")
         return text if passes(self._open, text) else None
+
+    def _flags_of_known(self) -> str:
+        if self._flags is not None:
+            return self._flags
+        return "" if self._known is None else flags_to(self._known)
 
     def _open(self) -> Session:
         if self._session is None:

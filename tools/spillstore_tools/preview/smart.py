@@ -10,6 +10,7 @@ one and a gap. Diffs and source code up to a megabyte are cut between whole unit
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from itertools import accumulate, pairwise, takewhile
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from spillstore_tools.preview.actionable import STRONG, Hints, score
 from spillstore_tools.preview.clean import clean, clean_length, split_lines
 from spillstore_tools.preview.element import replaced
 from spillstore_tools.preview.lines import Line, runs
-from spillstore_tools.preview.parts import Note, Shown, length_of
+from spillstore_tools.preview.parts import Note, Shown, gaps_of, length_of
 from spillstore_tools.preview.scan import Place
 from spillstore_tools.preview.strategies import (
     beginning,
@@ -59,6 +60,8 @@ _JUDGED_LINES = ((4, 256), (32, 32), (128, 6), (1 << 62, 2))  # up to this block
 _NARROWED = 16  # blocks after which hints that stand everywhere are given up
 _HEAD_SHARE, _TAIL_SHARE = 0.12, 0.28
 _LINE = 400
+_FEW_LINES = 16  # which share the room, where some of them are long
+_SHARES = (1, 1.2, 1.5, 2, 3, 4, 6)  # parts of the room that one of them may have, the largest first
 
 
 @dataclasses.dataclass(slots=True)
@@ -275,9 +278,21 @@ class Smart:
             return units
         watcher = overview.observer
         candidates = watcher.candidates if isinstance(watcher, Watcher) and request.actionable else []
-        line_limit = min(request.line_limit or _LINE, request.limit // 8)
-        wanted = dataclasses.replace(request, line_limit=line_limit, repeats=True)
-        return fitted(overview, wanted, lambda room: _Layout(overview, wanted, room).fill(candidates))
+        least = min(request.line_limit or _LINE, request.limit // 8)
+        # Few lines share the room: as much of each as lets all of them be shown.
+        shares = [int(request.limit / share) for share in _SHARES] if overview.lines <= _FEW_LINES else []
+        for line_limit in (*shares, least):
+            wanted = dataclasses.replace(request, line_limit=line_limit, repeats=True)
+            parts = fitted(overview, wanted, partial(_filled, overview, wanted, candidates))
+            if line_limit == least or all(
+                gap.first_line == gap.last_line and not gap.lines for gap in gaps_of(parts)
+            ):
+                break
+        return parts
+
+
+def _filled(overview: Overview, request: Request, candidates: list[Candidate], room: int) -> list[Part]:
+    return _Layout(overview, request, room).fill(candidates)
 
 
 def _units(overview: Overview, request: Request) -> list[Part] | None:

@@ -152,7 +152,8 @@ class Rendered:
     Attributes:
         text: all of it.
         omissions: what is missing, and where in ``text`` (or in ``fields``) its marker stands.
-        notes: ``(at, length)`` of our own words in ``text``; what is neither this nor a marker is output.
+        notes: ``(at, length)`` of our own words in ``text``, or in the one field that there is; what is neither this nor a
+            marker is output.
         strategy: how it was cut; ``none`` if it was not.
         is_error: whether the tool call failed, by the rules of the profile.
         fields: texts inside a structured result by name, to which omissions may refer.
@@ -204,6 +205,7 @@ class Profile(Protocol):
     Attributes:
         name: its name.
         summary: what it shows, a sentence for a tool's description.
+        kept: what it keeps, for the same.
         views: the views that are scanned.
         keep: ``all`` stores what is shown whole, too.
         buffer_bytes: of output that may yet turn out to be shown whole, this much is held back from the disk.
@@ -218,6 +220,7 @@ class Profile(Protocol):
 
     name: ClassVar[str]
     summary: ClassVar[str] = "Long output is truncated."
+    kept: ClassVar[str] = "All of it is kept"
     views: ClassVar[tuple[View, ...]] = ("combined",)
     keep: ClassVar[Keep] = "spilled"
     buffer_bytes: ClassVar[int] = 64 * KIB
@@ -343,7 +346,19 @@ def redrawn_notice(count: int, facts: Facts, view: View = "combined") -> str:
     if facts.stored is not None:
         call = quoted_call(facts, **stream, start_byte=0, end_byte=2000).removesuffix(")") + ", raw=true)"
         where = f"as it was printed: {call}"
-    return f"[{what}{of_view} were drawn over by carriage returns, backspaces or erasing, and are not shown; {where}]"
+    were = "was" if count == 1 else "were"
+    return f"[{what}{of_view} {were} drawn over by carriage returns, backspaces or erasing, and are not shown; {where}]"
+
+
+def searching(stored: Stored, view: View = "combined") -> str:
+    """A command that looks for something in what is stored, for who has a shell.
+
+    Example:
+        >>> searching(Stored(id="art_1_a", flags=" --session s"), "stderr")
+        'spillstore cat art_1_a --stream stderr --session s | rg PATTERN'
+    """
+    stream = "" if view == "combined" else f" --stream {view}"
+    return f"spillstore cat {stored.id}{stream}{stored.flags} | rg PATTERN"
 
 
 def quoted_call(facts: Facts, **arguments: object) -> str:

@@ -25,6 +25,7 @@ from spillstore_tools.profiles.base import (
     human_size,
     is_gone,
     redrawn_notice,
+    searching,
     summarised,
 )
 
@@ -222,8 +223,8 @@ def _notice(overview: Overview, facts: Facts, json: Structured | None, *, people
         shell = f"spillstore query {stored.id} {shlex.quote(json.query)}{stored.flags}"
         return f"{problem_notice(facts)}{first}\n{shell}]\n"
     if people:
-        shell = f"spillstore show {stored.id} --lines 1-100{stored.flags}\nspillstore cat {stored.id}{stored.flags}"
-        return f"{problem_notice(facts)}{first}\n{shell} | rg PATTERN]\n"
+        shell = f"spillstore show {stored.id} --lines 1-100{stored.flags}\n{searching(stored)}"
+        return f"{problem_notice(facts)}{first}\n{shell}]\n"
     if json is not None:
         quoted = '"' + json.query.replace("\\", "\\\\").replace('"', '\\"') + '"'
         found = (
@@ -238,7 +239,7 @@ def _notice(overview: Overview, facts: Facts, json: Structured | None, *, people
         f'get_artifact(id="{stored.id}"{", start_line=1, end_line=100" if facts.partial else ""})',
         f'search_artifact(id="{stored.id}", pattern="...")',
         f"in a shell: spillstore show {stored.id} --lines 1-100{stored.flags}",
-        f"            spillstore cat {stored.id}{stored.flags} | rg PATTERN]",
+        f"            {searching(stored)}]",
     )
     return problem_notice(facts) + "".join(f"{line}\n" for line in lines)
 

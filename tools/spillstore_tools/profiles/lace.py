@@ -57,26 +57,11 @@ class Lace(Profile):
         cuts = {view: _preview(overviews[view], view, facts) for view in STREAMS}
         fields = {f"{view}Preview": text_of(parts) for view, parts in cuts.items()}
         omissions = [each for view, parts in cuts.items() for each in omissions_of(parts, view)]
-        identity = facts.stored.id if facts.stored else None
-        result: dict[str, object] = {
-            "command": facts.command or "",
-            "exitCode": 0 if facts.exit_code is None and facts.background is None else facts.exit_code,
-            "runtime": facts.runtime or 0,
-            **fields,
-            "truncated": {
-                view: {"skipped": _skipped(cuts[view]), "total": overviews[view].lines} for view in STREAMS
-            },
-            "outputFiles": {
-                view: f"artifact://{identity}?stream={view}" if identity else ""
-                for view in (*STREAMS, "combined")
-            },
+        truncated = {
+            view: {"skipped": _skipped(cuts[view]), "total": overviews[view].lines} for view in STREAMS
         }
-        if facts.background is not None:
-            result["background"] = dataclasses.asdict(facts.background)
-        if facts.problem is not None:
-            result["storageError"] = facts.problem
         return Rendered(
-            text=json.dumps(result, ensure_ascii=False),
+            text=_result(facts, fields, truncated),
             omissions=dropped(omissions, facts),
             strategy="lines" if omissions else "none",
             is_error=facts.exit_code == NOT_FOUND and _blank(overviews["stdout"]),
@@ -86,6 +71,37 @@ class Lace(Profile):
     def progress(self, overviews: Mapping[View, Overview], facts: Facts) -> Rendered:
         """As in ``Profile``; the result stays JSON."""
         return self.render(overviews, facts)
+
+    def news(
+        self, new: Overview, origin: Place, overviews: Mapping[View, Overview] | None, facts: Facts
+    ) -> Rendered:
+        """As in ``Profile``; the result is JSON, too, with what is new of both streams as ``combinedPreview``."""
+        told = super().news(new, origin, overviews, facts)
+        fields = {"combinedPreview": told.text}
+        skipped = sum(each.lines for each in told.omissions)
+        text = _result(facts, fields, {"combined": {"skipped": skipped, "total": new.lines}})
+        return dataclasses.replace(told, text=text, fields=fields)
+
+
+def _result(facts: Facts, previews: Mapping[str, str], truncated: Mapping[View, Mapping[str, int]]) -> str:
+    """What is told of a command."""
+    identity = facts.stored.id if facts.stored else None
+    result: dict[str, object] = {
+        "command": facts.command or "",
+        "exitCode": 0 if facts.exit_code is None and facts.background is None else facts.exit_code,
+        "runtime": facts.runtime or 0,
+        **previews,
+        "truncated": truncated,
+        "outputFiles": {
+            view: f"artifact://{identity}?stream={view}" if identity else ""
+            for view in (*STREAMS, "combined")
+        },
+    }
+    if facts.background is not None:
+        result["background"] = dataclasses.asdict(facts.background)
+    if facts.problem is not None:
+        result["storageError"] = facts.problem
+    return json.dumps(result, ensure_ascii=False)
 
 
 def _preview(overview: Overview, view: View, facts: Facts) -> list[Part]:

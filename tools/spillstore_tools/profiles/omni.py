@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from spillstore_tools.preview.parts import Note, Shown
 from spillstore_tools.preview.scan import Scan
 from spillstore_tools.preview.strategies import Request, beginning, ending
-from spillstore_tools.profiles.base import Inline, Profile, Section, compose, redrawn_notice
+from spillstore_tools.profiles.base import Inline, Profile, Section, compose, redrawn_notice, searching
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -95,8 +95,7 @@ def _notice(facts: Facts, omitted: int) -> str:
     if stored is not None:
         lines.append(
             f'Follow up with get_artifact(id="{stored.id}", tail=100) or search_artifact(id="{stored.id}", pattern="error"); '
-            f"in a shell: spillstore tail {stored.id} -n 100{stored.flags}, or spillstore cat {stored.id}{stored.flags} | "
-            "rg PATTERN"
+            f"in a shell: spillstore tail {stored.id} -n 100{stored.flags}, or {searching(stored)}"
         )
     return "".join(f"{line}\n" for line in [*lines, ""])
 

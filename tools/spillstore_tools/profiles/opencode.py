@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING
 from spillstore_tools.preview.parts import Gap, Note, Shown, text_of
 from spillstore_tools.preview.scan import Place, Scan
 from spillstore_tools.preview.strategies import Request, merged
-from spillstore_tools.profiles.base import Inline, Profile, Section, compose, quoted_call, redrawn_notice
+from spillstore_tools.profiles.base import (
+    Inline,
+    Profile,
+    Section,
+    compose,
+    quoted_call,
+    redrawn_notice,
+    searching,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -30,6 +38,7 @@ MAX_BYTES = 50 * 1024
 HEAD_LINES = TAIL_LINES = 500
 _LF = "\n"
 STREAM_LIMIT = 100 * 1024 * 1024
+_READ_CHARS = 50_000  # of an answer to the call that is named, so that it brings as much as is shown here
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -101,15 +110,16 @@ class Opencode(Profile):
         return merged(parts)
 
     def _notice(self, overview: Overview, view: View, facts: Facts) -> str:
-        lines = [f"<{view} truncated: {overview.lines:,} lines total>"]
+        lines = [f"<{view} truncated: {overview.lines:,} {'line' if overview.lines == 1 else 'lines'} total>"]
         if facts.stored is not None and facts.problem is None:
-            call = quoted_call(facts, stream=view, offset=0, limit=MAX_LINES)
+            call = quoted_call(facts, stream=view, offset=0, limit=MAX_LINES, max_chars=_READ_CHARS)
             capped = " (truncated at 100MB)" if view in facts.capped else ""
             hole = facts.stored.holes.get(view)
             gone = f" (bytes {hole[0]}-{hole[1]} were dropped)" if hole else ""
             lines += [
                 f"Full output saved to: artifact {facts.stored.id}, {view}{capped}{gone}",
                 f"Use {call} with other values of offset and limit to read specific sections.",
+                f"In a shell: {searching(facts.stored, view)}",
             ]
             if view in facts.capped:
                 size = facts.stored.sizes[view]
@@ -133,7 +143,7 @@ def _ends(overview: Overview, head_lines: int, tail_lines: int) -> tuple[list[li
     if overview.lines < head_lines + tail_lines:
         head_lines = -(-overview.lines // 2)
         tail_lines = overview.lines - head_lines
-    half = MAX_BYTES // 2
+    half = MAX_BYTES // 2 if tail_lines else MAX_BYTES
     head = _some(overview.forward(), head_lines, half)
     used = sum(_bytes(line) for line in head)
     stop = _after(head).byte

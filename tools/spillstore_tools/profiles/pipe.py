@@ -11,8 +11,16 @@ import dataclasses
 from typing import TYPE_CHECKING, Literal
 
 from spillstore_tools.preview.parts import Gap, Note, Shown, text_of
-from spillstore_tools.preview.scan import Place, Scan
-from spillstore_tools.profiles.base import Inline, Profile, Section, compose, quoted_call, redrawn_notice
+from spillstore_tools.preview.scan import Overview, Place, Scan
+from spillstore_tools.profiles.base import (
+    Inline,
+    Profile,
+    Section,
+    compose,
+    quoted_call,
+    redrawn_notice,
+    searching,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +28,6 @@ if TYPE_CHECKING:
     from spillstore_tools.configuration import TruncationConfiguration
     from spillstore_tools.preview.lines import Line
     from spillstore_tools.preview.parts import Part, View
-    from spillstore_tools.preview.scan import Overview
     from spillstore_tools.profiles.base import Facts, Rendered
 
 MAX_LINES = 2000
@@ -59,9 +66,24 @@ class TruncateResult:
 
 
 def truncate_tail(
-    overview: Overview, *, max_lines: int = MAX_LINES, max_bytes: int = MAX_BYTES
+    content: Overview | str | bytes, *, max_lines: int = MAX_LINES, max_bytes: int = MAX_BYTES
 ) -> TruncateResult:
-    """The last whole lines within both limits; of a single longer line, its tail."""
+    r"""The last whole lines within both limits; of a single longer line, its tail.
+
+    Args:
+        content: text or bytes, which are cleaned, or a pass over a stream of any size.
+        max_lines: lines at most.
+        max_bytes: bytes of UTF-8 at most.
+
+    Example:
+        >>> result = truncate_tail("one\ntwo\nthree\n", max_lines=2)
+        >>> result.content, result.truncated_by, result.output_lines, result.total_lines
+        ('two\nthree\n', 'lines', 2, 3)
+        >>> result = truncate_tail("0123456789\n", max_bytes=4)
+        >>> result.content, result.truncated_by, result.output_bytes, result.last_line_partial
+        ('789\n', 'bytes', 4, True)
+    """
+    overview = content if isinstance(content, Overview) else _scanned(content, max_bytes)
     shown: list[str] = []  # from the last on
     size = chars = 0
     limit: Literal["lines", "bytes"] | None = None
@@ -97,6 +119,12 @@ def truncate_tail(
     )
 
 
+def _scanned(content: str | bytes, max_bytes: int) -> Overview:
+    scan = Scan(head_chars=0, tail_chars=2 * max_bytes, terminator=b"\n", exact=False)
+    scan.feed(content.encode(errors="replace") if isinstance(content, str) else content)
+    return scan.finish()
+
+
 def _width(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode())
 
@@ -119,6 +147,7 @@ class Pipe(Profile):
 
     name = "pipe"
     summary = "Output truncated to last 2000 lines or 50KB, each stream on its own."
+    kept = "Of a stream above 50KB all is kept"
     views = ("stdout", "stderr")
     buffer_bytes = 2 * MAX_BYTES
 
@@ -243,6 +272,7 @@ def _notice(view: View, result: TruncateResult, facts: Facts) -> str:
     if facts.stored is None:
         return f"[{view}: Showing {shown}. The rest was not kept.]"
     call = quoted_call(facts, stream=view, start_line=1, end_line=MAX_LINES)
+    call = f"{call}; in a shell: {searching(facts.stored, view)}"
     hole = facts.stored.holes.get(view)
     gone = f" (but bytes {hole[0]}-{hole[1]} of {view} were dropped)" if hole else ""
     return f"[{view}: Showing {shown}. Full output: {call}{gone}]"
