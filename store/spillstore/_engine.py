@@ -53,11 +53,10 @@ from spillstore.settings import KIB
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
-    from pathlib import Path
 
     from spillstore._clock import Clock
     from spillstore._records import ArtifactRow, SessionRow
-    from spillstore.engine.base import SessionBackend, Snapshot, Transaction
+    from spillstore.engine.base import Remains, SessionBackend, Snapshot, Transaction
     from spillstore.settings import Settings
 
 _log = logging.getLogger("spillstore")
@@ -974,8 +973,8 @@ class Engine:
         with self._commit:
             self.store.settle()
 
-    def delete_session(self, *, force: bool, unused_since: float | None = None) -> Path:
-        """Tombstone, then rename out of sight; returns where the folder lies now.
+    def delete_session(self, *, force: bool, unused_since: float | None = None) -> Remains:
+        """Tombstone, then rename out of sight; returns what is left of it.
 
         Args:
             force: whoever holds it.
@@ -1078,11 +1077,6 @@ def held() -> Held:
     engines = list(_engines)
     pipelines = [pipeline for engine in engines for pipeline in list(engine._pipelines)]  # noqa: SLF001  # one module
     return Held(len(engines), len(pipelines), sum(pipeline.uncommitted for pipeline in pipelines))
-
-
-def is_open(path: Path) -> bool:
-    """Whether this process has a session's file open."""
-    return any(engine.store.path == path for engine in list(_engines))
 
 
 def drain() -> None:

@@ -1,11 +1,4 @@
-"""Names: artifact ids, and the folder names of projects and sessions.
-
-An id that a person or a model chose (1 to 200 bytes of UTF-8, no control characters) must become one folder name that
-is distinct from every other, also on a file system that folds case or normalises Unicode, and from which the id can
-be told again. So a folder name uses only ``a-z 0-9 _ - .``; every other byte is ``%xx``. An id whose encoding would
-pass 200 bytes gets a readable prefix, ``~`` and 160 bits of its SHA-256 instead, and the folder holds the id in a
-file called ``id``. (One case-folded name of 255 bytes cannot hold 200 arbitrary bytes, whatever the alphabet.)
-"""
+"""Names: the ids of artifacts, and what may name a session or a project."""
 
 from __future__ import annotations
 
@@ -15,11 +8,7 @@ from typing import Final
 
 from spillstore.exceptions import InvalidIdError
 
-NO_PROJECT: Final = "_"
-ID_FILE: Final = "id"
 MAX_ID_BYTES: Final = 200
-_MAX_FOLDER_BYTES = 200
-_PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_-.")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 ARTIFACT_ID: Final = re.compile(r"art_[0-9]+_[a-zA-Z0-9]+", re.ASCII)
 _URI = re.compile(r"artifact://([^?/]+)/?(?:\?stream=(combined|stdout|stderr))?")
@@ -55,28 +44,6 @@ def check_id(kind: str, value: object) -> str:
     return value
 
 
-def folder_name(value: str) -> str:
-    """The folder name of a checked id.
-
-    Example:
-        >>> folder_name("chat-42"), folder_name("Web/UI"), folder_name("_"), folder_name("..")
-        ('chat-42', '%57eb%2f%55%49', '%5f', '%2e.')
-    """
-    raw = value.encode()
-    # A leading dot would hide the folder or climb out of it; a lone "_" is the folder of no project.
-    encoded = "".join(
-        chr(byte) if byte in _PLAIN and not (index == 0 and byte == ord(".")) else f"%{byte:02x}"
-        for index, byte in enumerate(raw)
-    )
-    if encoded == NO_PROJECT:
-        return "%5f"
-    if len(encoded) <= _MAX_FOLDER_BYTES:
-        return encoded
-    import hashlib  # noqa: PLC0415  # some milliseconds that few ids need
-
-    return f"{encoded[:60]}~{hashlib.sha256(raw).hexdigest()[:40]}"
-
-
 def named_by(text: str) -> tuple[str, str | None]:
     """The artifact and the stream that an id or a URI names; no stream where none is.
 
@@ -86,23 +53,3 @@ def named_by(text: str) -> tuple[str, str | None]:
     """
     match = _URI.fullmatch(text)
     return (text, None) if match is None else (match[1], match[2])
-
-
-def needs_id_file(folder: str) -> bool:
-    """Whether the id of this folder stands in its ``id`` file."""
-    return "~" in folder
-
-
-def id_of_folder(folder: str) -> str | None:
-    """The id that a folder name encodes; None if it is no folder name of ours.
-
-    Example:
-        >>> id_of_folder("%57eb%2f%55%49"), id_of_folder("Not ours")
-        ('Web/UI', None)
-    """
-    try:
-        raw = re.sub(rb"%([0-9a-f]{2})", lambda match: bytes([int(match[1], 16)]), folder.encode())
-        value = raw.decode()
-    except UnicodeError:
-        return None
-    return value if value and folder_name(value) == folder else None

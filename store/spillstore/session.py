@@ -19,8 +19,6 @@ from spillstore._verify import verify
 from spillstore.artifact import Artifact, info_of
 from spillstore.engine.base import ArtifactFilter, EventFilter
 from spillstore.engine.errors import may_be_full
-from spillstore.engine.sqlite import full_disk
-from spillstore.engine.sqlite.soft_delete import disk_usage, remove_trash
 from spillstore.exceptions import (
     ArtifactNotFoundError,
     ClosedError,
@@ -42,6 +40,7 @@ if TYPE_CHECKING:
     from spillstore._content import Content
     from spillstore._engine import Engine
     from spillstore._filters import FilterFactory, Tap
+    from spillstore.engine.base import Remains
     from spillstore.info import ArtifactInfo, CheckReport, Event, Newline, Page, State
     from spillstore.redaction import Redacted, RedactionRules
     from spillstore.settings import Policy, Size
@@ -127,7 +126,7 @@ class Session:
         *,
         before_create: Callable[[], None] = lambda: None,
         deleted: Callable[[], None] = lambda: None,
-        key: bytes | None = None,
+        remove_unwritten: Callable[[], Remains] | None = None,
     ) -> None:
         self._engine = engine
         self._rules = rules
@@ -135,7 +134,7 @@ class Session:
         self._root = root
         self._before_create = before_create
         self._deleted = deleted
-        self._key = key
+        self._remove_unwritten = remove_unwritten
         self._closed = False
         self._cleanup = engine.settings.cleanup_on_exit
         self._closing: list[Callable[[], object]] = []
@@ -883,27 +882,24 @@ class Session:
         try:
             gone = engine.delete_session(force=force)
         except StorageError as error:
-            if not may_be_full(error) or engine.users > 1:
+            if self._remove_unwritten is None or not may_be_full(error) or engine.users > 1:
                 raise
             self.close()  # as the last who has it open here
-            full_disk.delete(
-                engine.store.path.parent, (self.id, self.project), self.settings, self._key, engine.clock
-            )
-            self._deleted()
+            self._remove_unwritten().free()
             return
-        size = disk_usage(gone)
+        size = gone.size()
         self.close()
         self._deleted()
 
-        def unlink() -> None:
+        def free() -> None:
             engine.abandon()
-            remove_trash(gone)
+            gone.free()
 
         if size < _BACKGROUND_BYTES:
-            unlink()
+            free()
         else:
             # Not a daemon: a process that ends now waits the tenth of a second that a gigabyte takes.
-            threading.Thread(target=unlink, name="spillstore-unlink").start()
+            threading.Thread(target=free, name="spillstore-unlink").start()
 
     def on_close(self, function: Callable[[], object]) -> None:
         """Call ``function`` when this object is about to be closed, while it can still be used; the last named first.

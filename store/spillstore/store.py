@@ -1,16 +1,11 @@
-"""The store: a folder of sessions."""
+"""The store: all sessions in one place, and which of them go."""
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-import errno
 import math
 import os
-import re
-import stat
 import threading
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,50 +13,25 @@ from spillstore import _retention
 from spillstore import info as infos
 from spillstore._clock import SinceClock, SystemClock
 from spillstore._digests import new_algorithm
-from spillstore._engine import Engine, is_open
+from spillstore._engine import Engine
 from spillstore._freshness import new_sum
-from spillstore._ids import (
-    ID_FILE,
-    MAX_ID_BYTES,
-    NO_PROJECT,
-    check_id,
-    folder_name,
-    id_of_folder,
-    named_by,
-    needs_id_file,
-)
+from spillstore._ids import check_id, named_by
 from spillstore._keys import load_key
 from spillstore._records import SessionRow
-from spillstore._validation import read_session_row
-from spillstore.engine.errors import may_be_full, translated
-from spillstore.engine.sqlite import forks, full_disk, owner_locks, reserve
-from spillstore.engine.sqlite import torn as _torn
-from spillstore.engine.sqlite.database import (
-    DATABASE,
-    check_platform,
-    connect,
-    new_image,
-    wal_allowed,
-)
-from spillstore.engine.sqlite.folders import open_project, open_root
-from spillstore.engine.sqlite.path_safety import check_owner, check_private
-from spillstore.engine.sqlite.session_file import SessionFile
-from spillstore.engine.sqlite.soft_delete import GONE, NEW, TORN, bury, disk_usage, remove_trash
+from spillstore.engine.base import END, EventFilter, SessionRef, VanishedError
+from spillstore.engine.errors import may_be_full
+from spillstore.engine.registry import open_backend, open_file
 from spillstore.exceptions import (
     ArtifactNotFoundError,
     IntegrityError,
     InvalidSettingError,
-    LockedError,
     NotASessionError,
-    SchemaTooOldError,
     SessionBusyError,
     SessionDeletedError,
     SessionNotFoundError,
     SpillstoreError,
     StorageError,
     StoreQuotaError,
-    UnsafeRootError,
-    UsageError,
 )
 from spillstore.session import Session
 from spillstore.settings import Settings
@@ -71,16 +41,12 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from spillstore._clock import Clock
-    from spillstore.engine.sqlite.folders import Folder
+    from spillstore.engine.base import Remains
     from spillstore.info import CollectReport, Event, Fate, Page, SessionInfo
     from spillstore.redaction import RedactionRules
     from spillstore.settings import SettingsOptions
 
-MEMORY = "memory:"
-_UNFINISHED = 60.0  # seconds after which a folder that is being made is one that was not finished
-_DAMAGED = re.compile(r"\.audit-damaged-[0-9a-f]{8}\.db")
 _ATTEMPTS = 50
-_ALONE_PATIENCE = 2.0  # seconds that who must be alone with a session waits for others
 
 
 def default_root() -> Path:
@@ -130,28 +96,20 @@ class Store:
             UnsupportedError: no store can be on this platform.
             UsageError: a database URL (servers are not supported yet).
         """
-        check_platform()
-        if isinstance(root, str) and "://" in root:
-            raise UsageError(f"{root!r} is a database URL; this version stores sessions in a folder")
-        named = default_root() if root is None else root
-        self._settings = Settings.load(None, **settings)
-        self._key = load_key(digest_key, self._settings.digest_key_file)
-        if os.fspath(named) == MEMORY:
-            from spillstore.engine.sqlite import tmpfs_root  # noqa: PLC0415  # few need it
-
-            named, share = tmpfs_root.memory_root()
-            self._settings = tmpfs_root.memory_settings(self._settings, share)
-        self._root = Path(os.path.abspath(named))  # noqa: PTH100  # no link is followed
+        loaded = Settings.load(None, **settings)
+        self._key = load_key(digest_key, loaded.digest_key_file)
         self._clock: Clock = SinceClock(clock or SystemClock())
+        named = default_root() if root is None else root
+        self._backend, self._settings = open_backend(named, loaded, self._key, self._clock)
         self._redaction = redaction
 
     def __repr__(self) -> str:
-        return f"Store({str(self._root)!r})"
+        return f"Store({str(self.root)!r})"
 
     @property
     def root(self) -> Path:
         """The folder."""
-        return self._root
+        return self._backend.root
 
     @property
     def settings(self) -> Settings:
@@ -186,44 +144,43 @@ class Store:
         check_id("session", session_id)
         if project is not None:
             check_id("project", project)
-        folder = self._folder(session_id, project)
+        ref = SessionRef(session_id, project)
         for _ in range(_ATTEMPTS):
-            there = self._exists(folder, repair=not read_only)
-            if not there:
+            if not self._backend.exists(ref, repair=not read_only):
                 if read_only or not create:
                     raise SessionNotFoundError(
-                        f"no session {session_id!r} of project {project!r} in {self._root}; Store.sessions() lists "
+                        f"no session {session_id!r} of project {project!r} in {self.root}; Store.sessions() lists "
                         "what there is"
                     )
                 self._collect_if_due()
                 self._make_room()
-                self._make(folder, session_id, project)
+                self._backend.make(ref, self._new_row(ref))
             try:
                 engine = _acquire(
-                    folder,
+                    self._backend.place(ref),
                     self._key,
-                    lambda: self._open(folder / DATABASE, (session_id, project), read_only=read_only),
+                    lambda: self._open(ref, read_only=read_only),
                     read_only=read_only,
                 )
             except SessionDeletedError:
-                # Somebody set the tombstone and has not renamed the folder yet, or died in between: finish for them.
+                # Somebody has marked it and has not taken it away yet, or died in between: finish for them.
                 # Or somebody else has already, and perhaps made a new one.
-                with contextlib.suppress(SessionBusyError, _VanishedError):
-                    self._bury(folder)
-            except _VanishedError:
+                with contextlib.suppress(SessionBusyError, VanishedError):
+                    self._backend.finish_deletion(ref).free()
+            except VanishedError:
                 continue  # deleted between two of our steps
             except (IntegrityError, NotASessionError):
-                if read_only or self._clear(folder, failed=True) is None:
+                if read_only or self._backend.set_aside(ref, failed=True) is None:
                     raise
             else:
                 return Session(
                     engine,
                     _release,
-                    self._root,
+                    self.root,
                     self._redaction,
                     before_create=self._make_room,
-                    deleted=lambda: _retention.forget_size(self._root),
-                    key=self._key,
+                    deleted=self._backend.forget_size,
+                    remove_unwritten=lambda: self._backend.remove_unwritten(ref),
                 )
         raise SessionBusyError(
             f"session {session_id!r} is being deleted and made anew all the time; try again later"
@@ -251,28 +208,17 @@ class Store:
         file = Path(os.path.abspath(path))  # noqa: PTH100
         if not file.is_file():
             raise SessionNotFoundError(f"there is no file {file}")
-        immutable = not file.with_name(f"{file.name}-wal").exists()
         settings = Settings.load()
         key = load_key(digest_key, settings.digest_key_file)
-        opened = SessionFile(file, settings, read_only=True, immutable=immutable, foreign=True)
-        engine = Engine(opened, settings, SystemClock(), foreign=True, key=key)
+        engine = Engine(open_file(file, settings), settings, SystemClock(), foreign=True, key=key)
         engine.users = 1
         return Session(engine, _release)
 
     def sessions(self, project: str | None = None) -> Iterator[SessionInfo]:
         """All sessions, or those of one project, in no particular order. Cost: a few system calls each."""
-        wanted = None if project is None else folder_name(check_id("project", project))
-        with translated(f"listing {self._root}"), contextlib.ExitStack() as stack:
-            try:
-                root = stack.enter_context(open_root(self._root))
-            except FileNotFoundError:
-                return
-            for name in root.names():
-                if name.startswith(".") or (wanted is not None and name != wanted):
-                    continue
-                with contextlib.suppress(FileNotFoundError, UnsafeRootError), root.folder(name) as folder:
-                    found = [info for each in folder.names() if (info := _session_info(folder, each))]
-                    yield from found
+        if project is not None:
+            check_id("project", project)
+        return self._backend.sessions(project)
 
     def delete(self, session_id: str, project: str | None = None, *, force: bool = False) -> None:
         """Delete a session with all its artifacts; also one that a full disk or a power cut keeps from being opened.
@@ -303,28 +249,22 @@ class Store:
         check_id("session", session_id)
         if project is not None:
             check_id("project", project)
-        folder = self._folder(session_id, project)
-        torn = self._clear(folder, failed=False) if os.path.lexists(folder) else None
+        ref = SessionRef(session_id, project)
+        torn = self._backend.set_aside(ref, failed=False)
         if torn is not None:
-            remove_trash(torn)
+            torn.free()
             return
-        there = os.path.lexists(folder / DATABASE)
+        there = self._backend.exists(ref)
         try:
             with self.session(session_id, project, create=False) as session:
                 session.delete(force=force)
         except StorageError as error:
             if not may_be_full(error):
                 raise
-            self._delete_unwritten(folder, (session_id, project))
+            self._backend.remove_unwritten(ref).free()
         except SessionNotFoundError:
             if not there:
                 raise  # else it went meanwhile, or was a part of one and was moved out of the way
-
-    def _delete_unwritten(self, folder: Path, expected: tuple[str, str | None]) -> Path:
-        """Delete a session on a disk that takes no more; returns where its folder was when it was removed."""
-        gone = full_disk.delete(folder, expected, self._settings, self._key, self._clock)
-        _retention.forget_size(self._root)
-        return gone
 
     def delete_artifact(self, session_id: str, artifact_id: str, project: str | None = None) -> int:
         r"""Delete one artifact of a session that need not be open; also on a disk that takes not one byte more.
@@ -372,33 +312,26 @@ class Store:
         except StorageError as error:
             if not may_be_full(error):
                 raise
-        folder = self._folder(session_id, project)
+        ref = SessionRef(session_id, project)
         try:
-            if (freed := self._delete_alone(folder, (session_id, project), artifact_id)) is not None:
+            if (freed := self._delete_alone(ref, artifact_id)) is not None:
                 return freed
-            reserve.give_back(self._root)
+            self._backend.give_reserve()
             return delete()
         except ArtifactNotFoundError:
             if size is None:
                 raise
             return size  # it was deleted before, and its space is free now
         finally:
-            reserve.provide_in(self._root)
+            self._backend.keep_reserve()
 
-    def _delete_alone(self, folder: Path, expected: tuple[str, str | None], artifact_id: str) -> int | None:
+    def _delete_alone(self, ref: SessionRef, artifact_id: str) -> int | None:
         """Delete an artifact while nobody has its session open; None if somebody has."""
-        database = folder / DATABASE
-        with translated(f"opening {database}"), _opening_of((str(folder), False)):
-            if owner_locks.live_owners(folder) or is_open(database):
+        with self._backend.opening(ref), _opening_of((self._backend.place(ref), False)):
+            opened = self._backend.open_alone(ref)
+            if opened is None:
                 return None
-            reserve.lend(folder)
-            patience = min(self._settings.busy_timeout, _ALONE_PATIENCE)
-            settings = dataclasses.replace(self._settings, busy_timeout=patience)
-            try:
-                opened = SessionFile(database, settings, read_only=False, alone=True)
-                engine = Engine(opened, settings, self._clock, key=self._key, expected=expected)
-            except LockedError:
-                return None
+            engine = Engine(opened, self._settings, self._clock, key=self._key, expected=ref)
             try:
                 return engine.delete_artifact(named_by(artifact_id)[0]).stored_size
             finally:
@@ -440,14 +373,17 @@ class Store:
             InvalidSettingError: a limit or cursor that means nothing.
             StorageError, IntegrityError: the file cannot be read.
         """
-        with translated("reading kept events"):  # an import opens files
-            from spillstore.engine.sqlite import archive  # noqa: PLC0415  # few ask
-
         if project is not None:
             check_id("project", project)
-        filters = {"kind": kind, "artifact_id": artifact_id, "actor": actor, "tool_call_id": tool_call_id}
-        folder = self._folder("-", project).parent
-        return archive.page(folder, self._settings, session_id, project, filters, since, until, limit, cursor)
+        wanted = EventFilter(
+            since_us=0 if since is None else int(since * 1e6),
+            before_us=END if until is None else int(until * 1e6),
+            kind=kind,
+            actor=actor,
+            artifact_id=artifact_id,
+            tool_call_id=tool_call_id,
+        )
+        return self._backend.deleted_events(SessionRef(session_id, project), wanted, limit, cursor)
 
     def check(self) -> int:
         """``Session.check`` for every session; returns how many were checked.
@@ -466,7 +402,7 @@ class Store:
             except SessionNotFoundError:
                 continue
             except (IntegrityError, StorageError):
-                if self._exists(self._folder(info.id, info.project)):
+                if self._backend.exists(SessionRef(info.id, info.project)):
                     raise
                 continue  # what went wrong is that it was deleted
             count += 1
@@ -521,36 +457,33 @@ class Store:
     ) -> CollectReport:
         """See ``collect``; ``used_before`` is the time before which a session was used that is too old."""
         began = self._clock.monotonic()
-        leftovers, freed, damaged = self._remove_leftovers(now, dry_run=dry_run)
-        found = (
-            _retention.aged(info, now, self._folder(info.id, info.project), dry_run=dry_run)
-            for info in self.sessions(project)
-        )
+        leftovers, freed, damaged = self._backend.remove_leftovers(now, dry_run=dry_run)
+        found = (self._backend.aged(info, now, dry_run=dry_run) for info in self.sessions(project))
         chosen, spared = _retention.plan(found, used_before=used_before, keep_bytes=keep_bytes)
         took = self._clock.monotonic() - began
         deleted: list[Fate] = []
         for fate in chosen:
             info = fate.session
-            takes = disk_usage(self._folder(info.id, info.project))
+            takes = self._backend.size_of(SessionRef(info.id, info.project))
             if dry_run:
                 freed += takes
                 deleted.append(fate)
                 continue
             try:
                 gone = self._discard(info, now)
-            except (_VanishedError, SessionNotFoundError):
+            except (VanishedError, SessionNotFoundError):
                 continue  # somebody else has deleted it
             except SessionBusyError as error:
                 spared.append(infos.Fate(session=info, why="busy", detail=str(error)))
             except SpillstoreError as error:
                 spared.append(infos.Fate(session=info, why="unreadable", detail=str(error)))
             else:
-                remove_trash(gone)
-                freed += takes - disk_usage(gone)
+                gone.free()
+                freed += takes - gone.size()
                 deleted.append(fate)
         left = sum(fate.session.disk_size for fate in spared)
         if project is None and not dry_run:
-            _retention.remember_size(self._root, left, self._clock, took)
+            self._backend.remember_size(left, took)
         return infos.CollectReport(
             deleted=tuple(deleted),
             spared=tuple(spared),
@@ -561,8 +494,8 @@ class Store:
             damaged=damaged,
         )
 
-    def _discard(self, info: SessionInfo, since: float) -> Path:
-        """Delete a session that nobody holds and nobody has used since ``since``; returns where its folder lies now.
+    def _discard(self, info: SessionInfo, since: float) -> Remains:
+        """Delete a session that nobody holds and nobody has used since ``since``; returns what is left of it.
 
         Nobody in this process opens it for writing meanwhile; in another process, either they see our claim and we theirs,
         and it stays, or they see the tombstone and get a new session.
@@ -571,16 +504,17 @@ class Store:
             SessionBusyError: somebody does.
             SpillstoreError: it cannot be opened, or not be deleted.
         """
-        folder = self._folder(info.id, info.project)
-        if not self._exists(folder):
+        ref = SessionRef(info.id, info.project)
+        if not self._backend.exists(ref):
             raise SessionNotFoundError(f"session {info.id!r} is gone")
-        with _opening_of((str(folder), False)):
+        place = self._backend.place(ref)
+        with _opening_of((place, False)):
             with _registry_guard:
-                known = [_registry.get((str(folder), read_only)) for read_only in (False, True)]
+                known = [_registry.get((place, read_only)) for read_only in (False, True)]
             if any(engine is not None and engine.still_there() for engine in known):
                 raise SessionBusyError(f"session {info.id!r} is open in this process")
             try:
-                engine = self._open(folder / DATABASE, (info.id, info.project), read_only=False)
+                engine = self._open(ref, read_only=False)
                 try:
                     gone = engine.delete_session(force=False, unused_since=since)
                 except BaseException:
@@ -588,16 +522,16 @@ class Store:
                     raise
                 engine.abandon()
             except SessionDeletedError:  # whoever began to delete it has not come to its end
-                return self._finish_burying(folder)
+                return self._backend.finish_deletion(ref)
             except (IntegrityError, NotASessionError):
-                torn = self._clear(folder, failed=True)
+                torn = self._backend.set_aside(ref, failed=True)
                 if torn is None:
                     raise
                 return torn
             except StorageError as error:
                 if not may_be_full(error):
                     raise
-                return self._delete_unwritten(folder, (info.id, info.project))
+                return self._backend.remove_unwritten(ref)
         return gone
 
     def _make_room(self) -> None:
@@ -609,9 +543,7 @@ class Store:
         quota = self._settings.store_quota
         if not quota:
             return
-        size, fresh = _retention.size_of(
-            self._root, quota, self._clock, lambda: sum(info.disk_size for info in self.sessions())
-        )
+        size, fresh = self._backend.size(quota, lambda: sum(info.disk_size for info in self.sessions()))
         collecting = self._settings.store_policy == "collect"
         if size >= quota and fresh and collecting:
             # Somewhat less, so that the next one need not do this again.
@@ -619,14 +551,14 @@ class Store:
         if size >= quota:
             what = "and none that is left may go" if collecting else "and SPILLSTORE_STORE_POLICY is refuse"
             raise StoreQuotaError(
-                f"the sessions in {self._root} take {size} bytes and may take {quota}, {what}; delete some with "
+                f"the sessions in {self.root} take {size} bytes and may take {quota}, {what}; delete some with "
                 "`spillstore gc`, or raise SPILLSTORE_STORE_QUOTA"
             )
 
     def _collect_if_due(self) -> None:
         """Once per ``collect_interval`` and root: what was too old when it was looked at before is too old."""
         now = self._clock.time()
-        before = _retention.due(self._root, now, self._settings.collect_interval)
+        before = self._backend.last_look(now, self._settings.collect_interval)
         if before is None:
             return
         with contextlib.suppress(
@@ -634,146 +566,12 @@ class Store:
         ):  # an old session that cannot be opened must not block a new one
             self._collect(now, min(before, now) - self._settings.retention, None, None, dry_run=False)
 
-    def _remove_leftovers(self, now: float, *, dry_run: bool) -> tuple[int, int, tuple[str, ...]]:
-        """Unlink what a process that died had begun to delete or to make, and what a power cut has left of a session.
-
-        Returns:
-            How many folders, their bytes, and which files of kept events were moved aside.
-        """
-        with translated(f"looking at {self._root}"), contextlib.ExitStack() as stack:
-            try:
-                root = stack.enter_context(open_root(self._root))
-            except FileNotFoundError:
-                return 0, 0, ()
-            count = freed = 0
-            damaged: list[str] = []
-            for name in root.names():
-                if name.startswith("."):
-                    continue
-                with (
-                    contextlib.suppress(FileNotFoundError, UnsafeRootError),
-                    open_project(root, name) as project,
-                ):
-                    if not dry_run:
-                        self._clear_all(project)
-                    names = project.names()
-                    damaged += [str(project.path / each) for each in names if _DAMAGED.fullmatch(each)]
-                    for each in names:
-                        if self._is_leftover(project, each, now):
-                            count += 1
-                            freed += project.usage(each) if dry_run else project.remove(each)
-        return count, freed, tuple(damaged)
-
-    @staticmethod
-    def _clear_all(project: Folder) -> None:
-        """Move what a power cut has left of new sessions out of the way."""
-        for name in project.names():
-            if name.startswith("."):
-                continue
-            with contextlib.suppress(FileNotFoundError, UnsafeRootError), project.folder(name) as session:
-                status = session.stat(DATABASE)
-                if status is not None and status.st_size:
-                    continue
-                if not is_open(session.path / DATABASE):
-                    with contextlib.suppress(NotASessionError, SessionBusyError):  # not ours to touch
-                        _torn.clear(session.path, failed=False)
-
-    def _is_leftover(self, project: Folder, name: str, now: float) -> bool:
-        """Whether that is a folder that no session has, and that nobody is making now or may want to look into."""
-        if name.startswith(GONE):
-            return True
-        status = project.stat(name) if name.startswith((NEW, TORN)) else None
-        if status is None or not stat.S_ISDIR(status.st_mode):
-            return False
-        if name.startswith(NEW):
-            return abs(time.time() - status.st_mtime) > _UNFINISHED
-        return now - status.st_ctime > self._settings.retention
-
-    @staticmethod
-    def _clear(folder: Path, *, failed: bool) -> Path | None:
-        """Move what a power cut has left of a session out of the way; see ``_torn``."""
-        if is_open(folder / DATABASE):
-            return None
-        torn = _torn.clear(folder, failed=failed)
-        if torn is not None and torn.name.startswith(GONE):
-            remove_trash(torn)
-        return torn
-
-    # --- folders ----------------------------------------------------------------------------------------
-
-    def _folder(self, session_id: str, project: str | None) -> Path:
-        project_folder = NO_PROJECT if project is None else folder_name(project)
-        return self._root / project_folder / folder_name(session_id)
-
-    def _exists(self, folder: Path, *, repair: bool = False) -> bool:
-        """Whether the session is there; refuses links on the way to it, and what belongs to somebody else.
-
-        Args:
-            folder: the session's.
-            repair: move what a power cut has left of a session out of the way.
-        """
-        database = folder / DATABASE
-        try:
-            with (
-                open_root(self._root) as root,
-                open_project(root, folder.parent.name) as project,
-                project.folder(folder.name) as session,
-            ):
-                within = root.status
-                check_owner(folder, session.status, within)
-                check_private(folder, session.status)
-                status = session.stat(DATABASE)
-                if status is not None:
-                    if not stat.S_ISREG(status.st_mode):
-                        raise UnsafeRootError(f"{database} is no regular file")
-                    check_owner(database, status, within)
-                    check_private(database, status)
-        except FileNotFoundError:
-            return False
-        except OSError as error:
-            part = self._root if str(error.filename) == str(self._root) else folder
-            raise StorageError(f"{part} cannot be used: {error.strerror}") from error
-        if repair and (status is None or not status.st_size):
-            return self._clear(folder, failed=False) is None and status is not None
-        return status is not None
-
-    def _make(self, folder: Path, session_id: str, project: str | None) -> None:
-        """Make a session's folder with all that is in it, under another name, and rename it: it is there or not.
-
-        The rename fails if somebody else was first, which is as good. The file is synced before, whatever the
-        durability: one that a power cut made empty would be in the way of its name.
-        """
-        with translated(f"making {folder}"):
-            self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with open_root(self._root) as root:
-                reserve.provide(root)
-                with contextlib.suppress(FileExistsError):
-                    root.make(folder.parent.name)
-                with open_project(root, folder.parent.name) as within:
-                    if needs_id_file(folder.parent.name):
-                        with contextlib.suppress(FileExistsError):
-                            _write_new(within, ID_FILE, (project or "").encode())
-                    hidden = f"{NEW}{os.urandom(8).hex()}"
-                    within.make(hidden)
-                    try:
-                        with within.folder(hidden) as inside:
-                            if needs_id_file(folder.name):
-                                _write_new(inside, ID_FILE, session_id.encode())
-                            _write_new(inside, DATABASE, self._new_image(session_id, project))
-                        within.rename(hidden, folder.name)
-                    except OSError as error:
-                        within.remove(hidden)
-                        if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
-                            raise
-                    if self._settings.durability == "full":
-                        within.sync()
-
-    def _new_image(self, session_id: str, project: str | None) -> bytes:
+    def _new_row(self, ref: SessionRef) -> SessionRow:
         uid = os.urandom(16).hex()
         algorithm = new_algorithm(self._settings.digest, uid, self._key)
-        row = SessionRow(
-            session_id=session_id,
-            project_id=project,
+        return SessionRow(
+            session_id=ref.session_id,
+            project_id=ref.project,
             uid=uid,
             created_us=int(self._clock.time() * 1e6),
             ended_us=None,
@@ -783,103 +581,15 @@ class Store:
             artifacts_sum=new_sum(algorithm),
             digest=b"",
         ).sealed()
-        return new_image(row, wal=wal_allowed(self._root))
 
-    def _open(self, path: Path, expected: tuple[str, str | None], *, read_only: bool) -> Engine:
-        """Open a session's file, upgraded if it is older and may be written."""
-        settings, clock, key = self._settings, self._clock, self._key
-        try:
-            with translated(f"opening {path}"):  # whatever it needs a descriptor for, late imports included
-                try:
-                    opened = SessionFile(path, settings, read_only=read_only)
-                except SchemaTooOldError:
-                    if read_only:
-                        raise
-                    from spillstore.engine.sqlite import upgrade  # noqa: PLC0415  # Alembic costs half a second
-
-                    with forks.using:
-                        upgrade.upgrade(path, settings)
-                    opened = SessionFile(path, settings, read_only=False)
-                return Engine(opened, settings, clock, key=key, expected=expected)
-        except SpillstoreError as error:
-            # By now somebody may have made another one of that name.
-            if isinstance(error.__cause__, FileNotFoundError) or not path.exists():
-                raise _VanishedError from None
-            raise
-
-    def _bury(self, folder: Path) -> None:
-        """Finish a deletion that somebody has begun, if it is still that one."""
-        remove_trash(self._finish_burying(folder))
-
-    def _finish_burying(self, folder: Path) -> Path:
-        """Rename such a folder out of sight; returns where it lies then.
-
-        Raises:
-            SessionBusyError: it is another session by now.
-            _VanishedError: it is gone.
-        """
-        with forks.using:
-            try:
-                connection = connect(folder / DATABASE, self._settings, read_only=True)
-            except StorageError:
-                if folder.exists():
-                    raise
-                raise _VanishedError from None
-            with contextlib.closing(connection), translated("reading the session"):
-                record = read_session_row(connection.session_row(), self._key)
-        if record.deleted_us is None:
-            raise SessionBusyError(f"session {record.session_id!r} was just made anew")
-        return bury(folder, record.uid)
-
-
-def _session_info(project: Folder, name: str) -> SessionInfo | None:
-    """What is told of a session; None for what is none."""
-    if name.startswith("."):
-        return None
-    with contextlib.suppress(FileNotFoundError, UnsafeRootError), project.folder(name) as session:
-        session_id = _read_id(session)
-        project_id = None if project.path.name == NO_PROJECT else _read_id(project)
-        if session_id is None or (project_id is None and project.path.name != NO_PROJECT):
-            return None
-        # Whoever closes a session takes its journal along.
-        found = {each: status for each in session.names() if (status := session.stat(each)) is not None}
-        if DATABASE not in found:
-            return None
-        return infos.SessionInfo(
-            id=session_id,
-            project=project_id,
-            live=bool(owner_locks.live_owners(session.path)),
-            used=max(found[each].st_mtime for each in (DATABASE, f"{DATABASE}-wal") if each in found),
-            disk_size=sum(status.st_size for status in found.values()),
-        )
-    return None
-
-
-def _read_id(folder: Folder) -> str | None:
-    name = folder.path.name
-    if not needs_id_file(name):
-        return id_of_folder(name)
-    data = folder.read_small(ID_FILE, MAX_ID_BYTES)
-    try:
-        value = "" if data is None else data.decode()
-    except UnicodeError:
-        return None
-    # The name holds a digest of the id, so a file that names another is not ours.
-    return value if value and folder_name(value) == name else None
-
-
-def _write_new(folder: Folder, name: str, data: bytes) -> None:
-    with os.fdopen(folder.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+    def _open(self, ref: SessionRef, *, read_only: bool) -> Engine:
+        """Open a session, upgraded if it is older and may be written."""
+        with self._backend.opening(ref):
+            opened = self._backend.open(ref, read_only=read_only)
+            return Engine(opened, self._settings, self._clock, key=self._key, expected=ref)
 
 
 # --- engines: one a process, session and mode ---------------------------------------------------------------
-
-
-class _VanishedError(Exception):
-    """The session's file went between two of our steps."""
 
 
 _registry: dict[tuple[str, bool], Engine] = {}
@@ -893,9 +603,9 @@ def _opening_of(key: tuple[str, bool]) -> threading.Lock:
     return _opening[hash(key) % len(_opening)]
 
 
-def _acquire(folder: Path, key: bytes | None, opened: Callable[[], Engine], *, read_only: bool) -> Engine:
+def _acquire(place: str, key: bytes | None, opened: Callable[[], Engine], *, read_only: bool) -> Engine:
     """The engine that this process has of the session, or the one that ``opened`` makes."""
-    name = (str(folder), read_only)
+    name = (place, read_only)
     with _opening_of(name):
         with _registry_guard:
             engine = _registry.get(name)

@@ -20,10 +20,27 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from spillstore._records import SessionRow
+    from spillstore.info import Event, Page, SessionInfo
 
 Row: TypeAlias = tuple[Any, ...]
 EVENT_FIELDS: Final = ("event_key", "at_us", "kind", "artifact_id", "actor", "tool_call_id", "detail")
 END: Final = 2**63 - 1  # after every time and key
+
+
+class VanishedError(Exception):
+    """A session went between two steps of who opens it; it can be looked for again."""
+
+
+class SessionRef(NamedTuple):
+    """Which session.
+
+    Attributes:
+        session_id: its id.
+        project: the id of its project; None for none.
+    """
+
+    session_id: str
+    project: str | None
 
 
 class ArtifactFilter(NamedTuple):
@@ -227,6 +244,16 @@ class Transaction(Snapshot, Protocol):
         """Remove events from before that time, the oldest first, but none that ``rendered``; returns how many."""
 
 
+class Remains(Protocol):
+    """What is left of a session that nobody finds any more. Never raises."""
+
+    def size(self) -> int:
+        """Bytes that it takes still."""
+
+    def free(self) -> int:
+        """Free them; another process may be doing the same. Returns how many were freed here."""
+
+
 class SessionBackend(Protocol):
     """One process's hold on one session, for reading alone or for writing. Safe from any thread.
 
@@ -301,8 +328,8 @@ class SessionBackend(Protocol):
     def archive_events(self, tx: Transaction, session: SessionRow, now_us: int) -> None:
         """Copy the events of a session that is about to be deleted to where they stay, and remove what is too old there."""
 
-    def remove(self, uid: str) -> Path:
-        """Take the session out of sight at once, after it was marked as deleted; returns what is left to be removed."""
+    def remove(self, uid: str) -> Remains:
+        """Take the session out of sight at once, after it was marked as deleted; returns what is left of it."""
 
     # Upkeep.
 
@@ -341,3 +368,116 @@ class SessionBackend(Protocol):
 
     def remove_dead(self) -> None:
         """Forget the claims of processes that are gone."""
+
+
+class Backend(Protocol):
+    """The sessions of one store: a folder, or a database. Safe from any thread.
+
+    Raises, from every method:
+        UnsafeRootError: what is there is not what this user may trust.
+        StorageError: it cannot be done.
+    """
+
+    @property
+    def root(self) -> Path:
+        """The folder; errors name it, and commands are told to look there."""
+
+    def place(self, ref: SessionRef) -> str:
+        """Where a session is: one text for one session, in this process."""
+
+    # One session.
+
+    def exists(self, ref: SessionRef, *, repair: bool = False) -> bool:
+        """Whether the session is there, or is being deleted.
+
+        Args:
+            ref: which.
+            repair: move what a power cut has left of a new session out of the way.
+        """
+
+    def make(self, ref: SessionRef, row: SessionRow) -> None:
+        """Make a session that holds its row and nothing else; it is there whole, or not at all. Fine if somebody was first."""
+
+    def opening(self, ref: SessionRef) -> AbstractContextManager[None]:
+        """Around all that opening a session takes.
+
+        Raises:
+            VanishedError: it failed because the session is not there any more.
+        """
+
+    def open(self, ref: SessionRef, *, read_only: bool) -> SessionBackend:
+        """Open a session, brought up to date if it is of an older version and may be written.
+
+        Raises:
+            SchemaTooNewError, SchemaTooOldError, NotASessionError, IntegrityError: it cannot be read as it is.
+        """
+
+    def open_alone(self, ref: SessionRef) -> SessionBackend | None:
+        """Open a session for deleting where nothing can be stored, with the room kept for that; None if somebody has it open."""
+
+    def give_reserve(self) -> bool:
+        """Free the room that is kept for deleting; whether there was any."""
+
+    def keep_reserve(self) -> None:
+        """Keep such room again, if there is enough now. Never raises."""
+
+    def set_aside(self, ref: SessionRef, *, failed: bool) -> Remains | None:
+        """Move what a power cut has left of a session out of the way; None if that is not what is there.
+
+        Args:
+            ref: which.
+            failed: opening it has just failed.
+        """
+
+    def finish_deletion(self, ref: SessionRef) -> Remains:
+        """Take a session out of sight that somebody has marked as deleted.
+
+        Raises:
+            SessionBusyError: it is another session by now.
+            VanishedError: it is gone.
+        """
+
+    def remove_unwritten(self, ref: SessionRef) -> Remains:
+        """Delete a session where nothing can be stored.
+
+        Raises:
+            SessionBusyError: somebody has it open.
+        """
+
+    def size_of(self, ref: SessionRef) -> int:
+        """Bytes that a session takes, and nobody else would have if it stayed; 0 if it is gone."""
+
+    # All sessions.
+
+    def sessions(self, project: str | None) -> Iterator[SessionInfo]:
+        """All sessions, or those of one project, in no order."""
+
+    def aged(self, info: SessionInfo, now: float, *, dry_run: bool) -> SessionInfo:
+        """A session whose last use lies in the future, with a time from which its age can be told; any other as it is."""
+
+    def last_look(self, now: float, interval: float) -> float | None:
+        """When somebody looked for what is too old; None if that is less than ``interval`` seconds ago, or was never.
+
+        Whoever gets a time is to look now: the next one gets this time.
+        """
+
+    def size(self, quota: int, measure: Callable[[], int]) -> tuple[int, bool]:
+        """About how many bytes the store takes, and whether that was found just now, with ``measure``."""
+
+    def remember_size(self, size: int, took: float) -> None:
+        """Keep a size that was found in ``took`` seconds."""
+
+    def forget_size(self) -> None:
+        """Something was deleted, so the next who asks measures again."""
+
+    def remove_leftovers(self, now: float, *, dry_run: bool) -> tuple[int, int, tuple[str, ...]]:
+        """Finish what processes that died had begun to delete or to make.
+
+        Returns:
+            How many sessions, their bytes, and which archives of events were damaged and set aside.
+        """
+
+    def deleted_events(
+        self, ref: SessionRef, wanted: EventFilter, limit: int, cursor: str | None
+    ) -> Page[Event]:
+        """Events that were kept of deleted sessions of that name, the newest first."""

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from spillstore._records import SessionRow
-    from spillstore.engine.base import Snapshot
+    from spillstore.engine.base import EventFilter, SessionRef, Snapshot
     from spillstore.engine.sqlite.folders import Folder
     from spillstore.info import Event, Page
     from spillstore.settings import Settings
@@ -229,30 +229,21 @@ def _rotate(kept: sqlite3.Connection, settings: Settings, now_us: int) -> None:
 
 
 def page(
-    folder: Path,
-    settings: Settings,
-    session_id: str,
-    project: str | None,
-    filters: Mapping[str, str | None],
-    since: float | None,
-    until: float | None,
-    limit: int,
-    cursor: str | None,
+    folder: Path, settings: Settings, ref: SessionRef, wanted: EventFilter, limit: int, cursor: str | None
 ) -> Page[Event]:
     """See ``Store.deleted_events``."""
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
         raise InvalidSettingError(f"limit must be a whole number from 1, not {limit!r}")
-    before = (_LARGEST if until is None else int(until * 1e6), "", 0)
+    before = (wanted.before_us, "", 0)
     if cursor is not None:
         match = _CURSOR.fullmatch(cursor) if isinstance(cursor, str) else None
         if match is None:
             raise InvalidSettingError(f"{cursor!r} is no cursor; take it from the page before")
         before = (int(match[1]), match[2], int(match[3]))
     parameters = {
-        **filters,
-        "session_id": session_id,
-        "project_id": project,
-        "since_us": 0 if since is None else int(since * 1e6),
+        **wanted._asdict(),
+        "session_id": ref.session_id,
+        "project_id": ref.project,
         **dict(zip(("before_us", "before_uid", "before_key"), before, strict=True)),
         "limit": min(limit, _LARGEST - 1) + 1,
     }

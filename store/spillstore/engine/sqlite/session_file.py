@@ -24,7 +24,7 @@ from spillstore.engine.sqlite.database import (
     write_transaction,
 )
 from spillstore.engine.sqlite.schema_check import check_schema
-from spillstore.engine.sqlite.soft_delete import bury
+from spillstore.engine.sqlite.soft_delete import Buried, bury
 from spillstore.exceptions import (
     DiskFullError,
     SchemaTooNewError,
@@ -105,6 +105,7 @@ class SessionFile:
                 self.close()
                 raise
             forks.holders.add(self)
+            _open_files.add(self)
 
     def _open(self) -> None:
         if self.read_only:
@@ -137,6 +138,7 @@ class SessionFile:
 
     def close(self) -> None:
         """Close all connections and give up the claim. Nobody uses them any more, and nobody will."""
+        _open_files.discard(self)
         with self._checkpointing:
             self.close_connections()
         if self._owner is not None:
@@ -444,9 +446,17 @@ class SessionFile:
             return False
         return (status.st_dev, status.st_ino) == self._file
 
-    def remove(self, uid: str) -> Path:
-        """Take the session out of sight, by one rename; returns where its folder lies now."""
+    def remove(self, uid: str) -> Buried:
+        """Take the session out of sight, by one rename."""
         gone = bury(self._folder, uid)
         if self._owner is not None:
             self._owner.moved(gone)
-        return gone
+        return Buried(gone)
+
+
+_open_files: set[SessionFile] = set()  # of this process
+
+
+def is_open(path: Path) -> bool:
+    """Whether this process has a session's file open."""
+    return any(each.path == path for each in list(_open_files))

@@ -2,7 +2,7 @@
 
 A session's folder appears and disappears by one rename within its project's folder, to or from a name that begins with a
 dot, which no session's has. So it is there or not, and off the disk when there is time. What is removed lies under such a
-name, in a project's folder that is trusted, and is reached by descriptors alone (``_folders``): whatever somebody puts in
+name, in a project's folder that is trusted, and is reached by descriptors alone (``folders``): whatever somebody puts in
 place of the root, of a project or of what was deleted, nothing else is emptied. A trash of its own in the root would have a
 name that somebody else can take first.
 """
@@ -13,7 +13,7 @@ import atexit
 import contextlib
 import logging
 import os
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from spillstore.engine.errors import translated
 from spillstore.engine.sqlite.folders import open_root, project_of
@@ -65,6 +65,20 @@ def disk_usage(folder: Path) -> int:
             return project.usage(folder.name)
     except (OSError, StorageError):
         return 0
+
+
+class Buried(NamedTuple):
+    """A deleted session's folder: ``Remains`` of ``engine.base``."""
+
+    path: Path
+
+    def size(self) -> int:
+        """Bytes that its files take on the disk."""
+        return disk_usage(self.path)
+
+    def free(self) -> int:
+        """Unlink them; returns how many bytes that has freed."""
+        return remove_trash(self.path)
 
 
 def remove_at_exit(folder: Path) -> None:

@@ -23,10 +23,10 @@ import stat
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from spillstore._ids import ID_FILE, needs_id_file
 from spillstore.engine.errors import translated
 from spillstore.engine.sqlite import forks, owner_locks, sql
 from spillstore.engine.sqlite.database import DATABASE, empty_image
+from spillstore.engine.sqlite.folder_names import ID_FILE, needs_id_file
 from spillstore.engine.sqlite.folders import project_of
 from spillstore.engine.sqlite.soft_delete import GONE, TORN
 from spillstore.exceptions import NotASessionError, SessionBusyError

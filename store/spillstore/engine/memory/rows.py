@@ -1,8 +1,8 @@
-"""A storage engine of dictionaries, for tests: nothing is kept when the process ends, and nothing is shared with others.
+"""The rows of a session in dictionaries: ``Snapshot`` and ``Transaction`` of ``engine.base``, which says what each answers.
 
 A session's state is one immutable value of dictionaries that are never changed once they are in it. A transaction works on
-copies of what it changes and puts a new state in the old one's place, so a snapshot is a reference. Look-ups walk over all
-rows: this shows what an engine has to answer, not how to answer it quickly.
+copies of what it changes, which then take the old state's place, so a snapshot is a reference. Look-ups walk over all rows:
+this shows what an engine has to answer, not how to answer it quickly.
 """
 
 from __future__ import annotations
@@ -18,25 +18,27 @@ if TYPE_CHECKING:
 
     from spillstore.engine.base import ArtifactFilter, EventFilter, Rows
 
-_ROW_BYTES: Final = 256  # what a row counts for besides its bytes and texts
+ROW_BYTES: Final = 256  # what a row counts for besides its bytes and texts
 _READS: Final = ("read", "search", "query", "compare", "export")
-_Event = tuple[Any, ...]  # EVENT_FIELDS, then ``shown``
+_EventRow = tuple[Any, ...]  # EVENT_FIELDS, then ``shown``
 
 
-class _State(NamedTuple):
+class State(NamedTuple):
+    """All rows: the session's, then artifacts and events by their keys, and chunks by that of their artifact and their number."""
+
     session: Row | None
     artifacts: dict[int, Row]
     chunks: dict[int, dict[int, Row]]
-    events: dict[int, _Event]
+    events: dict[int, _EventRow]
 
 
-_EMPTY: Final = _State(None, {}, {}, {})
+EMPTY: Final = State(None, {}, {}, {})
 
 
 class MemoryRows:
     """``Snapshot`` of one state."""
 
-    def __init__(self, state: _State) -> None:
+    def __init__(self, state: State) -> None:
         self._state = state
 
     def session_row(self) -> Row | None:
@@ -189,17 +191,17 @@ class MemoryRows:
         state = self._state
         rows = [*state.artifacts.values(), *state.events.values()]
         chunks = [row for each in state.chunks.values() for row in each.values()]
-        return sum(_ROW_BYTES + _bytes(row) for row in [*rows, *chunks])
+        return sum(ROW_BYTES + _bytes(row) for row in [*rows, *chunks])
 
 
 class MemoryTransaction(MemoryRows):
     """``Transaction`` on copies, which whoever has begun it puts in place."""
 
-    def __init__(self, state: _State) -> None:
-        super().__init__(_State(state.session, dict(state.artifacts), dict(state.chunks), dict(state.events)))
+    def __init__(self, state: State) -> None:
+        super().__init__(State(state.session, dict(state.artifacts), dict(state.chunks), dict(state.events)))
 
     @property
-    def state(self) -> _State:
+    def state(self) -> State:
         """What there will be."""
         return self._state
 
@@ -297,7 +299,7 @@ def _last(rows: Iterable[ChunkRow]) -> ChunkRow | None:
     return max(rows, key=lambda row: row.seq, default=None)
 
 
-def _told(events: Iterable[_Event]) -> list[Row]:
+def _told(events: Iterable[_EventRow]) -> list[Row]:
     return [event[: len(EVENT_FIELDS)] for event in events]
 
 

@@ -1,0 +1,1 @@
+"""The engine of dictionaries, for tests: nothing outlives the process, and no other process sees it."""

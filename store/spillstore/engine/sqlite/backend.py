@@ -1,0 +1,394 @@
+"""A store of folders: ``Backend`` of ``engine.base``, which says what the methods do.
+
+A session is one folder with one SQLite file, ``ROOT/PROJECT/SESSION/session.db``. What lies in the root besides is the
+room for deleting (``reserve``), how large the store is and when it was looked at (``marks``). A folder appears by a rename,
+complete and synced, or not at all; it disappears the same way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import errno
+import os
+import re
+import stat
+import time
+from typing import TYPE_CHECKING, Final
+
+from spillstore import info as infos
+from spillstore._ids import MAX_ID_BYTES
+from spillstore._validation import read_session_row
+from spillstore.engine.base import SessionRef, VanishedError
+from spillstore.engine.errors import translated
+from spillstore.engine.sqlite import forks, full_disk, marks, owner_locks, reserve, torn
+from spillstore.engine.sqlite.database import DATABASE, check_platform, connect, new_image, wal_allowed
+from spillstore.engine.sqlite.folder_names import (
+    ID_FILE,
+    NO_PROJECT,
+    folder_name,
+    id_of_folder,
+    needs_id_file,
+)
+from spillstore.engine.sqlite.folders import open_project, open_root
+from spillstore.engine.sqlite.path_safety import check_owner, check_private
+from spillstore.engine.sqlite.session_file import SessionFile, is_open
+from spillstore.engine.sqlite.soft_delete import GONE, NEW, TORN, Buried, bury, disk_usage
+from spillstore.exceptions import (
+    LockedError,
+    NotASessionError,
+    SchemaTooOldError,
+    SessionBusyError,
+    SpillstoreError,
+    StorageError,
+    UnsafeRootError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from spillstore._clock import Clock
+    from spillstore._records import SessionRow
+    from spillstore.engine.base import EventFilter
+    from spillstore.engine.sqlite.folders import Folder
+    from spillstore.info import Event, Page, SessionInfo
+    from spillstore.settings import Settings
+
+_UNFINISHED: Final = 60.0  # seconds after which a folder that is being made is one that was not finished
+_DAMAGED: Final = re.compile(r"\.audit-damaged-[0-9a-f]{8}\.db")
+_ALONE_PATIENCE: Final = 2.0  # seconds that who must be alone with a session waits for others
+
+
+class FolderBackend:
+    """The sessions below one folder. Safe from any thread."""
+
+    def __init__(self, root: Path, settings: Settings, key: bytes | None, clock: Clock) -> None:
+        """Name the folder; nothing is made before the first session.
+
+        Args:
+            root: the folder, absolute.
+            settings: what is in force.
+            key: the store's digest key, or None.
+            clock: where to read the time.
+
+        Raises:
+            UnsupportedError: this platform has no record locks, or too old a SQLite.
+        """
+        check_platform()
+        self._root = root
+        self._settings = settings
+        self._key = key
+        self._clock = clock
+
+    @property
+    def root(self) -> Path:
+        """The folder."""
+        return self._root
+
+    def place(self, ref: SessionRef) -> str:
+        """The path of a session's folder."""
+        return str(self._folder(ref))
+
+    def _folder(self, ref: SessionRef) -> Path:
+        return self._project(ref.project) / folder_name(ref.session_id)
+
+    def _project(self, project: str | None) -> Path:
+        return self._root / (NO_PROJECT if project is None else folder_name(project))
+
+    # --- one session --------------------------------------------------------------------------------------
+
+    def exists(self, ref: SessionRef, *, repair: bool = False) -> bool:
+        """Whether the session is there; refuses links on the way to it, and what belongs to somebody else."""
+        folder = self._folder(ref)
+        database = folder / DATABASE
+        try:
+            with (
+                open_root(self._root) as root,
+                open_project(root, folder.parent.name) as project,
+                project.folder(folder.name) as session,
+            ):
+                within = root.status
+                check_owner(folder, session.status, within)
+                check_private(folder, session.status)
+                status = session.stat(DATABASE)
+                if status is not None:
+                    if not stat.S_ISREG(status.st_mode):
+                        raise UnsafeRootError(f"{database} is no regular file")
+                    check_owner(database, status, within)
+                    check_private(database, status)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            part = self._root if str(error.filename) == str(self._root) else folder
+            raise StorageError(f"{part} cannot be used: {error.strerror}") from error
+        if repair and (status is None or not status.st_size):
+            return self.set_aside(ref, failed=False) is None and status is not None
+        return status is not None
+
+    def make(self, ref: SessionRef, row: SessionRow) -> None:
+        """Make a session's folder with all that is in it, under another name, and rename it: it is there or not.
+
+        The rename fails if somebody else was first, which is as good. The file is synced before, whatever the
+        durability: one that a power cut made empty would be in the way of its name.
+        """
+        folder = self._folder(ref)
+        with translated(f"making {folder}"):
+            self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with open_root(self._root) as root:
+                reserve.provide(root)
+                with contextlib.suppress(FileExistsError):
+                    root.make(folder.parent.name)
+                with open_project(root, folder.parent.name) as within:
+                    if needs_id_file(folder.parent.name):
+                        with contextlib.suppress(FileExistsError):
+                            _write_new(within, ID_FILE, (ref.project or "").encode())
+                    hidden = f"{NEW}{os.urandom(8).hex()}"
+                    within.make(hidden)
+                    try:
+                        with within.folder(hidden) as inside:
+                            if needs_id_file(folder.name):
+                                _write_new(inside, ID_FILE, ref.session_id.encode())
+                            _write_new(inside, DATABASE, new_image(row, wal=wal_allowed(self._root)))
+                        within.rename(hidden, folder.name)
+                    except OSError as error:
+                        within.remove(hidden)
+                        if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
+                            raise
+                    if self._settings.durability == "full":
+                        within.sync()
+
+    @contextlib.contextmanager
+    def opening(self, ref: SessionRef) -> Iterator[None]:
+        """Around all that opening takes: whatever is missing because the session went is a ``VanishedError``."""
+        path = self._folder(ref) / DATABASE
+        try:
+            with translated(f"opening {path}"):  # whatever it needs a descriptor for, late imports included
+                yield
+        except SpillstoreError as error:
+            # By now somebody may have made another one of that name.
+            if isinstance(error.__cause__, FileNotFoundError) or not path.exists():
+                raise VanishedError from None
+            raise
+
+    def open(self, ref: SessionRef, *, read_only: bool) -> SessionFile:
+        """Open a session's file, upgraded if it is older and may be written."""
+        path = self._folder(ref) / DATABASE
+        try:
+            return SessionFile(path, self._settings, read_only=read_only)
+        except SchemaTooOldError:
+            if read_only:
+                raise
+        from spillstore.engine.sqlite import upgrade  # noqa: PLC0415  # Alembic costs half a second
+
+        with forks.using:
+            upgrade.upgrade(path, self._settings)
+        return SessionFile(path, self._settings, read_only=False)
+
+    def open_alone(self, ref: SessionRef) -> SessionFile | None:
+        """Open a session for deleting where nothing can be claimed; None if somebody has it open."""
+        folder = self._folder(ref)
+        database = folder / DATABASE
+        if owner_locks.live_owners(folder) or is_open(database):
+            return None
+        reserve.lend(folder)
+        patience = min(self._settings.busy_timeout, _ALONE_PATIENCE)
+        settings = dataclasses.replace(self._settings, busy_timeout=patience)
+        try:
+            return SessionFile(database, settings, read_only=False, alone=True)
+        except LockedError:
+            return None
+
+    def give_reserve(self) -> bool:
+        """Give the reserve's room to the disk; whether there was one."""
+        return reserve.give_back(self._root)
+
+    def keep_reserve(self) -> None:
+        """Make the reserve anew, where there is room."""
+        reserve.provide_in(self._root)
+
+    def set_aside(self, ref: SessionRef, *, failed: bool) -> Buried | None:
+        """Move what a power cut has left of a session out of the way; see ``torn``."""
+        return _set_aside(self._folder(ref), failed=failed)
+
+    def finish_deletion(self, ref: SessionRef) -> Buried:
+        """Rename a session out of sight that somebody has marked as deleted, if it is still that one."""
+        folder = self._folder(ref)
+        with forks.using:
+            try:
+                connection = connect(folder / DATABASE, self._settings, read_only=True)
+            except StorageError:
+                if folder.exists():
+                    raise
+                raise VanishedError from None
+            with contextlib.closing(connection), translated("reading the session"):
+                record = read_session_row(connection.session_row(), self._key)
+        if record.deleted_us is None:
+            raise SessionBusyError(f"session {record.session_id!r} was just made anew")
+        return Buried(bury(folder, record.uid))
+
+    def remove_unwritten(self, ref: SessionRef) -> Buried:
+        """Delete a session on a disk that takes no more, without writing anything first."""
+        gone = full_disk.delete(self._folder(ref), ref, self._settings, self._key, self._clock)
+        self.forget_size()
+        return Buried(gone)
+
+    def size_of(self, ref: SessionRef) -> int:
+        """Bytes that a session takes on the disk."""
+        return disk_usage(self._folder(ref))
+
+    # --- all sessions -------------------------------------------------------------------------------------
+
+    def sessions(self, project: str | None) -> Iterator[SessionInfo]:
+        """All sessions, or those of one project."""
+        wanted = None if project is None else folder_name(project)
+        with translated(f"listing {self._root}"), contextlib.ExitStack() as stack:
+            try:
+                root = stack.enter_context(open_root(self._root))
+            except FileNotFoundError:
+                return
+            for name in root.names():
+                if name.startswith(".") or (wanted is not None and name != wanted):
+                    continue
+                with contextlib.suppress(FileNotFoundError, UnsafeRootError), root.folder(name) as folder:
+                    found = [info for each in folder.names() if (info := _session_info(folder, each))]
+                    yield from found
+
+    def aged(self, info: SessionInfo, now: float, *, dry_run: bool) -> SessionInfo:
+        """A session whose last use lies in the future, with a time from which its age can be told."""
+        return marks.aged(info, now, self._folder(SessionRef(info.id, info.project)), dry_run=dry_run)
+
+    def last_look(self, now: float, interval: float) -> float | None:
+        """When the store was looked at before, if it is time to do so again."""
+        return marks.due(self._root, now, interval)
+
+    def size(self, quota: int, measure: Callable[[], int]) -> tuple[int, bool]:
+        """About how many bytes the store takes, and whether that was found just now."""
+        return marks.size_of(self._root, quota, self._clock, measure)
+
+    def remember_size(self, size: int, took: float) -> None:
+        """Keep a size that was found in ``took`` seconds."""
+        marks.remember_size(self._root, size, self._clock, took)
+
+    def forget_size(self) -> None:
+        """Something was deleted, so the next who asks looks again."""
+        marks.forget_size(self._root)
+
+    def deleted_events(
+        self, ref: SessionRef, wanted: EventFilter, limit: int, cursor: str | None
+    ) -> Page[Event]:
+        """Events that were kept of deleted sessions of that name."""
+        with translated("reading kept events"):  # an import opens files
+            from spillstore.engine.sqlite import archive  # noqa: PLC0415  # few ask
+
+        return archive.page(self._project(ref.project), self._settings, ref, wanted, limit, cursor)
+
+    def remove_leftovers(self, now: float, *, dry_run: bool) -> tuple[int, int, tuple[str, ...]]:
+        """Unlink what a process that died had begun to delete or to make, and what a power cut has left of a session.
+
+        Returns:
+            How many folders, their bytes, and which files of kept events were moved aside.
+        """
+        with translated(f"looking at {self._root}"), contextlib.ExitStack() as stack:
+            try:
+                root = stack.enter_context(open_root(self._root))
+            except FileNotFoundError:
+                return 0, 0, ()
+            count = freed = 0
+            damaged: list[str] = []
+            for name in root.names():
+                if name.startswith("."):
+                    continue
+                with (
+                    contextlib.suppress(FileNotFoundError, UnsafeRootError),
+                    open_project(root, name) as project,
+                ):
+                    if not dry_run:
+                        _clear_all(project)
+                    names = project.names()
+                    damaged += [str(project.path / each) for each in names if _DAMAGED.fullmatch(each)]
+                    for each in names:
+                        if self._is_leftover(project, each, now):
+                            count += 1
+                            freed += project.usage(each) if dry_run else project.remove(each)
+        return count, freed, tuple(damaged)
+
+    def _is_leftover(self, project: Folder, name: str, now: float) -> bool:
+        """Whether that is a folder that no session has, and that nobody is making now or may want to look into."""
+        if name.startswith(GONE):
+            return True
+        status = project.stat(name) if name.startswith((NEW, TORN)) else None
+        if status is None or not stat.S_ISDIR(status.st_mode):
+            return False
+        if name.startswith(NEW):
+            return abs(time.time() - status.st_mtime) > _UNFINISHED
+        return now - status.st_ctime > self._settings.retention
+
+
+def _clear_all(project: Folder) -> None:
+    """Move what a power cut has left of new sessions out of the way."""
+    for name in project.names():
+        if name.startswith("."):
+            continue
+        with contextlib.suppress(FileNotFoundError, UnsafeRootError), project.folder(name) as session:
+            status = session.stat(DATABASE)
+            if status is not None and status.st_size:
+                continue
+            if not is_open(session.path / DATABASE):
+                with contextlib.suppress(NotASessionError, SessionBusyError):  # not ours to touch
+                    torn.clear(session.path, failed=False)
+
+
+def _set_aside(folder: Path, *, failed: bool) -> Buried | None:
+    if is_open(folder / DATABASE):
+        return None
+    found = torn.clear(folder, failed=failed)
+    if found is None:
+        return None
+    buried = Buried(found)
+    if found.name.startswith(GONE):
+        buried.free()
+    return buried
+
+
+def _session_info(project: Folder, name: str) -> SessionInfo | None:
+    """What is told of a session; None for what is none."""
+    if name.startswith("."):
+        return None
+    with contextlib.suppress(FileNotFoundError, UnsafeRootError), project.folder(name) as session:
+        session_id = _read_id(session)
+        project_id = None if project.path.name == NO_PROJECT else _read_id(project)
+        if session_id is None or (project_id is None and project.path.name != NO_PROJECT):
+            return None
+        # Whoever closes a session takes its journal along.
+        found = {each: status for each in session.names() if (status := session.stat(each)) is not None}
+        if DATABASE not in found:
+            return None
+        return infos.SessionInfo(
+            id=session_id,
+            project=project_id,
+            live=bool(owner_locks.live_owners(session.path)),
+            used=max(found[each].st_mtime for each in (DATABASE, f"{DATABASE}-wal") if each in found),
+            disk_size=sum(status.st_size for status in found.values()),
+        )
+    return None
+
+
+def _read_id(folder: Folder) -> str | None:
+    name = folder.path.name
+    if not needs_id_file(name):
+        return id_of_folder(name)
+    data = folder.read_small(ID_FILE, MAX_ID_BYTES)
+    try:
+        value = "" if data is None else data.decode()
+    except UnicodeError:
+        return None
+    # The name holds a digest of the id, so a file that names another is not ours.
+    return value if value and folder_name(value) == name else None
+
+
+def _write_new(folder: Folder, name: str, data: bytes) -> None:
+    with os.fdopen(folder.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
