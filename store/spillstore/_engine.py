@@ -146,7 +146,6 @@ class Engine:
         else:
             self._take_over()
         self.audit.session = self.row.session_id
-        self.store.uid = self.row.uid
         if not self.still_there():  # deleted, by its rename alone, while this waited for its lock
             raise SessionDeletedError("the session was deleted")
 
@@ -935,7 +934,7 @@ class Engine:
         """Free the space of an artifact marked ``deleted``; a crash in between is finished by the next writer.
 
         On a disk that is too full for that, one chunk is freed at a time, and the journal, which says what is in the freed
-        pages where SQLite was built to wipe them, is used again for the next. Where even that does not fit, the reserve
+        pages, is used again for the next. Where even that does not fit, the reserve
         makes room for it.
         """
         most = _PURGE_CHUNKS

@@ -479,7 +479,7 @@ def _shown(kind: str, detail: Mapping[str, object]) -> bytes | None:
 
 
 def _storable(text: str | None) -> str | None:
-    """Text that SQLite can hold: without half surrogates."""
+    """Text that every engine can hold: without half surrogates."""
     return text if text is None or text.isascii() else text.encode(errors="replace").decode()
 
 

@@ -116,7 +116,7 @@ def is_count(value: object, most: int = WHOLE) -> bool:
 
 
 def types_fit(row: ArtifactRow) -> bool:
-    """Whether every column holds what its type says; SQLite lets each hold anything."""
+    """Whether every column holds what its type says; an engine may let each hold anything."""
     return (
         all(is_count(row[index]) for index in _COUNTS)
         and all(type(row[index]) is str for index in _TEXTS)

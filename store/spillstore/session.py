@@ -795,7 +795,7 @@ class Session:
     # --- life and death ---------------------------------------------------------------------------------
 
     def check(self) -> CheckReport:
-        """Check everything: SQLite's own structure, every row's digest, every chunk, and that nothing is left over.
+        """Check everything: the storage engine's own structure, every row's digest, every chunk, and that nothing is left over.
 
         Cost: reading and decoding the whole session, in flat memory. Others may go on writing, deleting and evicting: what
         goes meanwhile is not counted, and nothing is called damaged that was not there any more or had changed.
@@ -983,7 +983,7 @@ def _place(limit: int, cursor: str | None) -> tuple[int, int]:
 
 
 def _storable(text: str | None) -> str | None:
-    """Text that SQLite can hold: half surrogates, which UTF-8 has not, become U+FFFD."""
+    """Text that every engine can hold: half surrogates, which UTF-8 has not, become U+FFFD."""
     if text is None or text.isascii():
         return text
     return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")

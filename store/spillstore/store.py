@@ -269,7 +269,7 @@ class Store:
     def delete_artifact(self, session_id: str, artifact_id: str, project: str | None = None) -> int:
         r"""Delete one artifact of a session that need not be open; also on a disk that takes not one byte more.
 
-        There the room for SQLite's journal comes from a reserve of 512 KiB, which is kept in the root for this. It becomes the
+        There the room for a journal comes from a reserve of 512 KiB, which is kept in the root for this. It becomes the
         session's journal where nobody has the session open; else it is given back to the disk, and tried again at once. It is
         made anew when there is room.
 

@@ -12,6 +12,7 @@ import pytest
 from support import NO_FLOORS
 
 from spillstore import Store
+from spillstore.engine.base import SessionRef
 from spillstore.exceptions import IntegrityError, NotASessionError, SessionBusyError
 
 SECTOR = 512
@@ -24,7 +25,8 @@ def store(tmp_path):
 
 def new_file(store):
     """The folder of a session that nothing was stored in, as it lies there when its file was just made."""
-    store._make(store.root / "_" / "test", "test", None)
+    ref = SessionRef("test", None)
+    store._backend.make(ref, store._new_row(ref))
     return store.root / "_" / "test"
 
 

@@ -267,7 +267,6 @@ class SessionBackend(Protocol):
     """
 
     read_only: bool
-    uid: str | None  # of the session that this must be; None until who opened it has read it
     using: AbstractContextManager[None]
 
     @property

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spillstore.exceptions import UsageError
+from spillstore.exceptions import UnsupportedError, UsageError
 
 if TYPE_CHECKING:
     from spillstore._clock import Clock
@@ -39,6 +39,10 @@ def open_backend(
         from spillstore.engine.memory.backend import backend_named  # noqa: PLC0415  # for tests
 
         return backend_named(text, clock), settings
+    if os.name != "posix":
+        raise UnsupportedError(
+            f"Spillstore needs POSIX file locks; {os.name!r} has none (Linux and macOS do)"
+        )
     from spillstore.engine.sqlite.backend import FolderBackend  # noqa: PLC0415  # the others do without
 
     if text == MEMORY:

@@ -57,7 +57,6 @@ class MemorySession:
 
     def __init__(self, store: MemoryBackend, held: _Held, *, read_only: bool) -> None:
         self.read_only = read_only
-        self.uid: str | None = None
         self.using: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
         self._owner = "" if read_only else f"owner-{os.urandom(8).hex()}"
         self._store = store

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 ROW_BYTES: Final = 256  # what a row counts for besides its bytes and texts
 _READS: Final = ("read", "search", "query", "compare", "export")
+_STATE: Final = ArtifactRow._fields.index("state")
 _EventRow = tuple[Any, ...]  # EVENT_FIELDS, then ``shown``
 
 
@@ -189,9 +190,11 @@ class MemoryRows:
     def used(self) -> int:
         """The bytes that the session takes."""
         state = self._state
-        rows = [*state.artifacts.values(), *state.events.values()]
+        rows = [row for row in (state.session, *state.artifacts.values(), *state.events.values()) if row]
         chunks = [row for each in state.chunks.values() for row in each.values()]
-        return sum(ROW_BYTES + _bytes(row) for row in [*rows, *chunks])
+        return sum(ROW_BYTES + _bytes(row) for row in rows) + sum(
+            ChunkRow(*row).stored_size for row in chunks
+        )
 
 
 class MemoryTransaction(MemoryRows):
@@ -228,8 +231,8 @@ class MemoryTransaction(MemoryRows):
         self._state.artifacts[row[0]] = tuple(row)
 
     def update_artifact(self, row: Row) -> None:
-        """Replace an artifact's row."""
-        self._state.artifacts[row[0]] = tuple(row)
+        """Replace an artifact's row, from ``state`` on."""
+        self._state.artifacts[row[0]] = (*self._state.artifacts[row[0]][:_STATE], *row[_STATE:])
 
     def remove_artifact(self, artifact_key: int) -> None:
         """Remove an artifact's row."""

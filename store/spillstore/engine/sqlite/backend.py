@@ -22,7 +22,7 @@ from spillstore._validation import read_session_row
 from spillstore.engine.base import SessionRef, VanishedError
 from spillstore.engine.errors import translated
 from spillstore.engine.sqlite import forks, full_disk, marks, owner_locks, reserve, torn
-from spillstore.engine.sqlite.database import DATABASE, check_platform, connect, new_image, wal_allowed
+from spillstore.engine.sqlite.database import DATABASE, check_version, connect, new_image, wal_allowed
 from spillstore.engine.sqlite.folder_names import (
     ID_FILE,
     NO_PROJECT,
@@ -73,9 +73,9 @@ class FolderBackend:
             clock: where to read the time.
 
         Raises:
-            UnsupportedError: this platform has no record locks, or too old a SQLite.
+            UnsupportedError: SQLite is too old.
         """
-        check_platform()
+        check_version()
         self._root = root
         self._settings = settings
         self._key = key

@@ -126,12 +126,8 @@ def new_image(session: SessionRow, *, wal: bool) -> bytes:
     return bytes(image)
 
 
-def check_platform() -> None:
-    """Raise UnsupportedError where no store can be."""
-    if os.name != "posix":
-        raise UnsupportedError(
-            f"Spillstore needs POSIX file locks; {os.name!r} has none (Linux and macOS do)"
-        )
+def check_version() -> None:
+    """Raise UnsupportedError where SQLite is too old."""
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
         needed = ".".join(map(str, OLDEST_SQLITE))
         raise UnsupportedError(

@@ -85,7 +85,6 @@ class SessionFile:
         """
         self.path = path
         self.read_only = read_only
-        self.uid: str | None = None  # of the session that it must hold; None until that was read
         self._folder = path.parent
         self._settings = settings
         self._immutable = immutable
@@ -121,6 +120,8 @@ class SessionFile:
             self._file_lock.anchor(connection)
         self._check_schema(connection)
         self._file = connection.file
+        with translated("reading the session"):
+            self._uid = _uid_of(connection)
 
     def _check_schema(self, connection: Connection) -> None:
         number = schema_number(connection)
@@ -196,7 +197,7 @@ class SessionFile:
         else:
             try:
                 with translated("reading the session"):
-                    if connection.file == self._file and self._holds_session(connection):
+                    if connection.file == self._file and _uid_of(connection) == self._uid:
                         return connection
             except BaseException:
                 connection.close()
@@ -205,10 +206,6 @@ class SessionFile:
         raise SessionDeletedError(
             f"the session of {self.path} was deleted, or its file exchanged, by another program"
         )
-
-    def _holds_session(self, connection: Connection) -> bool:
-        row = connection.session_row()
-        return row is not None and row[_UID] == self.uid
 
     def _write_connection(self) -> Connection:
         """The write connection, opened anew after a fork; nobody else writes now."""
@@ -452,6 +449,12 @@ class SessionFile:
         if self._owner is not None:
             self._owner.moved(gone)
         return Buried(gone)
+
+
+def _uid_of(connection: Connection) -> object:
+    """What a later session of the same name does not have."""
+    row = connection.session_row()
+    return None if row is None else row[_UID]
 
 
 _open_files: set[SessionFile] = set()  # of this process
