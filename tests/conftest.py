@@ -95,15 +95,30 @@ def loop():
     loop.stop()
 
 
-@pytest.fixture(params=["plain", "aio"])
+def pytest_collection_modifyitems(config, items):
+    """Tests of what is on the disk need an engine that puts something there."""
+    kinds = [(item, getattr(item, "callspec", None)) for item in items]
+    gone = [
+        item
+        for item, spec in kinds
+        if item.get_closest_marker("files") and spec is not None and spec.params.get("make_store") == "dict"
+    ]
+    config.hook.pytest_deselected(items=gone)
+    items[:] = [item for item in items if item not in set(gone)]
+
+
+@pytest.fixture(params=["plain", "aio", "dict"])
 def make_store(request, tmp_path, loop):
-    """Makes stores of both kinds; when the test ends, every session left in them is checked."""
-    roots: set[Path] = set()
+    """Makes stores of all kinds (``dict``: of dictionaries); when the test ends, every session left in them is checked."""
+    roots: set[str | Path] = set()
 
     def make(root=None, **options):
         root = Path(root or tmp_path / "root")
-        roots.add(root)
         options = {**NO_FLOORS, **options}
+        if request.param == "dict":
+            roots.add(f"dict:{root}")
+            return Store(f"dict:{root}", **options)
+        roots.add(root)
         return (
             Store(root, **options) if request.param == "plain" else Blocking(aio.Store(root, **options), loop)
         )

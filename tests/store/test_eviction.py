@@ -25,6 +25,7 @@ def evicted(session):
     return [event.artifact_id for event in session.events(kind="evict", limit=1000)][::-1]
 
 
+@pytest.mark.files
 def test_what_nobody_has_read_goes_first(make_store):
     """The oldest unread artifact makes room first; one that was read goes when all others are gone."""
     store = make_store(session_quota=2_000_000, session_policy="evict")

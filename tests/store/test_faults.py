@@ -276,6 +276,7 @@ def test_the_session_quota_stops_the_writer_that_passes_it(make_store):
         session.put(b"fits again")
 
 
+@pytest.mark.files
 def test_the_disk_floor_is_kept(make_store):
     """Less free than the floor: DiskFullError with both numbers, before anything is written."""
     store = make_store(free_disk_floor=2**61)

@@ -9,6 +9,7 @@ from spillstore import Store
 HIDDEN = re.compile(r"hidden:[\w-]{11}")
 
 
+@pytest.mark.files
 def test_sources_and_commands_are_hidden(make_store):
     """Neither stands anywhere in the session's files; the same text gives the same digest, another one another."""
     store = make_store(hidden_metadata=True)

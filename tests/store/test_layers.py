@@ -15,7 +15,9 @@ STORE, TOOLS = (Path(package.__file__).parent for package in (spillstore, spills
 SQLITE = STORE / "engine" / "sqlite"
 # Chooses the engine; and what is for who opens a session's file with ``sqlite3``.
 KNOWING = {STORE / "engine" / "registry.py", STORE / "sqlite_functions.py"}
-WORDS = re.compile(r"sqlite3|\bPRAGMA\b|\bSELECT |\bINSERT INTO|\bUPDATE \w+ SET|statvfs|\bflock\b|-wal\b|-shm\b")
+WORDS = re.compile(
+    r"sqlite3|\bPRAGMA\b|\bSELECT |\bINSERT INTO|\bUPDATE \w+ SET|statvfs|\bflock\b|-wal\b|-shm\b"
+)
 
 
 def modules(*roots):

@@ -94,6 +94,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.files
 @pytest.mark.parametrize("name", [*HOSTILE, "x" * 200, "X" * 200, "\u4e16" * 66, "id"])
 def test_hostile_and_long_names_stay_inside_and_come_back(store, name):
     """Any allowed id becomes one folder below its project and is listed as what it was."""
@@ -106,6 +107,7 @@ def test_hostile_and_long_names_stay_inside_and_come_back(store, name):
         assert session.exists(artifact_id)
 
 
+@pytest.mark.files
 def test_names_that_differ_in_case_or_form_stay_apart(store):
     """Ids that a file system might fold together get folders that no file system does."""
     names = ["a", "A", "\u00e9", "e\u0301", "\u212b", "\u00c5", "%41", "x" * 200, "x" * 199 + "X"]
@@ -412,6 +414,7 @@ def test_a_deletion_that_died_is_finished_by_the_next_writer(plain_store):
         assert [(0,)] == connection.execute("SELECT count(*) FROM artifact").fetchall()
 
 
+@pytest.mark.files
 def test_export_is_whole_private_and_careful(session, tmp_path):
     """Export writes the bytes with mode 0600, and refuses to overwrite unless told."""
     data = os.urandom(200_000)
@@ -599,6 +602,7 @@ def test_the_end_of_a_session_calls_what_waits_for_it(store):
         store.session("chat", create=False).close()
 
 
+@pytest.mark.files
 def test_a_session_knows_its_root(store, tmp_path):
     """The store's folder, for who starts another process; one file alone is in none."""
     with store.session("chat") as session:

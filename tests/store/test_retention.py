@@ -82,6 +82,7 @@ def test_the_plan_keeps_what_it_must(sessions, before, keep):
         assert not room or left + room[-1].disk_size > keep  # not one more than needed
 
 
+@pytest.mark.files
 def test_old_and_large_ones_go_and_all_is_told(make_store):
     """Age first, then the oldest until what stays fits; a live one stays; ``dry_run`` names the same and does nothing."""
     store = make_store()
@@ -103,6 +104,7 @@ def test_old_and_large_ones_go_and_all_is_told(make_store):
     assert {"c", "new", "live"} == {info.id for info in plain.sessions()}
 
 
+@pytest.mark.files
 def test_one_project_alone(make_store):
     """With ``project``, sessions of others neither go nor count."""
     store = make_store()
@@ -305,6 +307,7 @@ def test_kill_9_while_collecting_leaves_only_trash(tmp_path, seed):
 # --- the quota of a store ---------------------------------------------------------------------------------
 
 
+@pytest.mark.files
 def test_a_full_store_deletes_the_oldest_sessions(make_store, clock):
     """Under ``collect`` what is begun in a full store makes the oldest sessions go, and the live one grows."""
     store = make_store(store_quota=2_000_000, clock=clock)
@@ -317,6 +320,7 @@ def test_a_full_store_deletes_the_oldest_sessions(make_store, clock):
     assert {"s1", "s2", "new"} == {info.id for info in plain.sessions()}
 
 
+@pytest.mark.files
 def test_a_full_store_that_can_free_nothing_refuses(make_store, clock):
     """Both numbers and the ways out are named; what is there stays, and room that is made is noticed."""
     clock.now = time.time()

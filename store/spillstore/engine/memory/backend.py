@@ -12,7 +12,7 @@ from spillstore import info as infos
 from spillstore._records import SessionRow
 from spillstore.engine.base import END, Row, SessionRef, VanishedError
 from spillstore.engine.memory.rows import EMPTY, ROW_BYTES, MemoryRows, MemoryTransaction, State
-from spillstore.exceptions import SessionBusyError, SessionDeletedError, SpillstoreError
+from spillstore.exceptions import InvalidSettingError, SessionBusyError, SessionDeletedError, SpillstoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -341,6 +341,8 @@ class MemoryBackend:
     ) -> Page[Event]:
         """Those that were kept."""
         rows = MemoryRows(EMPTY._replace(events=dict(enumerate(self.kept.get(ref, []))))).events(wanted, END)
+        if cursor is not None and not cursor.isdecimal():
+            raise InvalidSettingError(f"{cursor!r} is no cursor; take it from the page before")
         first = int(cursor or 0)
         page = [infos.event_of(row) for row in rows[first : first + limit]]
         return infos.Page(page, str(first + limit) if len(rows) > first + limit else None)
