@@ -265,6 +265,7 @@ def test_old_events_go(tmp_path, clock):
         assert kinds(session) == ["create", "seal", "read"]
 
 
+@pytest.mark.files
 def test_events_of_a_deleted_session_are_kept_where_that_is_set(make_store):
     """``audit_keep`` copies them beside the sessions, once, for the session's name; each page goes on where one stopped."""
     store = make_store(audit_keep=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from spillstore import Store
 
 HIDDEN = re.compile(r"hidden:[\w-]{11}")
