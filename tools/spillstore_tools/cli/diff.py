@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from spillstore_tools.cli._location import LAST, Location, every, find, location_options, stream_option
+from spillstore_tools.cli._location import LAST, Location, find, location_options, stream_option
 from spillstore_tools.cli._output import json_option, note
-from spillstore_tools.cli._places import place_of
+from spillstore_tools.places import folder_of
 
 if TYPE_CHECKING:
     from spillstore import Artifact, Session
@@ -61,12 +60,11 @@ def command(ids: tuple[str, ...], stream: str, location: Location, *, exact: boo
 
 def _before(session: Session, artifact: Artifact) -> Artifact:
     from spillstore.exceptions import ArtifactNotFoundError  # noqa: PLC0415
+    from spillstore_tools.comparing import last_before  # noqa: PLC0415  # with it come the previews
 
-    info, folder = artifact.info, place_of(artifact)
-    before = itertools.dropwhile(lambda each: each.id != info.id, every(session, source=info.source))
-    for each in itertools.islice(before, 1, None):
-        if each.command == info.command and place_of(found := session.artifact(each.id)) == folder:
-            return found
+    if (found := last_before(session, artifact)) is not None:
+        return found
+    folder = folder_of(artifact)
     where = "" if folder is None else f", run in {folder}"
     raise ArtifactNotFoundError(
         f"nothing was stored before {artifact.id} of the same tool and command{where}; name the older one, as in "

@@ -14,11 +14,12 @@ from spillstore_tools.arguments import ArgumentError, moment
 from spillstore_tools.cli._location import Location, every, location_options
 from spillstore_tools.cli._output import at_terminal, boxed, json_option, local, print_json, styled, table
 from spillstore_tools.describe import count, human_size, incomplete
+from spillstore_tools.places import folder_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from spillstore import ArtifactInfo
+    from spillstore import ArtifactInfo, Session
     from spillstore.info import State
 
 _COMMAND = 60
@@ -138,6 +139,7 @@ def command(
         counted = _Counted(filter(wanted, infos))
         found = _chosen(iter(counted), sort, limit, ascending=reverse is not (sort == "source"))
         counted.rest()
+        folders = [_folder(session, info) for info in found] if as_json else []
     more = counted.artifacts > len(found)
     total = {
         "artifacts": counted.artifacts,
@@ -147,7 +149,10 @@ def command(
         "more": more,
     }
     if as_json:
-        print_json({"artifacts": [dataclasses.asdict(info) for info in found], "total": total})
+        artifacts = [
+            {**dataclasses.asdict(info), "cwd": cwd} for info, cwd in zip(found, folders, strict=True)
+        ]
+        print_json({"artifacts": artifacts, "total": total})
         return
     hint = f"; {len(found):,} are shown, all with --limit {counted.artifacts}" if more else ""
     size = human_size(total["size"])
@@ -160,6 +165,16 @@ def command(
         click.echo(_table(found))
     stored = human_size(total["stored_size"])
     click.echo(f"Total: {count(counted.artifacts, 'artifact')}, {size}, stored in {stored}{hint}")
+
+
+def _folder(session: Session, info: ArtifactInfo) -> str | None:
+    """Where it came to be; None, too, where it was deleted meanwhile."""
+    from spillstore.exceptions import ArtifactNotFoundError  # noqa: PLC0415  # it is loaded by now
+
+    try:
+        return folder_of(session.artifact(info.id))
+    except ArtifactNotFoundError:
+        return None
 
 
 class _Counted:

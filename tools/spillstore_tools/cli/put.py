@@ -14,11 +14,11 @@ import click
 
 from spillstore_tools.cli._location import Location, location_options
 from spillstore_tools.cli._output import json_option, note, print_json, write_text
-from spillstore_tools.cli._places import note_place
 from spillstore_tools.cli._profile import PROFILES, known_profile, load_configuration
 from spillstore_tools.cli._progress import progress
 from spillstore_tools.cli._redacted import announce, counted, no_redact_option
 from spillstore_tools.describe import count, exact_size, human_size, incomplete
+from spillstore_tools.places import note_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,7 +107,7 @@ def command(
                 newline=cast("Newline", newline),
                 redact=False if no_redact else None,
             )
-        note_place(session, artifact.id)
+        note_folder(session, artifact.id)
         info, redactions = artifact.info, counted(artifact)
     lacks = incomplete(info)
     if as_json:

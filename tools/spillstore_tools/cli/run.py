@@ -21,10 +21,10 @@ from spillstore_tools import _watchdog
 from spillstore_tools.cli._live import Hint, show, summary
 from spillstore_tools.cli._location import Location, location_options, observe
 from spillstore_tools.cli._output import at_terminal, json_option, note, print_json, write_text
-from spillstore_tools.cli._places import note_place
 from spillstore_tools.cli._profile import load_configuration, profile_option
 from spillstore_tools.cli._redacted import announce, no_redact_option
 from spillstore_tools.cli._signals import FOR_ALL, CommandInterruptedError, SignalRelay
+from spillstore_tools.places import note_folder
 from spillstore_tools.runners import MARK, StartError, start_program
 
 if TYPE_CHECKING:
@@ -261,7 +261,7 @@ def _record(started: Started, command_line: tuple[str, ...], asked: _Asked, loca
 
         def found(artifact_id: str) -> None:
             hint.found(artifact_id)
-            note_place(sessions[-1], artifact_id)
+            note_folder(sessions[-1], artifact_id)
 
         spill = work.run(
             Spill,
