@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import fcntl
+import os
 import re
+import signal
 import struct
 import subprocess
 import sys
@@ -15,6 +18,7 @@ from test_cli_terminal import Terminal
 
 from spillstore_tools.cli import _progress
 from spillstore_tools.cli._output import local
+from spillstore_tools.describe import utc
 
 
 def wide(terminal, columns):
@@ -40,6 +44,44 @@ def test_a_list_is_as_wide_as_the_terminal(root, put, columns):
     assert ("stored" in lines[0]) is (columns == 200)
 
 
+@pytest.mark.parametrize("columns", [50, 80, 100, 200])
+@pytest.mark.parametrize(
+    "arguments",
+    [("stats",), ("audit",), ("list", "--box"), ("gc", "--dry-run", "--older-than", "0"), ("sessions",)],
+)
+def test_tables_are_no_wider_than_the_terminal(root, cli, put, columns, arguments):
+    """No row wraps, and no frame falls apart; with room enough nothing is left out."""
+    put(
+        "x" * 5000,
+        source="a-tool-with-a-name",
+        command="make " + "very " * 20,
+        content_type="application/json",
+    )
+    cli("search", "x", "--json")
+    with Terminal(root, *arguments, COLUMNS=str(columns), NO_COLOR="1") as terminal:
+        lines = terminal.read().decode().splitlines()
+        assert terminal.end() == 0
+    drawn = [line for line in lines if not line.startswith(("Total", "Would", "1 session"))]
+    assert [line for line in drawn if len(line) > columns] == []
+    whole = [line for line in cli(*arguments).text.splitlines() if "│" in line or "  " in line]
+    if columns == 200 and arguments[0] != "audit":  # in which there is more by now
+        assert [line for line in drawn if "│" in line or "  " in line] == whole
+    if "--box" in arguments:
+        assert {len(line) for line in drawn} == {len(drawn[0])}
+
+
+def test_an_audit_log_that_is_followed_is_no_wider_than_the_terminal(root, put):
+    """Though nobody knows what will come."""
+    put("x", command="make " + "very " * 20)
+    with Terminal(root, "audit", "--follow", "--since", "1h", COLUMNS="60", NO_COLOR="1") as terminal:
+        terminal.read(b"create")
+        terminal.read(b"\r\n")
+        os.kill(terminal.process.pid, signal.SIGTERM)
+        lines = terminal.read().decode().splitlines()
+        terminal.end()
+    assert [line for line in lines if len(line) > 60] == []
+
+
 def test_states_have_colours(root, put, store):
     """What is incomplete, interrupted or failed stands out; NO_COLOR says otherwise."""
     with store.session("default") as session:
@@ -60,15 +102,72 @@ def test_a_total_is_of_all(cli, put):
     assert (total["artifacts"], total["size"], total["shown"], total["more"]) == (5, 500, 2, True)
 
 
-def test_times_are_those_of_the_wall(monkeypatch):
-    """With their distance from UTC."""
-    monkeypatch.setenv("TZ", "Asia/Kolkata")
-    time.tzset()
-    try:
-        assert local(1_699_280_567.5) == "2023-11-06 19:52:47 +0530"
-    finally:
-        monkeypatch.delenv("TZ")
+@pytest.fixture
+def kolkata(monkeypatch):
+    """A clock on the wall that is five hours and a half before UTC."""
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "Asia/Kolkata")
         time.tzset()
+        yield
+    time.tzset()
+
+
+def test_times_are_those_of_the_wall(kolkata):
+    """With their distance from UTC."""
+    assert local(1_699_280_567.5) == "2023-11-06 19:52:47 +0530"
+    assert local(1_699_280_567.5, fraction=True) == "2023-11-06 19:52:47.500 +0530"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("list",),
+        ("info",),
+        ("sessions",),
+        ("audit",),
+        ("diff", "@1", "@1"),
+        ("gc", "--dry-run", "--older-than", "0"),
+    ],
+)
+def test_all_commands_show_the_same_times(cli, put, kolkata, arguments):
+    """Those of the wall; JSON has seconds since 1970."""
+    put("x", command="true")
+    answer = cli(*arguments)
+    told = answer.text + answer.err
+    assert "+0530" in told
+    assert "UTC" not in told
+
+
+@pytest.mark.parametrize("command", ["list", "audit"])
+def test_times_that_are_given_are_those_that_are_shown(cli, put, kolkata, command):
+    """Without a distance from UTC they are by the clock here; with one they are what they say."""
+    artifact_id = put("x")
+    now = time.time()
+    here, there = local(now - 60)[:19], f"{dt.datetime.fromtimestamp(now - 60, dt.UTC):%Y-%m-%d %H:%M:%S}"
+
+    def found(*options):
+        return artifact_id in cli(command, *options).text
+
+    assert found("--since", here)
+    assert not found("--until", here)
+    assert found("--since", f"{there}Z")
+    assert not found("--until", f"{there}Z")
+    assert not found("--since", local(now + 60)[:19])
+    assert found("--until", local(now + 60))  # as it is shown
+    assert not found("--since", utc(now + 60))
+    assert found("--since", utc(now - 60))
+    assert found("--since", there)  # which was five hours and a half ago here
+
+
+def test_an_age_from_a_time(cli, put, kolkata):
+    """As in the other options."""
+    put("x")
+    shown = {}
+    for moved in (-60, 60):
+        when = local(time.time() + moved)[:19]
+        shown[moved] = cli("gc", "--dry-run", "--older-than", when).text
+    assert "Would remove 0 sessions" in shown[-60]
+    assert "Would remove 1 session" in shown[60]
 
 
 # --- search -----------------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ from spillstore_tools.retrieval import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from spillstore import Artifact, ArtifactInfo, Session
     from spillstore.info import Stream
@@ -358,8 +358,8 @@ def summary(found: Differences, *, exact: bool) -> str:
     return f"{count(new, 'new line')}, {gone:,} gone, {both:,} in both{how}{notes}"
 
 
-def facts(info: ArtifactInfo, stream: Stream) -> str:
-    """What is known of one of the two, in a line."""
+def facts(info: ArtifactInfo, stream: Stream, when: Callable[[float], str] = utc) -> str:
+    """What is known of one of the two, in a line; ``when`` tells a moment."""
     size, lines = {
         "combined": (info.size, info.lines),
         "stdout": (info.stdout.size, info.stdout.lines),
@@ -369,7 +369,7 @@ def facts(info: ArtifactInfo, stream: Stream) -> str:
     duration = "" if info.duration is None else f", {info.duration:.1f} s"
     command = one_line(info.command or "")
     command = command if len(command) <= _COMMAND else f"{command[: _COMMAND - 3]}..."
-    words = f"{ended}, {human_size(size)}, {count(lines, 'line')}{duration}, {utc(info.created)}"
+    words = f"{ended}, {human_size(size)}, {count(lines, 'line')}{duration}, {when(info.created)}"
     return f"{words}, {command}" if command else words
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from spillstore_tools.cli._location import LAST, Location, find, location_options, stream_option
-from spillstore_tools.cli._output import json_option, note
+from spillstore_tools.cli._output import json_option, local, note
 from spillstore_tools.places import folder_of
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ def command(ids: tuple[str, ...], stream: str, location: Location, *, exact: boo
         if as_json:
             _print_json(base, artifact, found, {"stream": stream, "exact": exact})
         else:
-            note(f"base {base.id}: {facts(base.info, found.stream)}")
-            note(f"now {artifact.id}: {facts(artifact.info, found.stream)}")
+            note(f"base {base.id}: {facts(base.info, found.stream, local)}")
+            note(f"now {artifact.id}: {facts(artifact.info, found.stream, local)}")
             note(summary(found, exact=exact))
             _print_text(base, artifact, found, location.flags)
         if found.differs:

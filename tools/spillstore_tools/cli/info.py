@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spillstore_tools.cli._location import LAST, Location, find, ids_argument, location_options
-from spillstore_tools.cli._output import json_option, print_json
+from spillstore_tools.cli._output import json_option, local, print_json
 from spillstore_tools.cli._redacted import counted, told
 from spillstore_tools.describe import described, tokens
 from spillstore_tools.places import folder_of
@@ -52,7 +52,7 @@ def command(artifact_ids: tuple[str, ...], location: Location, *, as_json: bool)
 
 
 def _described(info: ArtifactInfo, redactions: dict[str, int], folder: str | None) -> str:
-    rows = list(described(info))
+    rows = list(described(info, local))
     if folder is not None:
         rows.append(("Folder", folder))
     if words := told(redactions):
