@@ -228,6 +228,62 @@ def test_progress_is_drawn_and_taken_away():
     assert done.stderr.endswith(b"\r\x1b[K")
 
 
+FAR = """
+import sys, threading
+from spillstore_tools.cli import _invoke, _progress, diff
+
+class Terminal:
+    def __init__(self, inner):
+        self.inner = inner
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+    def isatty(self):
+        return True
+    def write(self, text):
+        if " %," in text:
+            drawn.set()
+        return self.inner.write(text)
+
+drawn = threading.Event()
+sys.stderr = Terminal(sys.stderr)
+_progress.AFTER = _progress._EVERY = 0.001
+diff._SLICE = 0
+told = _progress.Progress.__call__
+def tell(self, done, total):
+    told(self, done, total)
+    assert drawn.wait(30), (done, total)
+_progress.Progress.__call__ = tell
+sys.exit(_invoke(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "work"),
+    [
+        (("verify",), "checking session default"),
+        (("verify", "@last"), "verifying 2 MiB"),
+        (("export", "copy"), "exporting 2 MiB"),
+        (("search", "--all", "nothing"), "searching 2 MiB of art_"),
+        (("diff", "@1", "@2"), "comparing 4 MiB"),
+        (("put", "file"), "storing "),
+        (("gc", "--older-than", "0"), "deleting old sessions"),
+    ],
+)
+def test_progress_in_per_cent(root, put, tmp_path, arguments, work):
+    """Where it is known how much there is; no more than there is, and something before the end."""
+    for letter in (b"a", b"b"):
+        put(letter * 63 + b"\n" + b"%d\n" % os.getpid() + (letter * 63 + b"\n") * 32766)
+    (tmp_path / "file").write_bytes(b"x" * 3 * 1024 * 1024)
+    done = subprocess.run(
+        [sys.executable, "-c", FAR, *arguments], capture_output=True, check=False, timeout=60, cwd=tmp_path
+    )
+    assert done.returncode in {0, 1}, done.stderr
+    drawn = re.findall(r"spillstore: ([^\r]*?), (\d+) %, [0-9.]+ s", done.stderr.decode())
+    assert drawn
+    assert all(what.startswith(work) for what, _ in drawn)
+    assert max(int(percent) for _, percent in drawn) <= 100
+
+
 def test_no_progress_elsewhere(capsys, monkeypatch):
     """A file of stderr holds none of it."""
     monkeypatch.setattr(_progress, "AFTER", 0.0)

@@ -9,6 +9,8 @@ import click
 
 from spillstore_tools.cli._location import LAST, Location, find, location_options, stream_option
 from spillstore_tools.cli._output import json_option, local, note
+from spillstore_tools.cli._progress import progress
+from spillstore_tools.describe import human_size
 from spillstore_tools.places import folder_of
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from spillstore_tools.differences import Differences
 
 _DIFFERENT = 1
+_SLICE = 0.2  # seconds between two looks at how far it is
 
 
 @click.command("diff")
@@ -46,7 +49,9 @@ def command(ids: tuple[str, ...], stream: str, location: Location, *, exact: boo
         artifact = find(session, ids[-1] if ids else LAST)
         base = find(session, ids[0]) if len(ids) > 1 else _before(session, artifact)
         found = Differences(base, artifact, stream=cast("Stream", stream), exact=exact)
-        found.run()
+        with progress(f"comparing {human_size(sum(found.sizes))}") as done:
+            while not found.run(_SLICE):
+                done(round(100 * found.progress), 100)
         if as_json:
             _print_json(base, artifact, found, {"stream": stream, "exact": exact})
         else:

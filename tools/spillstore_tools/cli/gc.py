@@ -13,6 +13,7 @@ import click
 from spillstore_tools.arguments import ArgumentError, moment
 from spillstore_tools.cli._location import Location, refuse_memory
 from spillstore_tools.cli._output import fitted, json_option, local, note, print_json
+from spillstore_tools.cli._progress import progress
 from spillstore_tools.describe import count, human_size
 
 if TYPE_CHECKING:
@@ -102,7 +103,10 @@ def command(
     """  # noqa: D301  # click's mark for text that is not to be wrapped
     refuse_memory(root)
     store = Location(session="", project=None, root=root, flags="").store()
-    report = store.collect(older_than=older_than, keep_bytes=keep, project=project, dry_run=dry_run)
+    with progress("deleting old sessions") as done:
+        report = store.collect(
+            older_than=older_than, keep_bytes=keep, project=project, dry_run=dry_run, on_progress=done
+        )
     if as_json:
         print_json(dataclasses.asdict(report))
         return

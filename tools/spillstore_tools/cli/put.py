@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from spillstore import Session
     from spillstore.info import Newline
+    from spillstore_tools.cli._progress import Progress
     from spillstore_tools.configuration import TruncationConfiguration
     from spillstore_tools.profiles import ProfileName
 
@@ -96,9 +97,10 @@ def command(
         return
     with _opened(file) as blocks, location.open(create=True, write=True) as session:
         first = next(blocks, b"")
-        _warn(file, session)
-        reading = _Reading(itertools.chain([first], blocks))
-        with progress("storing", lambda: human_size(reading.size)):
+        total = _size_of(file)
+        _warn(file, total, session)
+        reading = _Reading(itertools.chain([first], blocks), total)
+        with progress("storing", lambda: human_size(reading.size)) as reading.told:
             artifact = session.put(
                 reading,
                 source=source,
@@ -124,9 +126,14 @@ def command(
         click.get_current_context().exit(1)
 
 
-def _warn(file: str, session: Session) -> None:
+def _size_of(file: str) -> int:
+    """Bytes to come; 0 where nobody knows."""
+    return os.path.getsize(file) if file != "-" and os.path.isfile(file) else 0  # noqa: PTH113, PTH202  # paths as they are named
+
+
+def _warn(file: str, size: int, session: Session) -> None:
     """Say, before a large file is read, that it will not be kept whole."""
-    settings, size = session.settings, os.path.getsize(file) if file != "-" and os.path.isfile(file) else 0  # noqa: PTH113, PTH202  # paths as they are named
+    settings = session.settings
     if size <= settings.artifact_limit:
         return
     what = {
@@ -149,14 +156,18 @@ def _looks_like(first: bytes, *, is_file: bool) -> str | None:
 class _Reading:
     """Blocks as they are, and how many bytes they had; who is interrupted among them is told what stays."""
 
-    def __init__(self, blocks: Iterator[bytes]) -> None:
+    def __init__(self, blocks: Iterator[bytes], total: int) -> None:
         self._blocks = blocks
+        self._total = total
         self.size = 0
+        self.told: Progress | None = None
 
     def __iter__(self) -> Iterator[bytes]:
         try:
             for block in self._blocks:
                 self.size += len(block)
+                if self.told is not None:
+                    self.told(self.size, self._total)
                 yield block
         except KeyboardInterrupt:
             note(
