@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -17,7 +17,29 @@ from spillstore_tools.preview.clean import label, visible
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+F = TypeVar("F", bound="Callable[..., Any]")
+
+
+class _Telling:
+    """How what is no result is told on stderr: as text, or as JSON objects, one a line."""
+
+    as_json = False
+
+
+telling = _Telling()
+
+
+def _choose(_: click.Context, __: click.Parameter, wanted: bool) -> bool:  # noqa: FBT001  # click's signature
+    telling.as_json = wanted
+    return wanted
+
+
+def json_option_for(what: str) -> Callable[[F], F]:
+    """``--json``; understood before all others, so that what is wrong with those is told as JSON, too."""
+    return click.option("--json", "as_json", is_flag=True, is_eager=True, callback=_choose, help=what)
+
+
+json_option = json_option_for("Print JSON, for programs.")
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[str] = ()) -> str:
@@ -194,7 +216,17 @@ def print_json(value: object) -> None:
 
 def note(message: str) -> None:
     """Something worth knowing that is not the result."""
-    click.echo(f"spillstore: {label(message)}", err=True)
+    _tell(message, {"note": message})
+
+
+def fail(message: str, code: int) -> int:
+    """Say why there is no result, or not all of it, and what the exit code will be, which is returned."""
+    _tell(message, {"error": message, "exit_code": code})
+    return code
+
+
+def _tell(message: str, fields: dict[str, object]) -> None:
+    click.echo(json.dumps(fields) if telling.as_json else f"spillstore: {label(message)}", err=True)
 
 
 def announcer(*, as_json: bool) -> Callable[[str, str], None]:

@@ -20,7 +20,7 @@ from click.core import ParameterSource
 from spillstore_tools import _watchdog
 from spillstore_tools.cli._live import Hint, show, summary
 from spillstore_tools.cli._location import Location, location_options, observe
-from spillstore_tools.cli._output import at_terminal, json_option, note, print_json, write_text
+from spillstore_tools.cli._output import at_terminal, fail, json_option, note, print_json, write_text
 from spillstore_tools.cli._profile import load_configuration, profile_option
 from spillstore_tools.cli._redacted import announce, no_redact_option
 from spillstore_tools.cli._signals import FOR_ALL, CommandInterruptedError, SignalRelay
@@ -161,9 +161,24 @@ def _end_what_is_left(started: Started) -> None:
 
 def _give_up(error: StartError, *, as_json: bool) -> NoReturn:
     if as_json:
-        print_json({"artifact": None, "preview": "", "exit_code": error.exit_code, "error": str(error)})
-    note(str(error))
-    click.get_current_context().exit(error.exit_code)
+        print_json(
+            {
+                "artifact": None,
+                "preview": "",
+                "omissions": [],
+                "strategy": "none",
+                "exit_code": error.exit_code,
+                "signal": None,
+                "duration": 0.0,
+                **dict.fromkeys(("received", "stdout", "stderr"), 0),
+                "redactions": {},
+                "held_open": [],
+                "storage_error": None,
+                "configuration_error": None,
+                "error": str(error),
+            }
+        )
+    click.get_current_context().exit(fail(str(error), error.exit_code))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -214,6 +229,7 @@ class _Record:
             "held_open": list(outcome.held_open),
             "storage_error": self.problem,
             "configuration_error": self.misconfigured,
+            "error": None,
         }
 
 
