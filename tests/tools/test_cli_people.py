@@ -93,6 +93,20 @@ def test_states_have_colours(root, put, store):
         assert b"\x1b" not in terminal.read()
 
 
+def test_differences_have_colours(root, put):
+    """What is new is green, what is gone red, as in git; a pipe gets none."""
+    put("old\n")
+    put("fresh\n")
+    with Terminal(root, "diff", "@1", "@2") as terminal:
+        seen = terminal.read()
+    assert b"\x1b[32m+1:fresh\x1b[0m\n" in seen
+    assert b"\x1b[31m-1:old\x1b[0m\n" in seen
+    with Terminal(root, "info") as terminal:
+        assert b"\x1b[1mSize:\x1b[0m 6 bytes" in terminal.read()
+    with Terminal(root, "diff", "@1", "@2", NO_COLOR="1") as terminal:
+        assert b"\x1b" not in terminal.read()
+
+
 def test_a_total_is_of_all(cli, put):
     """Not of what is shown alone."""
     for _ in range(5):
@@ -315,6 +329,33 @@ def test_files_complete_behind_run(program):
     """Other words, and paths of programs, are the shell's to complete."""
     assert completed(program, "run", "--", "make", "-C", "ma") == ["file,ma"]
     assert completed(program, "run", "--", "./sc") == ["file,./sc"]
+
+
+def test_values_of_options_complete(program, store):
+    """Profiles, sessions, tools, folders, and what an option takes besides."""
+    for name in ("chat-1", "chat-2", "default"):
+        with store.session(name) as session:
+            session.put("x", source=f"tool-{name}")
+    for command in (["run"], ["put"], ["mcp"], ["mcp-proxy"]):
+        assert completed(program, *command, "--profile", "o") == ["plain,opencode", "plain,omni"]
+    assert sorted(completed(program, "list", "--session", "chat")) == ["plain,chat-1", "plain,chat-2"]
+    assert completed(program, "list", "--session", "chat-2", "--source", "t") == ["plain,tool-chat-2"]
+    assert completed(program, "run", "--source", "tool") == ["plain,tool-default"]
+    assert completed(program, "info", "--root", "/et") == ["dir,/et"]
+    assert completed(program, "list", "--state", "s") == ["plain,sealed"]
+
+
+@pytest.mark.parametrize("option", ["--session", "--source"])
+def test_values_of_options_without_a_store(program, option):
+    """There are none, and nothing is printed that a shell would show."""
+    assert completed(program, "list", option, "x") == []
+
+
+def test_ids_complete_where_there_may_be_several(program, put):
+    """Of ``rm`` and ``diff`` as of the commands that take one."""
+    artifact_id = put("x")
+    for command in ("info", "rm", "diff"):
+        assert f"plain,{artifact_id}" in completed(program, command, "@last", "art_")
 
 
 # --- suggestions ------------------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from spillstore_tools.cli._location import LAST, Location, find, location_options, stream_option
-from spillstore_tools.cli._output import json_option, local, note
+from spillstore_tools.cli._location import LAST, Location, complete_id, find, location_options, stream_option
+from spillstore_tools.cli._output import json_option, local, note, styled
 from spillstore_tools.cli._progress import progress
 from spillstore_tools.describe import human_size
 from spillstore_tools.places import folder_of
@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from spillstore_tools.differences import Differences
 
 _DIFFERENT = 1
+_STYLES = {"new": "32", "gone": "31"}  # as git has them
 _SLICE = 0.2  # seconds between two looks at how far it is
 
 
 @click.command("diff")
-@click.argument("ids", metavar="[BASE] [ID]", nargs=-1)
+@click.argument("ids", metavar="[BASE] [ID]", nargs=-1, shell_complete=complete_id)
 @click.option("--exact", is_flag=True, help="Compare times, numbers and addresses, too.")
 @stream_option
 @location_options
@@ -82,7 +83,7 @@ def _print_text(base: Artifact, artifact: Artifact, found: Differences, flags: s
 
     sections = found.sections()
     for section in sections:
-        click.echo(f"[{title(section, sections)}]")
+        click.echo(styled(f"[{title(section, sections)}]", "1"))
         last = 0
         for change in found.changes(section):
             if last and change.line > last + 1:
@@ -91,7 +92,8 @@ def _print_text(base: Artifact, artifact: Artifact, found: Differences, flags: s
             owner = artifact if change.sort == "new" else base
             view = "" if found.stream == "combined" else f" --stream {found.stream}"
             show = f"spillstore show {owner.id} --bytes {change.start}-{change.end}{view}{flags}"
-            click.echo(row(change, None, f"all of it: {show}"), nl=False)
+            text = row(change, None, f"all of it: {show}").removesuffix("\n")
+            click.echo(styled(text, _STYLES[change.sort]))
 
 
 def _print_json(base: Artifact, artifact: Artifact, found: Differences, asked: dict[str, Any]) -> None:

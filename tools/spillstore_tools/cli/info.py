@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spillstore_tools.cli._location import LAST, Location, find, ids_argument, location_options
-from spillstore_tools.cli._output import json_option, local, print_json
+from spillstore_tools.cli._output import json_option, local, print_json, styled
 from spillstore_tools.cli._redacted import counted, told
 from spillstore_tools.describe import described, tokens
 from spillstore_tools.places import folder_of
@@ -57,4 +57,4 @@ def _described(info: ArtifactInfo, redactions: dict[str, int], folder: str | Non
         rows.append(("Folder", folder))
     if words := told(redactions):
         rows.append(("Redacted", f"{words}; run or put it with --no-redact to keep them"))
-    return "\n".join(f"{name}: {label(value)}" for name, value in rows)
+    return "\n".join(f"{styled(f'{name}:', '1')} {label(value)}" for name, value in rows)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from spillstore_tools.cli._location import Location, every, location_options
+from spillstore_tools.cli._location import Location, complete_source, every, location_options
 from spillstore_tools.cli._output import boxed, fitted, json_option, local, moment_here, print_json, styled
 from spillstore_tools.describe import count, human_size, incomplete
 from spillstore_tools.places import folder_of
@@ -58,7 +58,7 @@ def _bytes(_: click.Context, __: click.Parameter, text: str | None) -> int | Non
 
 
 @click.command("list")
-@click.option("--source", metavar="NAME", help="Only those of this tool.")
+@click.option("--source", metavar="NAME", shell_complete=complete_source, help="Only those of this tool.")
 @click.option(
     "--state", type=click.Choice(["open", "sealed", "interrupted"]), help="Only those in this state."
 )
