@@ -59,6 +59,7 @@ class Search:
         invert: lines that do not match.
         cleaner: what a reader sees of lines; None for stored bytes.
         seconds: time after which the page ends with what it has, that for the pattern included; None for no such limit.
+        on_progress: called with the bytes that are searched and those that there are; None for nobody.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class Search:
         invert: bool,
         cleaner: Cleaner | None,
         seconds: float | None,
+        on_progress: Callable[[int, int], object] | None,
     ) -> None:
         self._artifact = artifact
         self._stream = stream
@@ -83,6 +85,7 @@ class Search:
         self._limit = limit
         self._invert = invert
         self._cleaner = cleaner
+        self._on_progress = on_progress
         self._deadline = None if seconds is None else time.monotonic() + seconds
         self._patterns = [
             compiled(pattern, ignore_case=ignore_case, literal=literal, latin=latin)
@@ -137,6 +140,8 @@ class Search:
                 at, stopped = stop, True
                 break
             at = piece.end if self._window is None else self._window.seen
+            if self._on_progress is not None:
+                self._on_progress(at, self._size)
             if self._deadline is not None and time.monotonic() > self._deadline:
                 stopped = at < self._size
                 break

@@ -396,6 +396,7 @@ class Artifact:
         invert: bool = False,
         cleaner: Cleaner | None = None,
         seconds: float | None = None,
+        on_progress: Callable[[int, int], object] | None = None,
     ) -> SearchResult:
         r"""Lines that match a regular expression (RE2 syntax), a page at a time, in time linear in what is read.
 
@@ -410,6 +411,7 @@ class Artifact:
             invert: lines that do not match.
             cleaner: what a reader sees of lines; None searches the bytes as they are stored.
             seconds: time after which the page ends with what it has.
+            on_progress: called, on this thread, every few chunks with the bytes that are searched and those that there are.
 
         Returns:
             The page. Lines above 16 MiB are searched in windows that overlap by 1 MiB. What a rolled artifact has
@@ -450,6 +452,7 @@ class Artifact:
             invert=invert,
             cleaner=cleaner,
             seconds=seconds,
+            on_progress=on_progress,
         ).run()
 
     @_recorded("query", query="", stream="stream")
@@ -785,11 +788,14 @@ class Artifact:
 
     # --- the whole --------------------------------------------------------------------------------------
 
-    def verify(self) -> Verification:
+    def verify(self, *, on_progress: Callable[[int, int], object] | None = None) -> Verification:
         """Read every chunk and recompute every digest and counter. Cost: decoding all of it, in flat memory.
 
         Somebody may write it, drop its middle or delete it meanwhile: what looks like damage is read again in one snapshot,
         and told if it is still there.
+
+        Args:
+            on_progress: called, on this thread, every few chunks with the bytes that are verified and those that there are.
 
         Raises:
             ArtifactNotFoundError: it was deleted.
@@ -798,7 +804,7 @@ class Artifact:
         with self._engine.reader() as connection, read_transaction(connection, "verifying"):
             record = self._record(connection)
         try:
-            return verify(self._engine, record)
+            return verify(self._engine, record, on_progress)
         except IntegrityError as error:
             self._damaged(error)
             raise
@@ -811,6 +817,7 @@ class Artifact:
         stream: Stream = "combined",
         overwrite: bool = False,
         holes: Holes = "raise",
+        on_progress: Callable[[int, int], object] | None = None,
     ) -> Export:
         """Write the bytes to a file, atomically, with mode 0600: it appears whole or not at all.
 
@@ -819,6 +826,7 @@ class Artifact:
             stream: ``combined``, ``stdout`` or ``stderr``.
             overwrite: replace a file that is there.
             holes: ``raise`` or ``skip`` what a rolled artifact has dropped.
+            on_progress: called, on this thread, every few chunks with the bytes that are written and those that there are.
 
         Returns:
             How much was written, and how much the file lacks.
@@ -843,6 +851,8 @@ class Artifact:
                     for block in self._chunks(0, size, stream, holes):
                         file.write(block)
                         written += len(block)
+                        if on_progress is not None:
+                            on_progress(written, size)
                     file.flush()
                     os.fsync(file.fileno())
                 if overwrite:

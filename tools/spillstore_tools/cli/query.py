@@ -59,8 +59,9 @@ def command(
 
     \b
     Example:
+      echo '{"users": [{"name": "Ann", "age": 31}]}' | spillstore put -
       spillstore query @last '$.users[?@.age > 30].name'
-      spillstore query @last '$..error' --paths --limit 20
+      spillstore query '$..name' --paths --limit 20
     """  # noqa: D301  # click's mark for text that is not to be wrapped
     if len(names) > 2:  # noqa: PLR2004  # the two
         raise click.UsageError("give an ID and a PATH; for example spillstore query @last '$.users[0]'")

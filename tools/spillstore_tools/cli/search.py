@@ -157,7 +157,7 @@ def _found(
     before, after = asked.around
     limit = 0 if asked.count else 1 if asked.ids_only else asked.limit
     for artifact in artifacts:
-        with progress(f"searching {human_size(artifact.info.size)} of {artifact.id}"):
+        with progress(f"searching {human_size(artifact.info.size)} of {artifact.id}") as done:
             result = artifact.search(
                 pattern,
                 stream=cast("Stream", asked.stream),
@@ -168,6 +168,7 @@ def _found(
                 literal=asked.literal,
                 invert=asked.invert,
                 cleaner=None if asked.raw else Seen(),
+                on_progress=done,
             )
         matches = tuple(
             dataclasses.replace(
