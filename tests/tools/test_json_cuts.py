@@ -14,7 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from spillstore_tools.preview._cuts import Detail, NotStructured, TextCut, apply_cuts, counted, largest
-from spillstore_tools.preview._json import cut_json
+from spillstore_tools.preview._json import cut_json, parsed
 
 ROOM_FOR_A_MARKER = 40
 MARKER = re.compile(r"\.\.\. (\d+) (item|items|key|keys) omitted \.\.\.")
@@ -337,6 +337,35 @@ def test_a_megabyte_takes_a_moment():
     begun = time.perf_counter()
     assert len(shown(text, 2000)) <= 2000
     assert time.perf_counter() - begun < 2
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"id": 123_456, "name": "row", "tags": ["a", "b"], "at": {"line": 12, "file": "src/a.py"}},
+        [1, 2],
+        1234,
+    ],
+)
+def test_small_rows_are_not_taken_apart_one_by_one(row, indent):
+    """However much may be kept, a row takes a few calls of Python, whatever is in it."""
+    number = 100_000 // len(json.dumps(row))
+    text = json.dumps([row] * number, indent=indent)
+    root = parsed(text)
+    calls = 0
+
+    def count(_frame, event, _argument):
+        nonlocal calls
+        calls += event == "call"
+
+    sys.setprofile(count)
+    try:
+        cuts = cut_json(text, 7000, first=1_000_000, last=1_000_000, max_depth=64, root=root)
+    finally:
+        sys.setprofile(None)
+    assert cuts == cut_json(text, 7000, first=1_000_000, last=1_000_000, max_depth=64)
+    assert calls < 3 * number + 5000
 
 
 def test_a_level_leaves_less_of_everything():

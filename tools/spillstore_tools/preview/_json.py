@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, TypeAlias
 
 from spillstore_tools.preview._cuts import (
     DEEPEST,
@@ -31,15 +31,23 @@ from spillstore_tools.preview._cuts import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 _BOM = "\ufeff"
 _SPACE = re.compile(r"[ \t\n\r]*")
-_COLON = re.compile(r"[ \t\n\r]*:[ \t\n\r]*")
 _COMMA = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
+# Parts of containers that are no containers themselves, with the comma behind; of what is known to be JSON.
+_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_SCALAR = rf'({_STRING}|[^][{{}}", \t\n\r]++)'
+_BEHIND = r"[ \t\n\r]*+(?:(,)[ \t\n\r]*+)?"
+_ELEMENT = re.compile(_SCALAR + _BEHIND)
+_MEMBER = re.compile(rf"({_STRING})[ \t\n\r]*+:[ \t\n\r]*+(?:{_SCALAR}{_BEHIND})?")
+_COMMA_BEHIND = 2  # the group of the comma in the first of them; one more in the other
 
 
-def cut_json(text: str, limit: int, *, first: int = 5, last: int = 5, max_depth: int = 3) -> list[TextCut]:
+def cut_json(
+    text: str, limit: int, *, first: int = 5, last: int = 5, max_depth: int = 3, root: Value | None = None
+) -> list[TextCut]:
     """The cuts that bring JSON down to a limit and leave it JSON.
 
     Costs one pass of the C scanner per level of nesting shown; about 30 ms for a megabyte of records. Options are the
@@ -51,6 +59,7 @@ def cut_json(text: str, limit: int, *, first: int = 5, last: int = 5, max_depth:
         first: elements kept at the start of every array.
         last: elements kept at its end.
         max_depth: levels of nesting kept, the outermost being 1; deeper containers become a string. Above 64 means 64.
+        root: of ``parsed``, where that was asked already.
 
     Returns:
         Disjoint cuts in ascending order; none if the text fits. A number, a key or blank space that alone is too long
@@ -67,7 +76,7 @@ def cut_json(text: str, limit: int, *, first: int = 5, last: int = 5, max_depth:
     """
     asked = Detail(len(text), max(0, first), max(0, last), min(max_depth, DEEPEST), len(text))
     try:
-        root = parsed(text)
+        root = root or parsed(text)
         if len(text) <= limit:
             return []
         return largest(text, limit, asked, lambda detail: _Cutter(text, detail).run(root))
@@ -80,15 +89,10 @@ def _refuse(constant: str) -> None:
 
 
 # Numbers stay text: ints of more than 4,300 digits are an error to int(), and nobody looks at their values.
-_scan = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=_refuse).raw_decode
+_scanner = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=_refuse)
+_scan: Callable[[str, int], tuple[object, int]] = _scanner.scan_once  # type: ignore[attr-defined]  # ``raw_decode`` is a call more
 
-
-class _Part(NamedTuple):
-    """An element, or a member: from its key on."""
-
-    at: int
-    start: int
-    end: int
+_Part: TypeAlias = "tuple[int, int, int]"  # where an element, or a member's key begins; where its value does; where that ends
 
 
 @dataclass(slots=True)
@@ -126,47 +130,55 @@ def parsed(text: str) -> Value:
     end = 0
     pos = _skip(_SPACE, text, 1 if text.startswith(_BOM) else 0)
     while pos < len(text) or not parts:
-        if parts and "\n" not in text[end:pos]:
+        if parts and text.find("\n", end, pos) < 0:
             raise NotStructured(f"more than one value on a line, at character {pos}")
-        end = _end(text, pos)
-        parts.append(_Part(pos, pos, end))
+        try:
+            end = _scan(text, pos)[1]
+        except StopIteration:
+            raise NotStructured(f"no JSON: no value at character {pos}") from None
+        except json.JSONDecodeError as error:
+            raise NotStructured(f"no JSON: {error}") from error
+        parts.append((pos, pos, end))
         pos = _skip(_SPACE, text, end)
     if len(parts) == 1:
-        return Value(text[parts[0].start], parts[0].start, end)
-    return Value("lines", parts[0].start, end, parts)
-
-
-def _end(text: str, pos: int) -> int:
-    """The end of the value at ``pos``, which nobody has looked at yet."""
-    try:
-        return _scan(text, pos)[1]
-    except json.JSONDecodeError as error:
-        raise NotStructured(f"no JSON: {error}") from error
+        return Value(text[parts[0][1]], parts[0][1], end)
+    return Value("lines", parts[0][1], end, parts)
 
 
 def _elements(text: str, start: int) -> list[_Part]:
+    """The elements of an array in a text that is JSON."""
     pos = _skip(_SPACE, text, start + 1)
     if text[pos] == "]":
         return []
     parts = []
     while pos >= 0:
+        found = _ELEMENT.match(text, pos)
+        if found is not None:
+            parts.append((pos, pos, found.end(1)))
+            pos = found.end() if found.lastindex == _COMMA_BEHIND else -1
+            continue
         end = _scan(text, pos)[1]
-        parts.append(_Part(pos, pos, end))
+        parts.append((pos, pos, end))
         pos = _skip(_COMMA, text, end)
     return parts
 
 
 def _members(text: str, start: int) -> tuple[list[_Part], list[str]]:
+    """The members of an object in a text that is JSON, and their names."""
     pos = _skip(_SPACE, text, start + 1)
-    if text[pos] == "}":
-        return [], []
-    parts, keys = [], []
-    while pos >= 0:
-        key, end = _scan(text, pos)
-        value = _skip(_COLON, text, end)
+    parts: list[_Part] = []
+    keys: list[str] = []
+    while pos >= 0 and (found := _MEMBER.match(text, pos)) is not None:
+        key = found[1]
+        keys.append(str(_scan(text, pos)[0]) if "\\" in key else key[1:-1])
+        value, end = found.span(2)
+        if end > 0:
+            parts.append((pos, value, end))
+            pos = found.end() if found.lastindex == _COMMA_BEHIND + 1 else -1
+            continue
+        value = found.end()
         end = _scan(text, value)[1]
-        keys.append(key)
-        parts.append(_Part(pos, value, end))
+        parts.append((pos, value, end))
         pos = _skip(_COMMA, text, end)
     return parts, keys
 
@@ -221,7 +233,7 @@ class _Cutter:
         low, high = self._omitted(value, len(parts))
         self._inside(value, range(low), depth)
         if low < high and not self._cut(
-            parts[low].at, parts[high - 1].end, _marker(value, high - low), high - low
+            parts[low][0], parts[high - 1][2], _marker(value, high - low), high - low
         ):
             self._inside(value, range(low, high), depth)
         self._inside(value, range(high, len(parts)), depth)
@@ -236,8 +248,18 @@ class _Cutter:
         parts = value.opened(self._text)
         for index in indices:
             _, start, end = parts[index]
-            if end - start > SHORTEST:
+            if end - start > SHORTEST and not self._stays(start, end, depth + 1):
                 self._value(value.part(self._text, index), depth + 1)
+
+    def _stays(self, start: int, end: int, depth: int) -> bool:
+        """Whether a value is so small that nothing in it can be too much: told from three characters, without taking it apart."""
+        text, detail = self._text, self._detail
+        if end - start > detail.strings:
+            return False
+        parts = text.count(",", start, end) + 1  # no container in it has more
+        if parts > detail.members or parts > detail.first + detail.last + 1:
+            return False
+        return depth - 1 + text.count("{", start, end) + text.count("[", start, end) <= detail.depth
 
     def _cut(self, start: int, end: int, marker: str, elements: int) -> bool:
         if len(marker) >= end - start or not elements:

@@ -33,9 +33,10 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class Structured(NamedTuple):
-    """JSON, looked at: its text, a query that finds more than is shown, and the long texts in it."""
+    """JSON, looked at: its text and value, a query that finds more than is shown, and the long texts in it."""
 
     text: str
+    root: Value
     query: str
     strings: list[_Text]
 
@@ -57,7 +58,7 @@ def structured(overview: Overview) -> Structured | None:
         if root.kind not in {"{", "["}:
             return None
         strings = list(_strings(text, root, "$", 1))
-        return Structured(text, strings[0].path if strings else _query(text, root), strings)
+        return Structured(text, root, strings[0].path if strings else _query(text, root), strings)
     except (NotStructured, RecursionError):
         return None
 
@@ -71,7 +72,7 @@ def cut(overview: Overview, known: Structured, room: int) -> list[Part] | None:
     while True:
         own = [_pointer(known.text, each) for each in shown]
         skeleton = room - max(_LEAST, room * 3 // 5) if shown else room
-        cuts = _cuts(known.text, own, skeleton)
+        cuts = _cuts(known, own, skeleton)
         parts = replaced(overview, known.text, cuts, skeleton)
         if parts is None and shown:
             shown.pop()
@@ -93,7 +94,7 @@ def _strings(text: str, value: Value, path: str, depth: int) -> Iterator[_Text]:
         return
     if value.kind in {"{", "["}:
         for index, part in enumerate(value.opened(text)):
-            if part.end - part.start >= _LONG:
+            if part[2] - part[1] >= _LONG:
                 yield from _strings(
                     text, value.part(text, index), path + _step(text, value, index), depth + 1
                 )
@@ -109,7 +110,7 @@ def _query(text: str, value: Value) -> str:
         if value.kind == "[" and len(parts) > 1:
             middle = len(parts) // 2
             return f"{path}[{middle}:{min(len(parts), middle + 10)}]"
-        largest = max(range(len(parts)), key=lambda index: parts[index].end - parts[index].start)
+        largest = max(range(len(parts)), key=lambda index: parts[index][2] - parts[index][1])
         path += _step(text, value, largest)
         value = value.part(text, largest)
     return path
@@ -119,7 +120,7 @@ def _step(text: str, value: Value, index: int) -> str:
     """What a path goes on with to one part of a value."""
     if value.kind == "[":
         return f"[{index}]"
-    key = json.JSONDecoder().raw_decode(text, value.opened(text)[index].at)[0]
+    key = json.JSONDecoder().raw_decode(text, value.opened(text)[index][0])[0]
     if _NAME.fullmatch(key):
         return f".{key}"
     return "['" + json.dumps(key)[1:-1].replace('\\"', '"').replace("'", "\\'") + "']"
@@ -132,9 +133,11 @@ def _pointer(text: str, string: _Text) -> TextCut:
     return TextCut(string.start + 1, string.end - 1, marker, 0)
 
 
-def _cuts(text: str, own: list[TextCut], room: int) -> list[TextCut]:
+def _cuts(known: Structured, own: list[TextCut], room: int) -> list[TextCut]:
     """The gaps of the strings that are shown apart, and what else must go."""
-    small = apply_cuts(text, own)
+    if not own:
+        return cut_json(known.text, room, first=_MOST, last=_MOST, max_depth=_DEEPEST, root=known.root)
+    small = apply_cuts(known.text, own)
     places: list[
         tuple[int, int, TextCut | None]
     ] = []  # of what of the small text, where it begins in the whole one
