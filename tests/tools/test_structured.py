@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from previews import reader, whole
@@ -41,6 +42,17 @@ def processed(session, content):
     return result, rendered
 
 
+def fetched(session, artifact_id, path, first, last):
+    """What a call that a marker names brings, with all the calls that its answers name in turn."""
+    answer = get_artifact(session, id=artifact_id, path=path, start_line=first, end_line=last)
+    text = answer.content
+    while answer.cursor:
+        assert f'path="{path}", cursor="{answer.cursor}"' in answer.text
+        answer = get_artifact(session, id=artifact_id, path=path, cursor=answer.cursor, max_chars=100_000)
+        text += answer.content
+    return text
+
+
 @pytest.mark.parametrize(
     ("content", "paths"),
     [
@@ -65,9 +77,17 @@ def test_texts_in_json(session, content, paths):
     artifact = session.artifact(result.artifact_id)
     stored = artifact.read_bytes(0, artifact.info.size)
     assert clean(stored) == whole(rendered, reader(artifact))
-    assert f'query="{paths[0]}"' in result.content
-    answer = get_artifact(session, id=artifact.id, query=paths[0])
-    assert "compiling part 0" in answer.text
+    assert f'path="{paths[0]}", start_line=1, end_line=100' in result.content
+    answer = get_artifact(session, id=artifact.id, path=paths[0], start_line=1, end_line=100)
+    assert answer.content == "".join(LOG.splitlines(keepends=True)[:100])
+    for path in paths:
+        gaps = re.findall(
+            rf'path="{re.escape(path)}", start_line=(\d+), end_line=(\d+) \.\.\.\]', result.content
+        )
+        assert gaps
+        for first, last in gaps:
+            wanted = "".join(LOG.splitlines(keepends=True)[int(first) - 1 : int(last)])
+            assert fetched(session, artifact.id, path, int(first), int(last)) == wanted
 
 
 @pytest.mark.parametrize(

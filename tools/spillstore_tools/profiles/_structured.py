@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spillstore_tools.preview._json import Value
-    from spillstore_tools.preview.parts import Gap, Part
+    from spillstore_tools.preview.parts import Gap, Marker, Part
     from spillstore_tools.preview.scan import Overview
 
 _LONG = 1000  # characters of a string's source from which on it may be shown as text
@@ -63,8 +63,15 @@ def structured(overview: Overview) -> Structured | None:
         return None
 
 
-def cut(overview: Overview, known: Structured, room: int) -> list[Part] | None:
-    """The parts within a number of code points; None where nothing of it would fit."""
+def cut(overview: Overview, known: Structured, room: int, *, partial: bool) -> list[Part] | None:
+    """The parts within a number of code points; None where nothing of it would fit.
+
+    Args:
+        overview: of the whole output.
+        known: of ``structured``.
+        room: the code points.
+        partial: whether a call may ask for a range, so that gaps name one.
+    """
     shown = sorted(
         sorted(known.strings, key=lambda each: each.start - each.end)[: max(0, room // _LEAST - 1)]
     )
@@ -81,7 +88,7 @@ def cut(overview: Overview, known: Structured, room: int) -> list[Part] | None:
             return parts
         inside = {(each.start, each.end) for each in cuts}
         texts = [each for each, mark in zip(shown, own, strict=True) if (mark.start, mark.end) in inside]
-        return [*parts, Note(_texts(known.text, texts, room - length_of(parts)))]
+        return [*parts, Note(_texts(known.text, texts, room - length_of(parts), partial=partial))]
 
 
 def _strings(text: str, value: Value, path: str, depth: int) -> Iterator[_Text]:
@@ -163,16 +170,16 @@ def _cuts(known: Structured, own: list[TextCut], room: int) -> list[TextCut]:
     return sorted([*found, *kept], key=lambda each: each.start)
 
 
-def _texts(text: str, strings: list[_Text], room: int) -> str:
+def _texts(text: str, strings: list[_Text], room: int, *, partial: bool) -> str:
     """What is shown of the strings, each in an equal share of the room that those before it leave."""
     shown = ""
     for number, string in enumerate(strings):
         share = (room - len(shown)) // (len(strings) - number)
-        shown += _excerpt(text, string, share)
+        shown += _excerpt(text, string, share, partial=partial)
     return shown
 
 
-def _excerpt(text: str, string: _Text, room: int) -> str:
+def _excerpt(text: str, string: _Text, room: int, *, partial: bool) -> str:
     value: str = json.JSONDecoder(strict=False).raw_decode(text, string.start)[0]
     chosen = strategy("smart")
     scan = Scan(
@@ -190,15 +197,31 @@ def _excerpt(text: str, string: _Text, room: int) -> str:
         return ""
     whole = overview.text() if overview.chars <= space else None
     if whole is None:
-        request = Request(limit=space, marker=_omitted, clip_marker=_clipped, repeat_marker=_repeated)
+        request = Request(
+            limit=space,
+            marker=_marker_of(string.path, partial=partial),
+            clip_marker=_clipped,
+            repeat_marker=_repeated,
+        )
         whole = text_of(chosen.cut(overview, request) or [])
     return head + whole.rstrip("\n")
 
 
-def _omitted(gap: Gap) -> str:
-    if gap.inside:
-        return f"[... text omitted in lines {gap.first_line}-{gap.last_line} ...]\n"
-    return f"[... {gap.lines} {'line' if gap.lines == 1 else 'lines'} omitted: {gap.first_line}-{gap.last_line} ...]\n"
+def _marker_of(path: str, *, partial: bool) -> Marker:
+    """Makes the text of a gap in a string: what is missing, and the arguments of the call that brings it."""
+    called = f"path={json.dumps(path, ensure_ascii=False)}, "
+
+    def marker(gap: Gap) -> str:
+        if gap.inside:
+            what, call = f"{gap.end - gap.start} bytes", f"start_byte={gap.start}, end_byte={gap.end}"
+            place = f"bytes {gap.start}-{gap.end}"
+        else:
+            what = f"{gap.lines} {'line' if gap.lines == 1 else 'lines'}"
+            call = f"start_line={gap.first_line}, end_line={gap.last_line}"
+            place = f"lines {gap.first_line}-{gap.last_line}"
+        return f"[... {what} omitted: {f'{called}{call}' if partial else place} ...]\n"
+
+    return marker
 
 
 def _clipped(gap: Gap) -> str:
