@@ -110,6 +110,7 @@ class Overview:
         observer: what watched.
         counted: whether ``chars`` is exact.
         redrawn: characters that were drawn over or erased in their lines, and so are not shown by any text.
+        drawn: from the first byte of the first such line to the byte behind the last one.
     """
 
     size: int
@@ -122,6 +123,7 @@ class Overview:
     observer: Observer | None
     counted: bool = True
     redrawn: int = 0
+    drawn: tuple[int, int] = (0, 0)
 
     def forward(self) -> Iterator[Line]:
         """Lines from the first on, for as far as they were kept."""
@@ -231,6 +233,9 @@ class Scan:
         self._position = 0  # of the buffer's first byte
         self._lines = 0
         self._redrawn = 0
+        self._drawn: tuple[Block, Block] | None = (
+            None  # the first and the last in which anything was drawn over
+        )
         self.chars = 0
         self._head: list[Block] = []
         self._tail: deque[Block] = deque()
@@ -322,6 +327,7 @@ class Scan:
             observer=self._observer,
             counted=self._counted,
             redrawn=self._redrawn,
+            drawn=_drawn_over(*self._drawn) if self._drawn else (0, 0),
         )
 
     def look(self) -> tuple[Overview, bytes]:
@@ -346,11 +352,10 @@ class Scan:
         counted = self._exact or self.chars < _COUNTED
         chars = clean_length(raw, self._terminator) if counted else len(raw)
         self._counted = self._counted and counted
-        self._redrawn += redrawn(raw, self._terminator)
         first = self._lines + 1
-        self._add(
-            Block(self._position, first, raw, lines, chars, counted=counted, terminator=self._terminator)
-        )
+        block = Block(self._position, first, raw, lines, chars, counted=counted, terminator=self._terminator)
+        self._count_redrawn(block, redrawn(raw, self._terminator))
+        self._add(block)
 
     def _long_piece(self, piece: bytes, *, last: bool) -> None:
         long = self._long
@@ -370,10 +375,14 @@ class Scan:
                 self._lines_block(b"".join(self._pieces))
                 self._pieces.clear()
             else:
-                self._redrawn += long.redrawn
-                self._add(
-                    Block(long.start, long.number, b"", 1, long.chars, long, terminator=self._terminator)
-                )
+                block = Block(long.start, long.number, b"", 1, long.chars, long, terminator=self._terminator)
+                self._count_redrawn(block, long.redrawn)
+                self._add(block)
+
+    def _count_redrawn(self, block: Block, count: int) -> None:
+        if count:
+            self._redrawn += count
+            self._drawn = (self._drawn[0] if self._drawn else block, block)
 
     def _add(self, block: Block) -> None:
         self._position = block.end
@@ -404,6 +413,12 @@ class Scan:
             self._tail_kept - _surely(first) >= self._tail_chars
             or self._tail_bytes > WINDOW_BYTES + self._keep_bytes
         )
+
+
+def _drawn_over(first: Block, last: Block) -> tuple[int, int]:
+    """From where to where lines of these blocks were drawn over."""
+    start = next(line.start for line in first.forward() if line.redrawn)
+    return start, next(line.end for line in last.backward() if line.redrawn)
 
 
 def _surely(block: Block) -> int:

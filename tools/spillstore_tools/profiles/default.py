@@ -319,7 +319,7 @@ def _again(facts: Facts) -> list[Note]:
 
 def _ending(overview: Overview, facts: Facts) -> str:
     """What comes last: what was drawn over, and how a command has ended."""
-    notice = redrawn_notice(overview.redrawn, facts)
+    notice = redrawn_notice(overview, facts)
     return (f"{notice}\n" if notice else "") + _footer(facts)
 
 
