@@ -104,6 +104,37 @@ def test_elements_fill_the_limit(session, content):
     assert not answer.is_error
 
 
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"rows": ROWS["rows"] * 8, "total": 40_000},
+        {"first": ROWS["rows"] * 4, "second": {"third": ROWS["rows"] * 4}, "last": True},
+        list(range(300_000)),
+        {f"key {number}": "v\u00e9" * 30 for number in range(20_000)},
+        {"stdout": LOG * 6, "exit_code": 1},
+    ],
+)
+def test_megabytes_are_cut_by_elements(session, content, indent):
+    """What is left of more than a megabyte is JSON as well, fills the limit, and says what is missing."""
+    text = json.dumps(content, indent=indent, ensure_ascii=False)
+    assert len(text) > 1024 * 1024
+    result, rendered = processed(session, text)
+    assert result.metadata.strategy_used == "element"
+    assert 6000 < len(result.content) <= 8000
+    left = json.loads(shown_json(rendered))
+    assert type(left) is type(content)
+    artifact = session.artifact(result.artifact_id)
+    assert clean(artifact.read_bytes(0, artifact.info.size)) == whole(rendered, reader(artifact))
+
+
+def test_more_than_is_held_is_text(session):
+    """Beyond eight megabytes both ends of the text are shown, in bounded memory."""
+    result = TruncationProcessor(session).process(json.dumps(ROWS["rows"] * 40, indent=1), "tool")
+    assert result.metadata.strategy_used == "smart"
+    assert session.artifact(result.artifact_id).info.size > 8 * 1024 * 1024
+
+
 @pytest.mark.parametrize("content", ['{"a": 1, ' + LOG, '{"a": NaN, "b": "' + "x\\n" * 9000 + '"}'])
 def test_what_is_no_json_is_text(session, content):
     """What only begins as JSON is cut as text."""

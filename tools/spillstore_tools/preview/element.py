@@ -91,6 +91,7 @@ class _Ruler:
         self._blocks = iter((*overview.head, *overview.tail))
         self._block: Block | None = None
         self._plain: str | None = None  # the text of the block, if that is what its bytes say
+        self._known = (0, 0, 0)  # a character of that, its byte and its line, from which to count on
         self._lines: Iterator[Line] = iter(())  # those of the block that are still to come
         self._line: Line | None = None
         self._start = 0  # the character that the line begins at, or the block, if no line of it was looked at
@@ -103,14 +104,16 @@ class _Ruler:
             if block is None:
                 return Place(self._overview.size, self._overview.lines + 1)
             self._lines, self._line, self._start = block.forward(), None, self._behind
-            self._block = block
+            self._block, self._known = block, (0, block.start, block.first_line)
             self._plain = block.text if block.terminator == b"\n" and is_clean(block.raw) else None
             self._behind += block.chars if block.counted else len(block.text)
         if self._block is not None and self._plain is not None:
-            before = self._plain[: index - self._start]
-            line = self._block.first_line + before.count("\n")
-            inside = before != "" and not before.endswith("\n")
-            return Place(self._block.start + len(before.encode()), line, inside=inside)
+            at, byte, line = self._known
+            offset = index - self._start
+            between = self._plain[at:offset]
+            self._known = (offset, byte + len(between.encode()), line + between.count("\n"))
+            inside = offset > 0 and self._plain[offset - 1] != "\n"
+            return Place(self._known[1], self._known[2], inside=inside)
         while self._line is None or index >= self._start + self._line.chars:
             self._start += self._line.chars if self._line else 0
             self._line = next(self._lines)

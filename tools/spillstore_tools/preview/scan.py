@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import re
 from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 _COUNTED = 256 * 1024
 _HIDING = (b"\x1b", b"\r", b"\b", b"\0")  # where one of them is, few of many bytes may be shown
 _WIDEST = 4  # bytes of a character
+# A bracket, and behind it what JSON has there: no line of a log that begins with a bracket.
+_JSON = re.compile(
+    rb"""(?:\xef\xbb\xbf)?\s*(?:\{\s*["}]|\[\s*(?:[\[{\]"]|(?:-?\d[\d.eE+-]*|true|false|null)\s*[,\]]\s*[\[{"\d\-tfn]))"""
+)
 WINDOW_BYTES = 4 * 1024 * 1024  # of either end, however little its bytes show
 
 
@@ -196,6 +201,7 @@ class Scan:
         head_chars: code points of cleaned text to keep from the beginning, at least.
         tail_chars: likewise from the end.
         keep_bytes: keep everything up to this size.
+        keep_json: likewise of what begins as JSON does.
         terminator: what ends a line.
         observer: told of every block.
         exact: count every code point; else only up to 256 KiB, and bytes from there on, which takes a third of the time,
@@ -215,6 +221,7 @@ class Scan:
         head_chars: int,
         tail_chars: int,
         keep_bytes: int = 0,
+        keep_json: int = 0,
         terminator: bytes = b"\n",
         observer: Observer | None = None,
         exact: bool = True,
@@ -224,7 +231,8 @@ class Scan:
         self._head_room = head_chars
         self._tail_chars = tail_chars
         self._keep_bytes = keep_bytes
-        self._whole_bytes = max(keep_bytes, _WIDEST * (head_chars + tail_chars))  # of a long line
+        self._keep_json = keep_json
+        self._least_bytes = _WIDEST * (head_chars + tail_chars)  # of a long line that is kept whole
         self._terminator = terminator
         self._observer = observer
         self._buffer = bytearray()
@@ -294,6 +302,8 @@ class Scan:
     def _take(self, data: bytes, at: int) -> int:
         """Make one block, or a piece of a long line, out of what begins at ``at``; returns its length."""
         limit = at + BLOCK
+        if not self._position and _JSON.match(data, at):
+            self._keep_bytes = max(self._keep_bytes, self._keep_json)
         if self._long is None:
             cut = data.rfind(self._terminator, at, limit) + 1
             if cut > at:
@@ -362,7 +372,7 @@ class Scan:
         assert long is not None  # the callers made sure
         self._pieces.append(piece)
         self._position += len(piece)
-        whole = self._position - long.start <= self._whole_bytes
+        whole = self._position - long.start <= max(self._keep_bytes, self._least_bytes)
         if not whole:
             for each in self._pieces[:-1]:
                 long.add(each, last=False)

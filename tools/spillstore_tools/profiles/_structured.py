@@ -100,8 +100,9 @@ def _strings(text: str, value: Value, path: str, depth: int) -> Iterator[_Text]:
             yield _Text(path, value.start, value.end)
         return
     if value.kind in {"{", "["}:
-        for index, part in enumerate(value.opened(text)):
-            if part[2] - part[1] >= _LONG:
+        parts = value.opened(text)
+        for index in parts.indices():
+            if parts[index][2] - parts[index][1] >= _LONG:
                 yield from _strings(
                     text, value.part(text, index), path + _step(text, value, index), depth + 1
                 )
@@ -111,13 +112,12 @@ def _query(text: str, value: Value) -> str:
     """A query that finds something of the largest thing in it."""
     path = "$"
     for _ in range(_DEEPEST):
-        parts = value.opened(text) if value.kind in {"{", "["} else []
-        if not parts:
+        if value.kind not in {"{", "["} or not (parts := value.opened(text)):
             break
         if value.kind == "[" and len(parts) > 1:
             middle = len(parts) // 2
             return f"{path}[{middle}:{min(len(parts), middle + 10)}]"
-        largest = max(range(len(parts)), key=lambda index: parts[index][2] - parts[index][1])
+        largest = max(parts.indices(), key=lambda index: parts[index][2] - parts[index][1])
         path += _step(text, value, largest)
         value = value.part(text, largest)
     return path

@@ -11,6 +11,7 @@ import dataclasses
 import shlex
 from typing import TYPE_CHECKING
 
+from spillstore.settings import MIB
 from spillstore_tools.preview import element, smart  # noqa: F401  # both register themselves
 from spillstore_tools.preview.parts import Gap, Note, Shown, gaps_of
 from spillstore_tools.preview.scan import Scan
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
 
 LIMIT = 8000
 STRATEGY = "smart"
+_KEEP_JSON = (
+    8 * MIB
+)  # of what is cut by elements; it is held as bytes and as text, and a text in it twice more
 CONFIGURATION_DEFAULTS = {"default_strategy": STRATEGY}
 _GONE = "(dropped since, cannot be fetched) "
 _NOT_RUN = frozenset({126, 127})  # a shell's exit codes for what cannot be executed, and what is not there
@@ -89,6 +93,7 @@ class Default(Profile):
             head_chars=self._limit(source),
             tail_chars=self._limit(source),
             keep_bytes=chosen.keep_bytes,
+            keep_json=_KEEP_JSON if name == STRATEGY else 0,
             terminator=terminator,
             observer=chosen.observer(),
             exact=name != STRATEGY,
