@@ -7,6 +7,7 @@ import re
 import pytest
 from previews import spilled
 
+from spillstore_tools.configuration import load
 from spillstore_tools.preview.clean import redrawn
 from spillstore_tools.profiles import NAMES
 from spillstore_tools.profiles import profile as profile_named
@@ -66,6 +67,13 @@ def test_the_call_that_is_named_shows_all_that_was_drawn_over(session, name, bef
     assert raw_of(session, rendered.text) == drawn.removesuffix("between\n")
     assert rendered.redrawn == redrawn(drawn.encode())
     assert rendered == render(spill.artifact, profile_named(name))
+
+
+def test_the_call_where_no_range_may_be_asked_for(session):
+    """It asks for all of the output, as it was printed."""
+    configuration = load(artifacts={"enable_partial_retrieval": False})
+    result = TruncationProcessor(session, configuration=configuration).process(b"10%\r20%\nok\n", "build")
+    assert f'get_artifact(id="{result.artifact_id}", raw=true)' in result.content
 
 
 def test_the_call_of_a_very_long_line(session):

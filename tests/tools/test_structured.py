@@ -8,8 +8,10 @@ import re
 import pytest
 from previews import reader, whole
 
+from spillstore_tools.configuration import load
 from spillstore_tools.preview.clean import clean
 from spillstore_tools.profiles import profile as profile_named
+from spillstore_tools.profiles.default import CONFIGURATION_DEFAULTS
 from spillstore_tools.retrieval import get_artifact
 from spillstore_tools.stored import render
 from spillstore_tools.truncation import ContentError, TruncationProcessor
@@ -139,6 +141,16 @@ def test_more_than_is_held_is_text(session):
 def test_what_is_no_json_is_text(session, content):
     """What only begins as JSON is cut as text."""
     assert TruncationProcessor(session).process(content, "tool").metadata.strategy_used == "smart"
+
+
+def test_no_range_is_named_where_none_may_be_asked_for(session):
+    """Gaps say which lines are missing, and the notice names a call that is answered."""
+    configuration = load(defaults=CONFIGURATION_DEFAULTS, artifacts={"enable_partial_retrieval": False})
+    processor = TruncationProcessor(session, configuration=configuration)
+    content = processor.process({"stdout": LOG, "exit_code": 1}, "tool").content
+    assert "src/app.py:12: error: no such name" in content
+    assert re.search(r"\[\.\.\. \d+ lines omitted: lines \d+-\d+ \.\.\.\]", content)
+    assert not re.search(r"start_line|path=|query=", content)
 
 
 def test_many_strings(session):

@@ -343,7 +343,8 @@ def redrawn_notice(overview: Overview, facts: Facts, view: View = "combined") ->
     where = "they cannot be fetched"
     if facts.stored is not None:
         start, end = overview.drawn
-        call = quoted_call(facts, **stream, start_byte=start, end_byte=end).removesuffix(")") + ", raw=true)"
+        span = {"start_byte": start, "end_byte": end} if facts.partial else {}
+        call = quoted_call(facts, **stream, **span).removesuffix(")") + ", raw=true)"
         where = f"as it was printed: {call}"
     return f"[{what}{of_view} were drawn over by carriage returns, backspaces or erasing, and are not shown; {where}]"
 
