@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from spillstore.artifact import Artifact
     from spillstore.info import Cleaner, Stream
+    from spillstore.jsonstring import JSONString
 
 _CLEANED = 1024 * 1024  # bytes of a line that is cleaned; longer ones are searched as they are stored
 _TEXT = 2000  # bytes of a line around its match that are told
@@ -47,7 +48,7 @@ class Search:
     """One page of a search.
 
     Args:
-        artifact: sealed or not.
+        artifact: sealed or not; or a string in one.
         batches: its bytes; as ``Artifact._batches``.
         pattern: an RE2 regular expression, matched within lines.
         stream: the view.
@@ -64,7 +65,7 @@ class Search:
 
     def __init__(
         self,
-        artifact: Artifact,
+        artifact: Artifact | JSONString,
         batches: Callable[..., Iterator[Any]],
         pattern: str,
         *,

@@ -72,6 +72,7 @@ if TYPE_CHECKING:
         Stream,
         Verification,
     )
+    from spillstore.jsonstring import JSONString
     from spillstore.redaction import RedactionRules
     from spillstore.session import CreateOptions, PutOptions, Redact
     from spillstore.settings import Settings, SettingsOptions
@@ -752,6 +753,22 @@ class Artifact:
         )
         while (node := await asyncio.to_thread(next, found, None)) is not None:
             yield node
+
+    async def string(
+        self,
+        path: str,
+        *,
+        stream: Stream = "combined",
+        lines: bool | None = None,
+        start_line: int = 1,
+        seconds: float | None = 60.0,
+    ) -> JSONString:
+        """The one string that a JSONPath query finds; it is in memory then, and its methods are plain ones."""
+        return await asyncio.to_thread(
+            lambda: self._artifact.string(
+                path, stream=stream, lines=lines, start_line=start_line, seconds=seconds
+            )
+        )
 
     async def tail(
         self,

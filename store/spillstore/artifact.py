@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         Stream,
         Verification,
     )
+    from spillstore.jsonstring import JSONString
 
 MAX_BYTES = 64 * MIB
 _BLOCKS = 16  # chunks that an iterator fetches in one short transaction
@@ -528,6 +529,58 @@ class Artifact:
         """
         found = self._query(query, stream, cursor, lines, start_line, seconds).nodes()
         return found if self._quiet else self._told(found, {"stream": stream}, "query", "nodes", lambda _: 1)
+
+    def string(
+        self,
+        path: str,
+        *,
+        stream: Stream = "combined",
+        lines: bool | None = None,
+        start_line: int = 1,
+        seconds: float | None = 60.0,
+    ) -> JSONString:
+        r"""The one string that a JSONPath query finds in JSON, to be read and searched by lines of its own.
+
+        Args:
+            path: for example ``$.stdout``; it must find one node, and that a string.
+            stream: as for ``query``, and so are the others.
+            lines: whether each line is a document; None finds out.
+            start_line: where the JSON begins, if something else was printed before.
+            seconds: after which the query is given up; None for never.
+
+        Returns:
+            The string. Cost: the query, and the string in memory, twice for a moment.
+
+        Raises:
+            QueryError: no JSONPath, or it finds nothing, several nodes, or what is no string.
+            QueryLimitError, NotJSONError, RangeError, DroppedRangeError, IntegrityError: as for ``query``; a string may have
+                16 MiB.
+
+        Example:
+            >>> import tempfile
+            >>> from spillstore import Store
+            >>> with tempfile.TemporaryDirectory() as root, Store(root, free_disk_floor=0).session("s") as session:
+            ...     artifact = session.put('{"stdout": "one\\ntwo\\nthree", "exit_code": 1}')
+            ...     artifact.string("$.stdout").read_lines(2, 2)
+            b'two\n'
+        """
+        from spillstore.jsonstring import JSONString  # noqa: PLC0415  # few programs query
+
+        page = self.query(path, stream=stream, limit=2, lines=lines, start_line=start_line, seconds=seconds)
+        found = page.matches
+        if len(found) != 1:
+            what = f"{'several nodes' if found else 'nothing'}"
+            raise QueryError(
+                f"{path} finds {what}, and must find one string; for example $.stdout, or $[0].text"
+            )
+        value = found[0].value
+        if not isinstance(value, str):
+            kinds = {dict: "an object", list: "an array", bool: "true or false", type(None): "null"}
+            kind = kinds.get(type(value), "a number")
+            raise QueryError(
+                f"{found[0].path} is {kind}, and must be a string; query the path itself to see what it holds"
+            )
+        return JSONString(self.info, found[0].path, value.encode(errors="replace"))
 
     def _query(
         self,
