@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer with venv, make, and a package index. Nothing is compiled.
 #
-#   make demo    a two-minute look: sets up .venv, runs a command, reads ranges of what it printed
+#   make demo    a look in 20 seconds: sets up .venv, stores a build's log, finds the error in its middle
 #   make test    sets up the test tools, runs the tests
 #   make check   lint, types, docs, a short fault campaign, all tests; what CI runs
 #
@@ -25,7 +25,7 @@ help:
 	@echo "make clean   removes .venv and everything that was built"
 
 demo: $(VENV)/.installed
-	$(BIN)/python -m spillstore_tools.demo
+	@$(BIN)/python -m spillstore_tools.demo
 
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n $(JOBS)
@@ -62,18 +62,23 @@ $(VENV)/.made:
 	  "Name a newer one: make PYTHON=python3.13"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 	  echo "$(PYTHON) has no venv module. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Making a virtual environment in $(VENV) (a few seconds) ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@touch $@
 
-# Editable, so that only a change of the dependencies calls for another installation.
+# Editable, so that only a change of the dependencies calls for another installation. Modules are compiled when they are
+# first imported, which most of them never are.
 $(VENV)/.installed: $(VENV)/.made pyproject.toml
-	$(PIP) --editable .
+	@echo "Installing Spillstore and what it needs into $(VENV) (about ten seconds) ..."
+	@$(PIP) --no-compile --editable .
 	@touch $@
 
 $(VENV)/.installed-test: $(VENV)/.made pyproject.toml
-	$(PIP) --editable '.[test]'
+	@echo "Installing the test tools into $(VENV) (under a minute) ..."
+	@$(PIP) --editable '.[test]'
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-dev: $(VENV)/.made pyproject.toml
-	$(PIP) --editable '.[dev]'
+	@echo "Installing the development tools into $(VENV) (about a minute) ..."
+	@$(PIP) --editable '.[dev]'
 	@touch $@ $(VENV)/.installed $(VENV)/.installed-test

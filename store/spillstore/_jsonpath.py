@@ -338,9 +338,7 @@ def compiled(query: str) -> Plan:
         QueryError: it is none; says where, and what would be one.
     """
     try:
-        parsed = _Environment().compile(query)
-        translation = _Translation()
-        return Plan(query, translation.segments(parsed), translation.speaks_of_root)
+        return _planned(query)
     except JSONPathError as error:
         where = "" if error.token is None else f" at character {error.token.index + 1}"
         reason = error.args[0] if error.args else "it cannot be read"
@@ -351,6 +349,11 @@ def compiled(query: str) -> Plan:
         raise QueryError(
             f"{shown(query)} is no JSONPath: a number in it is out of every range; {_hint(query)}"
         ) from None
+
+
+def _planned(query: str) -> Plan:
+    translation = _Translation()
+    return Plan(query, translation.segments(_Environment().compile(query)), translation.speaks_of_root)
 
 
 def shown(query: str) -> str:
@@ -369,19 +372,46 @@ _HINTS = (
 )
 
 
+# What others write, and what it is here.
+_MENDS = (
+    (r"\A\s+|\s+\Z", ""),
+    (r"\A(?=[.\[])", "$"),
+    (r"\A(?!\$)", "$."),
+    (r"\.(?=\[)", ""),
+    (r"\[\]", "[*]"),
+    (r"(?<![=!<>])=(?!=)", "=="),
+    (r"(?<!&)&(?!&)|\band\b", "&&"),
+    (r"(?<!\|)\|(?!\|)|\bor\b", "||"),
+    (r"\.([A-Za-z_]\w*(?:-\w+)+)", r"['\1']"),
+)
+
+
 def _hint(query: str) -> str:
+    """What is wrong, where that is known, and a query that is right: the same one mended, if that is enough."""
     text = query.strip()
-    if text != query:
-        return f"leave out the space around it: {text[:_SHOWN]}"
-    if not text.startswith("$"):
-        begin = "$" if text[:1] in {".", "["} else "$."
-        return (
-            f"a query begins with $; for example {begin}{text[:_SHOWN]}" if text else f"for example {EXAMPLE}"
-        )
+    right = mended if (mended := _mended(query)) is not None else EXAMPLE
+    if text != query and right == text:
+        return f"leave out the space around it: {text}"
+    if text and not text.startswith("$"):
+        return f"a query begins with $; for example {right}"
     for pattern, hint in _HINTS:
         if re.search(pattern, text):
-            return f"{hint}; for example {EXAMPLE}"
-    return f"for example {EXAMPLE}"
+            return f"{hint}; for example {right}"
+    return f"for example {right}"
+
+
+def _mended(query: str) -> str | None:
+    """The query as it may have been meant, if that is one."""
+    if len(query) > _SHOWN:
+        return None
+    for pattern, mend in _MENDS:
+        query = re.sub(pattern, mend, query)
+        try:
+            _planned(query)
+        except (JSONPathError, ValueError, ArithmeticError):
+            continue
+        return query
+    return None
 
 
 class _Translation:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from spillstore.artifact import Artifact
     from spillstore.info import Cleaner, Stream
+    from spillstore.jsonstring import JSONString
 
 _CLEANED = 1024 * 1024  # bytes of a line that is cleaned; longer ones are searched as they are stored
 _TEXT = 2000  # bytes of a line around its match that are told
@@ -47,7 +48,7 @@ class Search:
     """One page of a search.
 
     Args:
-        artifact: sealed or not.
+        artifact: sealed or not; or a string in one.
         batches: its bytes; as ``Artifact._batches``.
         pattern: an RE2 regular expression, matched within lines.
         stream: the view.
@@ -59,11 +60,12 @@ class Search:
         invert: lines that do not match.
         cleaner: what a reader sees of lines; None for stored bytes.
         seconds: time after which the page ends with what it has, that for the pattern included; None for no such limit.
+        on_progress: called with the bytes that are searched and those that there are; None for nobody.
     """
 
     def __init__(
         self,
-        artifact: Artifact,
+        artifact: Artifact | JSONString,
         batches: Callable[..., Iterator[Any]],
         pattern: str,
         *,
@@ -76,6 +78,7 @@ class Search:
         invert: bool,
         cleaner: Cleaner | None,
         seconds: float | None,
+        on_progress: Callable[[int, int], object] | None,
     ) -> None:
         self._artifact = artifact
         self._stream = stream
@@ -83,6 +86,7 @@ class Search:
         self._limit = limit
         self._invert = invert
         self._cleaner = cleaner
+        self._on_progress = on_progress
         self._deadline = None if seconds is None else time.monotonic() + seconds
         self._patterns = [
             compiled(pattern, ignore_case=ignore_case, literal=literal, latin=latin)
@@ -137,6 +141,8 @@ class Search:
                 at, stopped = stop, True
                 break
             at = piece.end if self._window is None else self._window.seen
+            if self._on_progress is not None:
+                self._on_progress(at, self._size)
             if self._deadline is not None and time.monotonic() > self._deadline:
                 stopped = at < self._size
                 break

@@ -27,7 +27,9 @@ _BATCH = 16  # chunks fetched in one short statement
 _TIME_COLUMNS = {_codec.ChunkRow._fields.index("time_start"), _codec.ChunkRow._fields.index("time_end")}
 
 
-def verify(engine: Engine, record: ArtifactRow) -> Verification:
+def verify(
+    engine: Engine, record: ArtifactRow, on_progress: Callable[[int, int], object] | None = None
+) -> Verification:
     """Verify an artifact of which ``record`` was the row a moment ago.
 
     Each few chunks are read for themselves, so that nobody is held up. Meanwhile the artifact may be deleted or evicted, or
@@ -40,7 +42,7 @@ def verify(engine: Engine, record: ArtifactRow) -> Verification:
     """
     algorithm = engine.row.digest_algorithm
     try:
-        return Verifier(engine.reader, record, algorithm).run()
+        return Verifier(engine.reader, record, algorithm, on_progress).run()
     except IntegrityError:
         with engine.snapshot("verifying") as rows:
             record = engine.artifact_row(rows, record.artifact_id)
@@ -55,6 +57,7 @@ class Verifier:
         reader: Callable[[], contextlib.AbstractContextManager[Snapshot]],
         record: ArtifactRow,
         algorithm: Algorithm,
+        on_progress: Callable[[int, int], object] | None = None,
     ) -> None:
         """Prepare to verify.
 
@@ -62,10 +65,12 @@ class Verifier:
             reader: lends rows for a few chunks.
             record: the artifact's row.
             algorithm: of the session.
+            on_progress: called with the bytes that are verified and those that are kept, every few chunks.
         """
         self._reader = reader
         self._record = record
         self._algorithm = algorithm
+        self._on_progress = on_progress
         self._hole = record.parsed_hole()
         self._content = new_digest(self._algorithm)
         self._digests = new_digest(self._algorithm)
@@ -83,6 +88,8 @@ class Verifier:
             for batch in range(first, end, _BATCH):
                 for row in self._fetch(batch, min(batch + _BATCH, end)):
                     self._one(row, is_last=row.seq == last)
+                if self._on_progress is not None:
+                    self._on_progress(self._size, self._record.kept)
         if self._stray(last + 1, 2**62) is not None:
             raise IntegrityError(f"{self._record.artifact_id} holds chunks past its last one, {last}")
         self._compare_totals()

@@ -72,6 +72,7 @@ if TYPE_CHECKING:
         Stream,
         Verification,
     )
+    from spillstore.jsonstring import JSONString
     from spillstore.redaction import RedactionRules
     from spillstore.session import CreateOptions, PutOptions, Redact
     from spillstore.settings import Settings, SettingsOptions
@@ -240,11 +241,16 @@ class Store:
         keep_bytes: int | None = None,
         project: str | None = None,
         dry_run: bool = False,
+        on_progress: Callable[[int, int], object] | None = None,
     ) -> CollectReport:
         """Delete sessions that are too old or take too much; see ``spillstore.Store.collect``."""
         return await asyncio.to_thread(
             lambda: self._store.collect(
-                older_than=older_than, keep_bytes=keep_bytes, project=project, dry_run=dry_run
+                older_than=older_than,
+                keep_bytes=keep_bytes,
+                project=project,
+                dry_run=dry_run,
+                on_progress=on_progress,
             )
         )
 
@@ -467,9 +473,9 @@ class Session:
         """Eleven characters that only who can open this session can make of ``data``."""
         return await asyncio.to_thread(lambda: self._session.sign(data))
 
-    async def check(self) -> CheckReport:
+    async def check(self, *, on_progress: Callable[[int, int], object] | None = None) -> CheckReport:
         """Check everything."""
-        return await asyncio.to_thread(self._session.check)
+        return await asyncio.to_thread(lambda: self._session.check(on_progress=on_progress))
 
     async def end(self, *, cleanup: bool | None = None) -> None:
         """Record that the conversation is over and close, or delete at once."""
@@ -684,6 +690,7 @@ class Artifact:
         invert: bool = False,
         cleaner: Cleaner | None = None,
         seconds: float | None = None,
+        on_progress: Callable[[int, int], object] | None = None,
     ) -> SearchResult:
         """Lines that match a regular expression, a page at a time."""
         return await asyncio.to_thread(
@@ -698,6 +705,7 @@ class Artifact:
                 invert=invert,
                 cleaner=cleaner,
                 seconds=seconds,
+                on_progress=on_progress,
             )
         )
 
@@ -746,6 +754,22 @@ class Artifact:
         while (node := await asyncio.to_thread(next, found, None)) is not None:
             yield node
 
+    async def string(
+        self,
+        path: str,
+        *,
+        stream: Stream = "combined",
+        lines: bool | None = None,
+        start_line: int = 1,
+        seconds: float | None = 60.0,
+    ) -> JSONString:
+        """The one string that a JSONPath query finds; it is in memory then, and its methods are plain ones."""
+        return await asyncio.to_thread(
+            lambda: self._artifact.string(
+                path, stream=stream, lines=lines, start_line=start_line, seconds=seconds
+            )
+        )
+
     async def tail(
         self,
         lines: int = 50,
@@ -790,9 +814,9 @@ class Artifact:
         """A seekable binary reader."""
         return Reader(await asyncio.to_thread(lambda: self._artifact.open(stream=stream, holes=holes)))
 
-    async def verify(self) -> Verification:
+    async def verify(self, *, on_progress: Callable[[int, int], object] | None = None) -> Verification:
         """Read every chunk and recompute every digest and counter."""
-        return await asyncio.to_thread(self._artifact.verify)
+        return await asyncio.to_thread(lambda: self._artifact.verify(on_progress=on_progress))
 
     async def export(
         self,
@@ -801,10 +825,13 @@ class Artifact:
         stream: Stream = "combined",
         overwrite: bool = False,
         holes: Holes = "raise",
+        on_progress: Callable[[int, int], object] | None = None,
     ) -> Export:
         """Write the bytes to a file, atomically."""
         return await asyncio.to_thread(
-            lambda: self._artifact.export(path, stream=stream, overwrite=overwrite, holes=holes)
+            lambda: self._artifact.export(
+                path, stream=stream, overwrite=overwrite, holes=holes, on_progress=on_progress
+            )
         )
 
     async def delete(self) -> None:

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         Stream,
         Verification,
     )
+    from spillstore.jsonstring import JSONString
 
 MAX_BYTES = 64 * MIB
 _BLOCKS = 16  # chunks that an iterator fetches in one short transaction
@@ -395,6 +396,7 @@ class Artifact:
         invert: bool = False,
         cleaner: Cleaner | None = None,
         seconds: float | None = None,
+        on_progress: Callable[[int, int], object] | None = None,
     ) -> SearchResult:
         r"""Lines that match a regular expression (RE2 syntax), a page at a time, in time linear in what is read.
 
@@ -409,6 +411,7 @@ class Artifact:
             invert: lines that do not match.
             cleaner: what a reader sees of lines; None searches the bytes as they are stored.
             seconds: time after which the page ends with what it has.
+            on_progress: called, on this thread, every few chunks with the bytes that are searched and those that there are.
 
         Returns:
             The page. Lines above 16 MiB are searched in windows that overlap by 1 MiB. What a rolled artifact has
@@ -449,6 +452,7 @@ class Artifact:
             invert=invert,
             cleaner=cleaner,
             seconds=seconds,
+            on_progress=on_progress,
         ).run()
 
     @_recorded("query", query="", stream="stream")
@@ -524,6 +528,58 @@ class Artifact:
         """
         found = self._query(query, stream, cursor, lines, start_line, seconds).nodes()
         return found if self._quiet else self._told(found, {"stream": stream}, "query", "nodes", lambda _: 1)
+
+    def string(
+        self,
+        path: str,
+        *,
+        stream: Stream = "combined",
+        lines: bool | None = None,
+        start_line: int = 1,
+        seconds: float | None = 60.0,
+    ) -> JSONString:
+        r"""The one string that a JSONPath query finds in JSON, to be read and searched by lines of its own.
+
+        Args:
+            path: for example ``$.stdout``; it must find one node, and that a string.
+            stream: as for ``query``, and so are the others.
+            lines: whether each line is a document; None finds out.
+            start_line: where the JSON begins, if something else was printed before.
+            seconds: after which the query is given up; None for never.
+
+        Returns:
+            The string. Cost: the query, and the string in memory, twice for a moment.
+
+        Raises:
+            QueryError: no JSONPath, or it finds nothing, several nodes, or what is no string.
+            QueryLimitError, NotJSONError, RangeError, DroppedRangeError, IntegrityError: as for ``query``; a string may have
+                16 MiB.
+
+        Example:
+            >>> import tempfile
+            >>> from spillstore import Store
+            >>> with tempfile.TemporaryDirectory() as root, Store(root, free_disk_floor=0).session("s") as session:
+            ...     artifact = session.put('{"stdout": "one\\ntwo\\nthree", "exit_code": 1}')
+            ...     artifact.string("$.stdout").read_lines(2, 2)
+            b'two\n'
+        """
+        from spillstore.jsonstring import JSONString  # noqa: PLC0415  # few programs query
+
+        page = self.query(path, stream=stream, limit=2, lines=lines, start_line=start_line, seconds=seconds)
+        found = page.matches
+        if len(found) != 1:
+            what = f"{'several nodes' if found else 'nothing'}"
+            raise QueryError(
+                f"{path} finds {what}, and must find one string; for example $.stdout, or $[0].text"
+            )
+        value = found[0].value
+        if not isinstance(value, str):
+            kinds = {dict: "an object", list: "an array", bool: "true or false", type(None): "null"}
+            kind = kinds.get(type(value), "a number")
+            raise QueryError(
+                f"{found[0].path} is {kind}, and must be a string; query the path itself to see what it holds"
+            )
+        return JSONString(self.info, found[0].path, value.encode(errors="replace"))
 
     def _query(
         self,
@@ -784,11 +840,14 @@ class Artifact:
 
     # --- the whole --------------------------------------------------------------------------------------
 
-    def verify(self) -> Verification:
+    def verify(self, *, on_progress: Callable[[int, int], object] | None = None) -> Verification:
         """Read every chunk and recompute every digest and counter. Cost: decoding all of it, in flat memory.
 
         Somebody may write it, drop its middle or delete it meanwhile: what looks like damage is read again in one snapshot,
         and told if it is still there.
+
+        Args:
+            on_progress: called, on this thread, every few chunks with the bytes that are verified and those that there are.
 
         Raises:
             ArtifactNotFoundError: it was deleted.
@@ -797,7 +856,7 @@ class Artifact:
         with self._engine.snapshot("verifying") as rows:
             record = self._record(rows)
         try:
-            return verify(self._engine, record)
+            return verify(self._engine, record, on_progress)
         except IntegrityError as error:
             self._damaged(error)
             raise
@@ -810,6 +869,7 @@ class Artifact:
         stream: Stream = "combined",
         overwrite: bool = False,
         holes: Holes = "raise",
+        on_progress: Callable[[int, int], object] | None = None,
     ) -> Export:
         """Write the bytes to a file, atomically, with mode 0600: it appears whole or not at all.
 
@@ -818,6 +878,7 @@ class Artifact:
             stream: ``combined``, ``stdout`` or ``stderr``.
             overwrite: replace a file that is there.
             holes: ``raise`` or ``skip`` what a rolled artifact has dropped.
+            on_progress: called, on this thread, every few chunks with the bytes that are written and those that there are.
 
         Returns:
             How much was written, and how much the file lacks.
@@ -842,6 +903,8 @@ class Artifact:
                     for block in self._chunks(0, size, stream, holes):
                         file.write(block)
                         written += len(block)
+                        if on_progress is not None:
+                            on_progress(written, size)
                     file.flush()
                     os.fsync(file.fileno())
                 if overwrite:

@@ -103,6 +103,28 @@ class CreateOptions(MetaOptions, total=False):
     tap: Tap | None
 
 
+class _Progress:
+    """How far all artifacts are, of how far the one is that is looked at."""
+
+    def __init__(self, told: Callable[[int, int], object] | None, session: Session) -> None:
+        self._told = told
+        self._total = 0
+        if told is not None:
+            with session._engine.reader() as rows:  # noqa: SLF001  # this is a part of it
+                self._total = rows.kept_size()
+        self._before = self._behind = 0
+
+    def of(self, kept: int) -> Callable[[int, int], None]:
+        """The next artifact, of so many bytes."""
+        self._before, self._behind = self._behind, self._behind + kept
+        return self._tell
+
+    def _tell(self, done: int, _: int) -> None:
+        if self._told is not None:
+            so_far = self._before + done
+            self._told(so_far, max(so_far, self._total))
+
+
 class Session:
     r"""All artifacts of one conversation. Made by ``Store.session``; safe from any thread; a context manager.
 
@@ -794,11 +816,14 @@ class Session:
 
     # --- life and death ---------------------------------------------------------------------------------
 
-    def check(self) -> CheckReport:
+    def check(self, *, on_progress: Callable[[int, int], object] | None = None) -> CheckReport:
         """Check everything: the storage engine's own structure, every row's digest, every chunk, and that nothing is left over.
 
         Cost: reading and decoding the whole session, in flat memory. Others may go on writing, deleting and evicting: what
         goes meanwhile is not counted, and nothing is called damaged that was not there any more or had changed.
+
+        Args:
+            on_progress: called, on this thread, every few chunks with the bytes that are checked and those that there are.
 
         Raises:
             IntegrityError: lists what is wrong.
@@ -807,6 +832,7 @@ class Session:
         self._check_open()
         problems = self._structure_problems()
         artifacts = chunks = size = 0
+        progress = _Progress(on_progress, self)
         cursor: str | None = None
         while True:
             try:
@@ -818,7 +844,7 @@ class Session:
             # One that is open grows while it is read; its chunks are checked when it has ended.
             for record in (record for record in records if record.state != "open"):
                 try:
-                    found = verify(self._engine, record)
+                    found = verify(self._engine, record, progress.of(record.kept))
                 except ArtifactNotFoundError:
                     artifacts -= 1  # deleted meanwhile
                 except IntegrityError as error:

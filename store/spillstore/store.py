@@ -417,6 +417,7 @@ class Store:
         keep_bytes: int | None = None,
         project: str | None = None,
         dry_run: bool = False,
+        on_progress: Callable[[int, int], object] | None = None,
     ) -> CollectReport:
         """Delete sessions that nobody alive holds: those that are too old, and the oldest while all take too much.
 
@@ -428,6 +429,7 @@ class Store:
             keep_bytes: what the files of these sessions may take together; None for any size.
             project: look at this project's sessions alone; None for all.
             dry_run: only say what would go.
+            on_progress: called, on this thread, after each session with how many are done and how many shall go.
 
         Returns:
             What went and what stays, each with why. Cost: a few system calls for each session, and what deleting takes.
@@ -450,10 +452,17 @@ class Store:
             if value is not None and (type(value) not in {int, float} or math.isnan(value)):
                 raise InvalidSettingError(f"{name} must be a number, not {value!r}")
         now = self._clock.time()
-        return self._collect(now, now - age, keep_bytes, project, dry_run=dry_run)
+        return self._collect(now, now - age, keep_bytes, project, dry_run=dry_run, on_progress=on_progress)
 
     def _collect(
-        self, now: float, used_before: float, keep_bytes: int | None, project: str | None, *, dry_run: bool
+        self,
+        now: float,
+        used_before: float,
+        keep_bytes: int | None,
+        project: str | None,
+        *,
+        dry_run: bool,
+        on_progress: Callable[[int, int], object] | None = None,
     ) -> CollectReport:
         """See ``collect``; ``used_before`` is the time before which a session was used that is too old."""
         began = self._clock.monotonic()
@@ -462,7 +471,9 @@ class Store:
         chosen, spared = _retention.plan(found, used_before=used_before, keep_bytes=keep_bytes)
         took = self._clock.monotonic() - began
         deleted: list[Fate] = []
-        for fate in chosen:
+        for number, fate in enumerate(chosen):
+            if on_progress is not None and number:
+                on_progress(number, len(chosen))
             info = fate.session
             takes = self._backend.size_of(SessionRef(info.id, info.project))
             if dry_run:
@@ -481,6 +492,8 @@ class Store:
                 gone.free()
                 freed += takes - gone.size()
                 deleted.append(fate)
+        if on_progress is not None and chosen:
+            on_progress(len(chosen), len(chosen))
         left = sum(fate.session.disk_size for fate in spared)
         if project is None and not dry_run:
             self._backend.remember_size(left, took)

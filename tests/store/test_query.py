@@ -15,6 +15,7 @@ from jsonpath_rfc9535 import JSONPathEnvironment
 from support import NO_FLOORS, examples
 
 from spillstore import Store, _query
+from spillstore._jsonpath import EXAMPLE
 from spillstore.exceptions import (
     DroppedRangeError,
     NotJSONError,
@@ -462,6 +463,32 @@ def test_what_is_no_query(session, query, words):
     with pytest.raises(QueryError, match=words) as raised:
         session.put("{}").query(query)
     assert len(str(raised.value)) < 1000
+
+
+@pytest.mark.parametrize(
+    ("query", "right"),
+    [
+        (".[777]", "$[777]"),
+        ("[0]", "$[0]"),
+        ("users", "$.users"),
+        (".users[].name", "$.users[*].name"),
+        ("users.[0]", "$.users[0]"),
+        ("$.a[?@.x = 1]", "$.a[?@.x == 1]"),
+        ("$.a[?@.x == 1 and @.y == 2]", "$.a[?@.x == 1 && @.y == 2]"),
+        ("$.a-b.c", "$['a-b'].c"),
+        ("$.a[", EXAMPLE),
+        ("a b", EXAMPLE),
+        ("", EXAMPLE),
+        ("x" * 5000 + "[", EXAMPLE),
+    ],
+)
+def test_the_example_of_a_message_is_a_query(session, query, right):
+    """It is the same one mended, where that is enough, and can be run in any case."""
+    artifact = session.put("{}")
+    with pytest.raises(QueryError) as raised:
+        artifact.query(query)
+    assert str(raised.value).endswith(f"for example {right}")
+    assert artifact.query(right).total == 0
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_a_table_tells_what_happened(cli, put):
     name = put(TEXT, tool_call_id="call_1")
     header, seal, create = cli("audit").text.splitlines()
     assert ["at", "kind", "actor", "call", "artifact", "detail"] == header.split()
-    assert seal.split()[2:6] == ["seal", "library", "call_1", name]
+    assert seal.split()[3:7] == ["seal", "library", "call_1", name]
     assert create.endswith("source")
 
 

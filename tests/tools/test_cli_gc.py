@@ -34,7 +34,7 @@ def test_old_sessions_go(cli, fill, store):
     assert answer.code == 0
     header, row, summary = answer.text.splitlines()
     assert header.split() == ["session", "project", "size", "last", "used", "why"]
-    assert re.fullmatch(r"old +web +\d+ KiB +\d{4}-.* UTC +too old", row)
+    assert re.fullmatch(r"old +web +\d+ KiB +\d{4}-.* [+-]\d{4} +too old", row)
     assert re.fullmatch(
         r"Removed 1 session \(\d+ KiB freed\); 1 session \(\d+(\.\d)? KiB\) stays: 1 young enough", summary
     )

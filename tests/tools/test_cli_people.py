@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import fcntl
+import os
 import re
+import signal
 import struct
 import subprocess
 import sys
@@ -15,6 +18,7 @@ from test_cli_terminal import Terminal
 
 from spillstore_tools.cli import _progress
 from spillstore_tools.cli._output import local
+from spillstore_tools.describe import utc
 
 
 def wide(terminal, columns):
@@ -40,6 +44,44 @@ def test_a_list_is_as_wide_as_the_terminal(root, put, columns):
     assert ("stored" in lines[0]) is (columns == 200)
 
 
+@pytest.mark.parametrize("columns", [50, 80, 100, 200])
+@pytest.mark.parametrize(
+    "arguments",
+    [("stats",), ("audit",), ("list", "--box"), ("gc", "--dry-run", "--older-than", "0"), ("sessions",)],
+)
+def test_tables_are_no_wider_than_the_terminal(root, cli, put, columns, arguments):
+    """No row wraps, and no frame falls apart; with room enough nothing is left out."""
+    put(
+        "x" * 5000,
+        source="a-tool-with-a-name",
+        command="make " + "very " * 20,
+        content_type="application/json",
+    )
+    cli("search", "x", "--json")
+    with Terminal(root, *arguments, COLUMNS=str(columns), NO_COLOR="1") as terminal:
+        lines = terminal.read().decode().splitlines()
+        assert terminal.end() == 0
+    drawn = [line for line in lines if not line.startswith(("Total", "Would", "1 session"))]
+    assert [line for line in drawn if len(line) > columns] == []
+    whole = [line for line in cli(*arguments).text.splitlines() if "│" in line or "  " in line]
+    if columns == 200 and arguments[0] != "audit":  # in which there is more by now
+        assert [line for line in drawn if "│" in line or "  " in line] == whole
+    if "--box" in arguments:
+        assert {len(line) for line in drawn} == {len(drawn[0])}
+
+
+def test_an_audit_log_that_is_followed_is_no_wider_than_the_terminal(root, put):
+    """Though nobody knows what will come."""
+    put("x", command="make " + "very " * 20)
+    with Terminal(root, "audit", "--follow", "--since", "1h", COLUMNS="60", NO_COLOR="1") as terminal:
+        terminal.read(b"create")
+        terminal.read(b"\r\n")
+        os.kill(terminal.process.pid, signal.SIGTERM)
+        lines = terminal.read().decode().splitlines()
+        terminal.end()
+    assert [line for line in lines if len(line) > 60] == []
+
+
 def test_states_have_colours(root, put, store):
     """What is incomplete, interrupted or failed stands out; NO_COLOR says otherwise."""
     with store.session("default") as session:
@@ -48,6 +90,20 @@ def test_states_have_colours(root, put, store):
         seen = terminal.read()
     assert b"\x1b[33minterrupted\x1b[0m" in seen
     with Terminal(root, "list", COLUMNS="200", NO_COLOR="1") as terminal:
+        assert b"\x1b" not in terminal.read()
+
+
+def test_differences_have_colours(root, put):
+    """What is new is green, what is gone red, as in git; a pipe gets none."""
+    put("old\n")
+    put("fresh\n")
+    with Terminal(root, "diff", "@1", "@2") as terminal:
+        seen = terminal.read()
+    assert b"\x1b[32m+1:fresh\x1b[0m\n" in seen
+    assert b"\x1b[31m-1:old\x1b[0m\n" in seen
+    with Terminal(root, "info") as terminal:
+        assert b"\x1b[1mSize:\x1b[0m 6 bytes" in terminal.read()
+    with Terminal(root, "diff", "@1", "@2", NO_COLOR="1") as terminal:
         assert b"\x1b" not in terminal.read()
 
 
@@ -60,15 +116,72 @@ def test_a_total_is_of_all(cli, put):
     assert (total["artifacts"], total["size"], total["shown"], total["more"]) == (5, 500, 2, True)
 
 
-def test_times_are_those_of_the_wall(monkeypatch):
-    """With their distance from UTC."""
-    monkeypatch.setenv("TZ", "Asia/Kolkata")
-    time.tzset()
-    try:
-        assert local(1_699_280_567.5) == "2023-11-06 19:52:47 +0530"
-    finally:
-        monkeypatch.delenv("TZ")
+@pytest.fixture
+def kolkata(monkeypatch):
+    """A clock on the wall that is five hours and a half before UTC."""
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "Asia/Kolkata")
         time.tzset()
+        yield
+    time.tzset()
+
+
+def test_times_are_those_of_the_wall(kolkata):
+    """With their distance from UTC."""
+    assert local(1_699_280_567.5) == "2023-11-06 19:52:47 +0530"
+    assert local(1_699_280_567.5, fraction=True) == "2023-11-06 19:52:47.500 +0530"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("list",),
+        ("info",),
+        ("sessions",),
+        ("audit",),
+        ("diff", "@1", "@1"),
+        ("gc", "--dry-run", "--older-than", "0"),
+    ],
+)
+def test_all_commands_show_the_same_times(cli, put, kolkata, arguments):
+    """Those of the wall; JSON has seconds since 1970."""
+    put("x", command="true")
+    answer = cli(*arguments)
+    told = answer.text + answer.err
+    assert "+0530" in told
+    assert "UTC" not in told
+
+
+@pytest.mark.parametrize("command", ["list", "audit"])
+def test_times_that_are_given_are_those_that_are_shown(cli, put, kolkata, command):
+    """Without a distance from UTC they are by the clock here; with one they are what they say."""
+    artifact_id = put("x")
+    now = time.time()
+    here, there = local(now - 60)[:19], f"{dt.datetime.fromtimestamp(now - 60, dt.UTC):%Y-%m-%d %H:%M:%S}"
+
+    def found(*options):
+        return artifact_id in cli(command, *options).text
+
+    assert found("--since", here)
+    assert not found("--until", here)
+    assert found("--since", f"{there}Z")
+    assert not found("--until", f"{there}Z")
+    assert not found("--since", local(now + 60)[:19])
+    assert found("--until", local(now + 60))  # as it is shown
+    assert not found("--since", utc(now + 60))
+    assert found("--since", utc(now - 60))
+    assert found("--since", there)  # which was five hours and a half ago here
+
+
+def test_an_age_from_a_time(cli, put, kolkata):
+    """As in the other options."""
+    put("x")
+    shown = {}
+    for moved in (-60, 60):
+        when = local(time.time() + moved)[:19]
+        shown[moved] = cli("gc", "--dry-run", "--older-than", when).text
+    assert "Would remove 0 sessions" in shown[-60]
+    assert "Would remove 1 session" in shown[60]
 
 
 # --- search -----------------------------------------------------------------------------------------------
@@ -129,6 +242,62 @@ def test_progress_is_drawn_and_taken_away():
     assert done.stderr.endswith(b"\r\x1b[K")
 
 
+FAR = """
+import sys, threading
+from spillstore_tools.cli import _invoke, _progress, diff
+
+class Terminal:
+    def __init__(self, inner):
+        self.inner = inner
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+    def isatty(self):
+        return True
+    def write(self, text):
+        if " %," in text:
+            drawn.set()
+        return self.inner.write(text)
+
+drawn = threading.Event()
+sys.stderr = Terminal(sys.stderr)
+_progress.AFTER = _progress._EVERY = 0.001
+diff._SLICE = 0
+told = _progress.Progress.__call__
+def tell(self, done, total):
+    told(self, done, total)
+    assert drawn.wait(30), (done, total)
+_progress.Progress.__call__ = tell
+sys.exit(_invoke(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "work"),
+    [
+        (("verify",), "checking session default"),
+        (("verify", "@last"), "verifying 2 MiB"),
+        (("export", "copy"), "exporting 2 MiB"),
+        (("search", "--all", "nothing"), "searching 2 MiB of art_"),
+        (("diff", "@1", "@2"), "comparing 4 MiB"),
+        (("put", "file"), "storing "),
+        (("gc", "--older-than", "0"), "deleting old sessions"),
+    ],
+)
+def test_progress_in_per_cent(root, put, tmp_path, arguments, work):
+    """Where it is known how much there is; no more than there is, and something before the end."""
+    for letter in (b"a", b"b"):
+        put(letter * 63 + b"\n" + b"%d\n" % os.getpid() + (letter * 63 + b"\n") * 32766)
+    (tmp_path / "file").write_bytes(b"x" * 3 * 1024 * 1024)
+    done = subprocess.run(
+        [sys.executable, "-c", FAR, *arguments], capture_output=True, check=False, timeout=60, cwd=tmp_path
+    )
+    assert done.returncode in {0, 1}, done.stderr
+    drawn = re.findall(r"spillstore: ([^\r]*?), (\d+) %, [0-9.]+ s", done.stderr.decode())
+    assert drawn
+    assert all(what.startswith(work) for what, _ in drawn)
+    assert max(int(percent) for _, percent in drawn) <= 100
+
+
 def test_no_progress_elsewhere(capsys, monkeypatch):
     """A file of stderr holds none of it."""
     monkeypatch.setattr(_progress, "AFTER", 0.0)
@@ -160,6 +329,33 @@ def test_files_complete_behind_run(program):
     """Other words, and paths of programs, are the shell's to complete."""
     assert completed(program, "run", "--", "make", "-C", "ma") == ["file,ma"]
     assert completed(program, "run", "--", "./sc") == ["file,./sc"]
+
+
+def test_values_of_options_complete(program, store):
+    """Profiles, sessions, tools, folders, and what an option takes besides."""
+    for name in ("chat-1", "chat-2", "default"):
+        with store.session(name) as session:
+            session.put("x", source=f"tool-{name}")
+    for command in (["run"], ["put"], ["mcp"], ["mcp-proxy"]):
+        assert completed(program, *command, "--profile", "o") == ["plain,opencode", "plain,omni"]
+    assert sorted(completed(program, "list", "--session", "chat")) == ["plain,chat-1", "plain,chat-2"]
+    assert completed(program, "list", "--session", "chat-2", "--source", "t") == ["plain,tool-chat-2"]
+    assert completed(program, "run", "--source", "tool") == ["plain,tool-default"]
+    assert completed(program, "info", "--root", "/et") == ["dir,/et"]
+    assert completed(program, "list", "--state", "s") == ["plain,sealed"]
+
+
+@pytest.mark.parametrize("option", ["--session", "--source"])
+def test_values_of_options_without_a_store(program, option):
+    """There are none, and nothing is printed that a shell would show."""
+    assert completed(program, "list", option, "x") == []
+
+
+def test_ids_complete_where_there_may_be_several(program, put):
+    """Of ``rm`` and ``diff`` as of the commands that take one."""
+    artifact_id = put("x")
+    for command in ("info", "rm", "diff"):
+        assert f"plain,{artifact_id}" in completed(program, command, "@last", "art_")
 
 
 # --- suggestions ------------------------------------------------------------------------------------------

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
+import subprocess
+import sys
 
 USERS = b'{"users": [{"name": "Ann", "age": 31}, {"name": "B\\u00f6", "age": 7}]}'
 
@@ -14,6 +18,16 @@ def test_a_value_a_line(cli, put):
     assert cli("query", "@last", "$..name").text == '"Ann"\n"Bö"\n'
     nothing = cli("query", "@last", "$.none")
     assert (nothing.code, nothing.out, nothing.err) == (1, b"", "")
+
+
+def test_the_examples_of_the_help_work(program, cli, root):
+    """Typed one after the other, as they stand there."""
+    text = cli("query", "--help").text
+    examples = re.search(r"Example:\n((?:    .*\n)+)", text)[1]
+    shell = examples.replace("spillstore", shlex.join([sys.executable, "-m", "spillstore_tools.cli"]))
+    done = subprocess.run(["bash", "-ec", shell], capture_output=True, check=False, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[2:] == ['"Ann"', "$['users'][0]['name']\t\"Ann\""]
 
 
 def test_paths_and_limit(cli, put):

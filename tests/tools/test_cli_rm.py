@@ -28,6 +28,32 @@ def test_json(cli, put):
     assert 0 < found["freed"] < 1000
 
 
+def test_several(cli, put):
+    """All of them go, each once; as JSON they are a list."""
+    ids = [put(b"%d" % number) for number in range(5)]
+    answer = cli("rm", ids[0], ids[1], ids[0])
+    assert answer.text.splitlines() == [f"Removed {each} (10 bytes freed)" for each in ids[:2]]
+    assert [each["id"] for each in cli("rm", "@last", "@last~1", "--json").json] == [ids[4], ids[3]]
+    assert cli("list", "--json").json["total"]["artifacts"] == 1
+
+
+def test_one_of_several_that_is_not_there(cli, put):
+    """Then none is deleted."""
+    put(b"x")
+    answer = cli("rm", "@last", "art_1_0")
+    assert (answer.code, answer.text) == (125, "")
+    assert cli("cat", "@last").out == b"x"
+
+
+def test_one_of_several_that_cannot_be_deleted(cli, put, store):
+    """Those before it are gone, which is told."""
+    gone = put(b"x")
+    with store.session("default") as session, session.create() as writer:
+        answer = cli("rm", gone, writer.id)
+        assert (answer.code, answer.text[: len(gone) + 8]) == (125, f"Removed {gone}")
+        assert cli("rm", writer.id, "--json").text == ""
+
+
 def test_artifact_that_is_being_written(cli, store):
     """What is still being written is refused."""
     with store.session("default") as session, session.create() as writer:

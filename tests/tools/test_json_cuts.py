@@ -13,8 +13,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from spillstore_tools.preview import _json
 from spillstore_tools.preview._cuts import Detail, NotStructured, TextCut, apply_cuts, counted, largest
-from spillstore_tools.preview._json import cut_json
+from spillstore_tools.preview._json import cut_json, parsed
 
 ROOM_FOR_A_MARKER = 40
 MARKER = re.compile(r"\.\.\. (\d+) (item|items|key|keys) omitted \.\.\.")
@@ -337,6 +338,73 @@ def test_a_megabyte_takes_a_moment():
     begun = time.perf_counter()
     assert len(shown(text, 2000)) <= 2000
     assert time.perf_counter() - begun < 2
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"id": 123_456, "name": "row", "tags": ["a", "b"], "at": {"line": 12, "file": "src/a.py"}},
+        [1, 2],
+        1234,
+    ],
+)
+def test_small_rows_are_not_taken_apart_one_by_one(row, indent):
+    """However much may be kept, a row takes a few calls of Python, whatever is in it."""
+    number = 100_000 // len(json.dumps(row))
+    text = json.dumps([row] * number, indent=indent)
+    root = parsed(text)
+    calls = 0
+
+    def count(_frame, event, _argument):
+        nonlocal calls
+        calls += event == "call"
+
+    sys.setprofile(count)
+    try:
+        cuts = cut_json(text, 7000, first=1_000_000, last=1_000_000, max_depth=64, root=root)
+    finally:
+        sys.setprofile(None)
+    assert cuts == cut_json(text, 7000, first=1_000_000, last=1_000_000, max_depth=64)
+    assert calls < 3 * number + 5000
+
+
+@given(values | st.lists(st.integers(0, 99), min_size=200, max_size=900), formats, st.integers(0, 200))
+def test_a_large_text_is_cut_as_a_small_one(content, layout, limit):
+    """Though no values are made of it, and of very many parts only those at both ends are known."""
+    text = json.dumps(content, **layout)
+    cuts = cut_json(text, limit)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_json, "_LARGE", 0)
+        patch.setattr(_json, "_ENDS", 60)
+        assert cut_json(text, limit) == cuts
+
+
+@pytest.mark.parametrize("ends", [3, 7, 50])
+@pytest.mark.parametrize("number", [1, 11, 12, 13, 28, 29, 400, 1000])
+@pytest.mark.parametrize("members", [False, True])
+def test_no_more_is_shown_than_is_known(monkeypatch, ends, number, members):
+    """Of very many parts as many as are known at either end are shown at most, and the count is that of the others."""
+    content = {f"k{n}": n for n in range(number)} if members else list(range(number))
+    text = json.dumps(content)
+    monkeypatch.setattr(_json, "_LARGE", 0)
+    monkeypatch.setattr(_json, "_ENDS", ends)
+    cuts = cut_json(text, len(text) - 1, first=1000, last=1000)
+    result = json.loads(apply_cuts(text, cuts))
+    assert restored(apply_cuts(text, cuts), text, cuts) == text
+    if number > 1:
+        left = [part for part in result if "..." not in str(part)]
+        assert len(left) + sum(cut.elements for cut in cuts) == number
+
+
+@pytest.mark.parametrize(
+    "text", ["[1, 2", '{"a": }', '[{"a": [1}]', "[1] [2]", '["\n"]', "[[", '["a', "]", "[NaN]"]
+)
+def test_what_is_no_json_is_not_structured_however_large(monkeypatch, text):
+    """The same answer where no values are made."""
+    monkeypatch.setattr(_json, "_LARGE", 0)
+    with pytest.raises(NotStructured):
+        cut_json(text, 1000)
 
 
 def test_a_level_leaves_less_of_everything():

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from previews import spilled
 
+from spillstore_tools.configuration import load
+from spillstore_tools.preview.clean import redrawn
 from spillstore_tools.profiles import NAMES
 from spillstore_tools.profiles import profile as profile_named
+from spillstore_tools.retrieval import get_artifact
 from spillstore_tools.spill import Spill
 from spillstore_tools.stored import is_cr_text, render, terminator_of
 from spillstore_tools.truncation import TruncationProcessor
@@ -46,6 +51,47 @@ def test_one_and_more(session, printed, words):
     """What is drawn over is counted in words."""
     _, rendered = spilled(session, "omni", [(printed, "stdout")], is_command=True, exit_code=0)
     assert f"[{words} drawn over" in rendered.text
+
+
+def raw_of(session, text):
+    """What the call that a text names brings, and all the calls that its answers name in turn."""
+    names = re.search(r'get_artifact\(id="(\w+)", start_byte=(\d+), end_byte=(\d+), raw=true\)', text)
+    assert names is not None, text
+    answer = get_artifact(session, id=names[1], start_byte=names[2], end_byte=names[3], raw=True)
+    shown = answer.content
+    while answer.cursor:
+        answer = get_artifact(session, id=names[1], cursor=answer.cursor, max_chars=100_000)
+        shown += answer.content
+    return shown
+
+
+@pytest.mark.parametrize("before", [0, 5, 30_000])
+@pytest.mark.parametrize("lines", [1, 3, 2_000])
+@pytest.mark.parametrize("name", ["default", "acode", "omni"])
+def test_the_call_that_is_named_shows_all_that_was_drawn_over(session, name, before, lines):
+    """From the first such line to the last, and nothing around them, wherever they stand and however long they are."""
+    drawn = ("".join(f"record {number}\r" for number in range(30)) + "end\nbetween\n") * lines
+    printed = "head\n" * before + drawn + "tail\n" * before
+    spill, rendered = spilled(session, name, [(printed.encode(), "stdout")], is_command=True, exit_code=0)
+    assert raw_of(session, rendered.text) == drawn.removesuffix("between\n")
+    assert rendered.redrawn == redrawn(drawn.encode())
+    assert rendered == render(spill.artifact, profile_named(name))
+
+
+def test_the_call_where_no_range_may_be_asked_for(session):
+    """It asks for all of the output, as it was printed."""
+    configuration = load(artifacts={"enable_partial_retrieval": False})
+    result = TruncationProcessor(session, configuration=configuration).process(b"10%\r20%\nok\n", "build")
+    assert f'get_artifact(id="{result.artifact_id}", raw=true)' in result.content
+
+
+def test_the_call_of_a_very_long_line(session):
+    """A line of megabytes that is drawn again and again, with lines around it."""
+    line = "".join(f"{number:8}%\r" for number in range(400_000)) + "\n"
+    _, rendered = spilled(
+        session, "default", [(f"head\n{line}tail\n".encode(), "stdout")], is_command=True, exit_code=0
+    )
+    assert raw_of(session, rendered.text) == line
 
 
 @pytest.mark.parametrize("name", SHOWING)

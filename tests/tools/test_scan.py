@@ -235,3 +235,26 @@ def test_nothing():
         True,
         "",
     )
+
+
+@pytest.mark.parametrize(
+    ("begin", "kept"),
+    [
+        ('{"a": 1', True),
+        ("[1, 2", True),
+        ('\ufeff\n [ {"a"', True),
+        ("{}", True),
+        ("[[1", True),
+        ("[INFO] started", False),
+        ("[2026-11-20 10:00:00] started", False),
+        ("[1] started", False),
+        ("{name} started", False),
+        ("text", False),
+    ],
+)
+def test_what_begins_as_json_is_kept_longer(begin, kept):
+    """Up to a size of its own; a log whose lines begin with a bracket is none."""
+    scan = Scan(head_chars=100, tail_chars=100, keep_bytes=1000, keep_json=1_000_000)
+    for piece in (begin.encode(), b" x" * 200_000, b"\n"):
+        scan.feed(piece)
+    assert scan.finish().complete == kept

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from previews import reader, whole
 
+from spillstore_tools.configuration import load
 from spillstore_tools.preview.clean import clean
 from spillstore_tools.profiles import profile as profile_named
+from spillstore_tools.profiles.default import CONFIGURATION_DEFAULTS
 from spillstore_tools.retrieval import get_artifact
 from spillstore_tools.stored import render
 from spillstore_tools.truncation import ContentError, TruncationProcessor
@@ -41,6 +44,17 @@ def processed(session, content):
     return result, rendered
 
 
+def fetched(session, artifact_id, path, first, last):
+    """What a call that a marker names brings, with all the calls that its answers name in turn."""
+    answer = get_artifact(session, id=artifact_id, path=path, start_line=first, end_line=last)
+    text = answer.content
+    while answer.cursor:
+        assert f'path="{path}", cursor="{answer.cursor}"' in answer.text
+        answer = get_artifact(session, id=artifact_id, path=path, cursor=answer.cursor, max_chars=100_000)
+        text += answer.content
+    return text
+
+
 @pytest.mark.parametrize(
     ("content", "paths"),
     [
@@ -65,9 +79,17 @@ def test_texts_in_json(session, content, paths):
     artifact = session.artifact(result.artifact_id)
     stored = artifact.read_bytes(0, artifact.info.size)
     assert clean(stored) == whole(rendered, reader(artifact))
-    assert f'query="{paths[0]}"' in result.content
-    answer = get_artifact(session, id=artifact.id, query=paths[0])
-    assert "compiling part 0" in answer.text
+    assert f'path="{paths[0]}", start_line=1, end_line=100' in result.content
+    answer = get_artifact(session, id=artifact.id, path=paths[0], start_line=1, end_line=100)
+    assert answer.content == "".join(LOG.splitlines(keepends=True)[:100])
+    for path in paths:
+        gaps = re.findall(
+            rf'path="{re.escape(path)}", start_line=(\d+), end_line=(\d+) \.\.\.\]', result.content
+        )
+        assert gaps
+        for first, last in gaps:
+            wanted = "".join(LOG.splitlines(keepends=True)[int(first) - 1 : int(last)])
+            assert fetched(session, artifact.id, path, int(first), int(last)) == wanted
 
 
 @pytest.mark.parametrize(
@@ -84,10 +106,51 @@ def test_elements_fill_the_limit(session, content):
     assert not answer.is_error
 
 
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"rows": ROWS["rows"] * 8, "total": 40_000},
+        {"first": ROWS["rows"] * 4, "second": {"third": ROWS["rows"] * 4}, "last": True},
+        list(range(300_000)),
+        {f"key {number}": "v\u00e9" * 30 for number in range(20_000)},
+        {"stdout": LOG * 6, "exit_code": 1},
+    ],
+)
+def test_megabytes_are_cut_by_elements(session, content, indent):
+    """What is left of more than a megabyte is JSON as well, fills the limit, and says what is missing."""
+    text = json.dumps(content, indent=indent, ensure_ascii=False)
+    assert len(text) > 1024 * 1024
+    result, rendered = processed(session, text)
+    assert result.metadata.strategy_used == "element"
+    assert 6000 < len(result.content) <= 8000
+    left = json.loads(shown_json(rendered))
+    assert type(left) is type(content)
+    artifact = session.artifact(result.artifact_id)
+    assert clean(artifact.read_bytes(0, artifact.info.size)) == whole(rendered, reader(artifact))
+
+
+def test_more_than_is_held_is_text(session):
+    """Beyond eight megabytes both ends of the text are shown, in bounded memory."""
+    result = TruncationProcessor(session).process(json.dumps(ROWS["rows"] * 40, indent=1), "tool")
+    assert result.metadata.strategy_used == "smart"
+    assert session.artifact(result.artifact_id).info.size > 8 * 1024 * 1024
+
+
 @pytest.mark.parametrize("content", ['{"a": 1, ' + LOG, '{"a": NaN, "b": "' + "x\\n" * 9000 + '"}'])
 def test_what_is_no_json_is_text(session, content):
     """What only begins as JSON is cut as text."""
     assert TruncationProcessor(session).process(content, "tool").metadata.strategy_used == "smart"
+
+
+def test_no_range_is_named_where_none_may_be_asked_for(session):
+    """Gaps say which lines are missing, and the notice names a call that is answered."""
+    configuration = load(defaults=CONFIGURATION_DEFAULTS, artifacts={"enable_partial_retrieval": False})
+    processor = TruncationProcessor(session, configuration=configuration)
+    content = processor.process({"stdout": LOG, "exit_code": 1}, "tool").content
+    assert "src/app.py:12: error: no such name" in content
+    assert re.search(r"\[\.\.\. \d+ lines omitted: lines \d+-\d+ \.\.\.\]", content)
+    assert not re.search(r"start_line|path=|query=", content)
 
 
 def test_many_strings(session):

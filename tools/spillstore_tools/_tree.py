@@ -70,7 +70,7 @@ class Tree:
 
     Args:
         pid: the command's process, which began as the leader of its group and session.
-        mark: its value of ``SPILLSTORE_JOB``, or an empty string.
+        mark: its value of ``SPILLSTORE_JOB``, or an empty string. That of a command inside it begins so, with a dot behind.
         leads: whether that process has not been reaped yet, so that its id is its own.
         pipes: the inodes of the pipes that it prints to.
         began: when it was started, in the system's ticks.
@@ -117,11 +117,12 @@ class Tree:
             return False
         try:
             with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123  # thousands of them
-                return self._mark in file.read().split(b"\0")
+                entries = b"\0%b\0" % file.read()
         except OSError as error:  # another user's, or gone
             if error.errno in _EXHAUSTED:
                 raise
             return False
+        return any(b"\0%b%b" % (self._mark, end) in entries for end in (b"\0", b"."))
 
     def _prints(self, each: Member) -> bool:
         """Whether it has our pipes. A process of our own session is none of the command's: it was forked by us."""

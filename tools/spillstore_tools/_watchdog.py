@@ -11,8 +11,12 @@ import contextlib
 import os
 import subprocess
 import threading
+from typing import TYPE_CHECKING
 
 from spillstore_tools.runners import MARK, for_commands
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # Lines: "+PID:MARK " begins a command, "-PID:MARK " ends it.
 _SCRIPT = rf"""
@@ -66,6 +70,8 @@ class _Watchdog:
     def __init__(self) -> None:
         self._lock = threading.Lock()  # protects all of the below
         self._shell: subprocess.Popen[bytes] | None = None
+        # Its input, both ends: with one that reads in our own hands, SIGPIPE is never ours if somebody kills it.
+        self._pipe: tuple[int, ...] = ()
         self._running: set[str] = set()
 
     def begins(self, name: str) -> None:
@@ -76,10 +82,11 @@ class _Watchdog:
                 self._tell(f"+{name}")
                 return
             with contextlib.suppress(OSError):
+                self._close()
+                self._pipe = os.pipe()
                 self._shell = subprocess.Popen(
                     ["sh", "-c", _SCRIPT],
-                    bufsize=0,
-                    stdin=subprocess.PIPE,
+                    stdin=self._pipe[0],
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
                     cwd="/",
@@ -96,15 +103,29 @@ class _Watchdog:
             self._running.discard(name)
             self._tell(f"-{name}")
 
+    def rest(self) -> None:
+        """End the shell, unless something runs."""
+        with self._lock:
+            if not self._running:
+                self._close()
+
     def _tell(self, line: str) -> None:
-        if self._shell is not None and self._shell.stdin is not None:
-            with contextlib.suppress(BrokenPipeError):  # it was killed, and the next command starts another
-                self._shell.stdin.write(f"{line}\n".encode())
+        if self._shell is not None and self._shell.poll() is None:  # or the next command starts another
+            os.write(self._pipe[1], f"{line}\n".encode())
+
+    def _close(self) -> None:
+        """Let the shell come to the end of its input, and wait for it."""
+        pipe, self._pipe = self._pipe, ()
+        for number in pipe:
+            os.close(number)
+        shell, self._shell = self._shell, None
+        if shell is not None:
+            shell.wait()
 
     def forget(self) -> None:
         """In a forked child: the shell and the commands are the parent's."""
-        if self._shell is not None and self._shell.stdin is not None:
-            self._shell.stdin.close()
+        for number in self._pipe:
+            os.close(number)
         self.__init__()  # type: ignore[misc]  # as if new
 
 
@@ -120,3 +141,14 @@ def begins(pid: int, mark: str) -> None:
 def ends(pid: int, mark: str) -> None:
     """It has ended, or may live on."""
     _watchdog.ends(f"{pid}:{mark}")
+
+
+@contextlib.contextmanager
+def guarding(pid: int, mark: str) -> Iterator[None]:
+    """A context in which a command shall not outlive this process, which runs no other one after it."""
+    begins(pid, mark)
+    try:
+        yield
+    finally:
+        ends(pid, mark)
+        _watchdog.rest()

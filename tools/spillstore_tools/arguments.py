@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 _ABSENT = frozenset({"", "null", "none", "undefined", "nil"})
 _WHOLE = re.compile(r"[+-]?[0-9]+(?:\.0*)?", re.ASCII)
 _AGO = re.compile(r"(\d{1,9})([smhd])", re.ASCII)
+_ZONE = re.compile(r" ([+-]\d{4})", re.ASCII)  # behind a time as we show it; ISO 8601 has no space there
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _SHOWN = 100
 _LARGEST = 1e12  # seconds, or what else may be counted in fractions: 30,000 years
@@ -168,24 +169,31 @@ def one_of(name: str, value: object, names: Sequence[str], default: str) -> str:
     raise ArgumentError(f"{name} must be one of {', '.join(names)}, not {_shown(value)}")
 
 
-def moment(name: str, value: object) -> float | None:
-    """A time in seconds since 1970, or None where it was left out: ``2h`` ago, a date and time in UTC, or the seconds.
+def moment(name: str, value: object, *, here: bool = False) -> float | None:
+    """A time in seconds since 1970, or None where it was left out: ``2h`` ago, a date and time, or the seconds.
+
+    Args:
+        name: the argument's.
+        value: what was sent.
+        here: a date and time without a distance from UTC is by the clock on the wall here, instead of in UTC.
 
     Raises:
         ArgumentError: it is none.
 
     Example:
-        >>> moment("since", "1970-01-02"), moment("since", 5)
-        (86400.0, 5.0)
+        >>> moment("since", "1970-01-02"), moment("since", "1970-01-01 02:00:05 +0200"), moment("since", 5)
+        (86400.0, 5.0, 5.0)
     """
     if absent(value):
         return None
     if isinstance(value, str):
         if match := _AGO.fullmatch(value.strip()):
             return time.time() - int(match[1]) * _SECONDS[match[2]]
-        with contextlib.suppress(ValueError):
-            found = dt.datetime.fromisoformat(value.strip())
-            return (found if found.tzinfo else found.replace(tzinfo=dt.UTC)).timestamp()
+        with contextlib.suppress(
+            ValueError, OverflowError
+        ):  # the latter for years that the clock here has not
+            found = dt.datetime.fromisoformat(_ZONE.sub(r"\1", value.strip()).replace(" UTC", "Z"))
+            return (found if here or found.tzinfo else found.replace(tzinfo=dt.UTC)).timestamp()
     try:
         return number(name, value)
     except ArgumentError:

@@ -38,6 +38,7 @@ from spillstore_tools.audited import MODEL
 from spillstore_tools.jobs import Job, guarded, jobs_of
 from spillstore_tools.observed import COMMAND, tool_of
 from spillstore_tools.opened import Opened
+from spillstore_tools.places import note_folder
 from spillstore_tools.profiles import profile as profile_named
 from spillstore_tools.redaction import Redaction
 from spillstore_tools.runners import LocalRunner, for_commands
@@ -451,6 +452,14 @@ class BashTool:
         work = begin(COMMAND, {"tool": tool})
         if session is not self._ruled:
             self._rules, self._ruled = self._rules_in(session), session
+
+        def spilled(artifact_id: str) -> None:
+            with contextlib.suppress(OSError, SpillstoreError):  # it is stored all the same
+                where = self._opened.get() if session is None else session
+                note_folder(where, artifact_id, self._folder(cwd))
+            if on_spill is not None:
+                guarded(on_spill, artifact_id)
+
         with _acting(session, tool_call_id):
             spill = work.run(
                 Spill,
@@ -463,7 +472,7 @@ class BashTool:
                 content_type="text/plain",
                 is_command=True,
                 redaction=self._rules,
-                on_spill=None if on_spill is None else lambda artifact_id: guarded(on_spill, artifact_id),
+                on_spill=spilled,
                 on_pass=None if session is None else session.count_passed,
                 told_as=tool,
                 on_redaction=None
@@ -492,6 +501,10 @@ class BashTool:
             raise
         except SpillstoreError:
             return None
+
+    def _folder(self, cwd: str) -> str:
+        """The folder that a command runs in, as it sees it itself; where a runner of the caller's has it, as he calls it."""
+        return os.path.realpath(cwd) if isinstance(self._runner, LocalRunner) else cwd
 
     def _environment(self, session: Session | None) -> dict[str, str]:
         """The command's environment, in which ``spillstore`` is found and leads to this session."""

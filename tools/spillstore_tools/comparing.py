@@ -19,6 +19,7 @@ and the cursor goes on with it; those of a session that were made last are kept,
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 import threading
@@ -32,6 +33,7 @@ from spillstore_tools.audited import audited
 from spillstore_tools.describe import count, human_size, utc
 from spillstore_tools.differences import Differences
 from spillstore_tools.origin import ROOM as MARK_ROOM
+from spillstore_tools.places import folder_of
 from spillstore_tools.preview.clean import one_line, whole_cut
 from spillstore_tools.retrieval import (
     MAX_CHARS,
@@ -44,7 +46,7 @@ from spillstore_tools.retrieval import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from spillstore import Artifact, ArtifactInfo, Session
     from spillstore.info import Stream
@@ -53,7 +55,6 @@ if TYPE_CHECKING:
 SECONDS = 5.0
 _LINE = 400  # characters of a line that are shown
 _KEPT = 2  # comparisons of a session
-_LISTED = 100
 _COMMAND = 60
 _AROUND = 10  # lines before and after one that the last words offer to show
 _CURSOR = re.compile(
@@ -81,7 +82,7 @@ def compare_artifacts(
     Args:
         session: where both are.
         id: the newer one.
-        base: the older one; where it is left out, the last one before it of the same tool and command.
+        base: the older one; where it is left out, the last one before it of the same tool and command, run in the same folder.
         stream: ``combined`` (the default), ``stdout`` or ``stderr`` of both.
         exact: compare times, numbers and addresses, too.
         cursor: of the answer before.
@@ -117,27 +118,32 @@ def compare_artifacts(
         return Answer(text=f"compare_artifacts: {error}\n", is_error=True)
 
 
+def last_before(session: Session, artifact: Artifact) -> Artifact | None:
+    """The last artifact before one that the same tool printed for the same command in the same folder, if there is any."""
+    info, folder = artifact.info, folder_of(artifact)
+    before = itertools.dropwhile(lambda each: each.id != info.id, session.infos(source=info.source))
+    for each in itertools.islice(before, 1, None):
+        if each.command == info.command:
+            found = session.artifact(each.id)
+            if folder_of(found) == folder:
+                return found
+    return None
+
+
 def run_before(session: Session, artifact: Artifact) -> Artifact:
-    """The last artifact before one that the same tool printed for the same command.
+    """``last_before`` for models.
 
     Raises:
         ArgumentError: there is none.
     """
     info = artifact.info
-    cursor = None
-    passed = False
-    while True:
-        page = session.infos(source=info.source, limit=_LISTED, cursor=cursor)
-        for each in page:
-            if passed and each.command == info.command:
-                return session.artifact(each.id)
-            passed = passed or each.id == artifact.id
-        cursor = page.cursor
-        if cursor is None:
-            break
+    if (found := last_before(session, artifact)) is not None:
+        return found
+    folder = folder_of(artifact)
+    where = "" if folder is None else f" in {one_line(folder)}"
     what = f"{one_line(info.source)[:40]} {one_line(info.command or '')[:_COMMAND]}".strip()
     raise ArgumentError(
-        f"nothing was stored of {what!r} before {artifact.id}; name the older one, "
+        f"nothing was stored of {what!r}{where} before {artifact.id}; name the older one, "
         f"for example {_RIGHT.format(artifact.id, 'art_...')}; list_artifacts() shows what there is"
     )
 
@@ -352,8 +358,8 @@ def summary(found: Differences, *, exact: bool) -> str:
     return f"{count(new, 'new line')}, {gone:,} gone, {both:,} in both{how}{notes}"
 
 
-def facts(info: ArtifactInfo, stream: Stream) -> str:
-    """What is known of one of the two, in a line."""
+def facts(info: ArtifactInfo, stream: Stream, when: Callable[[float], str] = utc) -> str:
+    """What is known of one of the two, in a line; ``when`` tells a moment."""
     size, lines = {
         "combined": (info.size, info.lines),
         "stdout": (info.stdout.size, info.stdout.lines),
@@ -363,7 +369,7 @@ def facts(info: ArtifactInfo, stream: Stream) -> str:
     duration = "" if info.duration is None else f", {info.duration:.1f} s"
     command = one_line(info.command or "")
     command = command if len(command) <= _COMMAND else f"{command[: _COMMAND - 3]}..."
-    words = f"{ended}, {human_size(size)}, {count(lines, 'line')}{duration}, {utc(info.created)}"
+    words = f"{ended}, {human_size(size)}, {count(lines, 'line')}{duration}, {when(info.created)}"
     return f"{words}, {command}" if command else words
 
 

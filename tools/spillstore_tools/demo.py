@@ -1,160 +1,184 @@
-"""The main job, shown: ``python -m spillstore_tools.demo [BYTES]``.
+"""The main job, shown: ``python -m spillstore_tools.demo [BYTES [FOLDER]]``.
 
-The noise is a byte-compilation of Python's own library that lists every instruction, since every machine that can run
-this has that. It is compiled from a copy in a temporary folder, where the store lies, too. Everything goes through the
-real command line; the times are those of whole processes, their start included.
+The noise is a log as ``make -k`` prints it, the same each time, in whose middle one file does not compile. What is shown
+are real commands, run by a shell as they are printed; so each of them can be typed again. The store stays in ``FOLDER``
+(``.demo``) until the next time.
 """
 
-# ruff: noqa: T201  # to print is what it is for
+# ruff: noqa: T201, S602  # to print is what it is for; commands are run as they are printed, and are our own
 
 from __future__ import annotations
 
-import dis
-import io
-import json
+import contextlib
 import os
-import py_compile
-import shutil
+import shlex
 import subprocess
 import sys
-import sysconfig
-import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spillstore import Store
+from spillstore.exceptions import SessionNotFoundError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _BYTES = 32_000_000
+_FOLDER = ".demo"
 _NOISE = "noise"  # the argument with which this module is its own noisy command
-_LINES, _WIDTH = 5, 118  # of each end of the preview
-_GAPS = 2  # of the preview that are shown, each with the two lines behind it
-_SHORTENED = "(shortened by this demonstration)"
+_FAILED = 2  # the exit code of make
+_LIMIT = 8000  # characters that a model is shown
+_ENDS = 3  # lines that are shown of what is longer
+_AROUND = 3  # lines before and behind the error that are shown of the preview
+_ERROR = "error: no matching function"
+_PLACES = ("net/socket", "core/error_codes", "ui/window", "db/cursor", "io/failed_reads", "core/parser")
+_WARNING = """\
+src/{name}.cpp: In function 'int check(const Options&)':
+src/{name}.cpp:88:17: warning: unused parameter 'options' [-Wunused-parameter]
+   88 | int check(const Options& options) {{
+      |           ~~~~~~~~~~~~~~~^~~~~~~
+"""
+_WRONG = f"""\
+src/{{name}}.cpp: In function 'int load(const std::string&)':
+src/{{name}}.cpp:214:23: {_ERROR} for call to 'parse(const std::string&, int)'
+  214 |     auto tree = parse(text, depth);
+      |                 ~~~~~^~~~~~~~~~~~~
+make[2]: *** [src/CMakeFiles/app.dir/build.make:{{line}}: src/CMakeFiles/app.dir/{{name}}.cpp.o] Error 1
+"""
 
 
 class DemoError(Exception):
     """A step did not do what it must."""
 
 
-class Demo:
-    """Runs commands in a folder of its own, prints them, what they print, and how long they take.
+def noise(size: int) -> Iterator[str]:
+    """A log of about so many bytes: a file after the other is compiled, some with warnings, the one in the middle wrongly."""
+    written, number, failed = 0, 0, False
+    while written < size:
+        name = f"{_PLACES[number % len(_PLACES)]}_{number:06}"
+        text = (
+            f"[{100 * written // size:3}%] Building CXX object src/CMakeFiles/app.dir/{name}.cpp.o\n"
+            f"c++ -O2 -g -Wall -Werror=return-type -std=c++20 -c src/{name}.cpp -o src/app.dir/{name}.cpp.o\n"
+        )
+        if not failed and 2 * written >= size:
+            failed = True
+            text += _WRONG.format(name=name, line=7 * number)
+        elif number % 9 == 0:
+            text += _WARNING.format(name=name)
+        yield text
+        written, number = written + len(text), number + 1
+    yield f"[100%] {number - 1} of {number} files were built\nmake: Target 'all' not remade because of errors.\n"
 
-    Attributes:
-        times: what each step was, and its seconds.
+
+class Demo:
+    """Prints commands, runs them in a shell, and knows how long they took.
+
+    Args:
+        folder: where the store is.
     """
 
     def __init__(self, folder: Path) -> None:
         self.times: list[tuple[str, float]] = []
-        self._folder = folder
-        ours = {name: value for name, value in os.environ.items() if not name.startswith("SPILLSTORE_")}
-        self._env = {
-            **ours,
-            "SPILLSTORE_ROOT": str(folder / "store"),
-            "SPILLSTORE_SESSION": "demo",
-            "SPILLSTORE_FREE_DISK_FLOOR": "0",
-        }
+        self._place = f"--root {shlex.quote(_typed(folder))} --session demo"
+        self._program = shlex.quote(_typed(Path(sys.executable).parent / "spillstore"))
+        self._env = {name: value for name, value in os.environ.items() if not name.startswith("SPILLSTORE_")}
+        self._env["SPILLSTORE_FREE_DISK_FLOOR"] = "0"
 
-    def call(self, what: str, *arguments: str) -> str:
-        """One ``spillstore`` command, timed; returns what it printed."""
-        shown = [argument.replace(sys.executable, "python") for argument in arguments]
-        print(f"\n$ spillstore {' '.join(shown)}", flush=True)
+    def command(self, arguments: str, rest: str = "") -> str:
+        """A command as it is typed."""
+        name, _, others = arguments.partition(" ")
+        return f"{self._program} {name} {self._place} {others}{rest}"
+
+    def call(self, what: str, command: str, *, exit_code: int = 0) -> list[str]:
+        """Run a command; returns the lines that it printed."""
+        print(f"\n{what}\n$ {command}", flush=True)
         started = time.monotonic()
-        done = subprocess.run(
-            [sys.executable, "-m", "spillstore_tools.cli", *arguments],
-            env=self._env,
-            stdout=subprocess.PIPE,
-            check=False,
-        )
+        done = subprocess.run(command, shell=True, env=self._env, stdout=subprocess.PIPE, check=False)
         self.times.append((what, time.monotonic() - started))
-        if done.returncode:
-            raise DemoError(
-                f"`spillstore {' '.join(shown)}` failed with exit code {done.returncode}:\n{done.stdout.decode()}"
-            )
-        return done.stdout.decode()
+        text = done.stdout.decode()
+        if done.returncode != exit_code:
+            raise DemoError(f"`{command}` failed with exit code {done.returncode}:\n{text}")
+        return text.splitlines()
 
-    def show(self, what: str, *arguments: str) -> None:
+    def show(self, what: str, command: str) -> None:
         """The same, and what it printed is printed."""
-        print(self.call(what, *arguments), end="")
-
-    def disk(self) -> int:
-        """Bytes that the store's files take."""
-        return sum(path.stat().st_size for path in (self._folder / "store").rglob("*") if path.is_file())
+        print("\n".join(self.call(what, command)))
 
 
-def make_noise(folder: Path, size: int) -> None:
-    """Compile every module in ``folder`` and list its instructions, again and again, until there are ``size`` bytes."""
-    written = 0
-    while written < size:
-        for module in sorted(folder.glob("*.py")):
-            print(f"compiling {module.name}", file=sys.stderr, flush=True)
-            py_compile.compile(str(module), cfile=str(module.with_suffix(".pyc")), doraise=True)
-            listing = io.StringIO()
-            dis.dis(compile(module.read_bytes(), str(module), "exec"), file=listing)
-            written += sys.stdout.write(f"{module.name}\n{listing.getvalue()}\n")
-            sys.stdout.flush()
-            if written >= size:
-                return
+def _typed(path: Path) -> str:
+    """A path as short as it can be typed in the folder we are in."""
+    absolute = Path(os.path.abspath(path))  # noqa: PTH100  # the interpreter is a link, and is not to be followed
+    return str(absolute.relative_to(Path.cwd()) if absolute.is_relative_to(Path.cwd()) else absolute)
 
 
-def _copy_library(folder: Path) -> int:
-    """Copy the modules at the top of the standard library; returns how many."""
-    folder.mkdir()
-    count = 0
-    for module in Path(sysconfig.get_path("stdlib")).glob("*.py"):
-        shutil.copyfile(module, folder / module.name)
-        count += 1
-    return count
+def _print_ends(lines: list[str]) -> None:
+    """The first and the last of some lines."""
+    print(*lines[:_ENDS], f"    ({len(lines) - 2 * _ENDS} more lines)", *lines[-_ENDS:], sep="\n")
 
 
-def _shorten(preview: str) -> str:
-    """The notice, both ends and the gaps of a preview, which is too long for a demonstration."""
-    lines = preview.splitlines()
+def _print_preview(lines: list[str]) -> int:
+    """What a preview says and shows of the error; returns the number of the line that it is in."""
     notice = next(number for number, line in enumerate(lines) if line.endswith("]")) + 1
-    gaps = [number for number, line in enumerate(lines) if line.startswith("[... ")]
-    kept = [*lines[: notice + _LINES], _SHORTENED]
-    for number in gaps[:_GAPS]:
-        kept += [*lines[number : number + 3], _SHORTENED]
-    kept += lines[-_LINES:]
-    return "\n".join(line if len(line) <= _WIDTH else f"{line[: _WIDTH - 3]}..." for line in kept)
+    error = next((number for number, line in enumerate(lines) if _ERROR in line), None)
+    if error is None:
+        raise DemoError("the preview does not show the error")
+    first, last = error - _AROUND, error + _AROUND + 1
+    print(*lines[: notice + 1], f"    ({first - notice - 1} more lines)", *lines[first:last], sep="\n")
+    print(f"    ({len(lines) - last - _ENDS} more lines)", *lines[-_ENDS:], sep="\n")
+    return int(lines[error].partition(":")[0])
 
 
 def _run(folder: Path, size: int) -> None:
-    modules = _copy_library(folder / "library")
-    print(f"A noisy command: byte-compile {modules} modules of Python's library and list every instruction.")
     demo = Demo(folder)
-    noise = [sys.executable, "-m", "spillstore_tools.demo", _NOISE, str(folder / "library"), str(size)]
-    print(_shorten(demo.call("run the command, store and preview its output", "run", "--", *noise)))
-
-    demo.show("tell what is known of it", "info", "@last")
-    info = json.loads(demo.call("the same for programs", "info", "@last", "--json"))
-    print(f"(the same as JSON, {len(info)} fields)")
-    line, byte = info["lines"] // 2, info["size"] // 2
-    demo.show("read 5 lines from the middle", "show", info["id"], "--lines", f"{line}-{line + 4}")
-    demo.show("read 200 bytes from the middle", "show", info["id"], "--bytes", f"{byte}-{byte + 200}")
-    print()
-    demo.show("read the end of stderr alone", "tail", "@last", "-n", "3", "--stream", "stderr")
-    demo.show("read everything, compare every digest", "verify", "@last")
-
-    disk = demo.disk()
+    _forget(folder)
+    python = shlex.quote(_typed(Path(sys.executable)))
+    build = f"-- {python} -m spillstore_tools.demo {_NOISE} {size}"
     print(
-        f"\nraw {info['size']:,} bytes, compressed {info['stored_size']:,}, on disk with index and digests {disk:,}: "
-        f"{info['size'] / disk:.1f} : 1"
+        f"A build prints {size / 1e6:.0f} MB, and one of its files does not compile: the one in the middle."
     )
-    demo.show("delete the session", "clean")
-    print("\nEach step as a process of its own:")
+    preview = demo.call(
+        "Run it, store all it prints, show what matters:", demo.command(f"run {build}"), exit_code=_FAILED
+    )
+    line = _print_preview(preview)
+    chars = sum(len(each) + 1 for each in preview)
+    print(f"That is {chars:,} characters, and the error is among them.")
+
+    half = _LIMIT // 2
+    shown: list[str] = []
+    for which, end in (("first", "head"), ("last", "tail")):
+        lines = demo.call(
+            f"The {which} {half:,} characters of the same:", demo.command("cat @last", f" | {end} -c {half}")
+        )
+        _print_ends(lines)
+        shown += lines
+    found = sum(_ERROR in each for each in shown)
+    print(f"That is {_LIMIT:,} characters, too, and they show {found or 'no'} error.")
+
+    demo.show("Find all errors:", demo.command("search 'error: ' @last"))
+    demo.show("Read around the one:", demo.command(f"show @last --lines {line - 2}-{line + 3}"))
+    demo.show("Check all that is stored, every digest:", demo.command("verify @last"))
+    print("\nSeconds, the start of each process included:")
     for what, seconds in demo.times:
-        print(f"  {seconds:6.2f} s  {what}")
-    print(
-        "\nNext: spillstore --help, then `spillstore run -- YOUR COMMAND`; the manual begins in docs/index.md."
-    )
+        print(f"{seconds:6.2f}  {what.rstrip(':')}")
+    print(f"\nThe store stays in {_typed(folder)}. Your turn; this works as it stands here:")
+    print(demo.command(f"show @last --lines {line - 20}-{line + 20}"))
+
+
+def _forget(folder: Path) -> None:
+    """Delete what the demonstration before has stored."""
+    with contextlib.suppress(SessionNotFoundError):
+        Store(folder, free_disk_floor=0).delete("demo")
 
 
 def main() -> int:
     """Run it; returns the exit code."""
     if sys.argv[1:2] == [_NOISE]:
-        make_noise(Path(sys.argv[2]), int(sys.argv[3]))
-        return 0
+        sys.stdout.writelines(noise(int(sys.argv[2])))
+        return _FAILED
     size = int(sys.argv[1]) if len(sys.argv) > 1 else _BYTES
     try:
-        with tempfile.TemporaryDirectory(prefix="spillstore-demo-") as folder:
-            _run(Path(folder), size)
+        _run(Path(sys.argv[2] if len(sys.argv) > 2 else _FOLDER), size)  # noqa: PLR2004  # the second argument
     except DemoError as error:
         print(f"demo: {error}", file=sys.stderr)
         return 1

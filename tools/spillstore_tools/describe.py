@@ -6,7 +6,7 @@ import datetime as dt
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from spillstore import ArtifactInfo, HoleInfo
 
@@ -77,13 +77,13 @@ def tokens(info: ArtifactInfo) -> int:
     return -(-info.chars // _CHARS_PER_TOKEN)
 
 
-def described(info: ArtifactInfo) -> Iterator[tuple[str, str]]:
-    """What is known of an artifact, as names and values."""
+def described(info: ArtifactInfo, when: Callable[[float], str] = utc) -> Iterator[tuple[str, str]]:
+    """What is known of an artifact, as names and values; ``when`` tells a moment."""
     yield "Artifact", info.id
     yield "Type", info.content_type or "unknown"
     yield "Size", exact_size(info.size)
     yield "Estimated tokens", f"~{tokens(info):,}"
-    yield "Created", utc(info.created)
+    yield "Created", when(info.created)
     yield "Source", " ".join(part for part in (info.source, info.command) if part)
     yield "Session", info.session if info.project is None else f"{info.session} of project {info.project}"
     if info.tool_call_id is not None:

@@ -21,9 +21,11 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import json
 import re
 from typing import TYPE_CHECKING, cast
 
+from spillstore import Artifact
 from spillstore._ids import named_by
 from spillstore.exceptions import ArtifactNotFoundError, DroppedRangeError, SpillstoreError
 from spillstore_tools.arguments import ArgumentError, absent, flag, moment, number, one_of, whole
@@ -40,8 +42,9 @@ from spillstore_tools.stored import holes_of, kind_of, terminator_in
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from spillstore import Artifact, ArtifactInfo, Session
+    from spillstore import ArtifactInfo, Session
     from spillstore.info import State, Stream
+    from spillstore.jsonstring import JSONString
     from spillstore_tools.stored import Hole
 
 MAX_CHARS = 8000
@@ -54,10 +57,11 @@ _LISTED, _MOST_LISTED = 20, 100
 _TRIES = 20  # to read what is dropped meanwhile
 _NAMED = 5  # ids that are named where one is wrong
 _COMMAND = 60
+_PATH = 100
 STREAMS = ("combined", "stdout", "stderr")
 _STATES = ("open", "sealed", "interrupted")
 _CURSOR = re.compile(r"(combined|stdout|stderr):(\d{1,18})-(\d{1,18})?(:raw)?", re.ASCII)
-_RIGHT = 'get_artifact(id="{}", start_line=1, end_line=100)'
+_RIGHT = "get_artifact({}, start_line=1, end_line=100)"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +77,8 @@ class Answer:
         ids: the artifacts that it lists.
         stream: the view that positions mean.
         start, end: the bytes ``[start, end)`` that ``content`` shows.
-        first_line, last_line: the lines they are in.
-        total_size, total_lines: of the view.
+        first_line, last_line: the lines they are in; they and the bytes are 0 where a ``path`` or a ``query`` was asked for.
+        total_size, total_lines: of the view, or of the string.
     """
 
     text: str
@@ -111,6 +115,7 @@ def get_artifact(
     session: Session,
     *,
     id: object = None,  # noqa: A002  # the name that models are told
+    path: object = None,
     start_line: object = None,
     end_line: object = None,
     start_byte: object = None,
@@ -132,6 +137,7 @@ def get_artifact(
     Args:
         session: where the artifact is.
         id: its id, or ``artifact://ID?stream=stdout``.
+        path: a JSONPath (RFC 9535) that finds one string in stored JSON: lines and bytes are those of that string then.
         start_line: from 1; ``-n`` for the last n lines.
         end_line: the last line, included.
         start_byte: from 0.
@@ -145,7 +151,7 @@ def get_artifact(
             ranges it takes ``start_line`` alone, for JSON that begins there.
         stream: ``combined`` (the default), ``stdout`` or ``stderr``; each counts its own lines and bytes.
         raw: leave escape sequences and control characters in; bytes that are no text are shown as ``\xNN``.
-        cursor: of a former answer; it stands for everything but ``id``, ``query`` and ``max_chars``.
+        cursor: of a former answer; it stands for everything but ``id``, ``path``, ``query`` and ``max_chars``.
         max_chars: 8,000 by default, from 500 to 100,000.
         partial: whether ranges are allowed (``enable_partial_retrieval``).
 
@@ -168,6 +174,7 @@ def get_artifact(
     }
     if not absent(query) or str(cursor).strip("\"'` ").startswith(QUERY_CURSOR):
         given = [name for name, value in ranges.items() if not absent(value) and name != "start_line"]
+        given += [] if absent(path) else ["path"]
         if given:
             example = 'get_artifact(id=..., query="$.users[0]")'
             words = f"give query or {' and '.join(given)}, not both; for example {example}"
@@ -188,20 +195,39 @@ def get_artifact(
     try:
         artifact, view = find_artifact(session, id)
         room = room_of(max_chars)
-        if not absent(cursor):
-            wanted = _Wanted.of_cursor(cursor, artifact)
-        else:
-            asked = {name: value for name, value in ranges.items() if not absent(value)}
-            _check_partial(asked, artifact, partial=partial)
+        asked = {name: value for name, value in ranges.items() if not absent(value)}
+        if absent(path):
+            source: Artifact | JSONString = artifact
+            called = _named(artifact)
             chosen = cast("Stream", one_of("stream", stream, STREAMS, view or "combined"))
-            wanted = _Wanted.of_ranges(asked, artifact, chosen, raw=flag("raw", raw))
-        return of_session(session, _Reader(artifact, wanted, room).answer())
+        else:
+            _check_partial({"path": path}, artifact, partial=partial)
+            if asked.keys() & {"start_time", "end_time"}:
+                raise ArgumentError("a string in JSON has no times; give lines or bytes")  # noqa: TRY301  # here it is told
+            source, called = string_of(
+                artifact, path, None if absent(stream) and view is None else stream or view
+            )
+            chosen = "combined"
+        if not absent(cursor):
+            wanted = _Wanted.of_cursor(cursor, called)
+        else:
+            _check_partial(asked, artifact, partial=partial)
+            wanted = _Wanted.of_ranges(asked, source, chosen, called, raw=flag("raw", raw))
+        answer = _Reader(source, wanted, room, called).answer()
+        if source is not artifact:  # positions of a string are none of the artifact's
+            answer = dataclasses.replace(answer, start=0, end=0, first_line=0, last_line=0)
+        return of_session(session, answer)
     except ArgumentError as error:
         return Answer(text=f"get_artifact: {error}\n", is_error=True)
     except SpillstoreError as error:
         if closed(session):
             raise
         return Answer(text=f"get_artifact: {error}\n", is_error=True)
+
+
+def _named(artifact: Artifact) -> str:
+    """The argument that names an artifact in a call."""
+    return f'id="{artifact.id}"'
 
 
 def _check_partial(asked: dict[str, object], artifact: Artifact, *, partial: bool) -> None:
@@ -318,11 +344,36 @@ def find_artifact(session: Session, value: object) -> tuple[Artifact, str | None
         ) from None
 
 
+def string_of(artifact: Artifact, path: object, stream: object) -> tuple[JSONString, str]:
+    """The string that a model's JSONPath finds, and the arguments that name it in a call.
+
+    Args:
+        artifact: that holds the JSON.
+        path: a model's.
+        stream: the view that is JSON; None finds out.
+
+    Raises:
+        ArgumentError: the path is no text.
+        SpillstoreError: it finds no string.
+    """
+    from spillstore_tools.querying import SECONDS, json_view  # noqa: PLC0415  # it imports us
+
+    wanted = str(path).strip()
+    called = f"{_named(artifact)}, path={json.dumps(wanted, ensure_ascii=False)}"
+    if stream is None:
+        view = json_view(artifact, seconds=SECONDS)
+    else:
+        view = cast("Stream", one_of("stream", stream, STREAMS, "combined"))
+        called += "" if view == "combined" else f', stream="{view}"'
+    return artifact.string(wanted, stream=view, seconds=SECONDS), called
+
+
 def _there(session: Session) -> str:
     ids = [artifact.id for artifact in session.artifacts(limit=_NAMED)]
     if not ids:
         return "it holds none yet"
-    return f"the newest are {', '.join(ids)}; for example {_RIGHT.format(ids[0])}"
+    newest = f'id="{ids[0]}"'
+    return f"the newest are {', '.join(ids)}; for example {_RIGHT.format(newest)}"
 
 
 def closed(session: Session) -> bool:
@@ -349,18 +400,26 @@ class _Wanted:
     notes: list[str] = dataclasses.field(default_factory=list)
 
     @classmethod
-    def of_cursor(cls, cursor: object, artifact: Artifact) -> _Wanted:
+    def of_cursor(cls, cursor: object, called: str) -> _Wanted:
         match = _CURSOR.fullmatch(str(cursor).strip().strip("\"'`"))
         if match is None:
             raise ArgumentError(
                 f"{str(cursor)[:80]!r} is no cursor; take it from the answer before, or begin with "
-                + _RIGHT.format(artifact.id)
+                + _RIGHT.format(called)
             )
         end = None if match[3] is None else int(match[3])
         return cls(cast("Stream", match[1]), int(match[2]), end, bool(match[4]))
 
     @classmethod
-    def of_ranges(cls, asked: dict[str, object], artifact: Artifact, stream: Stream, *, raw: bool) -> _Wanted:
+    def of_ranges(
+        cls,
+        asked: dict[str, object],
+        artifact: Artifact | JSONString,
+        stream: Stream,
+        called: str,
+        *,
+        raw: bool,
+    ) -> _Wanted:
         wanted = cls(stream, 0, None, raw)
         kinds = {
             "lines": {"start_line", "end_line"} & asked.keys(),
@@ -372,7 +431,7 @@ class _Wanted:
         given = [kind for kind, names in kinds.items() if names]
         if len(given) > 1:
             raise ArgumentError(
-                f"give one kind of range, not {' and '.join(given)}; for example {_RIGHT.format(artifact.id)}"
+                f"give one kind of range, not {' and '.join(given)}; for example {_RIGHT.format(called)}"
             )
         if not given:
             return wanted
@@ -380,9 +439,9 @@ class _Wanted:
         if given == ["bytes"]:
             wanted._bytes(asked, size)
         elif given == ["times"]:
-            wanted._times(asked, artifact)
+            wanted._times(asked, cast("Artifact", artifact))  # a string has none, which was checked
         else:
-            wanted._lines(asked, artifact, lines)
+            wanted._lines(asked, artifact, lines, _RIGHT.format(called))
         return wanted
 
     def _bytes(self, asked: dict[str, object], size: int) -> None:
@@ -410,8 +469,9 @@ class _Wanted:
         if end is not None:
             self.end = artifact.locate(time=end, stream=self.stream, holes="skip").byte
 
-    def _lines(self, asked: dict[str, object], artifact: Artifact, lines: int) -> None:
-        example = _RIGHT.format(artifact.id)
+    def _lines(
+        self, asked: dict[str, object], artifact: Artifact | JSONString, lines: int, example: str
+    ) -> None:
         far = -(10**18)
         first = whole("start_line", asked.get("start_line"), least=far, example=example)
         last = whole("end_line", asked.get("end_line"), least=far, example=example)
@@ -445,7 +505,7 @@ class _Wanted:
             self.end = artifact.locate(line=last + 1, stream=self.stream, holes="skip").byte
 
 
-def _totals(artifact: Artifact, stream: Stream) -> tuple[int, int]:
+def _totals(artifact: Artifact | JSONString, stream: Stream) -> tuple[int, int]:
     info = artifact.info
     if stream == "combined":
         return info.size, info.lines
@@ -459,8 +519,9 @@ def _totals(artifact: Artifact, stream: Stream) -> tuple[int, int]:
 class _Reader:
     """Makes the answer for one range."""
 
-    def __init__(self, artifact: Artifact, wanted: _Wanted, room: int) -> None:
+    def __init__(self, artifact: Artifact | JSONString, wanted: _Wanted, room: int, called: str) -> None:
         self._artifact = artifact
+        self._called = called
         self._wanted = wanted
         self._room = room
         self._look()
@@ -473,7 +534,8 @@ class _Reader:
         """What there is now."""
         self._info = self._artifact.info
         self._size, self._lines = _totals(self._artifact, self._wanted.stream)
-        self._hole: Hole | None = holes_of(self._artifact, self._info).get(self._wanted.stream)
+        holes = holes_of(self._artifact, self._info) if isinstance(self._artifact, Artifact) else {}
+        self._hole: Hole | None = holes.get(self._wanted.stream)
 
     def answer(self) -> Answer:
         """The answer, with room left for a mark.
@@ -523,13 +585,13 @@ class _Reader:
         rest = "[end of the range]\n" if wanted.end is not None and wanted.end < self._size else "[end]\n"
         if at < end:
             cursor = self._cursor(at if at < stop or self._hole is None else self._hole.end)
-            call = f'get_artifact(id="{self._artifact.id}", cursor="{cursor}"{self._chars()})'
+            call = f'get_artifact({self._called}, cursor="{cursor}"{self._chars()})'
             rest = f"[more: {call}]\n"
             if at == stop and self._hole is not None:
                 rest = f"[{self._dropped(self._hole)}]\n{rest}"
         elif wanted.end is None and self._info.state == "open":
             cursor = self._cursor(at)
-            call = f'get_artifact(id="{self._artifact.id}", cursor="{cursor}"{self._chars()})'
+            call = f'get_artifact({self._called}, cursor="{cursor}"{self._chars()})'
             rest = f"[it is still being written; what comes: {call}]\n"
         header = self._header(start, at, first, last)
         line_end = "" if not content or content.endswith("\n") else "\n"
@@ -553,7 +615,8 @@ class _Reader:
         if at <= start:
             shown = "nothing" if self._size else "empty"
         notes = "".join(f"; {note}" for note in self._wanted.notes)
-        return f"[{self._artifact.id}: {shown} of {self._lines}, bytes {start}-{at} of {self._size}{view}{notes}]\n"
+        path = "" if isinstance(self._artifact, Artifact) else f" {one_line(self._artifact.path)[:_PATH]}"
+        return f"[{self._artifact.id}{path}: {shown} of {self._lines}, bytes {start}-{at} of {self._size}{view}{notes}]\n"
 
     def _dropped(self, hole: Hole) -> str:
         return f"bytes {hole.start}-{hole.end} were dropped at the artifact's limit and cannot be fetched"

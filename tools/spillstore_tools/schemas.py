@@ -23,6 +23,10 @@ _BASH: dict[str, dict[str, str]] = {
 _ID = {"type": "string", "description": "The artifact's id, as a notice names it"}
 _STREAM = {"type": "string", "description": "combined (default), stdout or stderr"}
 _CURSOR = {"type": "string", "description": "Goes on where the answer before stopped"}
+_PATH = {
+    "type": "string",
+    "description": "JSONPath of one string in stored JSON, such as $.stdout: lines are those of its text",
+}
 _GET: dict[str, dict[str, str]] = {
     "id": _ID,
     "start_line": {"type": "integer", "description": "First line, from 1; negative counts from the end"},
@@ -34,6 +38,7 @@ _GET: dict[str, dict[str, str]] = {
     "offset": {"type": "integer", "description": "Lines to skip"},
     "limit": {"type": "integer", "description": "Lines to show after offset (default: 2000)"},
     "tail": {"type": "integer", "description": "The last so many lines"},
+    "path": _PATH,
     "query": {
         "type": "string",
         "description": "JSONPath (RFC 9535) of stored JSON or JSON Lines, such as $.users[?@.age > 30].name",
@@ -50,6 +55,7 @@ _SEARCH: dict[str, dict[str, str]] = {
     "id": _ID,
     "pattern": {"type": "string", "description": "Regular expression (RE2 syntax), matched within lines"},
     "stream": _STREAM,
+    "path": _PATH,
     "context": {"type": "integer", "description": "Lines before and after each match (default: 0)"},
     "limit": {"type": "integer", "description": "Matching lines at most (default: 50)"},
     "cursor": _CURSOR,

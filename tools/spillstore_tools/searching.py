@@ -18,22 +18,33 @@ take time linear in the text whatever they are.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import time
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from spillstore import Artifact
 from spillstore.exceptions import SpillstoreError
 from spillstore_tools.arguments import ArgumentError, absent, flag, one_of, text, whole
 from spillstore_tools.audited import audited
 from spillstore_tools.preview.clean import Positions, clean, is_clean, one_line
-from spillstore_tools.retrieval import MAX_CHARS, STREAMS, Answer, closed, find_artifact, of_session
+from spillstore_tools.retrieval import (
+    MAX_CHARS,
+    STREAMS,
+    Answer,
+    closed,
+    find_artifact,
+    of_session,
+    string_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from spillstore import Artifact, Session
+    from spillstore import Session
     from spillstore.info import Match, SearchResult, Stream
+    from spillstore.jsonstring import JSONString
 
 SECONDS = 5.0
 _LIMIT, _MOST = 50, 1000
@@ -42,6 +53,7 @@ _STEP = 25  # matches that are looked for at a time
 _MOST_CONTEXT = 20
 _LINE = 500  # characters of a line that are shown
 _LONG_PATTERN = 300
+_PATH = 100
 _RIGHT = 'search_artifact(id="{}", pattern="error|failed", context=2)'
 
 
@@ -78,6 +90,7 @@ def search_artifact(
     *,
     id: object = None,  # noqa: A002  # the name that models are told
     pattern: object = None,
+    path: object = None,
     stream: object = None,
     context: object = None,
     limit: object = None,
@@ -94,6 +107,7 @@ def search_artifact(
         session: where the artifact is.
         id: its id.
         pattern: a regular expression (RE2), matched within lines as a reader sees them.
+        path: a JSONPath (RFC 9535) that finds one string in stored JSON, whose lines are searched then.
         stream: ``combined`` (the default), ``stdout`` or ``stderr``.
         context: lines before and after each match; at most 20.
         limit: matching lines of an answer; 50 by default, 1,000 at most.
@@ -115,8 +129,14 @@ def search_artifact(
         wanted = text("pattern", pattern, example=_RIGHT.format(artifact.id))
         if not wanted:
             raise ArgumentError(f"pattern is missing; for example {_RIGHT.format(artifact.id)}")  # noqa: TRY301  # here it is told
+        source: Artifact | JSONString = artifact
+        called = f'id="{artifact.id}"'
+        chosen = cast("Stream", one_of("stream", stream, STREAMS, view or "combined"))
+        if not absent(path):
+            source, called = string_of(artifact, path, None if absent(stream) and view is None else chosen)
+            chosen = "combined"
         options: dict[str, Any] = {
-            "stream": cast("Stream", one_of("stream", stream, STREAMS, view or "combined")),
+            "stream": chosen,
             "context": min(whole("context", context) or 0, _MOST_CONTEXT),
             "ignore_case": flag("ignore_case", ignore_case),
             "literal": flag("literal", literal),
@@ -124,9 +144,11 @@ def search_artifact(
         }
         most = min(whole("limit", limit, least=1) or _LIMIT, _MOST)
         cleaned = not flag("raw", raw)
-        search = _Search(artifact, wanted, options, cleaned=cleaned)
+        search = _Search(source, wanted, options, called, cleaned=cleaned)
         start = None if absent(cursor) else str(cursor).strip().strip("\"'`")
         answer = search.count(start) if flag("count", count) else search.page(most, start)
+        if source is not artifact:  # positions of a string are none of the artifact's
+            answer = dataclasses.replace(answer, end=0)
         return of_session(session, answer)
     except ArgumentError as error:
         return Answer(text=f"search_artifact: {error}\n", is_error=True)
@@ -139,8 +161,17 @@ def search_artifact(
 class _Search:
     """One search, for one answer."""
 
-    def __init__(self, artifact: Artifact, pattern: str, options: dict[str, Any], *, cleaned: bool) -> None:
+    def __init__(
+        self,
+        artifact: Artifact | JSONString,
+        pattern: str,
+        options: dict[str, Any],
+        called: str,
+        *,
+        cleaned: bool,
+    ) -> None:
         self._artifact = artifact
+        self._called = called
         self._pattern = pattern
         self._options = options
         self._cleaned = cleaned
@@ -200,9 +231,10 @@ class _Search:
         if not result.complete:
             found = f"at least {found}; searched to byte {result.scanned} of {result.size}"
         notes = "".join(f"; {note}" for note in result.notes)
+        path = "" if isinstance(self._artifact, Artifact) else f" {one_line(self._artifact.path)[:_PATH]}"
         end = f"[more: {self._call(result.cursor)}]\n" if result.cursor else "[that is all]\n"
         return Answer(
-            text=f"[{self._artifact.id}: {found}{notes}]\n{content}{end}",
+            text=f"[{self._artifact.id}{path}: {found}{notes}]\n{content}{end}",
             content=content,
             cursor=result.cursor,
             artifact_id=self._artifact.id,
@@ -215,12 +247,12 @@ class _Search:
     def _call(self, cursor: str) -> str:
         if len(self._pattern) > _LONG_PATTERN:
             return f'search_artifact with the same arguments and cursor="{cursor}"'
-        asked: dict[str, object] = {"id": self._artifact.id, "pattern": self._pattern}
+        asked: dict[str, object] = {"pattern": self._pattern}
         asked |= {name: value for name, value in self._options.items() if value and value != "combined"}
         if not self._cleaned:
             asked["raw"] = True
         arguments = ", ".join(f"{name}={_written(value)}" for name, value in asked.items())
-        return f'search_artifact({arguments}, cursor="{cursor}")'
+        return f'search_artifact({self._called}, {arguments}, cursor="{cursor}")'
 
 
 def _written(value: object) -> str:

@@ -149,6 +149,9 @@ class Snapshot(Protocol):
     def artifacts_created(self, since_us: int, until_us: int) -> int:
         """How many artifacts were begun later than ``since_us``, and at ``until_us`` at the latest."""
 
+    def kept_size(self) -> int:
+        """The bytes of content of all artifacts that are not ``deleted``."""
+
     def to_evict(self, limit: int) -> list[tuple[str, int]]:
         """Ids of ended artifacts that take room, with the key of the event by which each was last read, or 0.
 

@@ -5,12 +5,13 @@ module: ``run`` starts its command before the store is loaded, and ``--help`` ne
 
 Exit codes: 0; the command's own for ``run``; 1 for output that ``put`` shows as refused or could not keep whole; 2 for a call that cannot be
 understood; 125 for every other failure of ours, wrong settings and names among them; death by SIGINT after Ctrl-C, which a shell reads as 130 and which ends its loops. Results go to
-stdout, everything else to stderr as ``spillstore: ...``.
+stdout, everything else to stderr as ``spillstore: ...``, with ``--json`` as JSON objects, one a line.
 """
 
 from __future__ import annotations
 
 import importlib
+import itertools
 import os
 import signal
 import sys
@@ -18,8 +19,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from spillstore_tools.cli._output import fail, telling
 from spillstore_tools.cli._signals import CommandInterruptedError
-from spillstore_tools.preview.clean import label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,6 +53,9 @@ _MODULES = {
     "mcp": "mcp",
     "mcp-proxy": "mcp_proxy",
 }
+
+
+_BEFORE_OTHERS = ("run", "mcp-proxy")  # behind whose options stands another command
 
 
 # What other programs call the same.
@@ -176,6 +180,7 @@ def _drop_what_cannot_be_written() -> None:
 
 
 def _invoke(arguments: Sequence[str] | None) -> int:  # noqa: PLR0911  # one for each kind of end
+    telling.as_json = False
     try:
         code = group.main(arguments, prog_name="spillstore", standalone_mode=False)
         sys.stdout.flush()
@@ -185,11 +190,12 @@ def _invoke(arguments: Sequence[str] | None) -> int:  # noqa: PLR0911  # one for
     except click.UsageError as error:
         if isinstance(error, click.NoSuchOption):
             error = _suggesting(error)
-        if error.ctx is not None:
+        telling.as_json = telling.as_json or _asks_for_json(sys.argv[1:] if arguments is None else arguments)
+        if error.ctx is not None and not telling.as_json:
             click.echo(error.ctx.get_usage(), err=True)
-        return _say(error.format_message(), MISUSED)
+        return fail(error.format_message(), MISUSED)
     except click.ClickException as error:
-        return _say(error.format_message(), FAILED)
+        return fail(error.format_message(), FAILED)
     except (KeyboardInterrupt, CommandInterruptedError):
         return _Interrupted(INTERRUPTED)
     except click.Abort as error:
@@ -197,6 +203,14 @@ def _invoke(arguments: Sequence[str] | None) -> int:  # noqa: PLR0911  # one for
     except Exception as error:  # noqa: BLE001  # what is not ours to explain is raised again
         return _explain(error)
     return code if isinstance(code, int) else 0
+
+
+def _asks_for_json(arguments: Sequence[str]) -> bool:
+    """Whether JSON is asked for in a call that cannot be understood; another command's words behind ours do not."""
+    words = list(itertools.takewhile(lambda word: word != "--", arguments))
+    if words and words[0] in _BEFORE_OTHERS:
+        words = list(itertools.takewhile(lambda word: word.startswith("-"), words[1:]))
+    return "--json" in words
 
 
 def _aborted(error: click.Abort) -> int:
@@ -233,17 +247,12 @@ def _explain(error: Exception) -> int:
     )
 
     if isinstance(error, DroppedRangeError):
-        return _say(str(error).replace('(holes="skip")', "with --skip-holes"), FAILED)
+        return fail(str(error).replace('(holes="skip")', "with --skip-holes"), FAILED)
     if isinstance(error, (RangeError, InvalidIdError)):
-        return _say(str(error), MISUSED)
+        return fail(str(error), MISUSED)
     if isinstance(error, SpillstoreError):
-        return _say(str(error), FAILED)
+        return fail(str(error), FAILED)
     if isinstance(error, OSError):
         where = "" if error.filename is None else f"{error.filename}: "
-        return _say(f"{where}{error.strerror or error}", FAILED)
+        return fail(f"{where}{error.strerror or error}", FAILED)
     raise error
-
-
-def _say(message: str, code: int) -> int:
-    click.echo(f"spillstore: {label(message)}", err=True)
-    return code

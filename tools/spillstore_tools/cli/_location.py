@@ -32,23 +32,61 @@ _CANDIDATES = 6
 _LASTING = ("mcp", "mcp-proxy")  # what goes on for as long as its artifacts are wanted
 
 _COMPLETED = 50
+_LOOKED_AT = 1000  # artifacts whose tools a shell offers
 _PLACE = re.compile(r"@last(?:~([0-9]{1,9}))?|@([0-9]{1,9})")
 _LEAST_END = 4  # characters of an id's end
 
 
-def _complete_id(context: click.Context, _: click.Parameter, typed: str) -> list[CompletionItem]:
+def _meant_so_far(context: click.Context) -> Location:
+    """Where the call leads that is being typed."""
+    values = context.params
+    return Location(
+        session=values.get("session") or project_session(),
+        project=values.get("project"),
+        root=values.get("root"),
+        flags="",
+    )
+
+
+def _complete_session(context: click.Context, _: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Sessions that a shell offers, the one used last first."""
+    from click.shell_completion import CompletionItem  # noqa: PLC0415  # only a shell asks
+
+    from spillstore.exceptions import SpillstoreError  # noqa: PLC0415  # likewise
+
+    where = _meant_so_far(context)
+    with contextlib.suppress(SpillstoreError):
+        infos = sorted(where.store().sessions(where.project), key=lambda info: -info.used)
+        return [CompletionItem(info.id) for info in infos if info.id.startswith(typed)]
+    return []
+
+
+def complete_source(context: click.Context, _: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Names of tools that a shell offers: those of the newest artifacts."""
+    from click.shell_completion import CompletionItem  # noqa: PLC0415  # only a shell asks
+
+    from spillstore.exceptions import SpillstoreError  # noqa: PLC0415  # likewise
+
+    with contextlib.suppress(SpillstoreError), _meant_so_far(context).open() as session:
+        sources = sorted({info.source for info in itertools.islice(every(session), _LOOKED_AT)})
+        return [CompletionItem(label(source)) for source in sources if source.startswith(typed)]
+    return []
+
+
+def _complete_folder(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Folders, which are the shell's to complete."""
+    from click.shell_completion import CompletionItem  # noqa: PLC0415  # only a shell asks
+
+    return [CompletionItem(typed, type="dir")]
+
+
+def complete_id(context: click.Context, _: click.Parameter, typed: str) -> list[CompletionItem]:
     """Ids that a shell offers: those that begin as typed, the newest first; nothing where that cannot be known."""
     from click.shell_completion import CompletionItem  # noqa: PLC0415  # only a shell asks
 
     from spillstore.exceptions import SpillstoreError  # noqa: PLC0415  # likewise
 
-    values = context.params
-    where = Location(
-        session=values["session"] or project_session(),
-        project=values["project"],
-        root=values["root"],
-        flags="",
-    )
+    where = _meant_so_far(context)
     found = [CompletionItem(LAST, help="the newest")] if LAST.startswith(typed) else []
     with contextlib.suppress(SpillstoreError), where.open() as session:
         page = session.infos(limit=_COMPLETED)
@@ -61,10 +99,9 @@ def _complete_id(context: click.Context, _: click.Parameter, typed: str) -> list
 
 
 id_argument = click.argument(
-    "artifact_id", metavar="[ID]", default=LAST, required=False, shell_complete=_complete_id
+    "artifact_id", metavar="[ID]", default=LAST, required=False, shell_complete=complete_id
 )
-named_argument = click.argument("artifact_id", metavar="ID", shell_complete=_complete_id)
-ids_argument = click.argument("artifact_ids", metavar="[ID]...", nargs=-1, shell_complete=_complete_id)
+ids_argument = click.argument("artifact_ids", metavar="[ID]...", nargs=-1, shell_complete=complete_id)
 stream_option = click.option(
     "--stream",
     type=click.Choice(["combined", "stdout", "stderr"]),
@@ -216,6 +253,7 @@ def location_options(
         envvar="SPILLSTORE_SESSION",
         default=session,
         metavar="NAME",
+        shell_complete=_complete_session,
         help=f"The session.  [SPILLSTORE_SESSION; default: {told}]",
     )
     @click.option(
@@ -225,6 +263,7 @@ def location_options(
         "--root",
         envvar="SPILLSTORE_ROOT",
         metavar="DIR",
+        shell_complete=_complete_folder,
         help="The store.  [SPILLSTORE_ROOT; default: in the user's state folder]",
     )
     @functools.wraps(function)

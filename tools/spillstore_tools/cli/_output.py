@@ -5,17 +5,41 @@ from __future__ import annotations
 import datetime as dt
 import json
 import os
+import shutil
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from spillstore_tools.arguments import ArgumentError, moment
 from spillstore_tools.preview.clean import label, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+F = TypeVar("F", bound="Callable[..., Any]")
+
+
+class _Telling:
+    """How what is no result is told on stderr: as text, or as JSON objects, one a line."""
+
+    as_json = False
+
+
+telling = _Telling()
+
+
+def _choose(_: click.Context, __: click.Parameter, wanted: bool) -> bool:  # noqa: FBT001  # click's signature
+    telling.as_json = wanted
+    return wanted
+
+
+def json_option_for(what: str) -> Callable[[F], F]:
+    """``--json``; understood before all others, so that what is wrong with those is told as JSON, too."""
+    return click.option("--json", "as_json", is_flag=True, is_eager=True, callback=_choose, help=what)
+
+
+json_option = json_option_for("Print JSON, for programs.")
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[str] = ()) -> str:
@@ -39,8 +63,65 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequen
     return "\n".join(aligned(cells) for cells in lines)
 
 
+def fitted(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    right: Sequence[str] = (),
+    less_wanted: Sequence[str] = (),
+    least: int | None = None,
+    style: Callable[[str, int | None], str] | None = None,
+) -> str:
+    """A table; at a terminal no wider than that, with a bold header, and without the columns that have no room.
+
+    Args:
+        header: the names of the columns.
+        rows: as many cells each.
+        right: columns of numbers.
+        less_wanted: columns in the order in which they go where there is no room.
+        least: what the last column gets of it at least, and is cut to; None for all that it needs.
+        style: what becomes of a line at a terminal, given the number of its row, or None for the header.
+    """
+    if not at_terminal():
+        return table(header, rows, right=right)
+    room = shutil.get_terminal_size().columns
+    cells = [header, *([label(cell) for cell in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    kept = with_room(header, widths, room, less_wanted=less_wanted, least=least)
+    text = table([header[at] for at in kept], [[row[at] for at in kept] for row in rows], right=right)
+    lines = [line[:room] for line in text.splitlines()]
+    if style is None:
+        return "\n".join([styled(lines[0], "1"), *lines[1:]])
+    return "\n".join(style(line, number - 1 if number else None) for number, line in enumerate(lines))
+
+
+def with_room(
+    header: Sequence[str],
+    widths: Sequence[int],
+    room: int,
+    *,
+    less_wanted: Sequence[str],
+    least: int | None = None,
+) -> list[int]:
+    """Which columns of a table have room, two spaces between them; all but those that have to go, as in ``fitted``.
+
+    Example:
+        >>> with_room(["id", "size", "text"], [9, 5, 70], 30, less_wanted=["size"], least=16)
+        [0, 2]
+    """
+    wanted = [*widths[:-1], widths[-1] if least is None else min(least, widths[-1])]
+    kept = list(range(len(header)))
+    for name in less_wanted:
+        if sum(wanted[at] for at in kept) + 2 * (len(kept) - 1) <= room:
+            break
+        kept.remove(list(header).index(name))
+    return kept
+
+
 def boxed(title: str, columns: Sequence[tuple[str, int]], rows: Sequence[Sequence[str]]) -> str:
     """A table in a frame, with a title; the layout is that of S1's command line.
+
+    At a terminal that is too narrow for it, columns are as wide as they must be, and the last ones have their texts cut.
 
     Args:
         title: above the columns.
@@ -58,18 +139,22 @@ def boxed(title: str, columns: Sequence[tuple[str, int]], rows: Sequence[Sequenc
         └────┴────────┘
     """
     lines = [[name for name, _ in columns], *([label(cell) for cell in row] for row in rows)]
-    cells = zip(*lines, strict=True)
-    widths = [max(least, *map(len, column)) for (_, least), column in zip(columns, cells, strict=True)]
+    needed = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    widths = [max(least, need) for (_, least), need in zip(columns, needed, strict=True)]
+    if at_terminal():
+        room = shutil.get_terminal_size().columns - 3 * len(columns) - 1
+        widths = _narrowed(widths, room, [needed, [len(name) for name, _ in columns]])
     rules = ["─" * (width + 2) for width in widths]
     inner = len("┼".join(rules))
 
     def framed(row: Sequence[str]) -> str:
-        return "│ " + " │ ".join(map(str.ljust, row, widths)) + " │"
+        cells = (cell[:width].ljust(width) for cell, width in zip(row, widths, strict=True))
+        return "│ " + " │ ".join(cells) + " │"
 
     return "\n".join(
         [
             f"┌{'─' * inner}┐",
-            f"│ {title.ljust(inner - 2)} │",
+            f"│ {title[: inner - 2].ljust(inner - 2)} │",
             f"├{'┬'.join(rules)}┤",
             framed(lines[0]),
             f"├{'┼'.join(rules)}┤",
@@ -77,6 +162,15 @@ def boxed(title: str, columns: Sequence[tuple[str, int]], rows: Sequence[Sequenc
             f"└{'┴'.join(rules)}┘",
         ]
     )
+
+
+def _narrowed(widths: list[int], room: int, floors: Sequence[Sequence[int]]) -> list[int]:
+    """Widths that have room together, the last columns narrowed first: down to the first of the floors, then to the next."""
+    for floor in floors:
+        for at in reversed(range(len(widths))):
+            over = sum(widths) - room
+            widths[at] = max(floor[at], widths[at] - max(0, over))
+    return widths
 
 
 def coloured() -> bool:
@@ -91,10 +185,28 @@ def styled(text: str, style: str) -> str:
     return f"\x1b[{style}m{text}\x1b[0m" if text and coloured() else text
 
 
-def local(seconds: float) -> str:
-    """A moment, given in seconds since 1970, by the clock on the wall here, with its distance from UTC."""
-    moment = dt.datetime.fromtimestamp(seconds, dt.UTC).astimezone()
-    return moment.strftime("%Y-%m-%d %H:%M:%S %z")
+def local(seconds: float, *, fraction: bool = False) -> str:
+    """A moment, given in seconds since 1970, by the clock on the wall here, with its distance from UTC.
+
+    Args:
+        seconds: the moment.
+        fraction: tell milliseconds, too.
+    """
+    at = dt.datetime.fromtimestamp(seconds, dt.UTC).astimezone()
+    below = f".{at.microsecond // 1000:03}" if fraction else ""
+    return f"{at:%Y-%m-%d %H:%M:%S}{below} {at:%z}"
+
+
+def moment_here(_: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
+    """What an option says of a time: ``2h`` ago, or a date and time by the clock on the wall here.
+
+    Raises:
+        click.BadParameter: nothing of the kind.
+    """
+    try:
+        return moment(str(parameter.name), text, here=True)
+    except ArgumentError as error:
+        raise click.BadParameter(str(error).removeprefix(f"{parameter.name}: ")) from None
 
 
 def print_json(value: object) -> None:
@@ -104,7 +216,17 @@ def print_json(value: object) -> None:
 
 def note(message: str) -> None:
     """Something worth knowing that is not the result."""
-    click.echo(f"spillstore: {label(message)}", err=True)
+    _tell(message, {"note": message})
+
+
+def fail(message: str, code: int) -> int:
+    """Say why there is no result, or not all of it, and what the exit code will be, which is returned."""
+    _tell(message, {"error": message, "exit_code": code})
+    return code
+
+
+def _tell(message: str, fields: dict[str, object]) -> None:
+    click.echo(json.dumps(fields) if telling.as_json else f"spillstore: {label(message)}", err=True)
 
 
 def announcer(*, as_json: bool) -> Callable[[str, str], None]:

@@ -9,6 +9,8 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from click.shell_completion import CompletionItem
+
     from spillstore_tools.configuration import TruncationConfiguration
     from spillstore_tools.profiles import ProfileName
 
@@ -16,6 +18,13 @@ if TYPE_CHECKING:
 PROFILES = ("default", "acode", "opencode", "pipe", "omni", "lace")
 _CONFIGURED = frozenset({"default", "acode"})
 F = TypeVar("F", bound="Callable[..., object]")
+
+
+def complete_profile(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Profiles that a shell offers."""
+    from click.shell_completion import CompletionItem  # noqa: PLC0415  # only a shell asks
+
+    return [CompletionItem(name) for name in PROFILES if name.startswith(typed)]
 
 
 def known_profile(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
@@ -37,6 +46,7 @@ def profile_option(function: F) -> F:
         default="default",
         envvar="SPILLSTORE_PROFILE",
         callback=known_profile,
+        shell_complete=complete_profile,
         help=f"What a model is shown: {', '.join(PROFILES)}.  [SPILLSTORE_PROFILE; default: default]",
     )
     return option(function)

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
+
+import click
+from click.core import ParameterSource
+
+from spillstore_tools.cli._output import note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,6 +29,27 @@ def holes(skip: bool) -> Literal["raise", "skip"]:  # noqa: FBT001  # a flag of 
 def terminator(artifact: Artifact) -> bytes:
     """What ends a line of it."""
     return b"\r" if artifact.info.newline == "cr" else b"\n"
+
+
+path_option = click.option(
+    "--path",
+    metavar="JSONPATH",
+    help="The text of one string in JSON, such as $.stdout; lines and bytes are its own.",
+)
+
+
+def json_stream(artifact: Artifact, stream: str, cursor: str | None = None, start_line: int = 1) -> Stream:
+    """The stream that was asked for by ``--stream``; otherwise the one that is JSON."""
+    from spillstore_tools.querying import json_view, view_of_cursor  # noqa: PLC0415  # with it come the previews
+
+    if click.get_current_context().get_parameter_source("stream") is not ParameterSource.DEFAULT:
+        return cast("Stream", stream)
+    if cursor is not None:
+        return view_of_cursor(cursor)
+    view = json_view(artifact, start_line)
+    if view != "combined":
+        note("stdout alone was queried, since with stderr it is no JSON")
+    return view
 
 
 def byte_blocks(

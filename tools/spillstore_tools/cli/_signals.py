@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from spillstore_tools.runners import Started
 
 _RELAYED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+FOR_ALL = frozenset({signal.SIGTERM, signal.SIGHUP})  # these are for everything that a command has started
 
 
 class CommandInterruptedError(Exception):
@@ -21,7 +22,7 @@ class CommandInterruptedError(Exception):
 class SignalRelay:
     """A context in which SIGINT, SIGTERM and SIGHUP reach ``process`` and do nothing to us.
 
-    SIGTERM reaches everything that it has started, too. One that our caller ignores stays ignored. One that comes before
+    SIGTERM and SIGHUP reach everything that it has started, too. One that our caller ignores stays ignored. One that comes before
     there is a process is kept for it.
 
     Attributes:
@@ -47,7 +48,7 @@ class SignalRelay:
     def _send(self, process: Started, number: int) -> None:
         if number == signal.SIGINT and _in_foreground():
             return  # the terminal has sent it to the command as well; twice means "at once" to many programs
-        if number == signal.SIGTERM:
+        if number in FOR_ALL:
             process.signal_all(number)
         else:
             process.send_signal(number)

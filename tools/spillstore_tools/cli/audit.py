@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import datetime as dt
 import errno
 import json
 import os
 import select
+import shutil
 import signal
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -16,9 +16,17 @@ import click
 from click.core import ParameterSource
 
 from spillstore._ids import named_by
-from spillstore_tools.arguments import ArgumentError, moment
 from spillstore_tools.cli._location import LAST, Location, find, location_options
-from spillstore_tools.cli._output import json_option, note, print_json, table
+from spillstore_tools.cli._output import (
+    at_terminal,
+    fitted,
+    json_option,
+    local,
+    moment_here,
+    note,
+    print_json,
+    with_room,
+)
 from spillstore_tools.preview.clean import label
 
 if TYPE_CHECKING:
@@ -28,27 +36,22 @@ if TYPE_CHECKING:
     from spillstore.info import Event
 
 _HEADER = ("at", "kind", "actor", "call", "artifact", "detail")
-_WIDTHS = (23, 9, 7, 12, 34, 0)  # of what is printed before anybody knows how wide it will be
+_LESS_WANTED = ("call", "actor", "artifact")  # which go first where there is no room
+_LEAST = 24  # columns of a terminal that the detail has at least
+_WIDTHS = (29, 9, 7, 12, 34, 0)  # of what is printed before anybody knows how wide it will be
 _PAGE = 1000
 _POLL = 0.5  # seconds
 _RENDERED = "rendered"  # holds a preview, and tells of nothing that happened
-
-
-def _moment(_: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
-    try:
-        return moment(str(parameter.name), text)
-    except ArgumentError as error:
-        raise click.BadParameter(str(error).removeprefix(f"{parameter.name}: ")) from None
 
 
 @click.command("audit")
 @click.option(
     "--since",
     metavar="TIME",
-    callback=_moment,
-    help="From then on: 30s, 5m, 2h, 7d ago, or a date and time in UTC.",
+    callback=moment_here,
+    help="From then on: 30s, 5m, 2h, 7d ago, or a date and time here.",
 )
-@click.option("--until", metavar="TIME", callback=_moment, help="Before then.")
+@click.option("--until", metavar="TIME", callback=moment_here, help="Before then.")
 @click.option("--kind", metavar="KIND", help="Only these: create, seal, read, search, denied, limit, ...")
 @click.option("--artifact", metavar="ID", help="Only what happened to this artifact, which may be gone.")
 @click.option("--actor", metavar="NAME", help="Only what this one did: model, cli, library, ...")
@@ -128,7 +131,7 @@ def command(
         print_json({"events": [dataclasses.asdict(event) for event in found], "more": more})
         return
     if found:
-        click.echo(table(_HEADER, map(_row, found)))
+        click.echo(fitted(_HEADER, [_row(event) for event in found], less_wanted=_LESS_WANTED, least=_LEAST))
     if more:
         note(f"there are more: --limit {limit * 10}")
 
@@ -167,7 +170,10 @@ def _wait() -> None:
 
 def _line(event: Event) -> str:
     cells = [label(cell) for cell in _row(event)]
-    return "  ".join(map(str.ljust, cells, _WIDTHS)).rstrip()
+    room = shutil.get_terminal_size().columns if at_terminal() else None
+    widths = [*_WIDTHS[:-1], _LEAST]
+    kept = with_room(_HEADER, widths, sys.maxsize if room is None else room, less_wanted=_LESS_WANTED)
+    return "  ".join(cells[at].ljust(_WIDTHS[at]) for at in kept).rstrip()[:room]
 
 
 def _named(session: Session, name: str) -> str:
@@ -197,10 +203,9 @@ def _every(page: Callable[[str | None], Page[Event]]) -> Iterator[Event]:
 
 
 def _row(event: Event) -> list[str]:
-    at = dt.datetime.fromtimestamp(event.at, dt.UTC)
     told = ", ".join(f"{name} {_word(value)}" for name, value in event.detail.items() if value is not None)
     return [
-        f"{at:%Y-%m-%d %H:%M:%S}.{at.microsecond // 1000:03}",
+        local(event.at, fraction=True),
         event.kind,
         event.actor or "",
         event.tool_call_id or "-",

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from spillstore_tools.cli._location import LAST, Location, every, find, location_options, stream_option
-from spillstore_tools.cli._output import json_option, note
-from spillstore_tools.cli._places import place_of
+from spillstore_tools.cli._location import LAST, Location, complete_id, find, location_options, stream_option
+from spillstore_tools.cli._output import json_option, local, note, styled
+from spillstore_tools.cli._progress import progress
+from spillstore_tools.describe import human_size
+from spillstore_tools.places import folder_of
 
 if TYPE_CHECKING:
     from spillstore import Artifact, Session
@@ -18,10 +19,12 @@ if TYPE_CHECKING:
     from spillstore_tools.differences import Differences
 
 _DIFFERENT = 1
+_STYLES = {"new": "32", "gone": "31"}  # as git has them
+_SLICE = 0.2  # seconds between two looks at how far it is
 
 
 @click.command("diff")
-@click.argument("ids", metavar="[BASE] [ID]", nargs=-1)
+@click.argument("ids", metavar="[BASE] [ID]", nargs=-1, shell_complete=complete_id)
 @click.option("--exact", is_flag=True, help="Compare times, numbers and addresses, too.")
 @stream_option
 @location_options
@@ -47,12 +50,14 @@ def command(ids: tuple[str, ...], stream: str, location: Location, *, exact: boo
         artifact = find(session, ids[-1] if ids else LAST)
         base = find(session, ids[0]) if len(ids) > 1 else _before(session, artifact)
         found = Differences(base, artifact, stream=cast("Stream", stream), exact=exact)
-        found.run()
+        with progress(f"comparing {human_size(sum(found.sizes))}") as done:
+            while not found.run(_SLICE):
+                done(round(100 * found.progress), 100)
         if as_json:
             _print_json(base, artifact, found, {"stream": stream, "exact": exact})
         else:
-            note(f"base {base.id}: {facts(base.info, found.stream)}")
-            note(f"now {artifact.id}: {facts(artifact.info, found.stream)}")
+            note(f"base {base.id}: {facts(base.info, found.stream, local)}")
+            note(f"now {artifact.id}: {facts(artifact.info, found.stream, local)}")
             note(summary(found, exact=exact))
             _print_text(base, artifact, found, location.flags)
         if found.differs:
@@ -61,12 +66,11 @@ def command(ids: tuple[str, ...], stream: str, location: Location, *, exact: boo
 
 def _before(session: Session, artifact: Artifact) -> Artifact:
     from spillstore.exceptions import ArtifactNotFoundError  # noqa: PLC0415
+    from spillstore_tools.comparing import last_before  # noqa: PLC0415  # with it come the previews
 
-    info, folder = artifact.info, place_of(artifact)
-    before = itertools.dropwhile(lambda each: each.id != info.id, every(session, source=info.source))
-    for each in itertools.islice(before, 1, None):
-        if each.command == info.command and place_of(found := session.artifact(each.id)) == folder:
-            return found
+    if (found := last_before(session, artifact)) is not None:
+        return found
+    folder = folder_of(artifact)
     where = "" if folder is None else f", run in {folder}"
     raise ArtifactNotFoundError(
         f"nothing was stored before {artifact.id} of the same tool and command{where}; name the older one, as in "
@@ -79,7 +83,7 @@ def _print_text(base: Artifact, artifact: Artifact, found: Differences, flags: s
 
     sections = found.sections()
     for section in sections:
-        click.echo(f"[{title(section, sections)}]")
+        click.echo(styled(f"[{title(section, sections)}]", "1"))
         last = 0
         for change in found.changes(section):
             if last and change.line > last + 1:
@@ -88,7 +92,8 @@ def _print_text(base: Artifact, artifact: Artifact, found: Differences, flags: s
             owner = artifact if change.sort == "new" else base
             view = "" if found.stream == "combined" else f" --stream {found.stream}"
             show = f"spillstore show {owner.id} --bytes {change.start}-{change.end}{view}{flags}"
-            click.echo(row(change, None, f"all of it: {show}"), nl=False)
+            text = row(change, None, f"all of it: {show}").removesuffix("\n")
+            click.echo(styled(text, _STYLES[change.sort]))
 
 
 def _print_json(base: Artifact, artifact: Artifact, found: Differences, asked: dict[str, Any]) -> None:

@@ -56,9 +56,13 @@ def command(
     # For writing, so that the export is recorded in the session.
     with location.open(write=None) as session:
         artifact = find(session, artifact_id)
-        with progress(f"exporting {human_size(artifact.info.size)}"):
+        with progress(f"exporting {human_size(artifact.info.size)}") as far:
             done = artifact.export(
-                file, stream=cast("Stream", stream), overwrite=overwrite, holes=holes(skip_holes)
+                file,
+                stream=cast("Stream", stream),
+                overwrite=overwrite,
+                holes=holes(skip_holes),
+                on_progress=far,
             )
     if as_json:
         print_json({"id": artifact.id, "file": file, **dataclasses.asdict(done)})

@@ -12,13 +12,15 @@ import click
 
 from spillstore_tools.arguments import ArgumentError, moment
 from spillstore_tools.cli._location import Location, refuse_memory
-from spillstore_tools.cli._output import json_option, note, print_json, table
-from spillstore_tools.describe import count, human_size, utc
+from spillstore_tools.cli._output import fitted, json_option, local, note, print_json
+from spillstore_tools.cli._progress import progress
+from spillstore_tools.describe import count, human_size
 
 if TYPE_CHECKING:
     from spillstore.info import CollectReport, Fate
 
 _HEADER = ("session", "project", "size", "last used", "why")
+_LESS_WANTED = ("project", "last used", "size")  # which go first where there is no room
 _WORDS = {
     "age": "too old",
     "room": "the oldest, to make room",
@@ -37,7 +39,7 @@ def _age(_: click.Context, __: click.Parameter, text: str | None) -> float | Non
         seconds = float(text)
     except ValueError:
         try:
-            seconds = max(0.0, time.time() - (moment("--older-than", text) or 0.0))
+            seconds = max(0.0, time.time() - (moment("--older-than", text, here=True) or 0.0))
         except ArgumentError:
             seconds = -1.0
     if not (math.isfinite(seconds) and seconds >= 0):
@@ -101,7 +103,10 @@ def command(
     """  # noqa: D301  # click's mark for text that is not to be wrapped
     refuse_memory(root)
     store = Location(session="", project=None, root=root, flags="").store()
-    report = store.collect(older_than=older_than, keep_bytes=keep, project=project, dry_run=dry_run)
+    with progress("deleting old sessions") as done:
+        report = store.collect(
+            older_than=older_than, keep_bytes=keep, project=project, dry_run=dry_run, on_progress=done
+        )
     if as_json:
         print_json(dataclasses.asdict(report))
         return
@@ -113,7 +118,8 @@ def command(
             f"{file} holds events of deleted sessions that could not be used; remove it when you need it no more"
         )
     if report.deleted:
-        click.echo(table(_HEADER, [_row(fate) for fate in report.deleted], right=("size",)))
+        rows = [_row(fate) for fate in report.deleted]
+        click.echo(fitted(_HEADER, rows, right=("size",), less_wanted=_LESS_WANTED))
     click.echo(_summary(report))
 
 
@@ -124,7 +130,7 @@ def _named(fate: Fate) -> str:
 
 def _row(fate: Fate) -> tuple[str, ...]:
     info = fate.session
-    return info.id, info.project or "", human_size(info.disk_size), utc(info.used), _WORDS[fate.why]
+    return info.id, info.project or "", human_size(info.disk_size), local(info.used), _WORDS[fate.why]
 
 
 def _summary(report: CollectReport) -> str:

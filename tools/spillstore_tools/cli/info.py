@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from spillstore_tools.cli._location import LAST, Location, find, ids_argument, location_options
-from spillstore_tools.cli._output import json_option, print_json
-from spillstore_tools.cli._places import place_of
+from spillstore_tools.cli._output import json_option, local, print_json, styled
 from spillstore_tools.cli._redacted import counted, told
 from spillstore_tools.describe import described, tokens
+from spillstore_tools.places import folder_of
 from spillstore_tools.preview.clean import label
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def command(artifact_ids: tuple[str, ...], location: Location, *, as_json: bool)
     """  # noqa: D301  # click's mark for text that is not to be wrapped
     with location.open() as session:
         artifacts = [find(session, artifact_id) for artifact_id in artifact_ids or (LAST,)]
-        infos = [(artifact.info, counted(artifact), place_of(artifact)) for artifact in artifacts]
+        infos = [(artifact.info, counted(artifact), folder_of(artifact)) for artifact in artifacts]
     if as_json:
         documents = [
             {
@@ -52,9 +52,9 @@ def command(artifact_ids: tuple[str, ...], location: Location, *, as_json: bool)
 
 
 def _described(info: ArtifactInfo, redactions: dict[str, int], folder: str | None) -> str:
-    rows = list(described(info))
+    rows = list(described(info, local))
     if folder is not None:
         rows.append(("Folder", folder))
     if words := told(redactions):
         rows.append(("Redacted", f"{words}; run or put it with --no-redact to keep them"))
-    return "\n".join(f"{name}: {label(value)}" for name, value in rows)
+    return "\n".join(f"{styled(f'{name}:', '1')} {label(value)}" for name, value in rows)

@@ -5,20 +5,19 @@ from __future__ import annotations
 import dataclasses
 import functools
 import heapq
-import shutil
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from spillstore_tools.arguments import ArgumentError, moment
-from spillstore_tools.cli._location import Location, every, location_options
-from spillstore_tools.cli._output import at_terminal, boxed, json_option, local, print_json, styled, table
+from spillstore_tools.cli._location import Location, complete_source, every, location_options
+from spillstore_tools.cli._output import boxed, fitted, json_option, local, moment_here, print_json, styled
 from spillstore_tools.describe import count, human_size, incomplete
+from spillstore_tools.places import folder_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from spillstore import ArtifactInfo
+    from spillstore import ArtifactInfo, Session
     from spillstore.info import State
 
 _COMMAND = 60
@@ -47,13 +46,6 @@ _STYLES = {"open": "32", "interrupted": "33", "incomplete": "33"}
 _UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
 
 
-def _moment(_: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
-    try:
-        return moment(str(parameter.name), text)
-    except ArgumentError as error:
-        raise click.BadParameter(str(error).removeprefix(f"{parameter.name}: ")) from None
-
-
 def _bytes(_: click.Context, __: click.Parameter, text: str | None) -> int | None:
     if text is None:
         return None
@@ -66,17 +58,17 @@ def _bytes(_: click.Context, __: click.Parameter, text: str | None) -> int | Non
 
 
 @click.command("list")
-@click.option("--source", metavar="NAME", help="Only those of this tool.")
+@click.option("--source", metavar="NAME", shell_complete=complete_source, help="Only those of this tool.")
 @click.option(
     "--state", type=click.Choice(["open", "sealed", "interrupted"]), help="Only those in this state."
 )
 @click.option(
     "--since",
     metavar="TIME",
-    callback=_moment,
-    help="Only those begun since then: 30s, 5m, 2h, 7d ago, or a date and time in UTC.",
+    callback=moment_here,
+    help="Only those begun since then: 30s, 5m, 2h, 7d ago, or a date and time here.",
 )
-@click.option("--until", metavar="TIME", callback=_moment, help="Only those begun before then.")
+@click.option("--until", metavar="TIME", callback=moment_here, help="Only those begun before then.")
 @click.option("--command", "called", metavar="TEXT", help="Only those whose command has TEXT in it.")
 @click.option("--type", "content_type", metavar="TYPE", help="Only those of this media type.")
 @click.option(
@@ -138,6 +130,7 @@ def command(
         counted = _Counted(filter(wanted, infos))
         found = _chosen(iter(counted), sort, limit, ascending=reverse is not (sort == "source"))
         counted.rest()
+        folders = [_folder(session, info) for info in found] if as_json else []
     more = counted.artifacts > len(found)
     total = {
         "artifacts": counted.artifacts,
@@ -147,7 +140,10 @@ def command(
         "more": more,
     }
     if as_json:
-        print_json({"artifacts": [dataclasses.asdict(info) for info in found], "total": total})
+        artifacts = [
+            {**dataclasses.asdict(info), "cwd": cwd} for info, cwd in zip(found, folders, strict=True)
+        ]
+        print_json({"artifacts": artifacts, "total": total})
         return
     hint = f"; {len(found):,} are shown, all with --limit {counted.artifacts}" if more else ""
     size = human_size(total["size"])
@@ -160,6 +156,16 @@ def command(
         click.echo(_table(found))
     stored = human_size(total["stored_size"])
     click.echo(f"Total: {count(counted.artifacts, 'artifact')}, {size}, stored in {stored}{hint}")
+
+
+def _folder(session: Session, info: ArtifactInfo) -> str | None:
+    """Where it came to be; None, too, where it was deleted meanwhile."""
+    from spillstore.exceptions import ArtifactNotFoundError  # noqa: PLC0415  # it is loaded by now
+
+    try:
+        return folder_of(session.artifact(info.id))
+    except ArtifactNotFoundError:
+        return None
 
 
 class _Counted:
@@ -183,20 +189,14 @@ class _Counted:
 
 
 def _table(infos: list[ArtifactInfo]) -> str:
-    """A table; at a terminal as wide as that, with colours, and without the columns that have no room."""
-    rows = [_row(info) for info in infos]
-    if not at_terminal():
-        return table(_HEADER, rows, right=_NUMBERS)
-    width = shutil.get_terminal_size().columns
-    columns = list(_HEADER)
-    for name in (*_LESS_WANTED, ""):
-        kept = [_HEADER.index(column) for column in columns]
-        text = table(columns, [[row[at] for at in kept] for row in rows], right=_NUMBERS)
-        lines = text.splitlines()
-        if not name or lines[0].index("command") + _LEAST_COMMAND <= width:
-            break
-        columns.remove(name)
-    return "\n".join(_styled(line[:width], info) for line, info in zip(lines, [None, *infos], strict=True))
+    return fitted(
+        _HEADER,
+        [_row(info) for info in infos],
+        right=_NUMBERS,
+        less_wanted=_LESS_WANTED,
+        least=_LEAST_COMMAND,
+        style=lambda line, number: _styled(line, None if number is None else infos[number]),
+    )
 
 
 def _styled(line: str, info: ArtifactInfo | None) -> str:

@@ -12,19 +12,20 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from spillstore_tools.cli._location import Location, location_options
+from spillstore_tools.cli._location import Location, complete_source, location_options
 from spillstore_tools.cli._output import json_option, note, print_json, write_text
-from spillstore_tools.cli._places import note_place
-from spillstore_tools.cli._profile import PROFILES, known_profile, load_configuration
+from spillstore_tools.cli._profile import PROFILES, complete_profile, known_profile, load_configuration
 from spillstore_tools.cli._progress import progress
 from spillstore_tools.cli._redacted import announce, counted, no_redact_option
 from spillstore_tools.describe import count, exact_size, human_size, incomplete
+from spillstore_tools.places import note_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spillstore import Session
     from spillstore.info import Newline
+    from spillstore_tools.cli._progress import Progress
     from spillstore_tools.configuration import TruncationConfiguration
     from spillstore_tools.profiles import ProfileName
 
@@ -33,7 +34,13 @@ _READ = 1024 * 1024
 
 @click.command("put")
 @click.argument("file", metavar="FILE|-", type=click.Path(allow_dash=True, dir_okay=False))
-@click.option("--source", default="put", metavar="NAME", help="The tool it comes from.  [default: put]")
+@click.option(
+    "--source",
+    default="put",
+    metavar="NAME",
+    shell_complete=complete_source,
+    help="The tool it comes from.  [default: put]",
+)
 @click.option("--content-type", metavar="TYPE", help="Its media type, such as application/json.")
 @click.option(
     "--newline",
@@ -45,6 +52,7 @@ _READ = 1024 * 1024
     "--profile",
     metavar="NAME",
     callback=known_profile,
+    shell_complete=complete_profile,
     help=f"Print what a model would see: {', '.join(PROFILES)}.",
 )
 @click.option(
@@ -96,9 +104,10 @@ def command(
         return
     with _opened(file) as blocks, location.open(create=True, write=True) as session:
         first = next(blocks, b"")
-        _warn(file, session)
-        reading = _Reading(itertools.chain([first], blocks))
-        with progress("storing", lambda: human_size(reading.size)):
+        total = _size_of(file)
+        _warn(file, total, session)
+        reading = _Reading(itertools.chain([first], blocks), total)
+        with progress("storing", lambda: human_size(reading.size)) as reading.told:
             artifact = session.put(
                 reading,
                 source=source,
@@ -107,7 +116,7 @@ def command(
                 newline=cast("Newline", newline),
                 redact=False if no_redact else None,
             )
-        note_place(session, artifact.id)
+        note_folder(session, artifact.id)
         info, redactions = artifact.info, counted(artifact)
     lacks = incomplete(info)
     if as_json:
@@ -124,9 +133,14 @@ def command(
         click.get_current_context().exit(1)
 
 
-def _warn(file: str, session: Session) -> None:
+def _size_of(file: str) -> int:
+    """Bytes to come; 0 where nobody knows."""
+    return os.path.getsize(file) if file != "-" and os.path.isfile(file) else 0  # noqa: PTH113, PTH202  # paths as they are named
+
+
+def _warn(file: str, size: int, session: Session) -> None:
     """Say, before a large file is read, that it will not be kept whole."""
-    settings, size = session.settings, os.path.getsize(file) if file != "-" and os.path.isfile(file) else 0  # noqa: PTH113, PTH202  # paths as they are named
+    settings = session.settings
     if size <= settings.artifact_limit:
         return
     what = {
@@ -149,14 +163,18 @@ def _looks_like(first: bytes, *, is_file: bool) -> str | None:
 class _Reading:
     """Blocks as they are, and how many bytes they had; who is interrupted among them is told what stays."""
 
-    def __init__(self, blocks: Iterator[bytes]) -> None:
+    def __init__(self, blocks: Iterator[bytes], total: int) -> None:
         self._blocks = blocks
+        self._total = total
         self.size = 0
+        self.told: Progress | None = None
 
     def __iter__(self) -> Iterator[bytes]:
         try:
             for block in self._blocks:
                 self.size += len(block)
+                if self.told is not None:
+                    self.told(self.size, self._total)
                 yield block
         except KeyboardInterrupt:
             note(

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
-from click.core import ParameterSource
 
 from spillstore_tools.cli._location import LAST, Location, find, location_options, stream_option
 from spillstore_tools.cli._output import json_option, note, write_bytes
+from spillstore_tools.cli._read import json_stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spillstore import Artifact
-    from spillstore.info import BadLine, QueryMatch, Stream
+    from spillstore.info import BadLine, QueryMatch
 
 _NOTHING_FOUND = 1
 _NAMED = 20  # bad lines that are named
@@ -59,15 +58,16 @@ def command(
 
     \b
     Example:
+      echo '{"users": [{"name": "Ann", "age": 31}]}' | spillstore put -
       spillstore query @last '$.users[?@.age > 30].name'
-      spillstore query @last '$..error' --paths --limit 20
+      spillstore query '$..name' --paths --limit 20
     """  # noqa: D301  # click's mark for text that is not to be wrapped
     if len(names) > 2:  # noqa: PLR2004  # the two
         raise click.UsageError("give an ID and a PATH; for example spillstore query @last '$.users[0]'")
     artifact_id, path = names if len(names) == 2 else (LAST, names[0])  # noqa: PLR2004  # likewise
     with location.reading("query") as session:
         artifact = find(session, artifact_id)
-        view = _view(artifact, stream, cursor, start_line)
+        view = json_stream(artifact, stream, cursor, start_line)
         found = _Found(
             artifact.nodes(path, stream=view, cursor=cursor, lines=lines, start_line=start_line), limit
         )
@@ -80,20 +80,6 @@ def command(
         raise click.ClickException(found.problem)
     if not found.count:
         click.get_current_context().exit(_NOTHING_FOUND)
-
-
-def _view(artifact: Artifact, stream: str, cursor: str | None, start_line: int) -> Stream:
-    """The stream that was asked for; otherwise the one that is JSON."""
-    from spillstore_tools.querying import json_view, view_of_cursor  # noqa: PLC0415  # with it come the previews
-
-    if click.get_current_context().get_parameter_source("stream") is not ParameterSource.DEFAULT:
-        return cast("Stream", stream)
-    if cursor is not None:
-        return view_of_cursor(cursor)
-    view = json_view(artifact, start_line)
-    if view != "combined":
-        note("stdout alone was queried, since with stderr it is no JSON")
-    return view
 
 
 class _Found:

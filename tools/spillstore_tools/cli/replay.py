@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spillstore_tools.cli._location import Location, find, id_argument, location_options, skip_holes_option
-from spillstore_tools.cli._output import note
+from spillstore_tools.cli._output import json_option_for, note
 from spillstore_tools.cli._read import byte_blocks, holes
 from spillstore_tools.describe import exact_size
 
@@ -38,12 +38,7 @@ if TYPE_CHECKING:
 )
 @skip_holes_option
 @location_options
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="A JSON object a line for each piece, without waiting, for programs.",
-)
+@json_option_for("A JSON object a line for each piece, without waiting, for programs.")
 def command(
     artifact_id: str,
     speed: float,

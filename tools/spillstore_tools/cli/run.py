@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 from click.core import ParameterSource
 
+from spillstore_tools import _watchdog
 from spillstore_tools.cli._live import Hint, show, summary
-from spillstore_tools.cli._location import Location, location_options, observe
-from spillstore_tools.cli._output import at_terminal, json_option, note, print_json, write_text
-from spillstore_tools.cli._places import note_place
+from spillstore_tools.cli._location import Location, complete_source, location_options, observe
+from spillstore_tools.cli._output import at_terminal, fail, json_option, note, print_json, write_text
 from spillstore_tools.cli._profile import load_configuration, profile_option
 from spillstore_tools.cli._redacted import announce, no_redact_option
-from spillstore_tools.cli._signals import CommandInterruptedError, SignalRelay
+from spillstore_tools.cli._signals import FOR_ALL, CommandInterruptedError, SignalRelay
+from spillstore_tools.places import note_folder
 from spillstore_tools.runners import MARK, StartError, start_program
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def _complete_word(context: click.Context, _: click.Parameter, typed: str) -> li
     "--source",
     default="run",
     metavar="NAME",
+    shell_complete=complete_source,
     help="The tool that the output is stored under.  [default: run]",
 )
 @click.option("--tool-call-id", metavar="ID", help="The tool call that the output answers.")
@@ -98,7 +100,8 @@ def command(
 
     The exit code is the command's, 128 + n if signal n ended it, 127 if it was not found, 126 if it could not be
     executed. Secrets are taken out of what is stored and of previews, which is said on stderr; not of what is shown as it
-    comes. Ctrl-C goes to the command; if it dies of it, so does this. SIGTERM ends all that it has started.
+    comes. Ctrl-C goes to the command; if it dies of it, so does this. SIGTERM and SIGHUP end all that it has started, and
+    so does the end of this, even by kill -9.
 
     \b
     Example:
@@ -109,9 +112,9 @@ def command(
     asked = _Asked(
         source=source, tool_call_id=tool_call_id, profile=profile, live=is_live, redact=not no_redact
     )
-    # A command that runs inside another one of ours keeps that one's mark, by which it is ended with it.
-    mark = "" if MARK in os.environ else os.urandom(8).hex()
-    environment = {**location.environment(), MARK: mark} if mark else location.environment()
+    # Inside another command of ours its mark comes first, by which this one is ended with that one.
+    mark = ".".join(filter(None, (os.environ.get(MARK), os.urandom(8).hex())))
+    environment = {**location.environment(), MARK: mark}
     with SignalRelay() as relay:
         try:
             started = start_program(
@@ -121,9 +124,10 @@ def command(
             _give_up(error, as_json=as_json)
         _wait_beside(started)
         relay.attach(started)
-        record = _record(started, command_line, asked, location)
-        if signal.SIGTERM in relay.received:
-            _end_what_is_left(started)
+        with _watchdog.guarding(started.pid, mark):
+            record = _record(started, command_line, asked, location)
+            if FOR_ALL.intersection(relay.received):
+                _end_what_is_left(started)
     if as_json:
         print_json(record.as_json())
     elif is_live:
@@ -149,7 +153,7 @@ def _wait_beside(started: Started) -> None:
 
 
 def _end_what_is_left(started: Started) -> None:
-    """SIGTERM was for all of it: what did not heed it is ended."""
+    """The signal was for all of it: what did not heed it is ended."""
     from spillstore_tools.capture import end_together  # noqa: PLC0415  # it is there by now
 
     if started.signal_all(0) and end_together([started]):
@@ -158,9 +162,24 @@ def _end_what_is_left(started: Started) -> None:
 
 def _give_up(error: StartError, *, as_json: bool) -> NoReturn:
     if as_json:
-        print_json({"artifact": None, "preview": "", "exit_code": error.exit_code, "error": str(error)})
-    note(str(error))
-    click.get_current_context().exit(error.exit_code)
+        print_json(
+            {
+                "artifact": None,
+                "preview": "",
+                "omissions": [],
+                "strategy": "none",
+                "exit_code": error.exit_code,
+                "signal": None,
+                "duration": 0.0,
+                **dict.fromkeys(("received", "stdout", "stderr"), 0),
+                "redactions": {},
+                "held_open": [],
+                "storage_error": None,
+                "configuration_error": None,
+                "error": str(error),
+            }
+        )
+    click.get_current_context().exit(fail(str(error), error.exit_code))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -211,6 +230,7 @@ class _Record:
             "held_open": list(outcome.held_open),
             "storage_error": self.problem,
             "configuration_error": self.misconfigured,
+            "error": None,
         }
 
 
@@ -258,7 +278,7 @@ def _record(started: Started, command_line: tuple[str, ...], asked: _Asked, loca
 
         def found(artifact_id: str) -> None:
             hint.found(artifact_id)
-            note_place(sessions[-1], artifact_id)
+            note_folder(sessions[-1], artifact_id)
 
         spill = work.run(
             Spill,

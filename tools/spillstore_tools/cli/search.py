@@ -11,6 +11,7 @@ import click
 from spillstore_tools.cli._location import LAST, Location, every, find, location_options, stream_option
 from spillstore_tools.cli._output import coloured, json_option, note, print_json, styled
 from spillstore_tools.cli._progress import progress
+from spillstore_tools.cli._read import json_stream, path_option
 from spillstore_tools.describe import human_size
 from spillstore_tools.preview.clean import label, one_line
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from spillstore import Artifact, Session
     from spillstore.info import SearchResult, Stream
+    from spillstore.jsonstring import JSONString
 
 _NOTHING_FOUND = 1
 _MATCH, _PLACE, _HEADING = "1;31", "32", "1;35"  # as grep and rg have them
@@ -61,6 +63,7 @@ _ID = re.compile(r"@.*|art_[0-9].*")
 @click.option("--cursor", metavar="CURSOR", help="Go on where a search with a limit stopped.")
 @click.option("-c", "--count", is_flag=True, help="Print how many lines match, and nothing else.")
 @click.option("--raw", is_flag=True, help="Search the exact bytes, escape sequences and all.")
+@path_option
 @stream_option
 @location_options
 @json_option
@@ -76,6 +79,7 @@ def command(names: tuple[str, ...], location: Location, *, as_json: bool, **opti
       spillstore search 'error|failed' -C 2
       spillstore search -F 'a.b[0]' @last~1 --count
       spillstore search --all -l 'Segmentation fault'
+      spillstore search 'error' @last --path '$.stdout'
     """  # noqa: D301  # click's mark for text that is not to be wrapped
     asked = _Asked(**options)
     with location.reading("search") as session:
@@ -105,11 +109,14 @@ class _Asked:
     cursor: str | None
     count: bool
     raw: bool
+    path: str | None
     stream: str
 
     def __post_init__(self) -> None:
         if self.cursor is not None and self.all_of_them:
             raise click.UsageError("--cursor goes on in one artifact; name it instead of --all")
+        if self.path is not None and self.all_of_them:
+            raise click.UsageError("--path is of one artifact; name it instead of --all")
         if self.only_matching and self.invert:
             raise click.UsageError("lines that do not match have no part that does: give -o or -v, not both")
 
@@ -157,10 +164,13 @@ def _found(
     before, after = asked.around
     limit = 0 if asked.count else 1 if asked.ids_only else asked.limit
     for artifact in artifacts:
-        with progress(f"searching {human_size(artifact.info.size)} of {artifact.id}"):
-            result = artifact.search(
+        source: Artifact | JSONString = artifact
+        if asked.path is not None:
+            source = artifact.string(asked.path, stream=json_stream(artifact, asked.stream))
+        with progress(f"searching {human_size(source.info.size)} of {artifact.id}") as done:
+            result = source.search(
                 pattern,
-                stream=cast("Stream", asked.stream),
+                stream=cast("Stream", asked.stream if source is artifact else "combined"),
                 context=0 if asked.only_matching else max(before, after),
                 limit=limit,
                 cursor=asked.cursor,
@@ -168,6 +178,7 @@ def _found(
                 literal=asked.literal,
                 invert=asked.invert,
                 cleaner=None if asked.raw else Seen(),
+                on_progress=done,
             )
         matches = tuple(
             dataclasses.replace(

@@ -7,10 +7,11 @@ import dataclasses
 import click
 
 from spillstore_tools.cli._location import Location, location_options
-from spillstore_tools.cli._output import json_option, local, print_json, table
+from spillstore_tools.cli._output import fitted, json_option, local, print_json
 from spillstore_tools.describe import count, human_size
 
 _HEADER = ("", "session", "project", "size", "last used", "state")
+_LESS_WANTED = ("project", "last used", "size")  # which go first where there is no room
 
 
 @click.command("sessions")
@@ -43,5 +44,5 @@ def command(location: Location, *, as_json: bool) -> None:
         for info in infos
     ]
     if rows:
-        click.echo(table(_HEADER, rows, right=("size",)))
+        click.echo(fitted(_HEADER, rows, right=("size",), less_wanted=_LESS_WANTED))
     click.echo(f"Total: {count(len(infos), 'session')}, {human_size(sum(info.disk_size for info in infos))}")

@@ -18,7 +18,15 @@ from spillstore_tools.cli._location import (
 from spillstore_tools.cli._output import at_terminal, json_option, note, print_json, write_bytes, write_text
 from spillstore_tools.cli._pager import paged, pager_option
 from spillstore_tools.cli._ranges import parse_bytes, parse_lines
-from spillstore_tools.cli._read import artifact_text, byte_blocks, line_blocks, terminator, view_of
+from spillstore_tools.cli._read import (
+    artifact_text,
+    byte_blocks,
+    json_stream,
+    line_blocks,
+    path_option,
+    terminator,
+    view_of,
+)
 from spillstore_tools.describe import count
 from spillstore_tools.preview.clean_stream import clean_blocks
 
@@ -27,12 +35,14 @@ if TYPE_CHECKING:
 
     from spillstore import Artifact
     from spillstore.info import Stream
+    from spillstore.jsonstring import JSONString
 
 
 @click.command("show")
 @id_argument
 @click.option("--lines", metavar="A-B", help="Lines A to B, both included, from 1; A- to the end; A alone.")
 @click.option("--bytes", "byte_range", metavar="A-B", help="Bytes A to B, B excluded, from 0; A- to the end.")
+@path_option
 @stream_option
 @click.option("--raw", is_flag=True, help="The exact bytes, escape sequences and all.")
 @skip_holes_option
@@ -43,6 +53,7 @@ def command(
     artifact_id: str,
     lines: str | None,
     byte_range: str | None,
+    path: str | None,
     stream: str,
     location: Location,
     *,
@@ -59,6 +70,7 @@ def command(
     Example:
       spillstore show art_1699234567890_a1b2c3d4e5f60718 --lines 100-200
       spillstore show @last --bytes 0-65536 --stream stderr --raw
+      spillstore show @last --path '$.stdout' --lines 100-200
     """  # noqa: D301  # click's mark for text that is not to be wrapped
     if lines is not None and byte_range is not None:
         raise click.UsageError("give --lines or --bytes, not both; for example --lines 1-100")
@@ -67,6 +79,12 @@ def command(
     start, end = parse_bytes(byte_range) if byte_range is not None else (0, None)
     with location.reading("read") as session:
         artifact = find(session, artifact_id)
+        if path is not None:
+            string = artifact.string(path, stream=json_stream(artifact, stream))
+            data = _of_string(string, (first, last), (start, end), by_lines=lines is not None)
+            named = {"id": artifact.id, "path": path, "lines": lines, "bytes": byte_range}
+            _print_string(data, named if as_json else None, raw=raw, no_pager=no_pager)
+            return
         if lines is not None:
             blocks = _lines(artifact, first, last, view, skip=skip_holes)
             start, end = _bytes_of(artifact, first, last, view)
@@ -88,6 +106,38 @@ def command(
                 write_bytes(artifact.reading(blocks, start, end, stream=view))
             else:
                 write_text(artifact_text(artifact, text, start, end, view), seen=seen)
+
+
+def _of_string(
+    string: JSONString, lines: tuple[int, int | None], span: tuple[int, int | None], *, by_lines: bool
+) -> bytes:
+    """The part of a string that was asked for."""
+    size, total = string.info.size, string.info.lines
+    first, last = lines
+    start, end = span
+    if by_lines and first > total:
+        note(f"nothing is there: {string.path} has {count(total, 'line')}")
+    elif start >= size > 0:
+        note(f"nothing is there: {string.path} has {count(size, 'byte')}")
+    if by_lines:
+        return string.read_lines(first, total if last is None else last)
+    return string.read_bytes(start, size if end is None else end)
+
+
+def _print_string(data: bytes, document: dict[str, str | None] | None, *, raw: bool, no_pager: bool) -> None:
+    """A part of a string, as JSON where there is a document for it."""
+    text = clean_blocks([data])
+    if document is not None and raw:
+        print_json(document | {"data": base64.b64encode(data).decode()})
+    elif document is not None:
+        print_json(document | {"text": "".join(text)})
+    else:
+        seen = at_terminal()
+        with paged(off=no_pager):
+            if raw:
+                write_bytes([data])
+            else:
+                write_text(text, seen=seen)
 
 
 def _lines(

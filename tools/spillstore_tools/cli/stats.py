@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spillstore_tools.cli._location import Location, location_options
-from spillstore_tools.cli._output import json_option, note, print_json, table
+from spillstore_tools.cli._output import fitted, json_option, note, print_json
 from spillstore_tools.describe import count, human_size
 
 if TYPE_CHECKING:
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _TOOLS = (
     "tool", "calls", "cut", "received", "shown", "less", "artifacts", "size", "stored", "reads", "never read",
 )  # fmt: skip
+# Which go first where there is no room.
+_LESS_WANTED = ("stored", "never read", "less", "size", "received", "reads", "shown", "cut", "artifacts")
+_LESS_READ = ("p50 ms", "bytes", "failed", "p95 ms")
 _READS = ("kind", "calls", "failed", "bytes", "p50 ms", "p95 ms")
 
 
@@ -90,8 +93,8 @@ def _tables(statistics: Statistics) -> list[str]:
         f"{count(statistics.evicted, 'artifact')} evicted",
     ]
     return [
-        table(_TOOLS, tools, right=_TOOLS[1:]) if tools else "",
-        table(_READS, reads, right=_READS[1:]) if reads else "",
+        fitted(_TOOLS, tools, right=_TOOLS[1:], less_wanted=_LESS_WANTED) if tools else "",
+        fitted(_READS, reads, right=_READS[1:], less_wanted=_LESS_READ) if reads else "",
         _counted("read by", statistics.readers),
         _counted("limit", statistics.limits),
         _counted("secret removed", statistics.redactions),
@@ -127,4 +130,4 @@ def _share(share: float | None) -> str:
 
 def _counted(name: str, counts: Mapping[str, int]) -> str:
     rows = [(what or "-", str(number)) for what, number in sorted(counts.items(), key=lambda item: -item[1])]
-    return table((name, "times"), rows, right=("times",)) if rows else ""
+    return fitted((name, "times"), rows, right=("times",)) if rows else ""

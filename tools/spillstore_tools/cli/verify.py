@@ -33,8 +33,8 @@ def command(artifact_id: str | None, location: Location, *, as_json: bool) -> No
     """  # noqa: D301  # click's mark for text that is not to be wrapped
     with location.open() as session:
         if artifact_id is None:
-            with progress(f"checking session {label(session.id)}"):
-                report = session.check()
+            with progress(f"checking session {label(session.id)}") as done:
+                report = session.check(on_progress=done)
             lacking = sum(incomplete(info) is not None for info in every(session))
             if as_json:
                 document = {"session": session.id, "ok": True, **dataclasses.asdict(report)}
@@ -49,8 +49,8 @@ def command(artifact_id: str | None, location: Location, *, as_json: bool) -> No
             click.echo(f"session {session.id} is {whole}: {checked}")
             return
         artifact = find(session, artifact_id)
-        with progress(f"verifying {human_size(artifact.info.size)}"):
-            found = artifact.verify()
+        with progress(f"verifying {human_size(artifact.info.size)}") as done:
+            found = artifact.verify(on_progress=done)
         lacks = incomplete(artifact.info)
     if as_json:
         print_json({"id": artifact.id, "ok": True, **dataclasses.asdict(found), "incomplete": lacks})

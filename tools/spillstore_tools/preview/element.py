@@ -8,10 +8,11 @@ is left to the fallback.
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from spillstore.settings import MIB
 from spillstore_tools.preview._cuts import NotStructured
+from spillstore_tools.preview.clean import is_clean
 from spillstore_tools.preview.parts import Shown
 from spillstore_tools.preview.scan import Place
 from spillstore_tools.preview.strategies import register
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from spillstore_tools.preview._cuts import TextCut
     from spillstore_tools.preview.lines import Line
     from spillstore_tools.preview.parts import Part
-    from spillstore_tools.preview.scan import Observer, Overview
+    from spillstore_tools.preview.scan import Block, Observer, Overview
     from spillstore_tools.preview.strategies import Request
 
 
@@ -62,7 +63,11 @@ def replaced(overview: Overview, text: str, cuts: list[TextCut], limit: int) -> 
 
 
 def _cuts(text: str, request: Request) -> list[TextCut]:
-    options = {"first": request.first, "last": request.last, "max_depth": request.max_depth}
+    options: dict[str, Any] = {
+        "first": request.first,
+        "last": request.last,
+        "max_depth": request.max_depth,
+    }
     if text.lstrip("\ufeff \t\r\n").startswith("<"):
         from spillstore_tools.preview._xml import cut_xml  # noqa: PLC0415  # expat only where it is needed
 
@@ -84,6 +89,9 @@ class _Ruler:
     def __init__(self, overview: Overview) -> None:
         self._overview = overview
         self._blocks = iter((*overview.head, *overview.tail))
+        self._block: Block | None = None
+        self._plain: str | None = None  # the text of the block, if that is what its bytes say
+        self._known = (0, 0, 0)  # a character of that, its byte and its line, from which to count on
         self._lines: Iterator[Line] = iter(())  # those of the block that are still to come
         self._line: Line | None = None
         self._start = 0  # the character that the line begins at, or the block, if no line of it was looked at
@@ -96,7 +104,16 @@ class _Ruler:
             if block is None:
                 return Place(self._overview.size, self._overview.lines + 1)
             self._lines, self._line, self._start = block.forward(), None, self._behind
+            self._block, self._known = block, (0, block.start, block.first_line)
+            self._plain = block.text if block.terminator == b"\n" and is_clean(block.raw) else None
             self._behind += block.chars if block.counted else len(block.text)
+        if self._block is not None and self._plain is not None:
+            at, byte, line = self._known
+            offset = index - self._start
+            between = self._plain[at:offset]
+            self._known = (offset, byte + len(between.encode()), line + between.count("\n"))
+            inside = offset > 0 and self._plain[offset - 1] != "\n"
+            return Place(self._known[1], self._known[2], inside=inside)
         while self._line is None or index >= self._start + self._line.chars:
             self._start += self._line.chars if self._line else 0
             self._line = next(self._lines)

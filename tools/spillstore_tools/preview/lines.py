@@ -18,6 +18,7 @@ from spillstore_tools.preview.clean import (
     ended_by_lf,
     joined,
     leading_regionals,
+    redrawn,
     shows,
     unescaped,
     whole_cut,
@@ -68,6 +69,11 @@ class Line:
     def chars(self) -> int:
         """Code points of the cleaned line."""
         return len(self.text)
+
+    @property
+    def redrawn(self) -> int:
+        """Characters that were drawn over or erased."""
+        return redrawn(self._raw)
 
     @property
     def ended(self) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import re
 from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 _COUNTED = 256 * 1024
 _HIDING = (b"\x1b", b"\r", b"\b", b"\0")  # where one of them is, few of many bytes may be shown
 _WIDEST = 4  # bytes of a character
+# A bracket, and behind it what JSON has there: no line of a log that begins with a bracket.
+_JSON = re.compile(
+    rb"""(?:\xef\xbb\xbf)?\s*(?:\{\s*["}]|\[\s*(?:[\[{\]"]|(?:-?\d[\d.eE+-]*|true|false|null)\s*[,\]]\s*[\[{"\d\-tfn]))"""
+)
 WINDOW_BYTES = 4 * 1024 * 1024  # of either end, however little its bytes show
 
 
@@ -110,6 +115,7 @@ class Overview:
         observer: what watched.
         counted: whether ``chars`` is exact.
         redrawn: characters that were drawn over or erased in their lines, and so are not shown by any text.
+        drawn: from the first byte of the first such line to the byte behind the last one.
     """
 
     size: int
@@ -122,6 +128,7 @@ class Overview:
     observer: Observer | None
     counted: bool = True
     redrawn: int = 0
+    drawn: tuple[int, int] = (0, 0)
 
     def forward(self) -> Iterator[Line]:
         """Lines from the first on, for as far as they were kept."""
@@ -194,6 +201,7 @@ class Scan:
         head_chars: code points of cleaned text to keep from the beginning, at least.
         tail_chars: likewise from the end.
         keep_bytes: keep everything up to this size.
+        keep_json: likewise of what begins as JSON does.
         terminator: what ends a line.
         observer: told of every block.
         exact: count every code point; else only up to 256 KiB, and bytes from there on, which takes a third of the time,
@@ -213,6 +221,7 @@ class Scan:
         head_chars: int,
         tail_chars: int,
         keep_bytes: int = 0,
+        keep_json: int = 0,
         terminator: bytes = b"\n",
         observer: Observer | None = None,
         exact: bool = True,
@@ -222,7 +231,8 @@ class Scan:
         self._head_room = head_chars
         self._tail_chars = tail_chars
         self._keep_bytes = keep_bytes
-        self._whole_bytes = max(keep_bytes, _WIDEST * (head_chars + tail_chars))  # of a long line
+        self._keep_json = keep_json
+        self._least_bytes = _WIDEST * (head_chars + tail_chars)  # of a long line that is kept whole
         self._terminator = terminator
         self._observer = observer
         self._buffer = bytearray()
@@ -231,6 +241,9 @@ class Scan:
         self._position = 0  # of the buffer's first byte
         self._lines = 0
         self._redrawn = 0
+        self._drawn: tuple[Block, Block] | None = (
+            None  # the first and the last in which anything was drawn over
+        )
         self.chars = 0
         self._head: list[Block] = []
         self._tail: deque[Block] = deque()
@@ -289,6 +302,8 @@ class Scan:
     def _take(self, data: bytes, at: int) -> int:
         """Make one block, or a piece of a long line, out of what begins at ``at``; returns its length."""
         limit = at + BLOCK
+        if not self._position and _JSON.match(data, at):
+            self._keep_bytes = max(self._keep_bytes, self._keep_json)
         if self._long is None:
             cut = data.rfind(self._terminator, at, limit) + 1
             if cut > at:
@@ -322,6 +337,7 @@ class Scan:
             observer=self._observer,
             counted=self._counted,
             redrawn=self._redrawn,
+            drawn=_drawn_over(*self._drawn) if self._drawn else (0, 0),
         )
 
     def look(self) -> tuple[Overview, bytes]:
@@ -346,18 +362,17 @@ class Scan:
         counted = self._exact or self.chars < _COUNTED
         chars = clean_length(raw, self._terminator) if counted else len(raw)
         self._counted = self._counted and counted
-        self._redrawn += redrawn(raw, self._terminator)
         first = self._lines + 1
-        self._add(
-            Block(self._position, first, raw, lines, chars, counted=counted, terminator=self._terminator)
-        )
+        block = Block(self._position, first, raw, lines, chars, counted=counted, terminator=self._terminator)
+        self._count_redrawn(block, redrawn(raw, self._terminator))
+        self._add(block)
 
     def _long_piece(self, piece: bytes, *, last: bool) -> None:
         long = self._long
         assert long is not None  # the callers made sure
         self._pieces.append(piece)
         self._position += len(piece)
-        whole = self._position - long.start <= self._whole_bytes
+        whole = self._position - long.start <= max(self._keep_bytes, self._least_bytes)
         if not whole:
             for each in self._pieces[:-1]:
                 long.add(each, last=False)
@@ -370,10 +385,14 @@ class Scan:
                 self._lines_block(b"".join(self._pieces))
                 self._pieces.clear()
             else:
-                self._redrawn += long.redrawn
-                self._add(
-                    Block(long.start, long.number, b"", 1, long.chars, long, terminator=self._terminator)
-                )
+                block = Block(long.start, long.number, b"", 1, long.chars, long, terminator=self._terminator)
+                self._count_redrawn(block, long.redrawn)
+                self._add(block)
+
+    def _count_redrawn(self, block: Block, count: int) -> None:
+        if count:
+            self._redrawn += count
+            self._drawn = (self._drawn[0] if self._drawn else block, block)
 
     def _add(self, block: Block) -> None:
         self._position = block.end
@@ -404,6 +423,12 @@ class Scan:
             self._tail_kept - _surely(first) >= self._tail_chars
             or self._tail_bytes > WINDOW_BYTES + self._keep_bytes
         )
+
+
+def _drawn_over(first: Block, last: Block) -> tuple[int, int]:
+    """From where to where lines of these blocks were drawn over."""
+    start = next(line.start for line in first.forward() if line.redrawn)
+    return start, next(line.end for line in last.backward() if line.redrawn)
 
 
 def _surely(block: Block) -> int:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spillstore_tools.preview._json import Value
-    from spillstore_tools.preview.parts import Gap, Part
+    from spillstore_tools.preview.parts import Gap, Marker, Part
     from spillstore_tools.preview.scan import Overview
 
 _LONG = 1000  # characters of a string's source from which on it may be shown as text
@@ -33,9 +33,10 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class Structured(NamedTuple):
-    """JSON, looked at: its text, a query that finds more than is shown, and the long texts in it."""
+    """JSON, looked at: its text and value, a query that finds more than is shown, and the long texts in it."""
 
     text: str
+    root: Value
     query: str
     strings: list[_Text]
 
@@ -57,13 +58,20 @@ def structured(overview: Overview) -> Structured | None:
         if root.kind not in {"{", "["}:
             return None
         strings = list(_strings(text, root, "$", 1))
-        return Structured(text, strings[0].path if strings else _query(text, root), strings)
+        return Structured(text, root, strings[0].path if strings else _query(text, root), strings)
     except (NotStructured, RecursionError):
         return None
 
 
-def cut(overview: Overview, known: Structured, room: int) -> list[Part] | None:
-    """The parts within a number of code points; None where nothing of it would fit."""
+def cut(overview: Overview, known: Structured, room: int, *, partial: bool) -> list[Part] | None:
+    """The parts within a number of code points; None where nothing of it would fit.
+
+    Args:
+        overview: of the whole output.
+        known: of ``structured``.
+        room: the code points.
+        partial: whether a call may ask for a range, so that gaps name one.
+    """
     shown = sorted(
         sorted(known.strings, key=lambda each: each.start - each.end)[: max(0, room // _LEAST - 1)]
     )
@@ -71,7 +79,7 @@ def cut(overview: Overview, known: Structured, room: int) -> list[Part] | None:
     while True:
         own = [_pointer(known.text, each) for each in shown]
         skeleton = room - max(_LEAST, room * 3 // 5) if shown else room
-        cuts = _cuts(known.text, own, skeleton)
+        cuts = _cuts(known, own, skeleton)
         parts = replaced(overview, known.text, cuts, skeleton)
         if parts is None and shown:
             shown.pop()
@@ -80,7 +88,7 @@ def cut(overview: Overview, known: Structured, room: int) -> list[Part] | None:
             return parts
         inside = {(each.start, each.end) for each in cuts}
         texts = [each for each, mark in zip(shown, own, strict=True) if (mark.start, mark.end) in inside]
-        return [*parts, Note(_texts(known.text, texts, room - length_of(parts)))]
+        return [*parts, Note(_texts(known.text, texts, room - length_of(parts), partial=partial))]
 
 
 def _strings(text: str, value: Value, path: str, depth: int) -> Iterator[_Text]:
@@ -92,8 +100,9 @@ def _strings(text: str, value: Value, path: str, depth: int) -> Iterator[_Text]:
             yield _Text(path, value.start, value.end)
         return
     if value.kind in {"{", "["}:
-        for index, part in enumerate(value.opened(text)):
-            if part.end - part.start >= _LONG:
+        parts = value.opened(text)
+        for index in parts.indices():
+            if parts[index][2] - parts[index][1] >= _LONG:
                 yield from _strings(
                     text, value.part(text, index), path + _step(text, value, index), depth + 1
                 )
@@ -103,13 +112,12 @@ def _query(text: str, value: Value) -> str:
     """A query that finds something of the largest thing in it."""
     path = "$"
     for _ in range(_DEEPEST):
-        parts = value.opened(text) if value.kind in {"{", "["} else []
-        if not parts:
+        if value.kind not in {"{", "["} or not (parts := value.opened(text)):
             break
         if value.kind == "[" and len(parts) > 1:
             middle = len(parts) // 2
             return f"{path}[{middle}:{min(len(parts), middle + 10)}]"
-        largest = max(range(len(parts)), key=lambda index: parts[index].end - parts[index].start)
+        largest = max(parts.indices(), key=lambda index: parts[index][2] - parts[index][1])
         path += _step(text, value, largest)
         value = value.part(text, largest)
     return path
@@ -119,7 +127,7 @@ def _step(text: str, value: Value, index: int) -> str:
     """What a path goes on with to one part of a value."""
     if value.kind == "[":
         return f"[{index}]"
-    key = json.JSONDecoder().raw_decode(text, value.opened(text)[index].at)[0]
+    key = json.JSONDecoder().raw_decode(text, value.opened(text)[index][0])[0]
     if _NAME.fullmatch(key):
         return f".{key}"
     return "['" + json.dumps(key)[1:-1].replace('\\"', '"').replace("'", "\\'") + "']"
@@ -132,9 +140,11 @@ def _pointer(text: str, string: _Text) -> TextCut:
     return TextCut(string.start + 1, string.end - 1, marker, 0)
 
 
-def _cuts(text: str, own: list[TextCut], room: int) -> list[TextCut]:
+def _cuts(known: Structured, own: list[TextCut], room: int) -> list[TextCut]:
     """The gaps of the strings that are shown apart, and what else must go."""
-    small = apply_cuts(text, own)
+    if not own:
+        return cut_json(known.text, room, first=_MOST, last=_MOST, max_depth=_DEEPEST, root=known.root)
+    small = apply_cuts(known.text, own)
     places: list[
         tuple[int, int, TextCut | None]
     ] = []  # of what of the small text, where it begins in the whole one
@@ -160,16 +170,16 @@ def _cuts(text: str, own: list[TextCut], room: int) -> list[TextCut]:
     return sorted([*found, *kept], key=lambda each: each.start)
 
 
-def _texts(text: str, strings: list[_Text], room: int) -> str:
+def _texts(text: str, strings: list[_Text], room: int, *, partial: bool) -> str:
     """What is shown of the strings, each in an equal share of the room that those before it leave."""
     shown = ""
     for number, string in enumerate(strings):
         share = (room - len(shown)) // (len(strings) - number)
-        shown += _excerpt(text, string, share)
+        shown += _excerpt(text, string, share, partial=partial)
     return shown
 
 
-def _excerpt(text: str, string: _Text, room: int) -> str:
+def _excerpt(text: str, string: _Text, room: int, *, partial: bool) -> str:
     value: str = json.JSONDecoder(strict=False).raw_decode(text, string.start)[0]
     chosen = strategy("smart")
     scan = Scan(
@@ -187,15 +197,31 @@ def _excerpt(text: str, string: _Text, room: int) -> str:
         return ""
     whole = overview.text() if overview.chars <= space else None
     if whole is None:
-        request = Request(limit=space, marker=_omitted, clip_marker=_clipped, repeat_marker=_repeated)
+        request = Request(
+            limit=space,
+            marker=_marker_of(string.path, partial=partial),
+            clip_marker=_clipped,
+            repeat_marker=_repeated,
+        )
         whole = text_of(chosen.cut(overview, request) or [])
     return head + whole.rstrip("\n")
 
 
-def _omitted(gap: Gap) -> str:
-    if gap.inside:
-        return f"[... text omitted in lines {gap.first_line}-{gap.last_line} ...]\n"
-    return f"[... {gap.lines} {'line' if gap.lines == 1 else 'lines'} omitted: {gap.first_line}-{gap.last_line} ...]\n"
+def _marker_of(path: str, *, partial: bool) -> Marker:
+    """Makes the text of a gap in a string: what is missing, and the arguments of the call that brings it."""
+    called = f"path={json.dumps(path, ensure_ascii=False)}, "
+
+    def marker(gap: Gap) -> str:
+        if gap.inside:
+            what, call = f"{gap.end - gap.start} bytes", f"start_byte={gap.start}, end_byte={gap.end}"
+            place = f"bytes {gap.start}-{gap.end}"
+        else:
+            what = f"{gap.lines} {'line' if gap.lines == 1 else 'lines'}"
+            call = f"start_line={gap.first_line}, end_line={gap.last_line}"
+            place = f"lines {gap.first_line}-{gap.last_line}"
+        return f"[... {what} omitted: {f'{called}{call}' if partial else place} ...]\n"
+
+    return marker
 
 
 def _clipped(gap: Gap) -> str:

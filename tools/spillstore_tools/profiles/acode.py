@@ -150,7 +150,7 @@ def _truncated(overview: Overview, facts: Facts, limits: ToolLimits) -> tuple[st
             reference = (
                 f"\n{reference_line(overview, facts)}{''.join(f' [{loss}]' for loss in _losses(facts))}"
             )
-        if notice := redrawn_notice(overview.redrawn, facts):
+        if notice := redrawn_notice(overview, facts):
             reference = f"\n{notice}{reference}"
     words = len(reference)
     if limits.strategy == ELEMENT and reference:
@@ -238,7 +238,7 @@ def _block_head(overview: Overview, facts: Facts, shown: int) -> str:
         f"Source: {one_line(source)[:REASON]}",
         f"Created: {created:%Y-%m-%d %H:%M:%S} UTC",
     ]
-    if notice := redrawn_notice(overview.redrawn, facts):
+    if notice := redrawn_notice(overview, facts):
         lines.append(notice)
     lines += _losses(facts)
     return "\n".join([*lines, "", f"Preview (first {shown} characters):", ""])

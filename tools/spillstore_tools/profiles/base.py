@@ -335,8 +335,9 @@ def is_gone(facts: Facts, view: View, start: int, end: int) -> bool:
     return max(start, low) < min(end, high) or (facts.problem is not None and end > stored.sizes.get(view, 0))
 
 
-def redrawn_notice(count: int, facts: Facts, view: View = "combined") -> str:
+def redrawn_notice(overview: Overview, facts: Facts, view: View = "combined") -> str:
     """Words about characters that were drawn over or erased, and the call that shows them; none where there are none."""
+    count = overview.redrawn
     if not count:
         return ""
     stream = {} if view == "combined" else {"stream": view}
@@ -344,7 +345,9 @@ def redrawn_notice(count: int, facts: Facts, view: View = "combined") -> str:
     of_view = "" if view == "combined" else f" of {view}"
     where = "they cannot be fetched"
     if facts.stored is not None:
-        call = quoted_call(facts, **stream, start_byte=0, end_byte=2000).removesuffix(")") + ", raw=true)"
+        start, end = overview.drawn
+        span = {"start_byte": start, "end_byte": end} if facts.partial else {}
+        call = quoted_call(facts, **stream, **span).removesuffix(")") + ", raw=true)"
         where = f"as it was printed: {call}"
     were = "was" if count == 1 else "were"
     return f"[{what}{of_view} {were} drawn over by carriage returns, backspaces or erasing, and are not shown; {where}]"

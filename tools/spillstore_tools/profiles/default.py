@@ -11,6 +11,7 @@ import dataclasses
 import shlex
 from typing import TYPE_CHECKING
 
+from spillstore.settings import MIB
 from spillstore_tools.preview import element, smart  # noqa: F401  # both register themselves
 from spillstore_tools.preview.parts import Gap, Note, Shown, gaps_of
 from spillstore_tools.preview.scan import Scan
@@ -37,10 +38,13 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.parts import Marker, Part, View
     from spillstore_tools.preview.scan import Overview
     from spillstore_tools.profiles._structured import Structured
-    from spillstore_tools.profiles.base import Facts, Rendered
+    from spillstore_tools.profiles.base import Facts, Rendered, Stored
 
 LIMIT = 8000
 STRATEGY = "smart"
+_KEEP_JSON = (
+    8 * MIB
+)  # of what is cut by elements; it is held as bytes and as text, and a text in it twice more
 CONFIGURATION_DEFAULTS = {"default_strategy": STRATEGY}
 _GONE = "(dropped since, cannot be fetched) "
 _NOT_RUN = frozenset({126, 127})  # a shell's exit codes for what cannot be executed, and what is not there
@@ -90,6 +94,7 @@ class Default(Profile):
             head_chars=self._limit(source),
             tail_chars=self._limit(source),
             keep_bytes=chosen.keep_bytes,
+            keep_json=_KEEP_JSON if name == STRATEGY else 0,
             terminator=terminator,
             observer=chosen.observer(),
             exact=name != STRATEGY,
@@ -157,7 +162,7 @@ class Default(Profile):
         request = Request(limit=room, marker=marker) if limits is None else request_of(limits, room, marker)
         if not facts.is_command:
             request = dataclasses.replace(request, hint=facts.command)
-        if json is not None and (parts := cut(overview, json, room)) is not None:
+        if json is not None and (parts := cut(overview, json, room, partial=self._partial)) is not None:
             return "element", [Note(notice), *parts, after(parts, footer)]
         name, parts = _chosen(self._strategy(facts.source), overview, request)
         hole = facts.stored.hole if facts.stored else None
@@ -210,7 +215,7 @@ def after(parts: list[Part], footer: str) -> Note:
 
 
 def _notice(overview: Overview, facts: Facts, json: Structured | None, *, people: bool) -> str:
-    """What comes first: how much there is, and the call that shows any of it; of JSON by a query."""
+    """What comes first: how much there is, and the call that shows any of it; of JSON by a path."""
     total = f"{overview.lines} {'line' if overview.lines == 1 else 'lines'}, {human_size(overview.size)}"
     stored = facts.stored
     if stored is None:
@@ -219,21 +224,13 @@ def _notice(overview: Overview, facts: Facts, json: Structured | None, *, people
     all_of_it = "what is left of it" if stored.hole or facts.problem or stored.cut_off else "all of it"
     kind = f"{total} of JSON" if json is not None else total
     first = f"[{kind}; a part is shown. Artifact {stored.id} has {all_of_it}, for example:"
-    if people and json is not None:
-        shell = f"spillstore query {stored.id} {shlex.quote(json.query)}{stored.flags}"
-        return f"{problem_notice(facts)}{first}\n{shell}]\n"
+    if json is not None and facts.partial:
+        calls = [] if people else _calls_json(stored, json)
+        shell = f"{'' if people else 'in a shell: '}{_shell_json(stored, json)}]"
+        return problem_notice(facts) + "".join(f"{line}\n" for line in (first, *calls, shell))
     if people:
         shell = f"spillstore show {stored.id} --lines 1-100{stored.flags}\n{searching(stored)}"
         return f"{problem_notice(facts)}{first}\n{shell}]\n"
-    if json is not None:
-        quoted = '"' + json.query.replace("\\", "\\\\").replace('"', '\\"') + '"'
-        found = (
-            first,
-            f'get_artifact(id="{stored.id}", query={quoted})',
-            f'search_artifact(id="{stored.id}", pattern="...")',
-            f"in a shell: spillstore query {stored.id} {shlex.quote(json.query)}{stored.flags}]",
-        )
-        return problem_notice(facts) + "".join(f"{line}\n" for line in found)
     lines = (
         first,
         f'get_artifact(id="{stored.id}"{", start_line=1, end_line=100" if facts.partial else ""})',
@@ -242,6 +239,28 @@ def _notice(overview: Overview, facts: Facts, json: Structured | None, *, people
         f"            {searching(stored)}]",
     )
     return problem_notice(facts) + "".join(f"{line}\n" for line in lines)
+
+
+def _calls_json(stored: Stored, json: Structured) -> list[str]:
+    """The calls that bring more of JSON: lines of its first long text, or elements."""
+    quoted = '"' + json.query.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if json.strings:
+        return [
+            f'get_artifact(id="{stored.id}", path={quoted}, start_line=1, end_line=100)',
+            f'search_artifact(id="{stored.id}", path={quoted}, pattern="...")',
+        ]
+    return [
+        f'get_artifact(id="{stored.id}", query={quoted})',
+        f'search_artifact(id="{stored.id}", pattern="...")',
+    ]
+
+
+def _shell_json(stored: Stored, json: Structured) -> str:
+    """The same in a shell."""
+    path = shlex.quote(json.query)
+    if json.strings:
+        return f"spillstore show {stored.id} --path {path} --lines 1-100{stored.flags}"
+    return f"spillstore query {stored.id} {path}{stored.flags}"
 
 
 def problem_notice(facts: Facts) -> str:
@@ -306,7 +325,7 @@ def _again(facts: Facts) -> list[Note]:
 
 def _ending(overview: Overview, facts: Facts) -> str:
     """What comes last: what was drawn over, and how a command has ended."""
-    notice = redrawn_notice(overview.redrawn, facts)
+    notice = redrawn_notice(overview, facts)
     return (f"{notice}\n" if notice else "") + _footer(facts)
 
 

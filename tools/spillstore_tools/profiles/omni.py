@@ -75,7 +75,7 @@ def _fitting(overview: Overview, facts: Facts) -> str | None:
 
 
 def _redrawn(overview: Overview, facts: Facts) -> str:
-    notice = redrawn_notice(overview.redrawn, facts)
+    notice = redrawn_notice(overview, facts)
     return f"{notice}\n" if notice else ""
 
 

@@ -81,7 +81,7 @@ class Opencode(Profile):
                 continue
             text = _fitting(overview)
             parts = self._cut(overview, view, facts) if text is None else [Shown(text, 0, overview.size)]
-            if notice := redrawn_notice(overview.redrawn, facts, view):
+            if notice := redrawn_notice(overview, facts, view):
                 parts = [*parts, Note(f"{'' if text_of(parts[-1:]).endswith(_LF) else _LF}{notice}{_LF}")]
             if sections:
                 last = sections[-1].parts[-1].text

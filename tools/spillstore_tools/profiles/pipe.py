@@ -172,7 +172,7 @@ class Pipe(Profile):
             result = truncate_tail(overviews[view])
             if facts.is_command or result.total_lines:
                 parts = _section(view, result, facts)
-                if notice := redrawn_notice(overviews[view].redrawn, facts, view):
+                if notice := redrawn_notice(overviews[view], facts, view):
                     parts += [Note(_line_end(parts)), Note(f"{notice}\n")]
                 if sections and not facts.is_command:
                     parts.insert(0, Note(_line_end(sections[-1].parts)))

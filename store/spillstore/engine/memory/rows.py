@@ -101,6 +101,10 @@ class MemoryRows:
         """How many artifacts were begun in that time."""
         return sum(since_us < row.created_us <= until_us for row in self._artifacts())
 
+    def kept_size(self) -> int:
+        """The bytes of content of all artifacts."""
+        return sum(row.kept for row in self._there())
+
     def to_evict(self, limit: int) -> list[tuple[str, int]]:
         """Ids of ended artifacts that take room, in the order in which they go."""
         last_read = {event[3]: key for key, event in sorted(self._state.events.items()) if event[2] in _READS}

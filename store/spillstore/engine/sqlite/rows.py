@@ -70,6 +70,11 @@ class SessionRows(sqlite3.Connection):
             _sql.ARTIFACTS_CREATED_SINCE, {**_KEY, "since_us": since_us, "until_us": until_us}
         )
 
+    def kept_size(self) -> int:
+        """The bytes of content of all artifacts."""
+        found = self._one(_sql.ARTIFACTS_SUMMARY, _KEY)
+        return 0 if found is None else found[1]
+
     def to_evict(self, limit: int) -> list[tuple[str, int]]:
         """Ids of ended artifacts that take room, in the order in which they go."""
         return self.execute(_sql.ARTIFACTS_TO_EVICT, {**_KEY, "limit": limit}).fetchall()
