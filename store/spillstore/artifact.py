@@ -944,11 +944,13 @@ class Artifact:
             StorageError: it cannot be recorded.
         """
         algorithm = self._engine.row.digest_algorithm
-        digest = new_digest(algorithm)
+        digest, given = new_digest(algorithm), 0
         for block in shown:
             digest.update(block)
+            given += len(block)
             yield block
-        detail = {"stream": stream, "start": start, "end": end, "digest": digest.digest().hex()}
+        detail: dict[str, object] = {"stream": stream, "start": start, "end": end, "bytes": given}
+        detail["digest"] = digest.digest().hex()
         if not self._engine.audit.reading(READ, self._id, detail):
             self.record(READ, {**detail, "outcome": "ok"})
 
