@@ -369,15 +369,29 @@ _HINTS = (
 )
 
 
+_SHORTHAND = re.compile(r"(?<!\.)\.\[")  # as jq has it
+
+
+def _is_query(text: str) -> bool:
+    try:
+        _Environment().compile(text)
+    except (JSONPathError, RecursionError, ValueError, ArithmeticError):
+        return False
+    return True
+
+
 def _hint(query: str) -> str:
     text = query.strip()
     if text != query:
         return f"leave out the space around it: {text[:_SHOWN]}"
+    meant = _SHORTHAND.sub(
+        "[", text if text.startswith("$") else f"${'' if text[:1] in {'.', '['} else '.'}{text}"
+    )
+    if text and meant != text and len(meant) <= _SHOWN and _is_query(meant):
+        why = "a bracket stands without a dot" if text.startswith("$") else "a query begins with $"
+        return f"{why}; for example {meant}"
     if not text.startswith("$"):
-        begin = "$" if text[:1] in {".", "["} else "$."
-        return (
-            f"a query begins with $; for example {begin}{text[:_SHOWN]}" if text else f"for example {EXAMPLE}"
-        )
+        return f"a query begins with $; for example {EXAMPLE}"
     for pattern, hint in _HINTS:
         if re.search(pattern, text):
             return f"{hint}; for example {EXAMPLE}"

@@ -444,6 +444,10 @@ def test_true_is_not_one(session):
 @pytest.mark.parametrize(
     ("query", "words"),
     [
+        (".[777]", r"a query begins with \$; for example \$\[777\]$"),
+        ("$.[777]", r"a bracket stands without a dot; for example \$\[777\]$"),
+        ("$.a.['b']", r"without a dot; for example \$\.a\['b'\]$"),
+        ("]]", r"a query begins with \$; for example \$\.users"),
         ("users[0]", r"a query begins with \$; for example \$.users\[0\]"),
         ("$.a[?@.x = 1]", "at character 10; equality is =="),
         ("$.a[?@.x =~ /b/]", "search"),

@@ -388,3 +388,15 @@ def test_what_rolls_away_while_it_is_asked_for(tmp_path):
                 if number > answer.first_line or len(line) == 14:  # a part of the first one may be gone
                     assert line == f"line {number - 1:09}"
         assert rolled
+
+
+@pytest.mark.parametrize("name", ["start_line", "end_line", "start_byte", "end_byte"])
+def test_a_place_is_any_whole_number(session, name):
+    """However far before the beginning; what is no number is told so without a bound that nobody has set."""
+    made = session.put("one\ntwo\n", source="x")
+    far = get_artifact(session, id=made.id, **{name: -(10**30)})
+    assert "whole number" not in far.text
+    if name.startswith("start"):
+        assert "one\ntwo\n" in far.text
+    answer = get_artifact(session, id=made.id, **{name: "x"})
+    assert f"{name} must be a whole number, not 'x'" in answer.text

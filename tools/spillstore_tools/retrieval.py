@@ -387,8 +387,8 @@ class _Wanted:
 
     def _bytes(self, asked: dict[str, object], size: int) -> None:
         example = "get_artifact(id=..., start_byte=0, end_byte=65536)"
-        start = whole("start_byte", asked.get("start_byte"), least=-(10**18), example=example) or 0
-        end = whole("end_byte", asked.get("end_byte"), least=-(10**18), example=example)
+        start = whole("start_byte", asked.get("start_byte"), least=None, example=example) or 0
+        end = whole("end_byte", asked.get("end_byte"), least=None, example=example)
         if start < 0:
             start = max(0, size + start)
             self.notes.append(f"start_byte counted from the end: {start}")
@@ -412,9 +412,8 @@ class _Wanted:
 
     def _lines(self, asked: dict[str, object], artifact: Artifact, lines: int) -> None:
         example = _RIGHT.format(artifact.id)
-        far = -(10**18)
-        first = whole("start_line", asked.get("start_line"), least=far, example=example)
-        last = whole("end_line", asked.get("end_line"), least=far, example=example)
+        first = whole("start_line", asked.get("start_line"), least=None, example=example)
+        last = whole("end_line", asked.get("end_line"), least=None, example=example)
         if "tail" in asked:
             count = whole("tail", asked["tail"], least=0, example="get_artifact(id=..., tail=50)") or 0
             first, last = lines - count + 1, None

@@ -13,7 +13,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from spillstore import Session
     from spillstore.info import Event
@@ -189,12 +189,7 @@ class Statistics:
                 self.first = event.at if self.first is None else min(self.first, event.at)
                 self.last = event.at if self.last is None else max(self.last, event.at)
             case "limit":
-                self.limits[str(detail.get("limit"))] += 1
-                if detail.get("limit") == _REFUSING:
-                    tool = self._tool(detail.get("tool", ""))
-                    tool.calls += 1
-                    tool.truncated += 1
-                    tool.received += _number(detail.get("size", 0))
+                self._count_limit(detail)
             case "redaction":
                 counts = detail.get("counts")
                 for name, count in counts.items() if isinstance(counts, dict) else ():
@@ -205,6 +200,14 @@ class Statistics:
                 self.damaged += 1
             case "evict":
                 self.evicted += 1
+
+    def _count_limit(self, detail: Mapping[str, Any]) -> None:
+        self.limits[str(detail.get("limit"))] += 1
+        if detail.get("limit") == _REFUSING:
+            tool = self._tool(detail.get("tool", ""))
+            tool.calls += 1
+            tool.truncated += 1
+            tool.received += _number(detail.get("size", 0))
 
     def _count_read(self, event: Event) -> None:
         retrieval = self.retrievals.setdefault(event.kind, Retrieval())
