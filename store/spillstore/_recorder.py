@@ -490,8 +490,8 @@ class Recorder:
             evicting = self._settings.session_policy == "evict"
             way_out = "nothing is left to evict; " if evicting else "set SPILLSTORE_SESSION_POLICY=evict, "
             raise SessionQuotaError(
-                f"session {self.session.session_id!r} takes {used} bytes and may take {self._settings.session_quota}; {way_out}delete "
-                "artifacts with `spillstore rm`, or raise SPILLSTORE_SESSION_QUOTA"
+                f"session {self.session.session_id!r} takes {used} bytes and may take {self._settings.session_quota}, "
+                f"and {new_bytes} more were to come; {way_out}delete artifacts with `spillstore rm`, or raise SPILLSTORE_SESSION_QUOTA"
             )
 
     def used(self, connection: sqlite3.Connection) -> int:

@@ -121,6 +121,17 @@ def _given(result: object) -> dict[str, object]:
     return {}
 
 
+@contextlib.contextmanager
+def _named(target: Path) -> Iterator[None]:
+    """An error of the hidden file beside it names the file that was asked for."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None or isinstance(error, SpillstoreError):
+            raise
+        raise OSError(error.errno, error.strerror, str(target)) from error
+
+
 class Artifact:
     r"""One tool call's output. Cheap to make; holds no transaction between calls; safe from any thread.
 
@@ -836,7 +847,7 @@ class Artifact:
             raise TargetExistsError(f"{target} is there already; choose another name, or allow overwriting")
         hidden = target.with_name(f".{target.name[:100]}.{os.urandom(4).hex()}")
         written = 0
-        with translated(f"writing {target}"):
+        with translated(f"writing {target}"), _named(target):
             descriptor = os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             try:
                 with os.fdopen(descriptor, "wb") as file:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from previews import reader, spilled, whole
+from support import NO_FLOORS
 
 from spillstore import Store
 from spillstore.exceptions import StorageError
@@ -239,3 +240,15 @@ def test_what_the_strategy_leaves_when_dropped_parts_are_told(tmp_path):
         assert ("smart", True) == (rendered.strategy, len(rendered.text) <= LIMIT)
         assert clean(data) == whole(rendered, lambda omission: data[omission.start : omission.end])
         assert rendered == render(spill.artifact, configured)
+
+
+def test_what_was_not_stored_is_said_first(plain_store):
+    """The first line says so of binary content as of text, with what there was and what was still to come."""
+    store = Store(plain_store.root, **NO_FLOORS, session_quota=150_000)
+    noise = random.Random(3).randbytes(900_000)
+    with store.session("small") as session:
+        for content in (noise, noise.hex()):
+            first = TruncationProcessor(session).process(content, "t").content.splitlines()[0]
+            assert first.startswith("[NOT STORED COMPLETELY: session 'small' takes ")
+            assert "bytes and may take 150000, and " in first
+            assert "raise SPILLSTORE_SESSION_QUOTA" in first

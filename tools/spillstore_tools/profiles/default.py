@@ -179,13 +179,13 @@ def _chosen(name: str, overview: Overview, request: Request) -> tuple[str, list[
 
 def _binary(overview: Overview, facts: Facts, kind: BinaryType, limit: int) -> list[Part]:
     stored, footer = facts.stored, _footer(facts)
-    call = problem_notice(facts)
+    notice, call = problem_notice(facts), ""
     if stored is not None:
-        call += f"[artifact {stored.id}: spillstore cat {stored.id}{stored.flags} > FILE]\n"
-    if limit - len(call) - len(footer) < _LEAST_ROOM:
-        call = footer = ""
-    gap = summarised(overview, facts, kind, limit - len(call) - len(footer) - 1)
-    return [gap, after([gap], call + footer)]
+        call = f"[artifact {stored.id}: spillstore cat {stored.id}{stored.flags} > FILE]\n"
+    if limit - len(notice) - len(call) - len(footer) < _LEAST_ROOM:
+        notice = call = footer = ""
+    gap = summarised(overview, facts, kind, limit - len(notice) - len(call) - len(footer) - 1)
+    return [Note(notice), gap, after([gap], call + footer)]
 
 
 def _touches(part: Part, hole: tuple[int, int]) -> bool:
