@@ -1,4 +1,4 @@
-"""``docs/coverage.md`` is complete and true: every requirement has a row, every proof names a test that exists."""
+"""``tests/coverage.md`` is complete and true: every requirement has a row, every proof names a test that exists."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "coverage.md"
+PAGE = ROOT / "tests" / "coverage.md"
 STATES = {"done", "open", "deviation"}
 HEADER = ["id", "what", "state", "proof"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 
 import pytest
 from previews import reader, whole
@@ -103,3 +104,22 @@ def test_numbers_that_json_does_not_hold(session, number):
     """An object with one of them is no content."""
     with pytest.raises(ContentError, match="cannot be shown as JSON"):
         TruncationProcessor(session).process({"a": number}, "tool")
+
+
+@pytest.mark.parametrize("count", [14_000, 120_000])
+def test_memory_for_json_has_a_bound(plain_store, count):
+    """A megabyte is parsed, and takes some 20 times that; of more no more is held."""
+    data = json.dumps(
+        [{"id": number, "name": f"user {number}", "tags": ["a", "b"]} for number in range(count)]
+    )
+    with plain_store.session("s") as session:
+        processor = TruncationProcessor(session)
+        processor.process(data[: len(data) // 2], "search_files")
+        tracemalloc.start()
+        try:
+            result = processor.process(data, "search_files")
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    assert result.metadata.was_truncated
+    assert peak < 32_000_000

@@ -54,7 +54,11 @@ def _moment(_: click.Context, parameter: click.Parameter, text: str | None) -> f
 @click.option("--actor", metavar="NAME", help="Only what this one did: model, cli, library, ...")
 @click.option("--tool-call-id", metavar="ID", help="Only what was done for this tool call.")
 @click.option(
-    "--limit", type=click.IntRange(min=1), default=100, metavar="N", help="At most so many.  [default: 100]"
+    "--limit",
+    type=click.IntRange(min=1),
+    default=100,
+    metavar="N",
+    help="Print N events at most.  [default: 100]",
 )
 @click.option(
     "--deleted", is_flag=True, help="Of sessions of this name that were deleted, where that is kept."
