@@ -51,8 +51,6 @@ def load_configuration(profile: ProfileName, **arguments: object) -> TruncationC
     if profile not in _CONFIGURED:
         return None
     from spillstore_tools.configuration import load  # noqa: PLC0415  # not needed to start a command
-    from spillstore_tools.profiles.default import CONFIGURATION_DEFAULTS  # noqa: PLC0415  # likewise
 
     given = {name: value for name, value in arguments.items() if value is not None}
-    defaults = CONFIGURATION_DEFAULTS if profile == "default" else None
-    return load(defaults=defaults, **given)  # type: ignore[arg-type]  # load() checks them
+    return load(**given)  # type: ignore[arg-type]  # load() checks them

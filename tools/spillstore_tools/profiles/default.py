@@ -1,8 +1,7 @@
 """The profile ``default``: notice first, head, tail, and from the middle the lines that matter; 8,000 characters in all.
 
-A configuration, where one is given, takes the place of our limit, strategy and options (load it with
-``defaults=CONFIGURATION_DEFAULTS``, so that ``smart`` is what applies where nobody said otherwise). Binary content is named,
-not shown.
+A configuration, where one is given, takes the place of our limit and options, and of ``smart`` where it names a strategy: those
+that it merely assumes, of the known tools too, are not ours. Binary content is named, not shown.
 """
 
 from __future__ import annotations
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
 
 LIMIT = 8000
 STRATEGY = "smart"
-CONFIGURATION_DEFAULTS = {"default_strategy": STRATEGY}
 _GONE = "(dropped since, cannot be fetched) "
 _NOT_RUN = frozenset({126, 127})  # a shell's exit codes for what cannot be executed, and what is not there
 _LEAST_ROOM = (
@@ -60,7 +58,7 @@ class Default(Profile):
     people = False  # whether a person at a shell reads it, who has none of a model's tools
 
     def __init__(self, configuration: TruncationConfiguration | None = None) -> None:
-        self._configured = None if configuration is None else Limits(configuration)
+        self._configured = None if configuration is None else Limits(configuration, own=STRATEGY)
         self._partial = configuration is None or configuration.artifacts.enable_partial_retrieval
 
     def _limits(self, source: str) -> ToolLimits | None:
