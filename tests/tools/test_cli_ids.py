@@ -204,3 +204,30 @@ def test_completion_offers_ids_of_the_project(projects, root, monkeypatch, cli, 
     stored = json.loads(cli("run", "--json", "--", "true").text)["artifact"]["id"]
     env = {"_SPILLSTORE_COMPLETE": "bash_complete", "COMP_WORDS": "spillstore cat art", "COMP_CWORD": "2"}
     assert stored in program(env=env).text
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("run --profile a", ["acode"]),
+        ("put --profile o", ["opencode", "omni"]),
+        ("put --strategy h", ["head", "head_tail"]),
+        ("list --session b", ["beta"]),
+        ("list --session beta --source m", ["make"]),
+        ("run --session beta --source ", ["make", "api"]),
+        ("list --session none --source ", []),
+    ],
+)
+def test_completion_offers_what_options_take(store, program, line, offered):
+    """Profiles, strategies, sessions that there are, and tools that have stored something."""
+    store.session("alpha").close()
+    with store.session("beta") as session:
+        session.put(b"x", source="api")
+        session.put(b"y", source="make")
+    words = line.count(" ") + 1
+    env = {
+        "_SPILLSTORE_COMPLETE": "bash_complete",
+        "COMP_WORDS": f"spillstore {line}",
+        "COMP_CWORD": f"{words}",
+    }
+    assert [f"plain,{each}" for each in offered] == program(env=env).text.split()

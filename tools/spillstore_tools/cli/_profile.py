@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from spillstore_tools.cli._location import complete_words
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
 # The same as ``spillstore_tools.profiles.NAMES``, which is not to be imported before a command has started.
 PROFILES = ("default", "acode", "opencode", "pipe", "omni", "lace")
+STRATEGIES = ("head", "tail", "head_tail", "lines", "element", "smart", "none")
 _CONFIGURED = frozenset({"default", "acode"})
 F = TypeVar("F", bound="Callable[..., object]")
 
@@ -37,6 +40,7 @@ def profile_option(function: F) -> F:
         default="default",
         envvar="SPILLSTORE_PROFILE",
         callback=known_profile,
+        shell_complete=complete_words(*PROFILES),
         help=f"What a model is shown: {', '.join(PROFILES)}.  [SPILLSTORE_PROFILE; default: default]",
     )
     return option(function)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from spillstore_tools.arguments import ArgumentError, moment
-from spillstore_tools.cli._location import Location, every, location_options
+from spillstore_tools.cli._location import Location, complete_source, every, location_options
 from spillstore_tools.cli._output import at_terminal, boxed, json_option, local, print_json, styled, table
 from spillstore_tools.describe import count, human_size, incomplete
 
@@ -66,7 +66,7 @@ def _bytes(_: click.Context, __: click.Parameter, text: str | None) -> int | Non
 
 
 @click.command("list")
-@click.option("--source", metavar="NAME", help="Only those of this tool.")
+@click.option("--source", metavar="NAME", shell_complete=complete_source, help="Only those of this tool.")
 @click.option(
     "--state", type=click.Choice(["open", "sealed", "interrupted"]), help="Only those in this state."
 )

@@ -19,7 +19,7 @@ import click
 from click.core import ParameterSource
 
 from spillstore_tools.cli._live import Hint, show, summary
-from spillstore_tools.cli._location import Location, location_options, observe
+from spillstore_tools.cli._location import Location, complete_source, location_options, observe
 from spillstore_tools.cli._output import at_terminal, json_option, note, print_json, write_text
 from spillstore_tools.cli._places import note_place
 from spillstore_tools.cli._profile import load_configuration, profile_option
@@ -70,6 +70,7 @@ def _complete_word(context: click.Context, _: click.Parameter, typed: str) -> li
     "--source",
     default="run",
     metavar="NAME",
+    shell_complete=complete_source,
     help="The tool that the output is stored under.  [default: run]",
 )
 @click.option("--tool-call-id", metavar="ID", help="The tool call that the output answers.")
