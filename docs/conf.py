@@ -15,6 +15,7 @@ author = "The Spillstore contributors"
 project_copyright = author
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+myst_enable_extensions = ["deflist"]
 exclude_patterns = ["_build"]
 
 myst_heading_anchors = 4

@@ -362,6 +362,7 @@ def shown(query: str) -> str:
 
 
 _HINTS = (
+    (r"(?<!\.)\.\[", "a bracket stands without a dot"),
     (r"=~", "regular expressions are search(@.name, 'x') and match(@.name, 'x.*')"),
     (r"\(\s*@\.length\s*-\s*1\s*\)", "the last element is [-1]"),
     (r"\.length\(\)|\.length\b(?!\s*\()", "a length is length(@.name) in a filter"),
@@ -377,7 +378,7 @@ _MENDS = (
     (r"\A\s+|\s+\Z", ""),
     (r"\A(?=[.\[])", "$"),
     (r"\A(?!\$)", "$."),
-    (r"\.(?=\[)", ""),
+    (r"(?<!\.)\.(?=\[)", ""),
     (r"\[\]", "[*]"),
     (r"(?<![=!<>])=(?!=)", "=="),
     (r"(?<!&)&(?!&)|\band\b", "&&"),
@@ -408,7 +409,7 @@ def _mended(query: str) -> str | None:
         query = re.sub(pattern, mend, query)
         try:
             _planned(query)
-        except (JSONPathError, ValueError, ArithmeticError):
+        except (JSONPathError, RecursionError, ValueError, ArithmeticError):
             continue
         return query
     return None

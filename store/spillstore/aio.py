@@ -277,6 +277,11 @@ class Session:
         return self._session.root
 
     @property
+    def path(self) -> Path:
+        """Its file."""
+        return self._session.path
+
+    @property
     def plain(self) -> _session.Session:
         """The session for callers that wait."""
         return self._session

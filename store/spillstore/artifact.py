@@ -121,6 +121,17 @@ def _given(result: object) -> dict[str, object]:
     return {}
 
 
+@contextlib.contextmanager
+def _named(target: Path) -> Iterator[None]:
+    """An error of the hidden file beside it names the file that was asked for."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None or isinstance(error, SpillstoreError):
+            raise
+        raise OSError(error.errno, error.strerror, str(target)) from error
+
+
 class Artifact:
     r"""One tool call's output. Cheap to make; holds no transaction between calls; safe from any thread.
 
@@ -896,7 +907,7 @@ class Artifact:
             raise TargetExistsError(f"{target} is there already; choose another name, or allow overwriting")
         hidden = target.with_name(f".{target.name[:100]}.{os.urandom(4).hex()}")
         written = 0
-        with translated(f"writing {target}"):
+        with translated(f"writing {target}"), _named(target):
             descriptor = os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             try:
                 with os.fdopen(descriptor, "wb") as file:
@@ -1000,11 +1011,13 @@ class Artifact:
             StorageError: it cannot be recorded.
         """
         algorithm = self._engine.row.digest_algorithm
-        digest = new_digest(algorithm)
+        digest, given = new_digest(algorithm), 0
         for block in shown:
             digest.update(block)
+            given += len(block)
             yield block
-        detail = {"stream": stream, "start": start, "end": end, "digest": digest.digest().hex()}
+        detail: dict[str, object] = {"stream": stream, "start": start, "end": end, "bytes": given}
+        detail["digest"] = digest.digest().hex()
         if not self._engine.audit.reading(READ, self._id, detail):
             self.record(READ, {**detail, "outcome": "ok"})
 

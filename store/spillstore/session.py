@@ -181,6 +181,11 @@ class Session:
         return self._root
 
     @property
+    def path(self) -> Path:
+        """Its file."""
+        return self._engine.path
+
+    @property
     def read_only(self) -> bool:
         """Whether it was opened for reading alone."""
         return self._engine.read_only

@@ -5,18 +5,19 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import inspect
+import pkgutil
 import re
 from pathlib import Path
 
 import pytest
 
 import spillstore
+import spillstore_tools
 from spillstore import Settings
 from spillstore.settings import parse_size
 
 ROOT = Path(__file__).parents[2]
 SETTINGS = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
-MODULES = ["store", "session", "writer", "artifact", "info", "settings", "exceptions", "aio"]
 
 
 def parsed(text: str, default: object) -> object:
@@ -68,11 +69,19 @@ def test_the_readme_names_the_whole_public_api():
     assert sorted((set(spillstore.__all__) | methods) - words) == []
 
 
+def public_modules():
+    """All modules without an underscore; those of the commands are told by their help."""
+    for package in (spillstore, spillstore_tools):
+        yield package.__name__
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not any(part.startswith("_") or part == "cli" for part in module.name.split(".")):
+                yield module.name
+
+
 def test_every_public_name_has_a_docstring():
     """Modules, classes, methods and properties that a caller can reach say what they are."""
     bare = []
-    for name in ["", *MODULES]:
-        module = importlib.import_module(f"spillstore.{name}" if name else "spillstore")
+    for module in map(importlib.import_module, public_modules()):
         if not module.__doc__:
             bare.append(module.__name__)
         for public, thing in vars(module).items():

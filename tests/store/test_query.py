@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
+import sys
 import time
 import tracemalloc
 from decimal import Decimal
@@ -15,7 +17,7 @@ from jsonpath_rfc9535 import JSONPathEnvironment
 from support import NO_FLOORS, examples
 
 from spillstore import Store, _query
-from spillstore._jsonpath import EXAMPLE
+from spillstore._jsonpath import EXAMPLE, compiled
 from spillstore.exceptions import (
     DroppedRangeError,
     NotJSONError,
@@ -445,6 +447,10 @@ def test_true_is_not_one(session):
 @pytest.mark.parametrize(
     ("query", "words"),
     [
+        (".[777]", r"a query begins with \$; for example \$\[777\]$"),
+        ("$.[777]", r"a bracket stands without a dot; for example \$\[777\]$"),
+        ("$.a.['b']", r"without a dot; for example \$\.a\['b'\]$"),
+        ("]]", r"a query begins with \$; for example \$\.users"),
         ("users[0]", r"a query begins with \$; for example \$.users\[0\]"),
         ("$.a[?@.x = 1]", "at character 10; equality is =="),
         ("$.a[?@.x =~ /b/]", "search"),
@@ -474,6 +480,7 @@ def test_what_is_no_query(session, query, words):
         (".users[].name", "$.users[*].name"),
         ("users.[0]", "$.users[0]"),
         ("$.a[?@.x = 1]", "$.a[?@.x == 1]"),
+        ("$..[?@.x = 1]", "$..[?@.x == 1]"),
         ("$.a[?@.x == 1 and @.y == 2]", "$.a[?@.x == 1 && @.y == 2]"),
         ("$.a-b.c", "$['a-b'].c"),
         ("$.a[", EXAMPLE),
@@ -489,6 +496,22 @@ def test_the_example_of_a_message_is_a_query(session, query, right):
         artifact.query(query)
     assert str(raised.value).endswith(f"for example {right}")
     assert artifact.query(right).total == 0
+
+
+def test_a_wrong_query_deep_in_a_program():
+    """Where there is no stack left to see whether the mended query is one, the example is another."""
+    query = "a[?" + "(" * 90 + "@.x" + ")" * 90 + "]"
+
+    def called(depth):
+        if depth:
+            called(depth - 1)
+        else:
+            compiled(query)
+
+    with pytest.raises(QueryError, match=rf"for example {re.escape(f'$.{query}')}$"):
+        called(0)
+    with pytest.raises(QueryError, match=rf"for example {re.escape(EXAMPLE)}$"):
+        called(sys.getrecursionlimit() - len(inspect.stack()) - 100)
 
 
 @pytest.mark.parametrize(

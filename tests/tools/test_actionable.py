@@ -105,6 +105,18 @@ MATTER = [
     'Timeout of 2000ms exceeded. For async tests and hooks, ensure "done()" is called',
     "deadlock detected",
     "Error in foo(1) : object 'x' not found",
+    "src/x.ts(12,5): TS2322: Type 'string' is not assignable to type 'number'.",
+    "* What went wrong:",
+    "BUILD UNSUCCESSFUL",
+    "HTTP/1.1 503 Service Unavailable",
+    '10.0.0.1 - - "GET /api HTTP/2" 502 150',
+    "web-1  api:2  Exited (137) 3 minutes ago",
+]
+WARN = [
+    "WARNING: disk nearly full",
+    "2024-01-01 [WARN] disk nearly full",
+    "a.c:3:1: warning: unused variable 'x' [-Wunused-variable]",
+    "HTTP/1.1 404 Not Found",
 ]
 DO_NOT = [
     "0 errors, 0 warnings",
@@ -151,6 +163,12 @@ DO_NOT = [
     "Deprecated: use foo instead of bar",
     "hello world",
     "total 48",
+    "HTTP/1.1 200 OK",
+    "db-1  postgres:16  Exited (0) 3 minutes ago",
+    "see f(12,5): AB12 is a part",
+    "0 warnings generated",
+    "gcc -Wno-warning -c warn.c",
+    *WARN,
 ]
 
 
@@ -165,6 +183,19 @@ def test_matters(line):
 def test_does_not_matter(line):
     """A line that only speaks of failures, or says that there are none, is not."""
     assert score(line) < STRONG
+
+
+@pytest.mark.parametrize("line", WARN)
+def test_a_warning_is_found_and_weaker(line):
+    """It is shown where nothing worse takes the room."""
+    assert 0 <= Hints().search(f"before\n{line}\nbehind\n".encode()) <= len(f"before\n{line}\n".encode())
+    assert 1 <= score(line) < STRONG
+
+
+@pytest.mark.parametrize("line", ["0 warnings generated", "HTTP/1.1 200 OK", "gcc -Wno-warning -c warn.c"])
+def test_what_warns_of_nothing(line):
+    """Words alone are no warning."""
+    assert score(line) == 0
 
 
 @pytest.mark.parametrize(

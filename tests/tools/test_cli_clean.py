@@ -43,3 +43,13 @@ def test_session_in_use(start, program, store):
     _, err = process.communicate(b"more\n", timeout=20)
     assert process.returncode == 125
     assert b"was deleted" in err
+
+
+def test_a_session_that_is_gone_already(cli, put):
+    """Without ``--force`` that is an error, since the name may be wrong; with it there is nothing left to do."""
+    put(b"x")
+    assert 125 == cli("clean", "--session", "none").code
+    answer = cli("clean", "--session", "none", "--force")
+    assert (0, "Removed 0 artifacts (0 bytes freed)\n") == (answer.code, answer.text)
+    assert 0 == cli("clean", "--force").code
+    assert 0 == cli("clean", "--force", "--json").json["artifacts"]

@@ -65,3 +65,12 @@ def test_hole(cli, rolled, tmp_path):
     assert answer.json["size"] == (tmp_path / "out").stat().st_size
     assert answer.json["size"] + answer.json["dropped"] == 13_000
     assert "are missing there" in cli("export", rolled, tmp_path / "out2", "--skip-holes").err
+
+
+def test_a_folder_that_is_not_there(cli, put, tmp_path):
+    """The message names the file that was asked for, and no other."""
+    put(b"x")
+    answer = cli("export", "@last", tmp_path / "none" / "out")
+    assert 125 == answer.code
+    assert f"writing {tmp_path}/none/out failed" in answer.err
+    assert f"No such file or directory: '{tmp_path}/none/out'\n" in answer.err

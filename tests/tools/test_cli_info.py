@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 
-def test_info(cli, put):
+def test_info(cli, put, root):
     """Sizes are exact and human, times are local, tokens are a quarter of the characters."""
     artifact_id = put(
         "naïve\n".encode() * 1000,
@@ -27,16 +27,18 @@ def test_info(cli, put):
         "Lines: 1,000 ending in LF",
         "Stdout: 7,000 bytes, 1,000 lines",
         "Stderr: 0 bytes, 0 lines",
+        f"Path: {root / '_' / 'default' / 'session.db'}",
     ):
         assert f"\n{line}\n" in text
     assert re.search(r"^Stored: \d+ bytes in 1 chunk, \d+\.\d : 1$", text, re.MULTILINE)
     assert re.search(r"^Digest: blake3:[0-9a-f]{64}$", text, re.MULTILINE)
 
 
-def test_json(cli, put):
+def test_json(cli, put, root):
     """A program gets every field."""
     artifact_id = put(b"one\ntwo")
     found = cli("info", artifact_id, "--json").json
+    assert str(root / "_" / "default" / "session.db") == found["path"]
     assert (found["id"], found["lines"], found["estimated_tokens"], found["hole"]) == (
         artifact_id,
         2,

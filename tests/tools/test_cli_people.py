@@ -336,13 +336,24 @@ def test_values_of_options_complete(program, store):
     for name in ("chat-1", "chat-2", "default"):
         with store.session(name) as session:
             session.put("x", source=f"tool-{name}")
+            session.put("y", source="make")
     for command in (["run"], ["put"], ["mcp"], ["mcp-proxy"]):
         assert completed(program, *command, "--profile", "o") == ["plain,opencode", "plain,omni"]
+    assert completed(program, "put", "--strategy", "h") == ["plain,head", "plain,head_tail"]
     assert sorted(completed(program, "list", "--session", "chat")) == ["plain,chat-1", "plain,chat-2"]
     assert completed(program, "list", "--session", "chat-2", "--source", "t") == ["plain,tool-chat-2"]
-    assert completed(program, "run", "--source", "tool") == ["plain,tool-default"]
+    newest_first = ["plain,make", "plain,tool-default"]
+    assert completed(program, "run", "--source", "") == newest_first
     assert completed(program, "info", "--root", "/et") == ["dir,/et"]
     assert completed(program, "list", "--state", "s") == ["plain,sealed"]
+
+
+def test_sessions_of_a_project_complete(program, store):
+    """Those of other projects are offered where the project is named, for elsewhere they are not found."""
+    store.session("chat-1").close()
+    store.session("chat-2", "web").close()
+    assert completed(program, "list", "--session", "chat") == ["plain,chat-1"]
+    assert completed(program, "list", "--project", "web", "--session", "chat") == ["plain,chat-2"]
 
 
 @pytest.mark.parametrize("option", ["--session", "--source"])

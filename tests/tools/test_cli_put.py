@@ -401,7 +401,7 @@ def test_each_setting_is_heeded(cli, tmp_path, monkeypatch, settings, tool, data
     [
         ("include_original_size", {"original_size", "original_bytes"}),
         ("include_token_estimate", {"original_tokens", "truncated_tokens"}),
-        ("include_strategy", {"strategy", "strategy_used"}),
+        ("include_strategy", {"strategy", "strategy_used", "truncation_strategy"}),
         ("include_retrieval_instructions", {"retrieval_instructions"}),
     ],
 )
@@ -461,7 +461,7 @@ def test_the_threshold_to_the_character(cli, tmp_path):
     (tmp_path / "x").write_text("é" * 50_000)
     answer = cli("put", tmp_path / "x", "--source", "fetch", "--profile", "acode", "--json").json
     assert answer["metadata"]["strategy_used"] == "reference"
-    assert answer["content"].startswith(f"[Artifact: {answer['artifact_id']}] fetch: 1 lines of text/plain")
+    assert answer["content"].startswith(f"[Artifact: {answer['artifact_id']}] fetch: 1 line of text/plain")
     assert f"\n\nPreview (first 500 characters):\n{'é' * 500}\n" in answer["content"]
     (tmp_path / "x").write_text("é" * 49_999)
     answer = cli("put", tmp_path / "x", "--profile", "acode", "--json").json

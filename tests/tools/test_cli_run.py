@@ -593,3 +593,21 @@ def test_configuration_that_makes_no_sense(cli, store, tmp_path, monkeypatch):
     )
     found = cli("run", "--json", "--", "true").json
     assert "inline_limit" in found["configuration_error"]
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        (["ls | wc -l"], "sh -c 'ls | wc -l'"),
+        (["cd", "/tmp"], "sh -c 'cd /tmp'"),
+        (["CC=gcc-13", "make", "a b"], "sh -c 'CC=gcc-13 make '\"'\"'a b'\"'\"''"),
+    ],
+)
+def test_what_a_shell_would_run(cli, command, line):
+    """A line for a shell is no program; the message has the command that runs it."""
+    answer = cli("run", "--", *command)
+    assert 127 == answer.code
+    told = f"command not found; a shell runs it: spillstore run -- {line}"
+    assert answer.err.endswith(f"{told}\n")
+    assert cli("run", "--json", "--", *command).json["error"].endswith(told)
+    assert "shell" not in cli("run", "--", "no-such-program").err

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from spillstore_tools.configuration import load
 from spillstore_tools.toolbox import Toolbox
+from spillstore_tools.truncation import TruncationProcessor
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 30_001))
 
@@ -64,3 +66,28 @@ def test_tables(cli, store):
     assert "2 artifacts created" in text
     store.session("empty").close()
     assert cli("stats", "--session", "empty").text.startswith("1 session, 0 artifacts created")
+
+
+def test_a_refused_output_is_one_that_was_cut(cli, store):
+    """It is a call of its tool of which nothing was shown, beside the limit that it met."""
+    configuration = load(inline_limit=500, artifact_threshold=1000, max_artifact_size=2000)
+    with store.session("default") as session:
+        processor = TruncationProcessor(session, profile="acode", configuration=configuration)
+        for content in ("x\n" * 9_000, "short\n"):
+            processor.process(content, "fetch")
+    told = cli("stats", "--json").json
+    fetch = told["tools"]["fetch"]
+    assert (2, 1, 0.5) == (fetch["calls"], fetch["truncated"], fetch["truncation_rate"])
+    assert 18_006 == fetch["received"]
+    assert {"max_artifact_size": 1} == told["limits"]
+
+
+def test_bytes_that_commands_print_are_counted(cli, put):
+    """``cat``, ``show`` and ``tail`` say how much they have given, as the library's reads do."""
+    name = put(TEXT)
+    given = [
+        len(cli(*command).out)
+        for command in (("cat", name), ("show", name, "--lines", "3-4"), ("tail", name, "-n", "2"))
+    ]
+    read = cli("stats", "--json").json["retrievals"]["read"]
+    assert (3, sum(given)) == (read["calls"], read["size"])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import json
+import threading
 
 import pytest
 
@@ -77,7 +79,7 @@ def test_right_values_are_taken():
     [
         ("include_original_size", {"original_size", "original_bytes"}),
         ("include_token_estimate", {"original_tokens", "truncated_tokens"}),
-        ("include_strategy", {"strategy", "strategy_used"}),
+        ("include_strategy", {"strategy", "strategy_used", "truncation_strategy"}),
         ("include_retrieval_instructions", {"retrieval_instructions"}),
     ],
 )
@@ -262,3 +264,99 @@ def test_the_variable_of_the_root_needs_no_file(cli, tmp_path, monkeypatch):
         cli("put", "log", env={**variable, "SPILLSTORE_TRUNCATION__ARTIFACTS__STORAGE_PATH": "../x"}).code
         == 125
     )
+
+
+def test_the_event_loop_goes_on_while_a_result_is_stored(plain_store):
+    """``process_async`` gives what ``process`` gives, and something else runs before it has read its content."""
+    came = threading.Event()
+
+    def pieces():
+        yield LINES.encode()
+        assert came.wait(60)
+        yield LINES.encode()
+
+    async def both(processor):
+        task = asyncio.ensure_future(processor.process_async(pieces(), "t", command="make"))
+        await asyncio.sleep(0)
+        came.set()
+        return await task
+
+    with plain_store.session("s") as session:
+        processor = TruncationProcessor(session, profile="acode")
+        result = asyncio.run(both(processor))
+        expected = processor.process(HUGE, "t", command="make")
+        assert expected.content.splitlines()[1:3] == result.content.splitlines()[1:3]
+        assert (
+            HUGE.encode()
+            == session.artifact(result.artifact_id).read()
+            == session.artifact(expected.artifact_id).read()
+        )
+
+
+@pytest.mark.parametrize(
+    ("value", "query"),
+    [
+        ({"users": ["x" * 20] * 4_000, "total": 3}, "$.users"),
+        ({"two words": ["x" * 20] * 4_000}, "$['two words']"),
+        ({'a "b"': ["x" * 20] * 4_000}, "$['a \"b\"']"),
+        ({"x" * 600: ["x" * 20] * 4_000}, "$.*"),
+        (["x" * 20] * 4_000, "$[0]"),
+    ],
+)
+@pytest.mark.parametrize("indent", [None, 2])
+def test_the_query_of_a_reference_finds_something(plain_store, value, query, indent):
+    """The call that the block of large JSON names has an answer, whether the document is an object or an array."""
+    with plain_store.session("s") as session:
+        processor = TruncationProcessor(session, profile="acode")
+        result = processor.process(json.dumps(value, indent=indent), "http_request")
+        (line,) = [each for each in result.content.splitlines() if "JSONPath query" in each]
+        call = ast.parse(line.removeprefix("- JSONPath query: "), mode="eval").body
+        arguments = {each.arg: ast.literal_eval(each.value) for each in call.keywords}
+        assert query == arguments["query"]
+        assert session.artifact(arguments["id"]).query(query).matches
+
+
+def test_what_is_said_of_a_refused_output(plain_store):
+    """Both sizes tell something however small they are, and the summary says that all of it is missing."""
+    configuration = load(inline_limit=500, artifact_threshold=1000, max_artifact_size=2000)
+    with plain_store.session("s") as session:
+        result = TruncationProcessor(session, profile="acode", configuration=configuration).process(
+            "x\n" * 9_000, "t"
+        )
+    assert result.content.startswith("Output size (17.6 KB) exceeds maximum artifact size (2.0 KB). 18000 ")
+    assert result.metadata.as_dict()["omission_summary"] == "all of it, 18000 bytes"
+
+
+def test_a_command_that_is_refused_while_it_runs_can_be_ended(plain_store):
+    """The text of its output's refusal names its pid and the call that ends it."""
+    configuration = load(inline_limit=500, artifact_threshold=1000, max_artifact_size=2000)
+    with plain_store.session("s") as session:
+        tool = BashTool(session, profile="acode", configuration=configuration)
+        result = tool.call_sync({"command": "seq 9000; exec sleep 600", "timeout": 500})
+        assert "Output size" in result.text
+        assert f"bash(kill_pid={result.pid}) ends it" in result.text
+        ended = tool.call_sync({"kill_pid": result.pid})
+        assert (ended.state, ended.is_error) == ("ended", True)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ("x" * 9_000, "t: 1 line of text/plain: x"),
+        ("x\n" * 9_000, "t: 9000 lines of text/plain: x"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 100, "t: image/png (25.0 KB)"),
+    ],
+)
+def test_a_reference_counts_lines_of_text_alone(plain_store, data, words):
+    """One line is one line, and what is no text has none."""
+    with plain_store.session("s") as session:
+        assert words in TruncationProcessor(session, profile="acode").process(data, "t").artifact_reference
+
+
+def test_the_strategy_has_the_name_of_the_document(plain_store):
+    """``truncation_strategy`` and ``strategy`` are the same."""
+    with plain_store.session("s") as session:
+        told = (
+            TruncationProcessor(session, profile="acode").process(LINES, "execute_command").metadata.as_dict()
+        )
+    assert ("tail", "tail") == (told["strategy"], told["truncation_strategy"])

@@ -387,12 +387,12 @@ def test_a_large_command_output_is_cut_to_its_tail(make):
 
 def test_massive_content_becomes_an_artifact(make, session):
     """100,000 characters: a reference that names it, and all of it comes back by id."""
-    processor = make(inline_limit=1100, artifact_threshold=5000)
+    processor = make(inline_limit=1000, artifact_threshold=5000)
     content = "X" * 100_000
     result = processor.process(content, "read_file")
     assert "[Artifact:" in result.content
     assert result.artifact_id in result.content
-    assert len(result.content) <= 1100
+    assert len(result.content) <= 1000
     assert result.metadata.as_dict()["artifact_created"] is True
     assert content.encode() == session.artifact(result.artifact_id).read_bytes(0, 10**6)
     assert re.fullmatch(r"art_\d+_[a-zA-Z0-9]+", result.artifact_id)

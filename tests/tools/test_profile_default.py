@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from previews import reader, spilled, whole
+from support import NO_FLOORS
 
 from spillstore import Store
 from spillstore.exceptions import StorageError
 from spillstore_tools.configuration import ToolOverride, TruncationConfiguration, load
 from spillstore_tools.preview.clean import clean
 from spillstore_tools.profiles import profile
-from spillstore_tools.profiles.default import CONFIGURATION_DEFAULTS, LIMIT, Default
+from spillstore_tools.profiles.default import LIMIT, Default
 from spillstore_tools.spill import Spill
 from spillstore_tools.stored import render
 from spillstore_tools.truncation import TruncationProcessor
@@ -148,7 +149,6 @@ def test_a_configuration_takes_the_place_of_our_limits(session):
     """Limits and strategies of the user's own, over ``smart`` as the default."""
     configuration = load(
         environment={},
-        defaults=CONFIGURATION_DEFAULTS,
         inline_limit=3000,
         overrides={"logs": {"strategy": "tail", "line_truncation": {"tail_lines": 3}}},
     )
@@ -256,3 +256,45 @@ def test_few_long_lines_share_the_room(session, shape):
         assert f"{number} some words of it some" in rendered.text
     assert f"words of it {count - 1}" in rendered.text
     assert clean(data.encode()) == whole(rendered, reader(spill.artifact))
+
+
+def test_what_was_not_stored_is_said_first(plain_store):
+    """The first line says so of binary content as of text, with what there was and what was still to come."""
+    store = Store(plain_store.root, **NO_FLOORS, session_quota=150_000)
+    noise = random.Random(3).randbytes(900_000)
+    with store.session("small") as session:
+        for content in (noise, noise.hex()):
+            first = TruncationProcessor(session).process(content, "t").content.splitlines()[0]
+            assert first.startswith("[NOT STORED COMPLETELY: session 'small' takes ")
+            assert "bytes, may take 150000, and " in first
+            assert "raise SPILLSTORE_SESSION_QUOTA" in first
+
+
+@pytest.mark.parametrize("tool", ["read_file", "execute_command", "other"])
+def test_a_limit_leaves_the_strategy_alone(session, tool):
+    """Who sets a limit alone keeps ``smart``, whatever tool it is; ``acode`` keeps its own."""
+    configuration = load(environment={}, inline_limit=6000)
+    content = numbered(10_000) + b"app.c:3: error: no such symbol\n" + numbered(10_000)
+    result = TruncationProcessor(session, configuration=configuration).process(content, tool)
+    assert ("smart", True) == (result.metadata.strategy_used, len(result.content) <= 6000)
+    assert "app.c:3: error: no such symbol" in result.content
+    assert "tail" == profile("acode", configuration).limits("execute_command").strategy
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"default_strategy": "head_tail"}, {"execute_command": "head_tail", "other": "head_tail"}),
+        (
+            {"overrides": {"execute_command": {"strategy": "tail"}}},
+            {"execute_command": "tail", "other": "smart"},
+        ),
+        ({"overrides": {"execute_command": {"inline_limit": 7000}}}, {"execute_command": "smart"}),
+        ({"strategy": "tail"}, {"execute_command": "tail", "read_file": "tail", "other": "tail"}),
+    ],
+)
+def test_a_strategy_that_was_asked_for(session, settings, expected):
+    """Whoever names a strategy gets it, even where its name is that of a default of the configuration."""
+    processor = TruncationProcessor(session, configuration=load(environment={}, **settings))
+    shown = {tool: processor.process(numbered(10_000) + tool.encode(), tool) for tool in expected}
+    assert expected == {tool: result.metadata.strategy_used for tool, result in shown.items()}

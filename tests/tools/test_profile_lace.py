@@ -231,11 +231,6 @@ def test_run_time_of_what_is_not_stored():
     assert 1234 == json.loads(rendered.text)["runtime"]
 
 
-def test_clean_up_belongs_to_the_session():
-    """It is deleted when the session ends, as the document's temporary folders are."""
-    assert profile("lace").cleanup_on_exit
-
-
 def test_output_can_be_watched_while_it_comes(session):
     """The artifact has the first lines while the command still runs."""
     spill = Spill(lambda: session, profile("lace"), source="bash", command="slow", is_command=True)

@@ -407,3 +407,15 @@ def test_a_line_of_number_nothing(plain_store):
         answer = get_artifact(session, id=session.put("one\ntwo\n").id, start_line=0, end_line=1)
     assert (1, 1, "one\n") == (answer.first_line, answer.last_line, answer.content)
     assert "lines count from 1, so start_line is 1" in answer.text
+
+
+@pytest.mark.parametrize("name", ["start_line", "end_line", "start_byte", "end_byte"])
+def test_a_place_is_any_whole_number(session, name):
+    """However far before the beginning; what is no number is told so without a bound that nobody has set."""
+    made = session.put("one\ntwo\n", source="x")
+    far = get_artifact(session, id=made.id, **{name: -(10**30)})
+    assert "whole number" not in far.text
+    if name.startswith("start"):
+        assert "one\ntwo\n" in far.text
+    answer = get_artifact(session, id=made.id, **{name: "x"})
+    assert f"{name} must be a whole number, not 'x'" in answer.text

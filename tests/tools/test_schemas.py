@@ -9,7 +9,7 @@ import pytest
 from spillstore_tools.arguments import ArgumentError, named, text, whole
 from spillstore_tools.bash import BashTool
 from spillstore_tools.profiles import NAMES, profile
-from spillstore_tools.schemas import STYLES, bash_definition
+from spillstore_tools.schemas import STYLES, bash_definition, reading_definition
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -128,3 +128,15 @@ def test_named():
     assert named({"a": 1}, ["a", "b"]) == {"a": 1} == named('{"a": 1}', ["a"])
     with pytest.raises(ArgumentError, match="no argument is called c; there are a, b"):
         named({"a": 1, "c": 2}, ["a", "b"])
+
+
+def test_words_that_there_are_stand_in_the_schema():
+    """Streams and states are listed, and what one caller does to a schema no other sees."""
+    for name in ("get_artifact", "search_artifact", "compare_artifacts"):
+        stream = reading_definition("mcp", name)["inputSchema"]["properties"]["stream"]
+        assert {"combined", "stdout", "stderr"} == set(stream["enum"])
+        stream["enum"].clear()
+    assert ["open", "sealed", "interrupted"] == reading_definition("mcp", "list_artifacts")["inputSchema"][
+        "properties"
+    ]["state"]["enum"]
+    assert reading_definition("mcp", "get_artifact")["inputSchema"]["properties"]["stream"]["enum"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tracemalloc
 
 import pytest
 from previews import reader, whole
@@ -11,7 +12,6 @@ from previews import reader, whole
 from spillstore_tools.configuration import load
 from spillstore_tools.preview.clean import clean
 from spillstore_tools.profiles import profile as profile_named
-from spillstore_tools.profiles.default import CONFIGURATION_DEFAULTS
 from spillstore_tools.retrieval import get_artifact
 from spillstore_tools.stored import render
 from spillstore_tools.truncation import ContentError, TruncationProcessor
@@ -145,7 +145,7 @@ def test_what_is_no_json_is_text(session, content):
 
 def test_no_range_is_named_where_none_may_be_asked_for(session):
     """Gaps say which lines are missing, and the notice names a call that is answered."""
-    configuration = load(defaults=CONFIGURATION_DEFAULTS, artifacts={"enable_partial_retrieval": False})
+    configuration = load(artifacts={"enable_partial_retrieval": False})
     processor = TruncationProcessor(session, configuration=configuration)
     content = processor.process({"stdout": LOG, "exit_code": 1}, "tool").content
     assert "src/app.py:12: error: no such name" in content
@@ -166,3 +166,24 @@ def test_numbers_that_json_does_not_hold(session, number):
     """An object with one of them is no content."""
     with pytest.raises(ContentError, match="cannot be shown as JSON"):
         TruncationProcessor(session).process({"a": number}, "tool")
+
+
+@pytest.mark.parametrize(
+    ("count", "most"), [(14_000, 32_000_000), (120_000, 45_000_000), (160_000, 45_000_000)]
+)
+def test_memory_for_json_has_a_bound(plain_store, count, most):
+    """A megabyte is parsed; of up to eight the bytes, the text and places in it are held, and of more only both ends."""
+    data = json.dumps(
+        [{"id": number, "name": f"user {number}", "tags": ["a", "b"]} for number in range(count)]
+    )
+    with plain_store.session("s") as session:
+        processor = TruncationProcessor(session)
+        processor.process(data[: len(data) // 2], "search_files")
+        tracemalloc.start()
+        try:
+            result = processor.process(data, "search_files")
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    assert result.metadata.was_truncated
+    assert peak < most

@@ -276,6 +276,7 @@ def test_metadata_of_what_is_whole():
         "truncated_size": 6,
         "strategy_used": "none",
         "strategy": "none",
+        "truncation_strategy": "none",
         "was_truncated": False,
         "artifact_id": None,
         "artifact_created": False,
@@ -321,7 +322,7 @@ def test_metadata_of_what_is_cut(session, name):
     [
         ("include_original_size", {"original_size", "original_bytes"}),
         ("include_token_estimate", {"original_tokens", "truncated_tokens"}),
-        ("include_strategy", {"strategy", "strategy_used"}),
+        ("include_strategy", {"strategy", "strategy_used", "truncation_strategy"}),
         ("include_retrieval_instructions", {"retrieval_instructions"}),
     ],
 )

@@ -22,6 +22,7 @@ TOOL_STRATEGIES = {
     "git_diff": "head_tail",
 }
 
+ASSUMED = "_assumed"  # where ``load`` leaves which strategies nobody asked for
 # The upper end keeps every sum of two limits inside SQLite's 64 bits.
 Count = Annotated[int, msgspec.Meta(ge=1, lt=2**62)]
 Ratio = Annotated[float, msgspec.Meta(gt=0, lt=1)]
@@ -224,11 +225,14 @@ def _tool_overrides() -> dict[str, ToolOverride]:
     return {name: ToolOverride(strategy=strategy) for name, strategy in TOOL_STRATEGIES.items()}
 
 
-class TruncationConfiguration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class TruncationConfiguration(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True
+):
     """What `tools.truncation` says, defaults filled in.
 
     ``load`` builds it from all sources. Made by hand, its values are checked, those of its groups and tools included, and a
-    strategy has to be one that is registered; that its limits rise is for who makes it to see to.
+    strategy has to be one that is registered; that its limits rise is for who makes it to see to, and its strategies count
+    as asked for, the defaults as well.
 
     Raises:
         ConfigurationError: a value that is not allowed.
@@ -269,6 +273,15 @@ class TruncationConfiguration(msgspec.Struct, frozen=True, kw_only=True, forbid_
         from spillstore_tools._configuration_checks import check_values  # noqa: PLC0415  # it imports this module
 
         check_values(self)
+
+    @property
+    def assumed(self) -> frozenset[str | None]:
+        """Tools whose strategy is a default that no source has named, with None for `default_strategy`.
+
+        A profile with a strategy of its own uses that for them. ``load`` knows; made by hand there are none.
+        """
+        found: frozenset[str | None] = self.__dict__.get(ASSUMED, frozenset())
+        return found
 
     def for_tool(self, name: str | None = None) -> ToolLimits:
         """What is in force for one tool: its own settings over the global ones, key by key. Microseconds.

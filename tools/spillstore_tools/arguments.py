@@ -71,14 +71,14 @@ def absent(value: object) -> bool:
 
 
 def whole(
-    name: str, value: object, *, least: int = 0, most: int | None = None, example: str = ""
+    name: str, value: object, *, least: int | None = 0, most: int | None = None, example: str = ""
 ) -> int | None:
     """A whole number, or None where it was left out.
 
     Args:
         name: the argument's.
         value: what was sent.
-        least: the smallest that means something.
+        least: the smallest that means something; None where every one does.
         most: the largest, or None.
         example: a right call.
 
@@ -98,9 +98,9 @@ def whole(
         number = int(value)
     elif isinstance(value, str) and len(value) < _SHOWN and _WHOLE.fullmatch(value.strip()):
         number = int(value.strip().split(".")[0])
-    if number is None or number < least or (most is not None and number > most):
-        bounds = f"from {least}" + ("" if most is None else f" to {most}")
-        raise ArgumentError(f"{name} must be a whole number {bounds}, not {_shown(value)}{_for(example)}")
+    if number is None or (least is not None and number < least) or (most is not None and number > most):
+        bounds = "" if least is None else f" from {least}" + ("" if most is None else f" to {most}")
+        raise ArgumentError(f"{name} must be a whole number{bounds}, not {_shown(value)}{_for(example)}")
     return number
 
 

@@ -27,6 +27,7 @@ import msgspec
 
 from spillstore_tools._configuration_checks import check_order, checked, loading
 from spillstore_tools._configuration_schema import (
+    ASSUMED,
     STRATEGIES,
     TOOL_STRATEGIES,
     ArtifactSettings,
@@ -56,7 +57,7 @@ from spillstore_tools._configuration_sources import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
 __all__ = [
     "STRATEGIES",
@@ -142,6 +143,7 @@ def load(
     finally:
         loading.reset(token)
     check_order(configuration, settings)
+    configuration.__dict__[ASSUMED] = frozenset(_assumed(settings))
     return configuration
 
 
@@ -162,6 +164,13 @@ def _configured(
     from spillstore_tools import _configuration_file  # noqa: PLC0415
 
     return settings | checked(_configuration_file.read(file), TruncationConfiguration, strategies)
+
+
+def _assumed(settings: Layer) -> Iterator[str | None]:
+    """The tools, and None for all, whose strategy is a default."""
+    for path, setting in settings.items():
+        if setting.origin == DEFAULT and path[-1] in {"strategy", "default_strategy"}:
+            yield path[1] if path[0] == "overrides" else None
 
 
 def _with_raised_thresholds(settings: Layer) -> Layer:

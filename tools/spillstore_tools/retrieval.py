@@ -146,7 +146,7 @@ def get_artifact(
         end_time: likewise, not included.
         offset: lines to skip (S0's paging).
         limit: lines after that; 2,000 by default.
-        tail: the last so many lines.
+        tail: how many lines of the end.
         query: JSONPath (RFC 9535): the nodes that it selects, of a document or of each line (see ``querying``); of the
             ranges it takes ``start_line`` alone, for JSON that begins there.
         stream: ``combined`` (the default), ``stdout`` or ``stderr``; each counts its own lines and bytes.
@@ -446,8 +446,8 @@ class _Wanted:
 
     def _bytes(self, asked: dict[str, object], size: int) -> None:
         example = "get_artifact(id=..., start_byte=0, end_byte=65536)"
-        start = whole("start_byte", asked.get("start_byte"), least=-(10**18), example=example) or 0
-        end = whole("end_byte", asked.get("end_byte"), least=-(10**18), example=example)
+        start = whole("start_byte", asked.get("start_byte"), least=None, example=example) or 0
+        end = whole("end_byte", asked.get("end_byte"), least=None, example=example)
         if start < 0:
             start = max(0, size + start)
             self.notes.append(f"start_byte counted from the end: {start}")
@@ -472,9 +472,8 @@ class _Wanted:
     def _lines(
         self, asked: dict[str, object], artifact: Artifact | JSONString, lines: int, example: str
     ) -> None:
-        far = -(10**18)
-        first = whole("start_line", asked.get("start_line"), least=far, example=example)
-        last = whole("end_line", asked.get("end_line"), least=far, example=example)
+        first = whole("start_line", asked.get("start_line"), least=None, example=example)
+        last = whole("end_line", asked.get("end_line"), least=None, example=example)
         if "tail" in asked:
             count = whole("tail", asked["tail"], least=1, example="get_artifact(id=..., tail=50)") or 0
             first, last = lines - count + 1, None

@@ -64,13 +64,24 @@ class Started(Protocol):
     """
 
     @property
-    def pid(self) -> int: ...  # noqa: D102
+    def pid(self) -> int:
+        """Its process id, or another number that names it."""
+        ...
+
     @property
-    def mark(self) -> str: ...  # noqa: D102
+    def mark(self) -> str:
+        """Its ``SPILLSTORE_JOB``, or an empty string."""
+        ...
+
     @property
-    def stdout(self) -> int: ...  # noqa: D102
+    def stdout(self) -> int:
+        """The descriptor of its standard output."""
+        ...
+
     @property
-    def stderr(self) -> int: ...  # noqa: D102
+    def stderr(self) -> int:
+        """The descriptor of its standard error, or -1."""
+        ...
 
     def wait(self) -> int:
         """Return when it has ended: its exit code, or -n if signal n ended it. Called once.

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+import copy
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from spillstore.info import State, Stream
 
 if TYPE_CHECKING:
     from spillstore_tools.profiles.base import Profile
@@ -11,7 +14,7 @@ Style = Literal["openai", "anthropic", "mcp"]
 STYLES: tuple[Style, ...] = ("openai", "anthropic", "mcp")
 
 # The texts of the properties of bash are those of the design that `pipe` follows (S2, Tool Schema).
-_BASH: dict[str, dict[str, str]] = {
+_BASH: dict[str, dict[str, Any]] = {
     "command": {"type": "string", "description": "The bash command to execute"},
     "timeout": {
         "type": "integer",
@@ -21,13 +24,17 @@ _BASH: dict[str, dict[str, str]] = {
     "kill_pid": {"type": "integer", "description": "Kill a backgrounded process, return final output"},
 }
 _ID = {"type": "string", "description": "The artifact's id, as a notice names it"}
-_STREAM = {"type": "string", "description": "combined (default), stdout or stderr"}
+_STREAM = {
+    "type": "string",
+    "enum": list(get_args(Stream)),
+    "description": "combined (default) has both streams as they came",
+}
 _CURSOR = {"type": "string", "description": "Goes on where the answer before stopped"}
 _PATH = {
     "type": "string",
     "description": "JSONPath of one string in stored JSON, such as $.stdout: lines are those of its text",
 }
-_GET: dict[str, dict[str, str]] = {
+_GET: dict[str, dict[str, Any]] = {
     "id": _ID,
     "start_line": {"type": "integer", "description": "First line, from 1; negative counts from the end"},
     "end_line": {"type": "integer", "description": "Last line, included"},
@@ -37,7 +44,7 @@ _GET: dict[str, dict[str, str]] = {
     "end_time": {"type": "number", "description": "Seconds after the output began, not included"},
     "offset": {"type": "integer", "description": "Lines to skip"},
     "limit": {"type": "integer", "description": "Lines to show after offset (default: 2000)"},
-    "tail": {"type": "integer", "description": "The last so many lines"},
+    "tail": {"type": "integer", "description": "How many lines of the end to show"},
     "path": _PATH,
     "query": {
         "type": "string",
@@ -51,7 +58,7 @@ _GET: dict[str, dict[str, str]] = {
         "description": "Characters of the answer, 500 to 100000 (default: 8000)",
     },
 }
-_SEARCH: dict[str, dict[str, str]] = {
+_SEARCH: dict[str, dict[str, Any]] = {
     "id": _ID,
     "pattern": {"type": "string", "description": "Regular expression (RE2 syntax), matched within lines"},
     "stream": _STREAM,
@@ -59,13 +66,13 @@ _SEARCH: dict[str, dict[str, str]] = {
     "context": {"type": "integer", "description": "Lines before and after each match (default: 0)"},
     "limit": {"type": "integer", "description": "Matching lines at most (default: 50)"},
     "cursor": _CURSOR,
-    "ignore_case": {"type": "boolean", "description": "Letters of either case are the same"},
+    "ignore_case": {"type": "boolean", "description": "Take capitals and small letters for the same"},
     "literal": {"type": "boolean", "description": "The pattern is text, not an expression"},
     "invert": {"type": "boolean", "description": "Lines that do not match"},
     "raw": {"type": "boolean", "description": "Search the stored bytes, escape sequences and all"},
-    "count": {"type": "boolean", "description": "Only tell how many lines match"},
+    "count": {"type": "boolean", "description": "Tell only how many lines match"},
 }
-_COMPARE: dict[str, dict[str, str]] = {
+_COMPARE: dict[str, dict[str, Any]] = {
     "id": {"type": "string", "description": "The newer artifact's id"},
     "base": {
         "type": "string",
@@ -76,14 +83,14 @@ _COMPARE: dict[str, dict[str, str]] = {
     "cursor": _CURSOR,
     "max_chars": _GET["max_chars"],
 }
-_LIST: dict[str, dict[str, str]] = {
+_LIST: dict[str, dict[str, Any]] = {
     "source": {"type": "string", "description": "Only those of this tool"},
-    "state": {"type": "string", "description": "Only open, sealed or interrupted ones"},
+    "state": {"type": "string", "enum": list(get_args(State)), "description": "Only those in this state"},
     "since": {"type": "string", "description": "Only those begun since: 2h ago, or a date and time in UTC"},
-    "limit": {"type": "integer", "description": "At most so many (default: 20)"},
+    "limit": {"type": "integer", "description": "Artifacts of one answer at most (default: 20)"},
     "cursor": _CURSOR,
 }
-_READING: dict[str, tuple[str, dict[str, dict[str, str]], tuple[str, ...]]] = {
+_READING: dict[str, tuple[str, dict[str, dict[str, Any]], tuple[str, ...]]] = {
     "get_artifact": (
         (
             "Get any part of stored output: a range of lines, bytes or seconds, or all of it in parts. Answers are "
@@ -140,7 +147,7 @@ def bash_definition(style: Style, profile: Profile, *, timeout: int | None = Non
     description = (
         f"Execute a bash command in a fresh shell. {profile.summary} {profile.kept}: the notice in the output "
         "names the artifact and the calls that bring any part of it. So do not cut output with head or tail. Commands exceeding timeout are auto-backgrounded: "
-        "check_pid shows their new output, kill_pid ends them. Give exactly one of command, check_pid and kill_pid."
+        "check_pid shows their new output, get_artifact any part of it, kill_pid ends them. Give exactly one of command, check_pid and kill_pid."
     )
     told = _BASH["timeout"]["description"] % (("", 120_000) if timeout is None else (" and at most", timeout))
     properties = {**_BASH, "timeout": {**_BASH["timeout"], "description": told}}
@@ -162,14 +169,14 @@ def _definition(
     style: Style,
     name: str,
     description: str,
-    properties: dict[str, dict[str, str]],
+    properties: dict[str, dict[str, Any]],
     required: tuple[str, ...],
     *,
     destructive: bool,
 ) -> dict[str, Any]:
     schema: dict[str, Any] = {
         "type": "object",
-        "properties": {key: dict(each) for key, each in properties.items()},
+        "properties": copy.deepcopy(properties),
     }
     if required:
         schema["required"] = list(required)

@@ -575,7 +575,8 @@ class Spill:
         with self._writing:
             if self._refused:
                 assert self._refuse_at is not None  # or nothing would have been refused
-                return refused(self.received, self._refuse_at)
+                status = Facts(source=self._source, exit_code=exit_code, background=background).status
+                return refused(self.received, self._refuse_at, status)
             if self._writer is not None:
                 try:
                     self._writer.flush()

@@ -13,7 +13,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from spillstore import Session
     from spillstore.info import Event
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 READS = frozenset({"read", "search", "query", "compare", "export"})
 GONE = "(deleted)"  # the tool of an artifact that is not there any more
 _PAGE = 1000
+_REFUSING = "max_artifact_size"  # the limit at which nothing of an output is shown or kept
 
 
 @dataclasses.dataclass(slots=True)
@@ -28,7 +29,7 @@ class ToolStatistics:
     """What one tool has printed.
 
     Attributes:
-        calls: outputs that were shown, whole or in part.
+        calls: outputs that were shown, whole or in part, or refused.
         truncated: of these, those that were not shown whole.
         received: bytes of all of them.
         shown: characters that were shown of them (bytes of those that were shown whole and not stored).
@@ -184,7 +185,7 @@ class Statistics:
                 self.first = event.at if self.first is None else min(self.first, event.at)
                 self.last = event.at if self.last is None else max(self.last, event.at)
             case "limit":
-                self.limits[str(detail.get("limit"))] += 1
+                self._count_limit(detail)
             case "redaction":
                 counts = detail.get("counts")
                 for name, count in counts.items() if isinstance(counts, dict) else ():
@@ -204,6 +205,14 @@ class Statistics:
         if event.kind != "news":  # which is of a call that was counted
             tool.calls += _number(detail.get("calls", 1))
             tool.truncated += _number(detail.get("truncated", 0))
+
+    def _count_limit(self, detail: Mapping[str, Any]) -> None:
+        self.limits[str(detail.get("limit"))] += 1
+        if detail.get("limit") == _REFUSING:
+            tool = self._tool(detail.get("tool", ""))
+            tool.calls += 1
+            tool.truncated += 1
+            tool.received += _number(detail.get("size", 0))
 
     def _count_read(self, event: Event) -> None:
         retrieval = self.retrievals.setdefault(event.kind, Retrieval())

@@ -21,7 +21,7 @@ from spillstore_tools.observed import FAILED, OUTPUT, omitted_chars, output_deta
 from spillstore_tools.origin import MOST
 from spillstore_tools.preview.clean import clean, is_plain, redrawn
 from spillstore_tools.profiles import profile as profile_named
-from spillstore_tools.profiles.base import Rendered, tokens
+from spillstore_tools.profiles.base import REFUSED, Rendered, tokens
 from spillstore_tools.redaction import Redaction
 from spillstore_tools.spill import Spill
 from spillstore_tools.stored import flags_to, kind_of, render, terminator_of
@@ -98,15 +98,12 @@ class TruncationMetadata:
             if field.name not in own
         }
         data["version"] = METADATA_VERSION
-        data["strategy"] = self.strategy_used
+        data["strategy"] = data["truncation_strategy"] = self.strategy_used
         data["artifact_created"] = self.artifact_id is not None
         data["original_tokens"] = tokens(self.original_size)
         data["truncated_tokens"] = tokens(self.truncated_size)
         if self.was_truncated:
-            missing = self.omitted_characters
-            data["omission_summary"] = f"{self.omitted_lines} lines" + (
-                "" if missing is None else f", {missing} characters / ~{tokens(missing)} tokens"
-            )
+            data["omission_summary"] = self._omission_summary()
         if self.artifact_id is not None:
             part = ", start_line=1, end_line=100" if self.partial else ""
             use = "for a part of it" if self.partial else "for all of it, a part at a time"
@@ -115,12 +112,20 @@ class TruncationMetadata:
             for wanted, names in (
                 (include.include_original_size, ("original_size", "original_bytes")),
                 (include.include_token_estimate, ("original_tokens", "truncated_tokens")),
-                (include.include_strategy, ("strategy", "strategy_used")),
+                (include.include_strategy, ("strategy", "strategy_used", "truncation_strategy")),
                 (include.include_retrieval_instructions, ("retrieval_instructions",)),
             ):
                 for name in () if wanted else names:
                     data.pop(name, None)
         return data
+
+    def _omission_summary(self) -> str:
+        """What is missing, in words."""
+        if self.strategy_used == REFUSED:
+            return f"all of it, {self.original_bytes} bytes"
+        missing = self.omitted_characters
+        lines = f"{self.omitted_lines} {'line' if self.omitted_lines == 1 else 'lines'}"
+        return lines if missing is None else f"{lines}, {missing} characters / ~{tokens(missing)} tokens"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,6 +230,43 @@ class TruncationProcessor:
         except BaseException:
             work.end({"tool": tool, "outcome": FAILED}, session=self._session_id)
             raise
+
+    async def process_async(
+        self,
+        content: object,
+        tool_name: str,
+        *,
+        command: str | None = None,
+        tool_call_id: str | None = None,
+        content_type: str | None = None,
+        newline: Newline = "auto",
+    ) -> TruncationResult:
+        """``process`` for asyncio: cutting and storing happen on a thread, and the event loop goes on.
+
+        Cancelling stops the waiting alone; what was begun is finished. A stream is read on that thread, too.
+
+        Args:
+            content: as in ``process``.
+            tool_name: as in ``process``.
+            command: as in ``process``.
+            tool_call_id: as in ``process``.
+            content_type: as in ``process``.
+            newline: as in ``process``.
+
+        Raises:
+            ContentError: as in ``process``.
+        """
+        import asyncio  # noqa: PLC0415  # only for who has it already
+
+        return await asyncio.to_thread(
+            self.process,
+            content,
+            tool_name,
+            command=command,
+            tool_call_id=tool_call_id,
+            content_type=content_type,
+            newline=newline,
+        )
 
     def _processed(
         self,

@@ -32,44 +32,49 @@ _CANDIDATES = 6
 _LASTING = ("mcp", "mcp-proxy")  # what goes on for as long as its artifacts are wanted
 
 _COMPLETED = 50
-_LOOKED_AT = 1000  # artifacts whose tools a shell offers
+_LOOKED_AT = 1000  # artifacts whose tools are offered
 _PLACE = re.compile(r"@last(?:~([0-9]{1,9}))?|@([0-9]{1,9})")
 _LEAST_END = 4  # characters of an id's end
 
 
-def _meant_so_far(context: click.Context) -> Location:
-    """Where the call leads that is being typed."""
+def complete_id(context: click.Context, _: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Ids that a shell offers: those that begin as typed, the newest first; nothing where that cannot be known."""
+    from click.shell_completion import CompletionItem  # noqa: PLC0415  # only a shell asks
+
+    from spillstore.exceptions import SpillstoreError  # noqa: PLC0415  # likewise
+
+    found = [CompletionItem(LAST, help="the newest")] if LAST.startswith(typed) else []
+    with contextlib.suppress(SpillstoreError), _meant(context).open() as session:
+        page = session.infos(limit=_COMPLETED)
+        found += [
+            CompletionItem(info.id, help=label(info.command or info.source))
+            for info in page
+            if info.id.startswith(typed)
+        ]
+    return found
+
+
+def _meant(context: click.Context) -> Location:
+    """The place that the options say that are typed so far."""
     values = context.params
-    return Location(
-        session=values.get("session") or project_session(),
-        project=values.get("project"),
-        root=values.get("root"),
-        flags="",
-    )
+    named = values.get("session") or project_session()
+    return Location(session=named, project=values.get("project"), root=values.get("root"), flags="")
 
 
 def _complete_session(context: click.Context, _: click.Parameter, typed: str) -> list[CompletionItem]:
-    """Sessions that a shell offers, the one used last first."""
+    """The sessions of the project, the one used last first."""
     from click.shell_completion import CompletionItem  # noqa: PLC0415  # only a shell asks
 
     from spillstore.exceptions import SpillstoreError  # noqa: PLC0415  # likewise
 
-    where = _meant_so_far(context)
+    where = _meant(context)
     with contextlib.suppress(SpillstoreError):
-        infos = sorted(where.store().sessions(where.project), key=lambda info: -info.used)
-        return [CompletionItem(info.id) for info in infos if info.id.startswith(typed)]
-    return []
-
-
-def complete_source(context: click.Context, _: click.Parameter, typed: str) -> list[CompletionItem]:
-    """Names of tools that a shell offers: those of the newest artifacts."""
-    from click.shell_completion import CompletionItem  # noqa: PLC0415  # only a shell asks
-
-    from spillstore.exceptions import SpillstoreError  # noqa: PLC0415  # likewise
-
-    with contextlib.suppress(SpillstoreError), _meant_so_far(context).open() as session:
-        sources = sorted({info.source for info in itertools.islice(every(session), _LOOKED_AT)})
-        return [CompletionItem(label(source)) for source in sources if source.startswith(typed)]
+        known = sorted(where.store().sessions(where.project), key=lambda info: -info.used)
+        return [
+            CompletionItem(info.id)
+            for info in known
+            if info.project == where.project and info.id.startswith(typed)
+        ]
     return []
 
 
@@ -80,21 +85,28 @@ def _complete_folder(_: click.Context, __: click.Parameter, typed: str) -> list[
     return [CompletionItem(typed, type="dir")]
 
 
-def complete_id(context: click.Context, _: click.Parameter, typed: str) -> list[CompletionItem]:
-    """Ids that a shell offers: those that begin as typed, the newest first; nothing where that cannot be known."""
+def complete_source(context: click.Context, _: click.Parameter, typed: str) -> list[CompletionItem]:
+    """The tools of the newest artifacts."""
     from click.shell_completion import CompletionItem  # noqa: PLC0415  # only a shell asks
 
     from spillstore.exceptions import SpillstoreError  # noqa: PLC0415  # likewise
 
-    where = _meant_so_far(context)
-    found = [CompletionItem(LAST, help="the newest")] if LAST.startswith(typed) else []
-    with contextlib.suppress(SpillstoreError), where.open() as session:
-        page = session.infos(limit=_COMPLETED)
-        found += [
-            CompletionItem(info.id, help=label(info.command or info.source))
-            for info in page
-            if info.id.startswith(typed)
-        ]
+    with contextlib.suppress(SpillstoreError), _meant(context).open() as session:
+        sources = dict.fromkeys(info.source for info in session.infos(limit=_LOOKED_AT))
+        return [CompletionItem(label(source)) for source in sources if source.startswith(typed)]
+    return []
+
+
+def complete_words(
+    *words: str,
+) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+    """Completes an option that takes one of these, and perhaps others."""
+
+    def found(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem  # noqa: PLC0415  # only a shell asks
+
+        return [CompletionItem(word) for word in words if word.startswith(typed)]
+
     return found
 
 

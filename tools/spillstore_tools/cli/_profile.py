@@ -6,25 +6,19 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from spillstore_tools.cli._location import complete_words
+
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from click.shell_completion import CompletionItem
 
     from spillstore_tools.configuration import TruncationConfiguration
     from spillstore_tools.profiles import ProfileName
 
 # The same as ``spillstore_tools.profiles.NAMES``, which is not to be imported before a command has started.
 PROFILES = ("default", "acode", "opencode", "pipe", "omni", "lace")
+STRATEGIES = ("head", "tail", "head_tail", "lines", "element", "smart", "none")
 _CONFIGURED = frozenset({"default", "acode"})
 F = TypeVar("F", bound="Callable[..., object]")
-
-
-def complete_profile(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
-    """Profiles that a shell offers."""
-    from click.shell_completion import CompletionItem  # noqa: PLC0415  # only a shell asks
-
-    return [CompletionItem(name) for name in PROFILES if name.startswith(typed)]
 
 
 def known_profile(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
@@ -46,7 +40,7 @@ def profile_option(function: F) -> F:
         default="default",
         envvar="SPILLSTORE_PROFILE",
         callback=known_profile,
-        shell_complete=complete_profile,
+        shell_complete=complete_words(*PROFILES),
         help=f"What a model is shown: {', '.join(PROFILES)}.  [SPILLSTORE_PROFILE; default: default]",
     )
     return option(function)
@@ -61,8 +55,6 @@ def load_configuration(profile: ProfileName, **arguments: object) -> TruncationC
     if profile not in _CONFIGURED:
         return None
     from spillstore_tools.configuration import load  # noqa: PLC0415  # not needed to start a command
-    from spillstore_tools.profiles.default import CONFIGURATION_DEFAULTS  # noqa: PLC0415  # likewise
 
     given = {name: value for name, value in arguments.items() if value is not None}
-    defaults = CONFIGURATION_DEFAULTS if profile == "default" else None
-    return load(defaults=defaults, **given)  # type: ignore[arg-type]  # load() checks them
+    return load(**given)  # type: ignore[arg-type]  # load() checks them

@@ -57,7 +57,11 @@ _RENDERED = "rendered"  # holds a preview, and tells of nothing that happened
 @click.option("--actor", metavar="NAME", help="Only what this one did: model, cli, library, ...")
 @click.option("--tool-call-id", metavar="ID", help="Only what was done for this tool call.")
 @click.option(
-    "--limit", type=click.IntRange(min=1), default=100, metavar="N", help="At most so many.  [default: 100]"
+    "--limit",
+    type=click.IntRange(min=1),
+    default=100,
+    metavar="N",
+    help="Print N events at most.  [default: 100]",
 )
 @click.option(
     "--deleted", is_flag=True, help="Of sessions of this name that were deleted, where that is kept."

@@ -19,7 +19,11 @@ _PAGE = 1000
 
 
 @click.command("clean")
-@click.option("--force", is_flag=True, help="Even if somebody is using it; what they still print is lost.")
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Delete it while somebody is using it, too: what they print from then on is lost. It may also be gone already.",
+)
 @click.option("-y", "--yes", is_flag=True, help="Do not ask at a terminal.")
 @location_options
 @json_option
@@ -54,7 +58,9 @@ def command(location: Location, *, force: bool, yes: bool, as_json: bool) -> Non
     try:
         location.store().delete(location.session, location.project, force=force)
     except SessionNotFoundError as error:
-        raise (missing or error) from None
+        if not force:
+            raise (missing or error) from None
+        removed = 0
     if as_json:
         print_json({"session": location.session, "artifacts": removed, "freed": freed})
         return

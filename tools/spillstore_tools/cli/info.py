@@ -35,6 +35,7 @@ def command(artifact_ids: tuple[str, ...], location: Location, *, as_json: bool)
     with location.open() as session:
         artifacts = [find(session, artifact_id) for artifact_id in artifact_ids or (LAST,)]
         infos = [(artifact.info, counted(artifact), folder_of(artifact)) for artifact in artifacts]
+        path = str(session.path)
     if as_json:
         documents = [
             {
@@ -43,16 +44,17 @@ def command(artifact_ids: tuple[str, ...], location: Location, *, as_json: bool)
                 "estimated_tokens": tokens(info),
                 "redactions": redactions,
                 "cwd": folder,
+                "path": path,
             }
             for info, redactions, folder in infos
         ]
         print_json(documents[0] if len(documents) == 1 else documents)
         return
-    click.echo("\n\n".join(_described(*each) for each in infos))
+    click.echo("\n\n".join(_described(*each, path) for each in infos))
 
 
-def _described(info: ArtifactInfo, redactions: dict[str, int], folder: str | None) -> str:
-    rows = list(described(info, local))
+def _described(info: ArtifactInfo, redactions: dict[str, int], folder: str | None, path: str) -> str:
+    rows = [*described(info, local), ("Path", path)]
     if folder is not None:
         rows.append(("Folder", folder))
     if words := told(redactions):

@@ -81,9 +81,9 @@ def _bytes(_: click.Context, __: click.Parameter, text: str | None) -> int | Non
     default="created",
     help="The largest, or the newest, first; names from A.  [default: created]",
 )
-@click.option("--reverse", is_flag=True, help="The other way round.")
+@click.option("--reverse", is_flag=True, help="Reverse the order: the smallest, or the oldest, first.")
 @click.option(
-    "--limit", type=click.IntRange(min=1), default=100, metavar="N", help="At most so many.  [default: 100]"
+    "--limit", type=click.IntRange(min=1), default=100, metavar="N", help="List N at most.  [default: 100]"
 )
 @click.option("--box", is_flag=True, help="Id, size, type and source alone, in a frame.")
 @location_options

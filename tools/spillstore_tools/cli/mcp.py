@@ -42,13 +42,13 @@ _SDK = (2, 2)  # the oldest that bounds the sessions of clients; the extra says 
     type=click.IntRange(0, 65535),
     default=0,
     metavar="N",
-    help="Likewise.  [default: one that is free; it is printed on stderr]",
+    help="With --transport http: the port.  [default: one that is free; it is printed on stderr]",
 )
 @click.option(
     "--max-connections",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Likewise; the one without a request for the longest time gives way.  [default: a quarter of the descriptors]",
+    help="With --transport http: connections at once. The one without a request for the longest time gives way.  [default: a quarter of the descriptors]",
 )
 @click.option(
     "--max-sessions",

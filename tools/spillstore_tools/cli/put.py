@@ -12,9 +12,14 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from spillstore_tools.cli._location import Location, complete_source, location_options
+from spillstore_tools.cli._location import (
+    Location,
+    complete_source,
+    complete_words,
+    location_options,
+)
 from spillstore_tools.cli._output import json_option, note, print_json, write_text
-from spillstore_tools.cli._profile import PROFILES, complete_profile, known_profile, load_configuration
+from spillstore_tools.cli._profile import PROFILES, STRATEGIES, known_profile, load_configuration
 from spillstore_tools.cli._progress import progress
 from spillstore_tools.cli._redacted import announce, counted, no_redact_option
 from spillstore_tools.describe import count, exact_size, human_size, incomplete
@@ -52,13 +57,14 @@ _READ = 1024 * 1024
     "--profile",
     metavar="NAME",
     callback=known_profile,
-    shell_complete=complete_profile,
+    shell_complete=complete_words(*PROFILES),
     help=f"Print what a model would see: {', '.join(PROFILES)}.",
 )
 @click.option(
     "--strategy",
     metavar="NAME",
-    help="How a model's view is cut: head, tail, head_tail, lines, element, smart, none.",
+    shell_complete=complete_words(*STRATEGIES),
+    help=f"How a model's view is cut: {', '.join(STRATEGIES)}.",
 )
 @click.option(
     "--inline-limit", type=click.IntRange(min=1), metavar="N", help="Characters that a model sees at most."

@@ -22,7 +22,7 @@ _NAMED = 20  # bad lines that are named
 
 @click.command("query")
 @click.argument("names", metavar="[ID] PATH", nargs=-1, required=True)
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many nodes.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Print N nodes at most.")
 @click.option("--cursor", metavar="CURSOR", help="Go on where a query with a limit stopped.")
 @click.option("--paths", is_flag=True, help="Where each node is, before its value and a tab.")
 @click.option(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     type=click.FloatRange(min=0, min_open=True),
     default=1.0,
     metavar="N",
-    help="So many times as fast; inf for no waiting at all.  [default: 1]",
+    help="How many times as fast; inf does not wait at all.  [default: 1]",
 )
 @click.option(
     "--max-wait",

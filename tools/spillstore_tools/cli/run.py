@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
+import re
 import shlex
 import signal
 import threading
@@ -36,6 +37,11 @@ if TYPE_CHECKING:
     from spillstore_tools.profiles import ProfileName
     from spillstore_tools.profiles.base import Rendered
     from spillstore_tools.runners import Started
+
+# What a program's name hardly is: a line for a shell, an assignment before a command, or a command that shells have inside.
+_OF_A_SHELL = re.compile(
+    r"[\s|&;<>*?$`(){}]|\A\w+=|\A(?:\.|alias|bg|cd|eval|export|fg|jobs|set|source|trap|type|ulimit|umask|unset)\Z"
+)
 
 
 def _complete_word(context: click.Context, _: click.Parameter, typed: str) -> list[CompletionItem]:
@@ -121,7 +127,7 @@ def command(
                 command_line, env=environment, stdin="inherit", own_group=False, mark=mark, watched=False
             )
         except StartError as error:
-            _give_up(error, as_json=as_json)
+            _give_up(error, command_line, as_json=as_json)
         _wait_beside(started)
         relay.attach(started)
         with _watchdog.guarding(started.pid, mark):
@@ -160,7 +166,12 @@ def _end_what_is_left(started: Started) -> None:
         note("some of its processes could not be ended")
 
 
-def _give_up(error: StartError, *, as_json: bool) -> NoReturn:
+def _give_up(error: StartError, command_line: tuple[str, ...], *, as_json: bool) -> NoReturn:
+    hint = ""
+    if _OF_A_SHELL.search(command_line[0]):
+        line = command_line[0] if len(command_line) == 1 else shlex.join(command_line)
+        hint = f"; a shell runs it: spillstore run -- sh -c {shlex.quote(line)}"
+    message = f"{error}{hint}"
     if as_json:
         print_json(
             {
@@ -176,10 +187,10 @@ def _give_up(error: StartError, *, as_json: bool) -> NoReturn:
                 "held_open": [],
                 "storage_error": None,
                 "configuration_error": None,
-                "error": str(error),
+                "error": message,
             }
         )
-    click.get_current_context().exit(fail(str(error), error.exit_code))
+    click.get_current_context().exit(fail(message, error.exit_code))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

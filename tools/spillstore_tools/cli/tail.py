@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.command("tail")
 @id_argument
 @click.option(
-    "-n", "--lines", type=click.IntRange(min=0), default=10, metavar="N", help="So many lines.  [default: 10]"
+    "-n", "--lines", type=click.IntRange(min=0), default=10, metavar="N", help="Print N lines.  [default: 10]"
 )
 @click.option("-f", "--follow", is_flag=True, help="Go on until the artifact is complete.")
 @stream_option

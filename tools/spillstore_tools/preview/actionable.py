@@ -27,7 +27,8 @@ _WORDS = tuple(
     undeclared|unresolved|unknown|unexpected|mismatch\w*|timed ?out|timeout|killed|expected|assert\w*|exit(?:ed)?|non-zero|
     violat\w*|invalid|incompatible|conflict\w*|missing|corrupt\w*|exceed\w*|segmentation|oom\w*|severe|critical|emerg\w*|alert|
     unhandled|uncaught|caused by|unsupported|unsafe|rejected|unreachable|interrupted|terminated|overflow|leak\w*|deadlock|
-    illegal|crash\w*|sig[a-z]{3,4}|signal|not ok|gave up|giving up|erreur|fehler|errore|terminate called
+    illegal|crash\w*|sig[a-z]{3,4}|signal|not ok|gave up|giving up|erreur|fehler|errore|terminate called|warn(?:ing)?|unsuccessful|
+    what went wrong
     """.replace("\n    ", "")
     .strip()
     .split("|")
@@ -35,6 +36,7 @@ _WORDS = tuple(
 _FORMS = (
     rb"[a-z](?:error|exception|fault|panic)(?:[:(\s]|$)",
     rb"^E  |^e: |^\*\* \(|sanitizer: ",
+    rb"[)\]]: [a-z]{2,}\d{3,}: |http/\d(?:\.\d)?[\"']? [45]\d\d",
     *(
         form.encode()
         for form in (
@@ -69,6 +71,7 @@ _RULES: tuple[tuple[int, bool, tuple[str, ...]], ...] = (
         False,
         (
             r"(?::\d+(?::\d+)?|[\[(]\d+(?:,\s?\d+)?[\])]|\bline \d+)\]?\s*[:,-]?\s*(?:fatal )?error\b",
+            r"\w[\[(]\d+(?:,\s?\d+)?[\])]:\s+[A-Z]{2,}\d{3,}:\s",
             r"\w:\d+:\d+:\s+(?:undefined|undeclared|cannot|expected|unexpected|unknown|invalid|missing|unresolved)\b",
         ),
     ),
@@ -79,8 +82,9 @@ _RULES: tuple[tuple[int, bool, tuple[str, ...]], ...] = (
         (
             r"Traceback \(most recent|\bpanicked at\b|^\s*panic: |^E\s{2,}\S|\bCaused by:|^--- FAIL|^not ok\b",
             r"<<< (?:FAILURE|ERROR)!|^\s*(?:FAIL|FAILED|ERROR)[: ]\s*\S+|\b[Ss]egmentation fault|\bcore dumped\b",
-            rf"\bundefined reference|{_START}(?:BUILD|Build) (?:FAIL|fail)\w*|[Nn]o space left|[Oo]ut of memory|\bOOM",
+            rf"\bundefined reference|{_START}(?:BUILD|Build) (?:FAIL|fail|UNSUCC|unsucc)\w*|[Nn]o space left|[Oo]ut of memory|\bOOM",
             r"\bUnhandled\b|\b[Uu]ncaught\b|\bunhandled\s\w*\s?(?:exception|rejection|error)|\bFailure/Error:",
+            r"^\* What went wrong:",
             r"^\s*(?:AssertionError|assertion failed)|\bFAILED\s*$|^\*\* \(\w|\b\w+Sanitizer: \w|^terminate called",
         ),
     ),
@@ -118,6 +122,7 @@ _RULES: tuple[tuple[int, bool, tuple[str, ...]], ...] = (
                 rf"{_END}"
             ),
             r"\btime-?out\b.{0,40}\bexceeded\b",
+            r"\bExited \([1-9]\d*\)|\bHTTP/\d(?:\.\d)?[\"']?\s+5\d\d\b",
             r"(?:: |\b(?:command|module|symbol|file|package|class|type|method)\s(?:\S+\s)?)not found\b",
             r"\bexpected\b.{0,80}\b(?:but|got|found|actual|received|was)\b|\bassert(?:ion)?\b.{0,40}(?:==|!=|fail)",
             r"erreur|fehler|errore|échec|ошибк|错误|錯誤|失败|失敗|エラー|오류|[✗✘✕❌]",
@@ -131,6 +136,7 @@ _RULES: tuple[tuple[int, bool, tuple[str, ...]], ...] = (
                 rf"{_START}(?:errors?|exceptions?|undefined|unknown|unexpected|invalid|missing|unsupported|time-?out|not found|"
                 rf"exceed(?:ed|s)?|denied|interrupted|terminated|unreachable|leak(?:ed)?|cause){_END}"
             ),
+            r"(?:^|[\s\[(|:=\"'])warn(?:ing)?[:\])|\"']|\bHTTP/\d(?:\.\d)?[\"']?\s+4\d\d\b",
         ),
     ),
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from spillstore.settings import MIB
+from spillstore.settings import KIB, MIB
 from spillstore_tools.preview._cuts import NotStructured
 from spillstore_tools.preview.clean import is_clean
 from spillstore_tools.preview.parts import Shown
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.parts import Part
     from spillstore_tools.preview.scan import Block, Observer, Overview
     from spillstore_tools.preview.strategies import Request
+
+
+_PIECE = 64 * KIB  # characters that are encoded at a time
 
 
 class Element:
@@ -57,7 +60,7 @@ def replaced(overview: Overview, text: str, cuts: list[TextCut], limit: int) -> 
     if len(text) - sum(cut.end - cut.start - len(cut.text) for cut in cuts) > limit:
         return None
     try:
-        return _Ruler(overview).parts(text, cuts)
+        return _Ruler(overview, text).parts(cuts)
     except LookupError:  # a cut would fall into what was drawn over
         return None
 
@@ -86,11 +89,12 @@ def _bare(cut: TextCut) -> str:
 class _Ruler:
     """Characters of the cleaned text to bytes and lines of the output."""
 
-    def __init__(self, overview: Overview) -> None:
+    def __init__(self, overview: Overview, text: str) -> None:
         self._overview = overview
+        self._text = text  # all of the cleaned text; no part of it is copied, for it may be megabytes
         self._blocks = iter((*overview.head, *overview.tail))
         self._block: Block | None = None
-        self._plain: str | None = None  # the text of the block, if that is what its bytes say
+        self._plain = False  # whether the text of the block is what its bytes say
         self._known = (0, 0, 0)  # a character of that, its byte and its line, from which to count on
         self._lines: Iterator[Line] = iter(())  # those of the block that are still to come
         self._line: Line | None = None
@@ -104,15 +108,14 @@ class _Ruler:
             if block is None:
                 return Place(self._overview.size, self._overview.lines + 1)
             self._lines, self._line, self._start = block.forward(), None, self._behind
-            self._block, self._known = block, (0, block.start, block.first_line)
-            self._plain = block.text if block.terminator == b"\n" and is_clean(block.raw) else None
+            self._block, self._known = block, (self._behind, block.start, block.first_line)
+            self._plain = block.terminator == b"\n" and is_clean(block.raw)
             self._behind += block.chars if block.counted else len(block.text)
-        if self._block is not None and self._plain is not None:
+        if self._block is not None and self._plain:
             at, byte, line = self._known
-            offset = index - self._start
-            between = self._plain[at:offset]
-            self._known = (offset, byte + len(between.encode()), line + between.count("\n"))
-            inside = offset > 0 and self._plain[offset - 1] != "\n"
+            size = _encoded_size(self._text, at, index)
+            self._known = (index, byte + size, line + self._text.count("\n", at, index))
+            inside = index > self._start and self._text[index - 1] != "\n"
             return Place(self._known[1], self._known[2], inside=inside)
         while self._line is None or index >= self._start + self._line.chars:
             self._start += self._line.chars if self._line else 0
@@ -120,8 +123,9 @@ class _Ruler:
         offset = index - self._start
         return Place(self._line.byte_of(offset), self._line.number, inside=offset > 0)
 
-    def parts(self, text: str, cuts: list[TextCut]) -> list[Part]:
+    def parts(self, cuts: list[TextCut]) -> list[Part]:
         """The text in parts, each cut a gap."""
+        text = self._text
         parts: list[Part] = []
         char = byte = 0
         for cut in cuts:
@@ -134,6 +138,13 @@ class _Ruler:
         if byte < self._overview.size:
             parts.append(Shown(text[char:], byte, self._overview.size))
         return parts
+
+
+def _encoded_size(text: str, start: int, end: int) -> int:
+    """Bytes of a part of the text, which is encoded a piece at a time."""
+    if text.isascii():
+        return end - start
+    return sum(len(text[at : min(at + _PIECE, end)].encode()) for at in range(start, end, _PIECE))
 
 
 register("element", Element)

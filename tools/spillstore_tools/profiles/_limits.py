@@ -25,8 +25,9 @@ class Limits:
         ('smart', 'tail')
     """
 
-    def __init__(self, configuration: TruncationConfiguration) -> None:
+    def __init__(self, configuration: TruncationConfiguration, *, own: str | None = None) -> None:
         self._configuration = configuration
+        self._own = own  # the profile's strategy, where nobody has asked for one
         self._known: dict[str | None, ToolLimits] = {}
 
     def of(self, source: str) -> ToolLimits:
@@ -36,10 +37,19 @@ class Limits:
         found = self._known.get(name)
         if found is None:
             found = self._configuration.for_tool(name)
+            if self._own is not None:
+                found = msgspec.structs.replace(found, strategy=self._asked(name) or self._own)
             if found.smart_enabled and (name is None or overrides[name].strategy is None):
                 found = msgspec.structs.replace(found, strategy=SMART)
             self._known[name] = found
         return found
+
+    def _asked(self, name: str | None) -> str | None:
+        """The strategy that somebody has asked for, for this tool or for all."""
+        assumed = self._configuration.assumed
+        if name is not None and name not in assumed and (own := self._configuration.overrides[name].strategy):
+            return own
+        return None if None in assumed else self._configuration.default_strategy
 
 
 def request_of(limits: ToolLimits, limit: int, marker: Marker = omitted_marker) -> Request:

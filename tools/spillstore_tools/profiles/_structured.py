@@ -127,10 +127,19 @@ def _step(text: str, value: Value, index: int) -> str:
     """What a path goes on with to one part of a value."""
     if value.kind == "[":
         return f"[{index}]"
-    key = json.JSONDecoder().raw_decode(text, value.opened(text)[index][0])[0]
-    if _NAME.fullmatch(key):
-        return f".{key}"
-    return "['" + json.dumps(key)[1:-1].replace('\\"', '"').replace("'", "\\'") + "']"
+    return member_step(json.JSONDecoder().raw_decode(text, value.opened(text)[index][0])[0])
+
+
+def member_step(name: str) -> str:
+    r"""What a JSONPath goes on with to the member of that name.
+
+    Example:
+        >>> member_step("users"), member_step("it's")
+        ('.users', "['it\\'s']")
+    """
+    if _NAME.fullmatch(name):
+        return f".{name}"
+    return "['" + json.dumps(name)[1:-1].replace('\\"', '"').replace("'", "\\'") + "']"
 
 
 def _pointer(text: str, string: _Text) -> TextCut:

@@ -19,6 +19,7 @@ from spillstore_tools.preview.parts import Note, Shown, gaps_of, length_of, text
 from spillstore_tools.preview.scan import Place, Scan
 from spillstore_tools.preview.strategies import Request, beginning, nothing_shown, strategy
 from spillstore_tools.profiles._limits import Limits, request_of
+from spillstore_tools.profiles._structured import member_step
 from spillstore_tools.profiles.base import (
     REASON,
     Inline,
@@ -214,7 +215,8 @@ def reference_line(overview: Overview, facts: Facts) -> str:
     """``[Artifact: {id}] {summary} ({size})``, the summary in at most 100 characters."""
     identity = facts.stored.id if facts.stored else "not stored"
     kind = facts.content_type or (facts.binary.media_type if facts.binary else "text/plain")
-    summary = one_line(f"{facts.source}: {overview.lines} lines of {kind}")
+    lines = f"{overview.lines} {'line' if overview.lines == 1 else 'lines'} of "
+    summary = one_line(f"{facts.source}: {'' if facts.binary else lines}{kind}")
     if facts.binary is None:
         first = next((line.prefix(_SUMMARY)[0].strip() for line in overview.forward() if line.chars > 1), "")
         summary = f"{summary}: {first}" if first else summary
@@ -266,8 +268,29 @@ def _retrieval(facts: Facts, overview: Overview, *, partial: bool) -> str:
         f"- Byte range: {call}, start_byte=0, end_byte={min(10240, overview.size)})",
     ]
     if facts.content_type is not None and "json" in facts.content_type:
-        lines.append(f'- JSONPath query: {call}, query="$[0]")')
+        lines.append(f"- JSONPath query: {call}, query={_quoted(_first_node(overview))})")
     return "\n".join(lines)
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _first_node(overview: Overview) -> str:
+    """A query that finds something of JSON: its first element, or its first member."""
+    text = ""
+    for line in overview.forward():
+        text += line.prefix(_PREVIEW)[0]
+        if len(text) >= _PREVIEW:
+            break
+    text = text.lstrip("\ufeff \t\r\n")
+    if not text.startswith("{"):
+        return "$[0]"
+    name = text[1:].lstrip()
+    try:
+        return f"${member_step(json.JSONDecoder().raw_decode(name)[0])}" if name.startswith('"') else "$.*"
+    except ValueError:  # it goes on behind what was looked at
+        return "$.*"
 
 
 def make(configuration: TruncationConfiguration | None) -> Acode:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Keep = Literal["spilled", "all"]
 ENCODED_TEXT = "text/plain; charset="
+REFUSED = "refused"  # the strategy of output that is too large to be taken
 REASON = 200  # characters of an error's message that are shown
 _FIRST_SIGNAL = 128  # a shell's exit code for a death by signal n is this and n
 
@@ -174,7 +175,7 @@ class Rendered:
     @property
     def refused(self) -> bool:
         """Whether the output was too large for the profile, and nothing of it is shown or kept."""
-        return self.strategy == "refused"
+        return self.strategy == REFUSED
 
     @property
     def was_truncated(self) -> bool:
@@ -408,19 +409,31 @@ def _decoded(kind: BinaryType, head: bytes, size: int, room: int) -> str:
     return (title + text[: whole_cut(text, min(space, len(text)))] + rest)[: max(0, room)]
 
 
-def refused(size: int, limit: int) -> Rendered:
+def refused(size: int, limit: int, status: str = "") -> Rendered:
     """What is shown of output that is too large to be taken.
+
+    Args:
+        size: bytes that came.
+        limit: bytes from which on it is refused.
+        status: of a command that goes on, what is to be known of it.
 
     Example:
         >>> refused(15_728_640, 10_485_760).text[:66]
         'Output size (15.0 MB) exceeds maximum artifact size (10.0 MB). 157'
+        >>> refused(18_000, 2_000).text[:62]
+        'Output size (17.6 KB) exceeds maximum artifact size (2.0 KB). '
     """
     text = (
-        f"Output size ({size / MIB:.1f} MB) exceeds maximum artifact size ({limit / MIB:.1f} MB). "
+        f"Output size ({_in_mb(size)}) exceeds maximum artifact size ({_in_mb(limit)}). "
         f"{size} bytes came, fewer than {limit} are allowed (max_artifact_size); nothing of "
         "it was kept. Filter or page the output in the tool call."
     )
-    return Rendered(text=text, strategy="refused", is_error=True)
+    return Rendered(text=f"{text}\n[{status}]" if status else text, strategy=REFUSED, is_error=True)
+
+
+def _in_mb(size: int) -> str:
+    """Bytes in MB, as the text has them, but where that would be 0."""
+    return f"{size / MIB:.1f} MB" if size * 20 >= MIB else human_size(size)
 
 
 def tokens(chars: int) -> int:

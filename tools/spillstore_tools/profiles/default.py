@@ -1,8 +1,7 @@
 """The profile ``default``: notice first, head, tail, and from the middle the lines that matter; 8,000 characters in all.
 
-A configuration, where one is given, takes the place of our limit, strategy and options (load it with
-``defaults=CONFIGURATION_DEFAULTS``, so that ``smart`` is what applies where nobody said otherwise). Binary content is named,
-not shown.
+A configuration, where one is given, takes the place of our limit and options, and of ``smart`` where it names a strategy: those
+that it merely assumes, of the known tools too, are not ours. Binary content is named, not shown.
 """
 
 from __future__ import annotations
@@ -45,7 +44,6 @@ STRATEGY = "smart"
 _KEEP_JSON = (
     8 * MIB
 )  # of what is cut by elements; it is held as bytes and as text, and a text in it twice more
-CONFIGURATION_DEFAULTS = {"default_strategy": STRATEGY}
 _GONE = "(dropped since, cannot be fetched) "
 _NOT_RUN = frozenset({126, 127})  # a shell's exit codes for what cannot be executed, and what is not there
 _LEAST_ROOM = (
@@ -65,7 +63,7 @@ class Default(Profile):
     people = False  # whether a person at a shell reads it, who has none of a model's tools
 
     def __init__(self, configuration: TruncationConfiguration | None = None) -> None:
-        self._configured = None if configuration is None else Limits(configuration)
+        self._configured = None if configuration is None else Limits(configuration, own=STRATEGY)
         self._partial = configuration is None or configuration.artifacts.enable_partial_retrieval
 
     def _limits(self, source: str) -> ToolLimits | None:
@@ -185,13 +183,13 @@ def _chosen(name: str, overview: Overview, request: Request) -> tuple[str, list[
 
 def _binary(overview: Overview, facts: Facts, kind: BinaryType, limit: int) -> list[Part]:
     stored, footer = facts.stored, _footer(facts)
-    call = problem_notice(facts)
+    notice, call = problem_notice(facts), ""
     if stored is not None:
-        call += f"[artifact {stored.id}: spillstore cat {stored.id}{stored.flags} > FILE]\n"
-    if limit - len(call) - len(footer) < _LEAST_ROOM:
-        call = footer = ""
-    gap = summarised(overview, facts, kind, limit - len(call) - len(footer) - 1)
-    return [gap, after([gap], call + footer)]
+        call = f"[artifact {stored.id}: spillstore cat {stored.id}{stored.flags} > FILE]\n"
+    if limit - len(notice) - len(call) - len(footer) < _LEAST_ROOM:
+        notice = call = footer = ""
+    gap = summarised(overview, facts, kind, limit - len(notice) - len(call) - len(footer) - 1)
+    return [Note(notice), gap, after([gap], call + footer)]
 
 
 def _touches(part: Part, hole: tuple[int, int]) -> bool:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PREFIX = "spillstore_recorded_"
 TOOLS = {  # of ``ToolStatistics``
-    "calls": ("outputs", "outputs that were shown, whole or in part"),
+    "calls": ("outputs", "outputs that were shown, whole or in part, or refused"),
     "truncated": ("outputs_truncated", "of these, those that were not shown whole"),
     "received": ("output_received_bytes", "bytes of all of them"),
     "shown": ("output_shown", "characters that were shown of them"),
