@@ -183,7 +183,7 @@ class Session:
     @property
     def path(self) -> Path:
         """Its file."""
-        return self._engine.path
+        return self._engine.store.path
 
     @property
     def read_only(self) -> bool:
