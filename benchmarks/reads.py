@@ -16,7 +16,8 @@ from benchmarks.frames import FRAME, Frames
 from benchmarks.row import Row, compare
 from benchmarks.samples import interleaved, percentile
 from benchmarks.workspace import SESSION
-from spillstore import Store, _codec
+from spillstore import Store
+from spillstore.format import chunk_codec
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +30,7 @@ _WARM_UP = 50
 _LIMITS = {"64 KiB": 1.35, "100 lines": 1.8}
 _FLAT = 1.2
 _CHECK = 1.15
-_verify = _codec.verify
+_verify = chunk_codec.verify
 
 
 class _Case:
@@ -103,11 +104,11 @@ def _line_offsets(file: Any, frames: Frames, lines: list[int]) -> list[tuple[int
 
 def _unchecked(call: Callable[[int], object], number: int) -> object:
     """The library has no switch for this; the patch itself costs two assignments."""
-    _codec.verify = lambda row, start, algorithm: None  # noqa: ARG005
+    chunk_codec.verify = lambda row, start, algorithm: None  # noqa: ARG005
     try:
         return call(number)
     finally:
-        _codec.verify = _verify
+        chunk_codec.verify = _verify
 
 
 def measure(space: Workspace) -> list[Row]:

@@ -23,8 +23,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spillstore._lazy import importing
 from spillstore._version import __version__
+from spillstore.runtime.lazy_imports import importing
 
 if TYPE_CHECKING:
     from spillstore.artifact import Artifact

@@ -29,10 +29,10 @@ from spillstore import artifact as _artifact
 from spillstore import session as _session
 from spillstore import store as _store
 from spillstore import writer as _writer
-from spillstore._content import check_piece
 from spillstore.artifact import MAX_BYTES
 from spillstore.exceptions import SpillstoreError
 from spillstore.info import Page
+from spillstore.ingest.content import check_piece
 
 if TYPE_CHECKING:
     import io
@@ -49,9 +49,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Literal, Unpack
 
-    from spillstore._audit import Action
-    from spillstore._clock import Clock
-    from spillstore._content import Content
+    from spillstore.audit.audit_log import Action
     from spillstore.info import (
         ArtifactInfo,
         BadLine,
@@ -72,7 +70,9 @@ if TYPE_CHECKING:
         Stream,
         Verification,
     )
+    from spillstore.ingest.content import Content
     from spillstore.jsonstring import JSONString
+    from spillstore.model.clock import Clock
     from spillstore.redaction import RedactionRules
     from spillstore.session import CreateOptions, PutOptions, Redact
     from spillstore.settings import Settings, SettingsOptions

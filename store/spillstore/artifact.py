@@ -14,13 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from spillstore import info as infos
-from spillstore._ahead import ahead
-from spillstore._audit import RENDERED
-from spillstore._codec import segments_of
-from spillstore._digests import new_digest
-from spillstore._ranges import RangeReader, runs
-from spillstore._records import COMBINED, STREAMS, VIEWS, ArtifactRow, View, view_of
-from spillstore._verify import verify
+from spillstore.audit.audit_log import RENDERED
 from spillstore.engine.errors import translated, translation
 from spillstore.exceptions import (
     ArtifactNotFoundError,
@@ -33,14 +27,17 @@ from spillstore.exceptions import (
     TargetExistsError,
     UsageError,
 )
+from spillstore.format.chunk_codec import segments_of
+from spillstore.format.digests import new_digest
+from spillstore.model.records import COMBINED, STREAMS, VIEWS, ArtifactRow, View, view_of
+from spillstore.read.prefetch import ahead
+from spillstore.read.ranges import RangeReader, runs
+from spillstore.read.verify import verify
 from spillstore.settings import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from spillstore._engine import Engine
-    from spillstore._query import Query
-    from spillstore._ranges import Block, Run
     from spillstore.engine.base import Snapshot
     from spillstore.info import (
         ArtifactInfo,
@@ -59,7 +56,10 @@ if TYPE_CHECKING:
         Stream,
         Verification,
     )
+    from spillstore.ingest.session_core import SessionCore
+    from spillstore.jsonpath.query import Query
     from spillstore.jsonstring import JSONString
+    from spillstore.read.ranges import Block, Run
 
 MAX_BYTES = 64 * MIB
 _BLOCKS = 16  # chunks that an iterator fetches in one short transaction
@@ -147,7 +147,7 @@ class Artifact:
         (b'two\nthree\n', b'one', b'three\n')
     """
 
-    def __init__(self, engine: Engine, artifact_id: str, record: ArtifactRow | None = None) -> None:
+    def __init__(self, engine: SessionCore, artifact_id: str, record: ArtifactRow | None = None) -> None:
         self._engine = engine
         self._id = artifact_id
         self._sealed = record if record is not None and record.state == "sealed" else None
@@ -441,7 +441,7 @@ class Artifact:
             ...     [(match.line, match.byte, match.text) for match in page.matches], page.complete
             ([(2, 4, 'two'), (3, 8, 'three')], True)
         """
-        from spillstore._search import Search  # noqa: PLC0415  # few programs search
+        from spillstore.search.search_page import Search  # noqa: PLC0415  # few programs search
 
         example = 'search("error", limit=50)'
         if not isinstance(pattern, str):
@@ -601,7 +601,7 @@ class Artifact:
         start_line: int,
         seconds: float | None,
     ) -> Query:
-        from spillstore._query import Query  # noqa: PLC0415  # few programs query
+        from spillstore.jsonpath.query import Query  # noqa: PLC0415  # few programs query
 
         example = 'query("$.users[?@.age > 30]")'
         if not isinstance(query, str):
@@ -1230,7 +1230,7 @@ def _said_origin(row: Any) -> Origin | None:
     return infos.Origin(event.artifact_id, stream, start, end)  # type: ignore[arg-type]  # one of the views
 
 
-def info_of(engine: Engine, record: ArtifactRow) -> ArtifactInfo:
+def info_of(engine: SessionCore, record: ArtifactRow) -> ArtifactInfo:
     """The public form of a row."""
     algorithm = engine.row.digest_algorithm
     hole = record.parsed_hole()

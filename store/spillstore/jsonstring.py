@@ -11,9 +11,9 @@ import dataclasses
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from spillstore._ranges import Run
 from spillstore.exceptions import RangeError
 from spillstore.info import Position, StreamInfo
+from spillstore.read.ranges import Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -148,7 +148,7 @@ class JSONString:
         on_progress: Callable[[int, int], object] | None = None,
     ) -> SearchResult:
         """Its lines that match, a page at a time; arguments, answer and errors are those of ``Artifact.search``."""
-        from spillstore._search import Search  # noqa: PLC0415  # few programs search
+        from spillstore.search.search_page import Search  # noqa: PLC0415  # few programs search
 
         return Search(
             self,

@@ -38,34 +38,18 @@ import os
 import threading
 import time
 import traceback
-from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from spillstore import _logs
+from spillstore.events import log_lines
+from spillstore.events.happening import Happening
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+__all__ = ["Happening", "Observer", "TellingLock", "Work", "begin", "observe", "tell", "wanted"]
 P = ParamSpec("P")
 T = TypeVar("T")
 _log = logging.getLogger("spillstore")
-
-
-class Happening(NamedTuple):
-    """Something that has happened.
-
-    Attributes:
-        kind: as of events, or ``output``, ``command``, ``commit``, ``failure``.
-        detail: what there is to say of it; never changed by who is told.
-        session: the session's id, or None where there is none.
-        artifact_id: the artifact, or None.
-        seconds: how long it took, or None where nobody knows.
-    """
-
-    kind: str
-    detail: Mapping[str, object]
-    session: str | None = None
-    artifact_id: str | None = None
-    seconds: float | None = None
 
 
 class Observer:
@@ -110,13 +94,13 @@ def observe(observer: Observer) -> Callable[[], None]:
 
 def wanted(kind: str, outcome: str = "lost") -> bool:
     """Whether anybody wants to know of that kind; of an output, with that outcome (``lost`` is what most want to know)."""
-    return bool(_observers) or _logs.wanted(kind, outcome)
+    return bool(_observers) or log_lines.wanted(kind, outcome)
 
 
 def tell(happening: Happening) -> None:
     """Tell everybody who wants to know."""
     try:
-        _logs.log(happening)
+        log_lines.log(happening)
     except Exception:  # noqa: BLE001  # a filter or handler of the caller's, of which only ``logging`` itself could tell
         if logging.raiseExceptions:
             traceback.print_exc()

@@ -8,15 +8,8 @@ import threading
 from typing import TYPE_CHECKING, Self, TypedDict
 
 from spillstore import info as infos
-from spillstore._audit import acting, who
-from spillstore._chunker import ALL_BITS
-from spillstore._content import opened
-from spillstore._ids import ARTIFACT_ID, named_by, new_artifact_id
-from spillstore._pipeline import Pipeline
-from spillstore._records import ArtifactRow
-from spillstore._validation import read_artifact_row
-from spillstore._verify import verify
 from spillstore.artifact import Artifact, info_of
+from spillstore.audit.audit_log import acting, who
 from spillstore.engine.base import ArtifactFilter, EventFilter
 from spillstore.engine.errors import may_be_full
 from spillstore.exceptions import (
@@ -27,6 +20,13 @@ from spillstore.exceptions import (
     SessionDeletedError,
     StorageError,
 )
+from spillstore.format.chunk import ALL_BITS
+from spillstore.ingest.content import opened
+from spillstore.ingest.pipeline import Pipeline
+from spillstore.model.ids import ARTIFACT_ID, named_by, new_artifact_id
+from spillstore.model.records import ArtifactRow
+from spillstore.model.validation import read_artifact_row
+from spillstore.read.verify import verify
 from spillstore.settings import KIB, Settings, parse_size
 from spillstore.writer import Writer
 
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from spillstore._audit import Action
-    from spillstore._content import Content
-    from spillstore._engine import Engine
-    from spillstore._filters import FilterFactory, Tap
+    from spillstore.audit.audit_log import Action
     from spillstore.engine.base import Remains
     from spillstore.info import ArtifactInfo, CheckReport, Event, Newline, Page, State
+    from spillstore.ingest.content import Content
+    from spillstore.ingest.session_core import SessionCore
+    from spillstore.ingest.stream_filters import FilterFactory, Tap
     from spillstore.redaction import Redacted, RedactionRules
     from spillstore.settings import Policy, Size
 
@@ -141,8 +141,8 @@ class Session:
 
     def __init__(
         self,
-        engine: Engine,
-        release: Callable[[Engine], None],
+        engine: SessionCore,
+        release: Callable[[SessionCore], None],
         root: Path | None = None,
         rules: RedactionRules | None = None,
         *,

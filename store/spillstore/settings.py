@@ -108,7 +108,7 @@ class Settings:
         collect_interval: the least time between two collections that a new session starts by itself.
         redact: whether secrets are taken out before anything is stored.
         durability: ``normal`` survives a killed process, ``full`` also a power cut (one fsync a commit).
-        digest: the digest algorithm of new sessions; see ``_digests.py`` for what was measured.
+        digest: the digest algorithm of new sessions; see ``format.digests`` for what was measured.
         digest_key_file: a file that holds a key of at least 32 bytes; with it digests are keyed, so that who can change a
             session's file, but has not the key, cannot change what is read from it. "" for none.
         cleanup_on_exit: whether ``Session.end`` deletes the session at once.

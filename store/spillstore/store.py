@@ -9,15 +9,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spillstore import _retention
 from spillstore import info as infos
-from spillstore._clock import SinceClock, SystemClock
-from spillstore._digests import new_algorithm
-from spillstore._engine import Engine
-from spillstore._freshness import new_sum
-from spillstore._ids import check_id, named_by
-from spillstore._keys import load_key
-from spillstore._records import SessionRow
 from spillstore.engine.base import END, EventFilter, SessionRef, VanishedError
 from spillstore.engine.errors import may_be_full
 from spillstore.engine.registry import open_backend, open_file
@@ -33,6 +25,14 @@ from spillstore.exceptions import (
     StorageError,
     StoreQuotaError,
 )
+from spillstore.format.digest_key import load_key
+from spillstore.format.digests import new_algorithm
+from spillstore.format.rollback_guard import new_sum
+from spillstore.ingest.session_core import SessionCore
+from spillstore.limits import retention as _retention
+from spillstore.model.clock import SinceClock, SystemClock
+from spillstore.model.ids import check_id, named_by
+from spillstore.model.records import SessionRow
 from spillstore.session import Session
 from spillstore.settings import Settings
 
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Unpack
 
-    from spillstore._clock import Clock
     from spillstore.engine.base import Remains
     from spillstore.info import CollectReport, Event, Fate, Page, SessionInfo
+    from spillstore.model.clock import Clock
     from spillstore.redaction import RedactionRules
     from spillstore.settings import SettingsOptions
 
@@ -210,7 +210,7 @@ class Store:
             raise SessionNotFoundError(f"there is no file {file}")
         settings = Settings.load()
         key = load_key(digest_key, settings.digest_key_file)
-        engine = Engine(open_file(file, settings), settings, SystemClock(), foreign=True, key=key)
+        engine = SessionCore(open_file(file, settings), settings, SystemClock(), foreign=True, key=key)
         engine.users = 1
         return Session(engine, _release)
 
@@ -331,7 +331,7 @@ class Store:
             opened = self._backend.open_alone(ref)
             if opened is None:
                 return None
-            engine = Engine(opened, self._settings, self._clock, key=self._key, expected=ref)
+            engine = SessionCore(opened, self._settings, self._clock, key=self._key, expected=ref)
             try:
                 return engine.delete_artifact(named_by(artifact_id)[0]).stored_size
             finally:
@@ -595,18 +595,18 @@ class Store:
             digest=b"",
         ).sealed()
 
-    def _open(self, ref: SessionRef, *, read_only: bool) -> Engine:
+    def _open(self, ref: SessionRef, *, read_only: bool) -> SessionCore:
         """Open a session, upgraded if it is older and may be written."""
         with self._backend.opening(ref):
             opened = self._backend.open(ref, read_only=read_only)
-            return Engine(opened, self._settings, self._clock, key=self._key, expected=ref)
+            return SessionCore(opened, self._settings, self._clock, key=self._key, expected=ref)
 
 
 # --- engines: one a process, session and mode ---------------------------------------------------------------
 
 
-_registry: dict[tuple[str, bool], Engine] = {}
-_registry_guard = threading.Lock()  # protects _registry and Engine.users
+_registry: dict[tuple[str, bool], SessionCore] = {}
+_registry_guard = threading.Lock()  # protects _registry and SessionCore.users
 # One at a time opens a session, but a session that is slow to open (locked, or being upgraded) must not hold up the
 # others: each session has one of these, chosen by its key.
 _opening = tuple(threading.Lock() for _ in range(64))
@@ -616,7 +616,9 @@ def _opening_of(key: tuple[str, bool]) -> threading.Lock:
     return _opening[hash(key) % len(_opening)]
 
 
-def _acquire(place: str, key: bytes | None, opened: Callable[[], Engine], *, read_only: bool) -> Engine:
+def _acquire(
+    place: str, key: bytes | None, opened: Callable[[], SessionCore], *, read_only: bool
+) -> SessionCore:
     """The engine that this process has of the session, or the one that ``opened`` makes."""
     name = (place, read_only)
     with _opening_of(name):
@@ -633,7 +635,7 @@ def _acquire(place: str, key: bytes | None, opened: Callable[[], Engine], *, rea
         return engine
 
 
-def _release(engine: Engine) -> None:
+def _release(engine: SessionCore) -> None:
     with _registry_guard:
         engine.users -= 1
         last = engine.users == 0

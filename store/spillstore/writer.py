@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, Self
 
-from spillstore._pipeline import UNFILTERED_SLOW, Ending
-from spillstore._records import STREAMS
 from spillstore.exceptions import ArtifactTooLargeError, RangeError, SpillstoreError, UsageError
+from spillstore.ingest.pipeline import UNFILTERED_SLOW, Ending
+from spillstore.model.records import STREAMS
 from spillstore.settings import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
 
-    from spillstore._engine import Engine
-    from spillstore._pipeline import Pipeline
+    from spillstore.ingest.pipeline import Pipeline
+    from spillstore.ingest.session_core import SessionCore
     from spillstore.redaction import RedactionRules
 
 _PIECE = MIB  # a larger write enters the queue in pieces, so that the queue's bounds hold
@@ -38,7 +38,7 @@ class Writer:
         b'err\n'
     """
 
-    def __init__(self, engine: Engine, pipeline: Pipeline, rules: RedactionRules | None = None) -> None:
+    def __init__(self, engine: SessionCore, pipeline: Pipeline, rules: RedactionRules | None = None) -> None:
         self._rules = rules
         self._engine = engine
         self._pipeline = pipeline

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import importlib
 import inspect
@@ -102,16 +103,34 @@ def test_every_public_name_has_a_docstring():
     assert bare == []
 
 
-def test_the_code_map_names_every_module():
-    """ARCHITECTURE.md has every module of the store, and names none that is not there."""
+def test_the_code_map_says_what_the_folders_say():
+    """ARCHITECTURE.md has every folder and module at the top of the store, with the first line of the folder's own text."""
     page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"`(\w+\.py)`", page))
-    there = {path.name for path in (ROOT / "store" / "spillstore").rglob("*.py")} - {
+    rows = dict(re.findall(r"^\| (`.*) \| (.*) \|$", page.partition("| `tools/")[0], flags=re.MULTILINE))
+    named = set(re.findall(r"`([\w/.]+)`", " ".join(rows)))
+    store = ROOT / "store" / "spillstore"
+    folders = {f"{path.parent.relative_to(store)}/" for path in store.rglob("*/__init__.py")}
+    assert folders - {"./"} <= named
+    assert {path.name for path in store.glob("*.py")} - {
         "__init__.py",
         "_version.py",
-    }
-    assert sorted(there - named) == []
-    assert sorted(named - there - {path.name for path in (ROOT / "tools").rglob("*.py")}) == []
+        "sqlite_functions.py",
+    } <= named
+    assert {name for name in named if not (store / name).exists()} <= {"store/spillstore/"}
+    for names, text in rows.items():
+        for folder in re.findall(r"`([\w/]+)/`", names):
+            if folder != "store/spillstore":
+                said = ast.get_docstring(
+                    ast.parse((store / folder / "__init__.py").read_text(encoding="utf-8"))
+                )
+                assert said.splitlines()[0].rstrip(".") in text
+
+
+def test_every_module_says_what_it_is_for():
+    """In one line, which is what the tree tells a newcomer."""
+    for path in sorted((ROOT / "store" / "spillstore").rglob("*.py")):
+        said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+        assert said and len(said.splitlines()[0]) < 130, path
 
 
 def test_the_changelog_names_the_version_that_is_coming():

@@ -16,10 +16,12 @@ import sqlite3
 import sys
 from pathlib import Path
 
-from spillstore import Store, _codec, _records
-from spillstore._digests import Algorithm
+from spillstore import Store
 from spillstore.engine.sqlite import sql
 from spillstore.exceptions import SpillstoreError
+from spillstore.format import chunk_codec
+from spillstore.format.digests import Algorithm
+from spillstore.model import records
 
 SECONDS = 20
 MEMORY = 3 * 1024**3  # address space: a mapped gigabyte, the libraries, and what a read may take
@@ -86,19 +88,21 @@ def reseal(connection):
     algorithm = Algorithm("blake3")
     for key, *values in connection.execute("SELECT rowid, * FROM session").fetchall():
         with contextlib.suppress(Exception):  # a row that has no digest keeps its old one
-            row = _records.SessionRow(*values[1:])._replace(digest_algorithm=algorithm)
+            row = records.SessionRow(*values[1:])._replace(digest_algorithm=algorithm)
             connection.execute("UPDATE session SET digest = ? WHERE rowid = ?", (row.computed_digest(), key))
     for key, *values in connection.execute("SELECT rowid, * FROM artifact").fetchall():
         with contextlib.suppress(Exception):
-            row = _records.ArtifactRow(*values[1:]).sealed(algorithm)
+            row = records.ArtifactRow(*values[1:]).sealed(algorithm)
             connection.execute("UPDATE artifact SET digest = ? WHERE rowid = ?", (row.digest, key))
     names = dict(connection.execute("SELECT artifact_key, artifact_id FROM artifact").fetchall())
     newlines = dict(connection.execute("SELECT artifact_key, newline FROM artifact").fetchall())
     for key, _, artifact_key, *values in connection.execute("SELECT rowid, * FROM chunk").fetchall():
         with contextlib.suppress(Exception):
-            row = _codec.ChunkRow(*values)
-            start = _codec.prefix(names[artifact_key], newlines[artifact_key])
-            digest = _codec._digest(start, row[: _codec._HEADER_COLUMNS], row.segments, row.data, algorithm)
+            row = chunk_codec.ChunkRow(*values)
+            start = chunk_codec.prefix(names[artifact_key], newlines[artifact_key])
+            digest = chunk_codec._digest(
+                start, row[: chunk_codec._HEADER_COLUMNS], row.segments, row.data, algorithm
+            )
             connection.execute("UPDATE chunk SET digest = ? WHERE rowid = ?", (digest, key))
 
 

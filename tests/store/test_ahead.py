@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from spillstore._ahead import DEPTH, ahead
 from spillstore.exceptions import ClosedError, DroppedRangeError, IntegrityError, SpillstoreError
+from spillstore.read.prefetch import DEPTH, ahead
 
 MIB = 1024 * 1024
 DATA = b"".join(b"%09d and some more text of line\n" % number for number in range(250_000))

@@ -17,7 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import NO_FLOORS, examples
 
-from spillstore import Store, _audit
+from spillstore import Store
+from spillstore.audit import audit_log
 from spillstore.exceptions import (
     ArtifactNotFoundError,
     ArtifactTooLargeError,
@@ -182,21 +183,21 @@ def test_reads_reach_the_file_in_batches(plain_store, monkeypatch):
         session.put(b"more")
         assert in_file(plain_store)[:3] == ["create", "seal", "create"]
         assert in_file(plain_store).count("read") == 1
-        for _ in range(_audit.FULL):
+        for _ in range(audit_log.FULL):
             artifact.tail(1)
         deadline = time.monotonic() + 20
-        while in_file(plain_store).count("read") < _audit.FULL and time.monotonic() < deadline:
+        while in_file(plain_store).count("read") < audit_log.FULL and time.monotonic() < deadline:
             time.sleep(0.01)
-        assert in_file(plain_store).count("read") >= _audit.FULL
-        monkeypatch.setattr(_audit, "PERIOD", 0.05)
+        assert in_file(plain_store).count("read") >= audit_log.FULL
+        monkeypatch.setattr(audit_log, "PERIOD", 0.05)
         session.events()
         artifact.tail(1)
-        while in_file(plain_store).count("read") < _audit.FULL + 2 and time.monotonic() < deadline:
+        while in_file(plain_store).count("read") < audit_log.FULL + 2 and time.monotonic() < deadline:
             time.sleep(0.01)
-        assert in_file(plain_store).count("read") == _audit.FULL + 2
-        monkeypatch.setattr(_audit, "PERIOD", 1000.0)
+        assert in_file(plain_store).count("read") == audit_log.FULL + 2
+        monkeypatch.setattr(audit_log, "PERIOD", 1000.0)
         artifact.tail(1)
-    assert in_file(plain_store).count("read") == _audit.FULL + 3
+    assert in_file(plain_store).count("read") == audit_log.FULL + 3
 
 
 def test_who_only_reads_is_recorded_at_the_close(store):
@@ -375,7 +376,7 @@ def test_a_killed_process_loses_no_event_of_a_write(plain_store):
 
 def test_a_buffer_that_cannot_be_written_stays_bounded(plain_store, monkeypatch):
     """While the file is locked the newest events are kept, and how many were dropped is an event."""
-    monkeypatch.setattr(_audit, "MOST", 50)
+    monkeypatch.setattr(audit_log, "MOST", 50)
     with plain_store.session("test") as session:
         artifact = session.put(DATA)
         with session._engine._commit:  # nobody can write
@@ -426,7 +427,7 @@ VALUES = st.recursive(
 @examples(100)
 def test_any_detail_is_json_that_sqlite_can_read(detail):
     """Whatever somebody sends, the text is JSON by SQLite's rules."""
-    text = _audit.detail_text(detail)
+    text = audit_log.detail_text(detail)
     with closing(sqlite3.connect(":memory:")) as connection:
         assert (1,) == connection.execute("SELECT json_valid(?)", (text,)).fetchone()
     assert len(json.loads(text)) == len(detail)

@@ -10,8 +10,9 @@ import sys
 import pytest
 from support import NO_FLOORS
 
-from spillstore import Store, _codec
+from spillstore import Store
 from spillstore.exceptions import ArtifactNotFoundError, IntegrityError
+from spillstore.format import chunk_codec
 
 CHUNK = 64 * 1024
 
@@ -21,14 +22,14 @@ def between(monkeypatch):
     """``between(call)``: the call is made once, when the first chunk is about to be decoded; gives what is left to call."""
 
     def between(call):
-        decode, calls = _codec.decode, [call]
+        decode, calls = chunk_codec.decode, [call]
 
         def decoding(row):
             while calls:
                 calls.pop()()
             return decode(row)
 
-        monkeypatch.setattr(_codec, "decode", decoding)
+        monkeypatch.setattr(chunk_codec, "decode", decoding)
         return calls
 
     return between

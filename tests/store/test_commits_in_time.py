@@ -203,7 +203,7 @@ def test_an_artifact_is_not_begun_where_no_thread_can_be_had(plain_store, monkey
 
 def test_writes_go_on_where_workers_cannot_be_had(plain_store, monkeypatch):
     """Without threads for compression everything is stored all the same."""
-    from spillstore import _workers
+    from spillstore.runtime import workers
 
     start = threading.Thread.start
 
@@ -214,7 +214,7 @@ def test_writes_go_on_where_workers_cannot_be_had(plain_store, monkeypatch):
 
     with plain_store.session("test") as session:
         with monkeypatch.context() as patch:
-            patch.setattr(_workers, "_workers", _workers.Workers(2, "worker"))
+            patch.setattr(workers, "workers", workers.Workers(2, "worker"))
             patch.setattr(threading.Thread, "start", refuse_workers)
             with session.create(redact=False) as writer:
                 writer.write(b"n" * 20 * MIB)

@@ -8,9 +8,11 @@ import sqlite3
 import pytest
 from support import NO_FLOORS, ManualClock
 
-from spillstore import Store, _codec, _records
+from spillstore import Store
 from spillstore.engine.sqlite import sql as _sql
 from spillstore.exceptions import DroppedRangeError, IntegrityError
+from spillstore.format import chunk_codec
+from spillstore.model import records
 
 LIMIT = 24_000  # of the rolled artifacts: 3,000 bytes a chunk
 KEY = b"k" * 32
@@ -151,7 +153,7 @@ def chunks_of(connection, artifact):
     rows = connection.execute(
         f"SELECT {COLUMNS} FROM chunk WHERE artifact_key = ? ORDER BY seq", (key,)
     ).fetchall()
-    return key, [_codec.ChunkRow._make(row) for row in rows]
+    return key, [chunk_codec.ChunkRow._make(row) for row in rows]
 
 
 def put_back(connection, key, *rows):
@@ -235,7 +237,9 @@ def test_counters_that_do_not_go_on_are_noticed(stored, kind, counter):
     for row in rows:
         wrong = row._replace(**{counter: getattr(row, counter) + 1})
         header = tuple(wrong)[: _sql.CHUNK_COLUMNS.index("digest")]
-        digest = _codec._digest(_codec.prefix(artifact.id, "lf"), header, row.segments, row.data, algorithm)
+        digest = chunk_codec._digest(
+            chunk_codec.prefix(artifact.id, "lf"), header, row.segments, row.data, algorithm
+        )
         put_back(connection, key, wrong._replace(digest=digest))
         if stream == "combined" or getattr(row, f"{stream}_size"):
             with pytest.raises(IntegrityError):
@@ -293,6 +297,6 @@ def test_a_hole_is_not_begun_at_a_chunk_that_is_missing(plain_store):
 
 def test_rows_name_their_place():
     """What a view makes of a chunk: bytes before it and in it, line ends before it and in it."""
-    row = _codec.ChunkRow(2, 10, 7, 15, 6, 4, 1, 5, 4, 3, 2, 0, 0, 0, b"", b"", b"")
-    places = {name: view.place(row, 10) for name, view in _records.VIEWS.items()}
+    row = chunk_codec.ChunkRow(2, 10, 7, 15, 6, 4, 1, 5, 4, 3, 2, 0, 0, 0, b"", b"", b"")
+    places = {name: view.place(row, 10) for name, view in records.VIEWS.items()}
     assert {"combined": (20, 10, 7, 3), "stdout": (15, 6, 4, 1), "stderr": (5, 4, 3, 2)} == places

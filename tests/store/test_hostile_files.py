@@ -19,7 +19,7 @@ import pytest
 import zstandard
 from support import FACTOR, NO_FLOORS
 
-from spillstore import Store, _codec, _segments
+from spillstore import Store
 from spillstore.engine.sqlite import database, schema_check
 from spillstore.engine.sqlite import sql as _sql
 from spillstore.exceptions import (
@@ -32,6 +32,7 @@ from spillstore.exceptions import (
     SpillstoreError,
     UnsafeRootError,
 )
+from spillstore.format import chunk_codec, segment_map
 from spillstore.settings import Settings
 
 
@@ -471,7 +472,7 @@ def test_a_second_session_row_changes_nothing(path, original):
 
 
 def frame(raw):
-    return _codec.compressor().compress(raw)
+    return chunk_codec.compressor().compress(raw)
 
 
 RAW = b"".join(b"line %d\n" % number for number in range(20_000))[65536 : 2 * 65536]
@@ -529,7 +530,7 @@ def test_a_frame_that_is_not_one_of_ours_is_refused(path, original, name):
 def test_a_segment_map_that_is_none_is_refused(encoded):
     """A map of four thousand million segments, of none, of a stream that there is not, or one that does not add up."""
     with pytest.raises(IntegrityError):
-        _segments.decode(encoded, 0, 65536, 0, _codec.decompressor())
+        segment_map.decode(encoded, 0, 65536, 0, chunk_codec.decompressor())
 
 
 CHUNKS = [

@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from model import Run, interleave
 
-from spillstore.interleave import HOLD_BYTES, Interleaver
+from spillstore.ingest.interleaver import HOLD_BYTES, Interleaver
 
 HOLD = 50_000
 STREAMS = ("stdout", "stderr")

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from support import NO_FLOORS
 
-from spillstore import Store, _query
-from spillstore._json import decode
-from spillstore._jsonpath import Context, compiled, nodes, normalized
+from spillstore import Store
 from spillstore.exceptions import QueryError, QueryLimitError
+from spillstore.jsonpath import query as _query
+from spillstore.jsonpath.evaluator import Context, compiled, nodes, normalized
+from spillstore.model.json_values import decode
 
 CASES = json.loads((Path(__file__).parents[1] / "data/jsonpath/cts.json").read_bytes())["tests"]
 VALID = [case for case in CASES if not case.get("invalid_selector")]

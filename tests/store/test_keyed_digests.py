@@ -11,10 +11,12 @@ from contextlib import closing
 import pytest
 from support import NO_FLOORS
 
-from spillstore import Store, _codec, _records
-from spillstore._digests import Algorithm
+from spillstore import Store
 from spillstore.engine.sqlite import sql
 from spillstore.exceptions import DigestKeyError, IntegrityError, InvalidSettingError
+from spillstore.format import chunk_codec
+from spillstore.format.digests import Algorithm
+from spillstore.model import records
 
 KEY = bytes(range(32))
 TEXT = b"".join(b"line %d\n" % number for number in range(40_000))
@@ -156,11 +158,15 @@ def test_the_key_is_nowhere_in_the_store(store):
 def forged(store, column, value, *, key=None):
     """A chunk with another value whose digest was computed again, with the algorithm and without the key."""
     found = rows(store, "SELECT * FROM chunk WHERE artifact_key = 1 AND seq = 1")[0]
-    row = _codec.ChunkRow._make(found[2:])._replace(**{column: value})
+    row = chunk_codec.ChunkRow._make(found[2:])._replace(**{column: value})
     (artifact_id,) = rows(store, "SELECT artifact_id FROM artifact WHERE artifact_key = 1")[0]
     plain = Algorithm(store.settings.digest, key)
-    digest = _codec._digest(
-        _codec.prefix(artifact_id, "lf"), row[: _codec._HEADER_COLUMNS], row.segments, row.data, plain
+    digest = chunk_codec._digest(
+        chunk_codec.prefix(artifact_id, "lf"),
+        row[: chunk_codec._HEADER_COLUMNS],
+        row.segments,
+        row.data,
+        plain,
     )
     put_rows(store, "chunk", [(*found[:2], *row._replace(digest=digest))])
 
@@ -170,8 +176,8 @@ def test_a_changed_chunk_with_a_new_checksum_is_refused(store):
     with store.session("test") as session:
         artifact_id = session.put(TEXT).id
         row = rows(store, "SELECT data FROM chunk WHERE artifact_key = 1 AND seq = 1")[0]
-    raw = _codec.decompressor().decompress(row[0])
-    forged(store, "data", _codec.compressor().compress(raw[:-1] + b"X"))
+    raw = chunk_codec.decompressor().decompress(row[0])
+    forged(store, "data", chunk_codec.compressor().compress(raw[:-1] + b"X"))
     with store.session("test", read_only=True) as session:
         artifact = session.artifact(artifact_id)
         assert TEXT[:65536] == artifact.read_bytes(0, 65536)
@@ -186,8 +192,8 @@ def test_the_same_forgery_succeeds_without_a_key(tmp_path):
     with store.session("test") as session:
         artifact_id = session.put(TEXT).id
         row = rows(store, "SELECT data FROM chunk WHERE artifact_key = 1 AND seq = 1")[0]
-    raw = _codec.decompressor().decompress(row[0])
-    forged(store, "data", _codec.compressor().compress(b"X" + raw[1:]))
+    raw = chunk_codec.decompressor().decompress(row[0])
+    forged(store, "data", chunk_codec.compressor().compress(b"X" + raw[1:]))
     with store.session("test", read_only=True) as session:
         assert b"X" == session.artifact(artifact_id).read_bytes(65536, 65537)
 
@@ -241,7 +247,7 @@ def test_truncation_is_refused(store):
             with pytest.raises(IntegrityError):
                 read()
     found = rows(store, "SELECT * FROM artifact")[0]
-    row = _records.ArtifactRow(*found[1:])
+    row = records.ArtifactRow(*found[1:])
     size = last * 65536
     row = row._replace(size=size, kept=size, received=size, stdout_size=size, chunks=last, chars=size)
     plain = row.sealed(Algorithm(store.settings.digest))

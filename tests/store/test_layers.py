@@ -81,3 +81,59 @@ def test_an_engine_knows_rows_and_no_session(path):
     above = {"store", "session", "artifact", "writer", "aio", "_engine", "_recorder", "_pipeline", "_search"}
     above = {f"spillstore.{name}" for name in above}
     assert [] == [name for name in imports_of(path) if any(within(name, each) for each in above)]
+
+
+# From the top down: what stands in a line may import what stands below it, and nothing beside or above it.
+ORDER = (
+    ("aio", "sqlite_functions"),
+    ("store",),
+    ("session",),
+    ("artifact", "writer"),
+    ("jsonstring",),
+    ("ingest", "search", "jsonpath", "limits"),
+    ("read",),
+    ("audit",),
+    ("observers",),
+    ("events",),
+    ("engine.registry",),
+    ("engine.sqlite", "engine.memory"),
+    ("engine.base", "engine.errors"),
+    ("info",),
+    ("model",),
+    ("format",),
+    ("redaction", "runtime"),
+    ("settings",),
+    ("exceptions",),
+)
+PLACE = {f"spillstore.{name}": place for place, names in enumerate(ORDER) for name in names}
+# An engine keeps the events of deleted sessions, and asks who deletes.
+EXCEPTIONS = {("spillstore.engine.sqlite", "spillstore.audit")}
+
+
+def part_of(name):
+    """The part of the store that a module or a name in one belongs to."""
+    return next((part for part in sorted(PLACE, key=len, reverse=True) if within(name, part)), None)
+
+
+@pytest.mark.parametrize("path", modules(STORE), ids=name_of)
+def test_imports_go_down(path):
+    """No part of the store imports a part above it, not inside a function and not for types alone."""
+    mine = part_of(name_of(path))
+    if mine is None:  # the packages' own ``__init__``, and versions
+        return
+    up = {
+        part
+        for name in imports_of(path)
+        if (part := part_of(name)) is not None and part != mine and PLACE[part] <= PLACE[mine]
+    }
+    assert {part for part in up if (mine, part) not in EXCEPTIONS} == set()
+
+
+def test_every_module_has_a_place():
+    """A new module at the top, or a new folder, is put into the order."""
+    top = {name_of(path) for path in modules(STORE)} - {
+        "spillstore",
+        "spillstore._version",
+        "spillstore.engine",
+    }
+    assert {name for name in top if part_of(name) is None} == set()

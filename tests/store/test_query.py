@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from jsonpath_rfc9535 import JSONPathEnvironment
 from support import NO_FLOORS, examples
 
-from spillstore import Store, _query
-from spillstore._jsonpath import EXAMPLE, compiled
+from spillstore import Store
 from spillstore.exceptions import (
     DroppedRangeError,
     NotJSONError,
@@ -26,6 +25,8 @@ from spillstore.exceptions import (
     RangeError,
 )
 from spillstore.info import BadLine, json_text
+from spillstore.jsonpath import query as _query
+from spillstore.jsonpath.evaluator import EXAMPLE, compiled
 
 NAMES = ["a", "b", "c", "é", "a b", "it's", "0", ""]
 scalars = st.one_of(

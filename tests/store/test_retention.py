@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from support import NO_FLOORS, examples
 
 from spillstore import Store
-from spillstore._retention import plan
 from spillstore.engine.sqlite.marks import size_of
 from spillstore.exceptions import InvalidSettingError, SpillstoreError, StoreQuotaError
 from spillstore.info import SessionInfo
+from spillstore.limits.retention import plan
 
 ROUNDS = int(os.environ.get("SPILLSTORE_TEST_ROUNDS", "6"))
 DAY = 86400.0

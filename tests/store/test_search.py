@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import NO_FLOORS, examples, rolling
 
-from spillstore import Store, _pieces, _search
-from spillstore._patterns import MOST_CHARACTERS, compiled
+from spillstore import Store
 from spillstore.exceptions import PatternError, RangeError
+from spillstore.search import line_blocks, search_page
+from spillstore.search.patterns import MOST_CHARACTERS, compiled
 from spillstore_tools.searching import Seen
 
 words = st.lists(st.sampled_from([b"a", b"b", b"ab", b"A", b" ", "é".encode(), b"x" * 50]), max_size=6).map(
@@ -211,7 +212,7 @@ def test_windows_are_no_lines(session, parts, pattern):
     with pytest.MonkeyPatch.context() as patch:
         read_little(patch, 128)
         for name, value in (("LONGEST", 256), ("OVERLAP", 64)):
-            patch.setattr(_pieces, name, value)
+            patch.setattr(line_blocks, name, value)
         artifact = session.put(line + b"\n!\n")
         page = artifact.search(pattern)
         artifact.delete()
@@ -348,10 +349,10 @@ def test_a_search_that_runs_out_of_time_loses_nothing(session, pattern, cleaner)
     )
     with pytest.MonkeyPatch.context() as patch:
         for module, name, value in (
-            (_pieces, "LONGEST", 512),
-            (_pieces, "OVERLAP", 64),
-            (_search, "_LOOKS", 1),
-            (_search, "_CLEANED", 400),
+            (line_blocks, "LONGEST", 512),
+            (line_blocks, "OVERLAP", 64),
+            (search_page, "_LOOKS", 1),
+            (search_page, "_CLEANED", 400),
         ):
             patch.setattr(module, name, value)
         read_little(patch, 256)
@@ -402,7 +403,7 @@ def test_long_lines_that_are_not_ascii(session, shift):
     with pytest.MonkeyPatch.context() as patch:
         read_little(patch, 128)
         for name, value in (("LONGEST", 300), ("OVERLAP", 64)):
-            patch.setattr(_pieces, name, value)
+            patch.setattr(line_blocks, name, value)
         artifact = session.put(line + b"\n")
         for pattern in ("(?i)äöä", "Ä.Ä", "[Ä][Ö][Ä]", "ÄÖ"):
             page = artifact.search(pattern)

@@ -9,15 +9,15 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spillstore import _codec, _segments
-from spillstore._segments import MAX_MAP_BYTES, Segment
 from spillstore.exceptions import IntegrityError
+from spillstore.format import chunk_codec, segment_map
+from spillstore.format.segment_map import MAX_MAP_BYTES, Segment
 
 
 def round_trip(segments):
-    encoded = _segments.encode(segments, segments[0].time, _codec.compressor())
+    encoded = segment_map.encode(segments, segments[0].time, chunk_codec.compressor())
     sizes = [sum(s.length for s in segments if s.stream == stream) for stream in (0, 1)]
-    return encoded, _segments.decode(encoded, segments[0].time, *sizes, _codec.decompressor())
+    return encoded, segment_map.decode(encoded, segments[0].time, *sizes, chunk_codec.decompressor())
 
 
 @given(
@@ -68,7 +68,7 @@ def test_ordinary_mixed_output_pays_little():
             segments.append(Segment(stream, len(line), now))
     encoded, decoded = round_trip(segments)
     assert segments == decoded
-    assert len(encoded) <= 0.05 * len(_codec.compressor().compress(b"".join(raw)))
+    assert len(encoded) <= 0.05 * len(chunk_codec.compressor().compress(b"".join(raw)))
 
 
 @pytest.mark.parametrize("cut", [1, 5, 20])
@@ -77,4 +77,4 @@ def test_a_map_that_does_not_add_up_is_refused(cut):
     segments = [Segment(i % 2, 10 + i, i * 1000) for i in range(6)]
     encoded, _ = round_trip(segments)
     with pytest.raises(IntegrityError):
-        _segments.decode(encoded[:-cut], 0, 100, 100, zstandard.ZstdDecompressor())
+        segment_map.decode(encoded[:-cut], 0, 100, 100, zstandard.ZstdDecompressor())

@@ -12,11 +12,12 @@ import pytest
 from support import NO_FLOORS, ManualClock
 
 import spillstore
-from spillstore import _codec, _records
 from spillstore.engine.sqlite import database as _database
 from spillstore.engine.sqlite import sql as _sql
 from spillstore.engine.sqlite import statements as _statements
 from spillstore.exceptions import DiskFullError, IntegrityError, ReadOnlyError, SpillstoreError, StorageError
+from spillstore.format import chunk_codec
+from spillstore.model import records
 
 
 def test_the_rendered_statements_are_those_of_the_schema():
@@ -26,9 +27,9 @@ def test_the_rendered_statements_are_those_of_the_schema():
 
 def test_rows_have_the_columns_of_the_schema():
     """The row types name the columns in the order in which statements bring them."""
-    assert _sql.CHUNK_COLUMNS == _codec.ChunkRow._fields
-    assert _sql.ARTIFACT_COLUMNS == _records.ArtifactRow._fields
-    assert _sql.SESSION_COLUMNS == _records.SessionRow._fields
+    assert _sql.CHUNK_COLUMNS == chunk_codec.ChunkRow._fields
+    assert _sql.ARTIFACT_COLUMNS == records.ArtifactRow._fields
+    assert _sql.SESSION_COLUMNS == records.SessionRow._fields
 
 
 LOOK_UPS = {
@@ -129,14 +130,14 @@ def test_the_cost_of_a_read_does_not_grow_with_the_artifact(sizes, name, monkeyp
     """Rows stepped and chunks decoded depend on what is asked for: the same at 30 and at 3,000 chunks."""
     session, artifacts, _ = sizes
     decoded = 0
-    decode = _codec.decode
+    decode = chunk_codec.decode
 
     def counting(row):
         nonlocal decoded
         decoded += 1
         return decode(row)
 
-    monkeypatch.setattr(_codec, "decode", counting)
+    monkeypatch.setattr(chunk_codec, "decode", counting)
     costs = []
     for artifact in artifacts:
         info = artifact.info
@@ -154,8 +155,8 @@ def test_one_line_over_many_chunks_is_found_at_once(sizes, monkeypatch):
     """An artifact that is one single line: its end is found without walking its 305 chunks."""
     _, _, artifact = sizes
     decoded = []
-    decode = _codec.decode
-    monkeypatch.setattr(_codec, "decode", lambda row: decoded.append(row.seq) or decode(row))
+    decode = chunk_codec.decode
+    monkeypatch.setattr(chunk_codec, "decode", lambda row: decoded.append(row.seq) or decode(row))
     assert b"" == artifact.read_lines(2, 2)
     assert [] == decoded
     assert b"xxxxx" == artifact.read_bytes(19_999_995, 20_000_100)
@@ -191,7 +192,7 @@ def test_a_lack_of_memory_is_told(plain_store, monkeypatch):
     with plain_store.session("memory") as session:
         artifact = session.put(b"one\n")
         with monkeypatch.context() as patch:
-            patch.setattr(_codec, "decode", lambda row: [row] * 2**60)
+            patch.setattr(chunk_codec, "decode", lambda row: [row] * 2**60)
             with pytest.raises(
                 StorageError, match=f"reading {artifact.id} failed: there is not enough memory"
             ):

@@ -15,7 +15,8 @@ from sqlite3 import connect
 import pytest
 from support import NO_FLOORS
 
-from spillstore import Store, _logs
+from spillstore import Store
+from spillstore.events import log_lines
 from spillstore.exceptions import ArtifactNotFoundError, IntegrityError, SpillstoreError
 from spillstore_tools.bash import bash_sync
 from spillstore_tools.comparing import compare_artifacts
@@ -242,7 +243,7 @@ def test_no_record_has_any_content(tmp_path, logged):
         session.end()
     kinds = {record.event for record in logged() if hasattr(record, "event")}
     # What only a full session or a deleted one has takes nothing that could be content.
-    assert set(_logs.LINES) - {"evict", "unevictable", "limit", "delete_session", "lost"} <= kinds
+    assert set(log_lines.LINES) - {"evict", "unevictable", "limit", "delete_session", "lost"} <= kinds
     assert "output" in kinds
     told = [(record.msg, record.args, fields(record)) for record in logged()]
     assert [] == [each for each in told if mark in repr(each) or token[:20] in repr(each)]
@@ -274,7 +275,7 @@ def test_a_library_is_silent():
 
 def test_no_field_hides_one_of_the_record():
     """A name that a record has already would be refused by ``logging`` when the line is told."""
-    lines = [*_logs.LINES.values(), *_logs.OUTPUTS.values()]
+    lines = [*log_lines.LINES.values(), *log_lines.OUTPUTS.values()]
     ours = {name for line in lines for name in line.fields.values()}
     ours |= {"event", "session", "artifact_id", "artifact_created", "seconds"}
     assert set() == ours & PLAIN
@@ -290,10 +291,10 @@ def test_the_manual_tells_every_line():
                 found[kind] = (cells[1], cells[2], set(re.findall(r"`(\w+)`", cells[3])))
     expected = {
         kind: (logging.getLevelName(line.level), line.message, set(line.fields.values()))
-        for kind, line in _logs.LINES.items()
+        for kind, line in log_lines.LINES.items()
     }
     expected |= {
         f"output {outcome}": (logging.getLevelName(line.level), line.message, set(line.fields.values()))
-        for outcome, line in _logs.OUTPUTS.items()
+        for outcome, line in log_lines.OUTPUTS.items()
     }
     assert expected == found

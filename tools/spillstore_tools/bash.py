@@ -28,7 +28,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
-from spillstore._audit import acting
+from spillstore.audit.audit_log import acting
 from spillstore.exceptions import ClosedError, InvalidSettingError, SpillstoreError
 from spillstore.observers import begin
 from spillstore.session import Session

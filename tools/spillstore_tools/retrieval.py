@@ -26,8 +26,8 @@ import re
 from typing import TYPE_CHECKING, cast
 
 from spillstore import Artifact
-from spillstore._ids import named_by
 from spillstore.exceptions import ArtifactNotFoundError, DroppedRangeError, SpillstoreError
+from spillstore.model.ids import named_by
 from spillstore_tools.arguments import ArgumentError, absent, flag, moment, number, one_of, whole
 from spillstore_tools.audited import audited
 from spillstore_tools.describe import described, human_size, utc

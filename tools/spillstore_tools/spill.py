@@ -22,7 +22,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from spillstore.exceptions import SpillstoreError
-from spillstore.interleave import Interleaver
+from spillstore.ingest.interleaver import Interleaver
 from spillstore.observers import Happening, begin, tell, wanted
 from spillstore_tools._serial import Serial
 from spillstore_tools.again import known

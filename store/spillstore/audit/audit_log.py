@@ -31,7 +31,7 @@ from spillstore.observers import Happening
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from spillstore._clock import Clock
+    from spillstore.model.clock import Clock
     from spillstore.settings import Settings
 
 READS = frozenset({"read", "search", "query", "compare", "list", "info", "preview", "news", "passed"})

@@ -1,7 +1,7 @@
 """What a storage engine does, as protocols, and the rules that every engine keeps.
 
 An engine stores rows and gives them back. It does not look into them: digests are computed and checked, counters compared
-and rows made into values by who calls (``_records``, ``_codec``, ``_sequence``). A row is a tuple of plain values in the
+and rows made into values by who calls (``model``, ``format``, ``read``). A row is a tuple of plain values in the
 order of ``ArtifactRow``, ``SessionRow``, ``ChunkRow`` or ``EVENT_FIELDS``; one that was damaged may hold anything.
 
 Positions, counters and keys are whole numbers from 0 to 2**63 - 1; times are microseconds since 1970-01-01 UTC; texts hold
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from spillstore._records import SessionRow
     from spillstore.info import Event, Page, SessionInfo
+    from spillstore.model.records import SessionRow
 
 Row: TypeAlias = tuple[Any, ...]
 EVENT_FIELDS: Final = ("event_key", "at_us", "kind", "artifact_id", "actor", "tool_call_id", "detail")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from spillstore.exceptions import UnsupportedError, UsageError
 
 if TYPE_CHECKING:
-    from spillstore._clock import Clock
     from spillstore.engine.base import Backend, SessionBackend
+    from spillstore.model.clock import Clock
     from spillstore.settings import Settings
 
 MEMORY = "memory:"  # a folder in a file system in memory

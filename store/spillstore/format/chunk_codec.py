@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import zstandard
 
-from spillstore import _segments
-from spillstore._chunker import END_SHIFT, split_stream
-from spillstore._digests import digest_bytes
 from spillstore.exceptions import IntegrityError
+from spillstore.format import segment_map
+from spillstore.format.chunk import END_SHIFT, split_stream
+from spillstore.format.digests import digest_bytes
 from spillstore.settings import KIB
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spillstore._chunker import RawChunk
-    from spillstore._digests import Algorithm
+    from spillstore.format.chunk import RawChunk
+    from spillstore.format.digests import Algorithm
 
 LEVEL = 1
 MAX_CHUNK = 64 * KIB  # raw bytes
@@ -36,7 +36,7 @@ _local = threading.local()
 
 
 class ChunkRow(NamedTuple):
-    """A row of ``chunk``, in the order of its columns; ``_schema.py`` says what each means."""
+    """A row of ``chunk``, in the order of its columns; ``engine.sqlite.schema`` says what each means."""
 
     seq: int
     size: int
@@ -116,7 +116,7 @@ def header(chunk: RawChunk) -> tuple[int, ...]:
 
 def _row(chunk: RawChunk, data: bytes, start: bytes, algorithm: Algorithm) -> ChunkRow:
     columns = header(chunk)
-    segments = _segments.encode(chunk.segments, chunk.segments[0].time, compressor())
+    segments = segment_map.encode(chunk.segments, chunk.segments[0].time, compressor())
     digest = _digest(start, columns, segments, data, algorithm)
     return ChunkRow._make((*columns, digest, segments, data))
 
@@ -168,10 +168,10 @@ def decode(row: ChunkRow) -> bytes:
     return raw
 
 
-def segments_of(row: ChunkRow) -> list[_segments.Segment]:
+def segments_of(row: ChunkRow) -> list[segment_map.Segment]:
     """The segments of a verified row."""
     try:
-        return _segments.decode(
+        return segment_map.decode(
             row.segments, row.time_start, row.stdout_size, row.stderr_size, decompressor()
         )
     except (zstandard.ZstdError, IndexError) as error:
@@ -181,6 +181,6 @@ def segments_of(row: ChunkRow) -> list[_segments.Segment]:
 def stream_part(row: ChunkRow, raw: bytes, stream: int) -> bytes:
     """The bytes of one stream out of a decoded row."""
     if not row.stderr_size or not row.stdout_size:
-        present = _segments.STDERR if row.stderr_size else _segments.STDOUT
+        present = segment_map.STDERR if row.stderr_size else segment_map.STDOUT
         return raw if present == stream else b""
     return split_stream(raw, segments_of(row), stream)

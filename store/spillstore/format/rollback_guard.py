@@ -16,13 +16,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from spillstore._digests import DIGEST_SIZE, digest_bytes
 from spillstore.exceptions import IntegrityError
+from spillstore.format.digests import DIGEST_SIZE, digest_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from spillstore._digests import Algorithm
+    from spillstore.format.digests import Algorithm
 
 _NONCE_BYTES = 16
 _MODULUS = 1 << 8 * DIGEST_SIZE

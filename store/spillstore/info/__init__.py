@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from spillstore._lazy import importing
+from spillstore.runtime.lazy_imports import importing
 
 if TYPE_CHECKING:
     from spillstore.info.artifacts import ArtifactInfo, HoleInfo, StreamInfo

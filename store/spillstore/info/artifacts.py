@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from spillstore._clock import in_utc
+from spillstore.model.clock import in_utc
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -145,7 +145,7 @@ def json_text(value: Any) -> str:
         >>> json_text({"a": [1, 1.5, None]})
         '{"a":[1,1.5,null]}'
     """
-    from spillstore._json import encode  # noqa: PLC0415  # few programs query
+    from spillstore.model.json_values import encode  # noqa: PLC0415  # few programs query
 
     return encode(value).decode()
 

@@ -6,8 +6,8 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING, Any, Literal
 
-from spillstore._clock import in_utc
 from spillstore.exceptions import IntegrityError
+from spillstore.model.clock import in_utc
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from spillstore.format.chunk import Piece
+
 HOLD_BYTES = 64 * 1024
-Piece = bytes | memoryview
 
 
 class Interleaver:

@@ -22,23 +22,24 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING
 
-from spillstore import _codec
-from spillstore._chunker import COMBINED_BIT, SEGMENT_US, Chunker, Totals
-from spillstore._digests import new_digest
-from spillstore._records import STREAMS
-from spillstore.interleave import Interleaver
+from spillstore.format import chunk_codec
+from spillstore.format.chunk import COMBINED_BIT, SEGMENT_US, Totals
+from spillstore.format.chunker import Chunker
+from spillstore.format.digests import new_digest
+from spillstore.ingest.interleaver import Interleaver
+from spillstore.model.records import STREAMS
 from spillstore.settings import KIB, MIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from spillstore._clock import Clock
-    from spillstore._codec import ChunkRow
-    from spillstore._digests import Algorithm
-    from spillstore._filters import StreamFilter, Tap
-    from spillstore._records import ArtifactRow
     from spillstore.exceptions import SpillstoreError
-    from spillstore.interleave import Piece
+    from spillstore.format.chunk import Piece
+    from spillstore.format.chunk_codec import ChunkRow
+    from spillstore.format.digests import Algorithm
+    from spillstore.ingest.stream_filters import StreamFilter, Tap
+    from spillstore.model.clock import Clock
+    from spillstore.model.records import ArtifactRow
     from spillstore.redaction import Redactor
 
 BATCH_BYTES = 2 * MIB
@@ -124,7 +125,7 @@ class Pipeline:
         self.newest_batch = -1
         self.finished = False  # the batch that ends was taken
         self._algorithm = algorithm
-        self._prefix = _codec.prefix(row.artifact_id, row.newline)
+        self._prefix = chunk_codec.prefix(row.artifact_id, row.newline)
         self._clock = clock
         self._started = clock.monotonic() - ago
         self.filtered = filters is not None or redactors is not None
@@ -220,7 +221,7 @@ class Pipeline:
             totals = chunks[-1].after() if chunks else self._chunker.totals
         finally:
             self._sequencing.release()
-        rows = _codec.encode(chunks, self._prefix, self._algorithm)
+        rows = chunk_codec.encode(chunks, self._prefix, self._algorithm)
         whole = last is None or ending is not None
         return Batch(number, rows, not whole, totals, received, received - before, ending)
 

@@ -10,13 +10,7 @@ import contextlib
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from spillstore import _codec
-from spillstore._audit import RENDERED, ROTATED_AT_ONCE, ROTATED_EVERY, detail_text, who
-from spillstore._chunker import ALL_BITS, Chunker
-from spillstore._digests import new_digest
-from spillstore._freshness import changed_sum
-from spillstore._records import COMBINED, VIEWS, ArtifactRow, Hole, HoleSpan, SessionRow, View
-from spillstore._sequence import Sequence
+from spillstore.audit.audit_log import RENDERED, ROTATED_AT_ONCE, ROTATED_EVERY, detail_text, who
 from spillstore.engine.base import NewEvent
 from spillstore.exceptions import (
     IntegrityError,
@@ -24,17 +18,24 @@ from spillstore.exceptions import (
     SessionQuotaError,
     SpillstoreError,
 )
+from spillstore.format import chunk_codec
+from spillstore.format.chunk import ALL_BITS
+from spillstore.format.chunker import Chunker
+from spillstore.format.digests import new_digest
+from spillstore.format.rollback_guard import changed_sum
+from spillstore.model.records import COMBINED, VIEWS, ArtifactRow, Hole, HoleSpan, SessionRow, View
+from spillstore.read.sequence import Sequence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from spillstore._audit import Audit, Entry
-    from spillstore._chunker import Totals
-    from spillstore._clock import Clock
-    from spillstore._codec import ChunkRow
-    from spillstore._digests import Hash
-    from spillstore._pipeline import Batch, Ending, Pipeline
+    from spillstore.audit.audit_log import Audit, Entry
     from spillstore.engine.base import Transaction
+    from spillstore.format.chunk import Totals
+    from spillstore.format.chunk_codec import ChunkRow
+    from spillstore.format.digests import Hash
+    from spillstore.ingest.pipeline import Batch, Ending, Pipeline
+    from spillstore.model.clock import Clock
     from spillstore.settings import Settings
 
 _RENUMBER_CHUNKS = 64
@@ -310,14 +311,14 @@ class Recorder:
         for first in range(0, row.chunks, _RENUMBER_CHUNKS):
             old = self._chunks(tx, row, first, first + _RENUMBER_CHUNKS)
             for chunk in old:
-                raw, start = _codec.decode(chunk), 0
-                for segment in _codec.segments_of(chunk):
+                raw, start = chunk_codec.decode(chunk), 0
+                for segment in chunk_codec.segments_of(chunk):
                     chunker.add(segment.stream, [raw[start : start + segment.length]], segment.time)
                     start += segment.length
             chunks = chunker.take()
             if old[-1].seq == row.chunks - 1 and (last := chunker.partial()) is not None:
                 chunks.append(last)
-            rows = _codec.encode(chunks, _codec.prefix(row.artifact_id, "cr"), algorithm)
+            rows = chunk_codec.encode(chunks, chunk_codec.prefix(row.artifact_id, "cr"), algorithm)
             tx.drop_chunks(row.artifact_key, first, first + _RENUMBER_CHUNKS)
             tx.insert_chunks(row.artifact_key, rows)
             stored += sum(chunk.stored_size for chunk in rows)
@@ -436,6 +437,7 @@ class Recorder:
         self.event(tx, "limit", row.artifact_id, detail, row.tool_call_id, actor)
 
     def refuse_rate(self, tx: Transaction) -> None:
+        """Raise RateLimitError where too many artifacts were begun within a minute."""
         limit = self._settings.artifacts_per_minute
         if not limit:
             return

@@ -1,6 +1,6 @@
-"""What a process holds of one session: its connections, its claim on it, and the committer.
+"""What a process holds of one session: its rows, its open artifacts, and the committer.
 
-There is one engine per process and session, however many ``Session`` objects look at it. Locks, in the order in which
+There is one core per process and session, however many ``Session`` objects look at it. Locks, in the order in which
 they may be taken:
 
 - ``_commit``: the write connection and what the database holds of each open artifact. Whoever takes it commits what
@@ -22,14 +22,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from spillstore import _workers
-from spillstore._audit import Audit
-from spillstore._digests import keyed_digest, stored_algorithm
-from spillstore._eviction import EVICT, Evictor
-from spillstore._freshness import check_sum
-from spillstore._pipeline import BATCH_BYTES, PUMP_SECONDS, SLICE, Batch, Ending, Item, Pipeline
-from spillstore._recorder import Recorder
-from spillstore._validation import is_count, read_artifact_row, read_session_row
+from spillstore.audit.audit_log import Audit
 from spillstore.engine.errors import NotStoredError, may_be_full, translated
 from spillstore.exceptions import (
     ArtifactNotFoundError,
@@ -47,16 +40,23 @@ from spillstore.exceptions import (
     StorageError,
     StoreQuotaError,
 )
+from spillstore.format.digests import keyed_digest, stored_algorithm
+from spillstore.format.rollback_guard import check_sum
+from spillstore.ingest.eviction import EVICT, Evictor
+from spillstore.ingest.pipeline import BATCH_BYTES, PUMP_SECONDS, SLICE, Batch, Ending, Item, Pipeline
+from spillstore.ingest.row_writer import Recorder
+from spillstore.model.validation import is_count, read_artifact_row, read_session_row
 from spillstore.observers import Happening, TellingLock, wanted
+from spillstore.runtime import workers as _workers
 from spillstore.settings import KIB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
-    from spillstore._clock import Clock
-    from spillstore._records import ArtifactRow, SessionRow
     from spillstore.engine.base import Remains, SessionBackend, Snapshot, Transaction
+    from spillstore.model.clock import Clock
+    from spillstore.model.records import ArtifactRow, SessionRow
     from spillstore.settings import Settings
 
 _log = logging.getLogger("spillstore")
@@ -80,7 +80,7 @@ class _FilledError(Exception):
     """Another process has taken the room that was made."""
 
 
-class Engine:
+class SessionCore:
     """The process's hold on one session file. Safe from any thread."""
 
     def __init__(
@@ -1053,7 +1053,7 @@ class _CommitLock(TellingLock):
         self._using.__exit__(None, None, None)
 
 
-_engines: set[Engine] = set()
+_engines: set[SessionCore] = set()
 _inherited: list[object] = []  # connections that a fork could not close; a child must not close them either
 
 

@@ -27,8 +27,8 @@ from jsonpath_rfc9535 import selectors as library_selectors
 from jsonpath_rfc9535.exceptions import JSONPathError, JSONPathSyntaxError
 from jsonpath_rfc9535.parse import Parser
 
-from spillstore import _json
 from spillstore.exceptions import QueryError, QueryLimitError
+from spillstore.model import json_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -318,7 +318,7 @@ class _Parser(Parser):
         token = stream.current
         if not _NUMBER.fullmatch(token.value):
             raise JSONPathSyntaxError("invalid number", token=token)
-        return cast("Expression", kind(token, value=_json.number(token.value)))
+        return cast("Expression", kind(token, value=json_values.number(token.value)))
 
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?", re.ASCII)

@@ -1,7 +1,7 @@
 """Queries over an artifact: a document, or a document a line; pages of nodes, and where each of them ends.
 
 A document of up to 16 MiB is decoded as a whole; a larger one, or one that breaks off, is gone through in flat memory
-(``_jsonstream``). Which of the two forms an artifact has is told by its content type, or by its first line: it is a whole
+(``streaming``). Which of the two forms an artifact has is told by its content type, or by its first line: it is a whole
 document, and not the last line. A cursor counts the nodes before it, from the beginning of the document or of a line; so
 pages of a large document are paid for from its beginning, those of lines are not.
 """
@@ -11,10 +11,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from spillstore import _json
-from spillstore._json import WHITESPACE, MalformedError
-from spillstore._jsonpath import Context, compiled, nodes, normalized, shown
-from spillstore._jsonstream import Far, Reader
 from spillstore.exceptions import (
     DroppedRangeError,
     NotJSONError,
@@ -23,13 +19,17 @@ from spillstore.exceptions import (
     RangeTooLargeError,
 )
 from spillstore.info import BadLine, QueryMatch, QueryResult
+from spillstore.jsonpath.evaluator import Context, compiled, nodes, normalized, shown
+from spillstore.jsonpath.streaming import Far, Reader
+from spillstore.model import json_values
+from spillstore.model.json_values import WHITESPACE, MalformedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spillstore._jsonpath import Place
-    from spillstore.artifact import Artifact
     from spillstore.info import Stream
+    from spillstore.jsonpath.evaluator import Place
+    from spillstore.read.byte_source import ByteSource
 
 WHOLE = 16 * 1024 * 1024  # bytes of a document that is decoded at once
 LIMIT = 16 * 1024 * 1024  # bytes of a value in a larger one that is
@@ -52,7 +52,7 @@ class Query:
 
     def __init__(
         self,
-        artifact: Artifact,
+        artifact: ByteSource,
         query: str,
         *,
         stream: Stream,
@@ -98,7 +98,7 @@ class Query:
                     continue
                 total = found.number
                 if limit:
-                    cost = len(_json.encode(found.value))
+                    cost = len(json_values.encode(found.value))
                     if len(matches) == limit or (matches and size + cost > max_bytes):
                         cursor = matches[-1].cursor
                         break
@@ -151,7 +151,7 @@ class Query:
         except DroppedRangeError as error:
             low, high = error.dropped_bytes
             raise DroppedRangeError(
-                f"the document of {self._artifact.id} breaks off at byte {low}: bytes {low}-{high} were dropped when it met "
+                f"the document of {self._info.id} breaks off at byte {low}: bytes {low}-{high} were dropped when it met "
                 "its limit, and JSON cannot be read past what is missing; what stands before was looked through",
                 dropped_bytes=error.dropped_bytes,
                 dropped_lines=error.dropped_lines,
@@ -235,7 +235,7 @@ class Query:
             if data is None:
                 found = self._run(start, end)
             else:
-                value = _json.decode(data)
+                value = json_values.decode(data)
                 self._context.begin(value)
                 found = nodes(self._context, value, None, self._plan.segments)
             yield from self._told(found, start, number)
@@ -302,7 +302,7 @@ class Query:
 
     def _no_json(self, error: MalformedError) -> NotJSONError:
         line = self._line_of(error.at)
-        where = f"{self._stream} of {self._artifact.id}" if self._stream != "combined" else self._artifact.id
+        where = f"{self._stream} of {self._info.id}" if self._stream != "combined" else self._info.id
         near = self._excerpt(error.at, self._size)
         hints = [f"near {near}"] if near else []
         if error.at >= self._size and self._state != "sealed":

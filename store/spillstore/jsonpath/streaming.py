@@ -18,9 +18,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from spillstore import _json
-from spillstore._json import WHITESPACE, MalformedError
-from spillstore._jsonpath import (
+from spillstore.exceptions import QueryLimitError
+from spillstore.jsonpath.evaluator import (
     CONTAINERS,
     Context,
     Filter,
@@ -34,7 +33,8 @@ from spillstore._jsonpath import (
     nodes,
     normalized,
 )
-from spillstore.exceptions import QueryLimitError
+from spillstore.model import json_values
+from spillstore.model.json_values import WHITESPACE, MalformedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -123,12 +123,12 @@ class Far:
                 f"of it, for example {path}[0:10] or {path}.*, or read bytes {self.start} to {self.end}"
             )
         try:
-            return _json.decode(self.reader.read(self.start, size))
+            return json_values.decode(self.reader.read(self.start, size))
         except MalformedError as error:
             raise MalformedError(self.start + error.at, error.reason) from None
 
     def values(self, segments: tuple[Segment, ...], context: Context) -> Iterator[Any]:
-        """What a query finds in it; see ``_jsonpath.Distant``."""
+        """What a query finds in it; see ``evaluator.Distant``."""
         return (value for _, value in self.nodes(context, self.place, segments))
 
     def nodes(
@@ -343,7 +343,7 @@ class Reader:
                 start, f"no value of JSON begins here, or one of more than {self.limit} bytes"
             )
         try:
-            return _json.decode(self.read(start, size))
+            return json_values.decode(self.read(start, size))
         except MalformedError as error:
             raise MalformedError(start + error.at, error.reason) from None
 
@@ -485,9 +485,9 @@ class Children:
             if stop <= 0:
                 break
             text = self._in_brackets(buffer[: stop + self._lead])
-            if _json.is_whole(text):
+            if json_values.is_whole(text):
                 self._failures = 0
-                return stop + self._lead + 1, () if self._check_only else _json.decode(text)
+                return stop + self._lead + 1, () if self._check_only else json_values.decode(text)
         self._failures += 1
         return None
 
@@ -512,7 +512,9 @@ class Children:
         wrapped = self._in_brackets(text)
         if text.strip(WHITESPACE):
             try:
-                values = () if self._check_only and _json.is_whole(wrapped) else _json.decode(wrapped)
+                values = (
+                    () if self._check_only and json_values.is_whole(wrapped) else json_values.decode(wrapped)
+                )
             except MalformedError:
                 pass
             else:
@@ -528,7 +530,7 @@ class Children:
         if not text.strip(WHITESPACE):
             raise MalformedError(at, "a value is missing before a comma")
         try:
-            yield self._batch(_json.decode(self._in_brackets(text)))
+            yield self._batch(json_values.decode(self._in_brackets(text)))
         except MalformedError as error:
             wrong = MalformedError(at + max(0, error.at - 1), error.reason)
         else:
@@ -568,7 +570,7 @@ class Children:
         name = _NAME.match(text)
         if name is not None:
             try:
-                return _json.decode(name[1]), name.end()
+                return json_values.decode(name[1]), name.end()
             except MalformedError as error:
                 raise MalformedError(at + name.start(1) + error.at, error.reason) from None
         string = _TEXT.match(text, space)

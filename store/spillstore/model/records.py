@@ -9,13 +9,13 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from spillstore._chunker import COMBINED_BIT, STDERR_BIT, STDOUT_BIT
-from spillstore._digests import Algorithm, digest_row
-from spillstore._segments import STDERR, STDOUT
 from spillstore.exceptions import RangeError
+from spillstore.format.chunk import COMBINED_BIT, STDERR_BIT, STDOUT_BIT
+from spillstore.format.digests import Algorithm, digest_row
+from spillstore.format.segment_map import STDERR, STDOUT
 
 if TYPE_CHECKING:
-    from spillstore._codec import ChunkRow
+    from spillstore.format.chunk_codec import ChunkRow
 
 _HOLE_CHARACTERS = 4096
 STREAMS: Final = ("stdout", "stderr")

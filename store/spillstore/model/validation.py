@@ -10,17 +10,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from spillstore._codec import MAX_CHUNK
-from spillstore._digests import DIGEST_SIZE, digest_row, stored_algorithm
-from spillstore._ids import ARTIFACT_ID, UID, check_id
-from spillstore._records import ArtifactRow, SessionRow
 from spillstore.exceptions import IntegrityError, InvalidIdError
+from spillstore.format.chunk_codec import MAX_CHUNK
+from spillstore.format.digests import DIGEST_SIZE, digest_row, stored_algorithm
+from spillstore.model.ids import ARTIFACT_ID, UID, check_id
+from spillstore.model.records import ArtifactRow, SessionRow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spillstore._digests import Algorithm
-    from spillstore._records import Hole
+    from spillstore.format.digests import Algorithm
+    from spillstore.model.records import Hole
 
 WHOLE: Final = 2**62
 LATEST_US: Final = 253_402_300_799_000_000  # the end of the year 9999, the last that dates can have

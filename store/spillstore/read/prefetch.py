@@ -10,7 +10,7 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from spillstore import _workers
+from spillstore.runtime import workers as _workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

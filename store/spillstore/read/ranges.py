@@ -15,19 +15,19 @@ import dataclasses
 import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
-from spillstore import _codec
-from spillstore._records import COMBINED
-from spillstore._sequence import FETCH, Sequence
 from spillstore.exceptions import DroppedRangeError, IntegrityError, RangeError, RangeTooLargeError
+from spillstore.format import chunk_codec
+from spillstore.model.records import COMBINED
+from spillstore.read.sequence import FETCH, Sequence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spillstore._codec import ChunkRow
-    from spillstore._digests import Algorithm
-    from spillstore._records import ArtifactRow, Hole, View
     from spillstore.engine.base import Snapshot
+    from spillstore.format.chunk_codec import ChunkRow
+    from spillstore.format.digests import Algorithm
     from spillstore.info import Holes
+    from spillstore.model.records import ArtifactRow, Hole, View
 
 _STEPS = 4096, 512  # bytes
 
@@ -163,9 +163,9 @@ class RangeReader:
 
     def _during(self, row: ChunkRow, start_us: int, end_us: int) -> list[bytes]:
         """The view's bytes of a chunk's segments whose time is in ``[start_us, end_us)``."""
-        raw, at = _codec.decode(row), 0
+        raw, at = chunk_codec.decode(row), 0
         parts = []
-        for segment in _codec.segments_of(row):
+        for segment in chunk_codec.segments_of(row):
             if self._view.stream in {None, segment.stream} and start_us <= segment.time < end_us:
                 parts.append(raw[at : at + segment.length])
             at += segment.length
@@ -220,7 +220,7 @@ class RangeReader:
         """The first byte that entered the sequence at that time or later."""
         for row in self._since(COMBINED, time_us, 0):
             position = self._place(row)[0]
-            for segment in _codec.segments_of(row) if row.time_end >= time_us else ():
+            for segment in chunk_codec.segments_of(row) if row.time_end >= time_us else ():
                 if segment.time >= time_us:
                     return position
                 position += segment.length if self._view.stream in {None, segment.stream} else 0
@@ -304,7 +304,7 @@ class RangeReader:
         size = self.record.chunk_size
         low, high = start % size, end - (end - 1) // size * size
         parts: list[bytes | memoryview] = list(
-            map(_codec.decode, self._sequence.walk(self._view, start, end))
+            map(chunk_codec.decode, self._sequence.walk(self._view, start, end))
         )
         if len(parts) == 1:
             return bytes(parts[0][low:high])
@@ -330,9 +330,9 @@ class RangeReader:
         return [blocks.get(id(row)) or self._block(row) for row in itertools.islice(rows, limit)]
 
     def _block(self, row: ChunkRow) -> Block:
-        raw = _codec.decode(row)
+        raw = chunk_codec.decode(row)
         if self._view.stream is not None:
-            raw = _codec.stream_part(row, raw, self._view.stream)
+            raw = chunk_codec.stream_part(row, raw, self._view.stream)
         start, _, line_ends_before, line_ends = self._place(row)
         return Block(row, start, raw, line_ends_before, line_ends)
 

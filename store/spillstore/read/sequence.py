@@ -16,17 +16,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from spillstore import _codec
-from spillstore._codec import ChunkRow
-from spillstore._records import COMBINED
 from spillstore.exceptions import IntegrityError
+from spillstore.format import chunk_codec
+from spillstore.format.chunk_codec import ChunkRow
+from spillstore.model.records import COMBINED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spillstore._digests import Algorithm
-    from spillstore._records import ArtifactRow, View
     from spillstore.engine.base import Snapshot
+    from spillstore.format.digests import Algorithm
+    from spillstore.model.records import ArtifactRow, View
 
 FETCH = (
     32  # rows a statement brings at most, so that a long read holds 2 MiB, not its whole answer compressed
@@ -43,7 +43,7 @@ class Sequence:
         self._record = record
         self._algorithm = algorithm
         self.hole = record.parsed_hole()
-        self._prefix = _codec.prefix(record.artifact_id, record.newline)
+        self._prefix = chunk_codec.prefix(record.artifact_id, record.newline)
         self._key = record.artifact_key
         self._chunk_size = record.chunk_size
 
@@ -179,7 +179,7 @@ class Sequence:
 
     def _verified(self, values: tuple[Any, ...]) -> ChunkRow:
         row = ChunkRow._make(values)
-        _codec.verify(row, self._prefix, self._algorithm)
+        chunk_codec.verify(row, self._prefix, self._algorithm)
         expected = min(self._chunk_size, self._record.size - row.seq * self._chunk_size)
         if row.size != expected:
             # Right once, perhaps: the unfinished last chunk as it was before it grew.

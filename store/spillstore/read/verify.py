@@ -3,32 +3,51 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from spillstore import _codec
 from spillstore import info as infos
-from spillstore._chunker import ALL_BITS, Chunker, Totals
-from spillstore._digests import new_digest
-from spillstore._records import COMBINED
-from spillstore._sequence import Sequence
 from spillstore.exceptions import IntegrityError
+from spillstore.format import chunk_codec
+from spillstore.format.chunk import ALL_BITS, Totals
+from spillstore.format.chunker import Chunker
+from spillstore.format.digests import new_digest
+from spillstore.model.records import COMBINED
+from spillstore.read.sequence import Sequence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
-    from spillstore._codec import ChunkRow
-    from spillstore._digests import Algorithm
-    from spillstore._engine import Engine
-    from spillstore._records import ArtifactRow
     from spillstore.engine.base import Snapshot
+    from spillstore.format.chunk_codec import ChunkRow
+    from spillstore.format.digests import Algorithm
     from spillstore.info import Verification
+    from spillstore.model.records import ArtifactRow, SessionRow
 
 _BATCH = 16  # chunks fetched in one short statement
-_TIME_COLUMNS = {_codec.ChunkRow._fields.index("time_start"), _codec.ChunkRow._fields.index("time_end")}
+_TIME_COLUMNS = {
+    chunk_codec.ChunkRow._fields.index("time_start"),
+    chunk_codec.ChunkRow._fields.index("time_end"),
+}
+
+
+class _Session(Protocol):
+    """Lends rows of a session."""
+
+    row: SessionRow
+
+    def reader(self) -> AbstractContextManager[Snapshot]:
+        """Rows, each call on its own snapshot."""
+
+    def snapshot(self, doing: str) -> AbstractContextManager[Snapshot]:
+        """Rows, all calls on one snapshot."""
+
+    def artifact_row(self, rows: Snapshot, artifact_id: str) -> ArtifactRow:
+        """The verified row of an artifact."""
 
 
 def verify(
-    engine: Engine, record: ArtifactRow, on_progress: Callable[[int, int], object] | None = None
+    session: _Session, record: ArtifactRow, on_progress: Callable[[int, int], object] | None = None
 ) -> Verification:
     """Verify an artifact of which ``record`` was the row a moment ago.
 
@@ -40,12 +59,12 @@ def verify(
         ArtifactNotFoundError: it was deleted meanwhile.
         IntegrityError: says what is damaged, and where.
     """
-    algorithm = engine.row.digest_algorithm
+    algorithm = session.row.digest_algorithm
     try:
-        return Verifier(engine.reader, record, algorithm, on_progress).run()
+        return Verifier(session.reader, record, algorithm, on_progress).run()
     except IntegrityError:
-        with engine.snapshot("verifying") as rows:
-            record = engine.artifact_row(rows, record.artifact_id)
+        with session.snapshot("verifying") as rows:
+            record = session.artifact_row(rows, record.artifact_id)
             return Verifier(lambda: contextlib.nullcontext(rows), record, algorithm).run()
 
 
@@ -126,16 +145,16 @@ class Verifier:
 
     def _one(self, row: ChunkRow, *, is_last: bool) -> None:
         name, hole, seq = self._record.artifact_id, self._hole, row.seq
-        raw = _codec.decode(row)
+        raw = chunk_codec.decode(row)
         if hole is not None and seq == hole.last_seq:
             self._chunker = self._chunker_at(seq, _totals_before(row))
         start = 0
-        for segment in _codec.segments_of(row):
+        for segment in chunk_codec.segments_of(row):
             self._chunker.add(segment.stream, [raw[start : start + segment.length]], segment.time)
             start += segment.length
         whole = self._chunker.take()
         counted = whole[0] if whole else self._chunker.partial() if is_last else None
-        if counted is None or _counters(tuple(row)) != _counters(_codec.header(counted)):
+        if counted is None or _counters(tuple(row)) != _counters(chunk_codec.header(counted)):
             raise IntegrityError(f"chunk {seq} of {name} does not hold what its row says")
         self._content.update(raw)
         self._digests.update(row.digest)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from spillstore._ranges import Run
     from spillstore.info import Stream
+    from spillstore.read.ranges import Run
 
 LONGEST = 16 * 1024 * 1024  # bytes of a line that is searched as a whole
 OVERLAP = 1024 * 1024

@@ -15,18 +15,17 @@ import re
 import time
 from typing import TYPE_CHECKING, Any
 
-from spillstore import _pieces
-from spillstore._patterns import compiled, text_of
-from spillstore._pieces import Piece, Pieces, character_before
 from spillstore.exceptions import DroppedRangeError, RangeError, RangeTooLargeError
 from spillstore.info import Match, SearchResult
+from spillstore.search import line_blocks
+from spillstore.search.line_blocks import Piece, Pieces, character_before
+from spillstore.search.patterns import compiled, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from spillstore.artifact import Artifact
     from spillstore.info import Cleaner, Stream
-    from spillstore.jsonstring import JSONString
+    from spillstore.read.byte_source import ByteSource
 
 _CLEANED = 1024 * 1024  # bytes of a line that is cleaned; longer ones are searched as they are stored
 _TEXT = 2000  # bytes of a line around its match that are told
@@ -65,7 +64,7 @@ class Search:
 
     def __init__(
         self,
-        artifact: Artifact | JSONString,
+        artifact: ByteSource,
         batches: Callable[..., Iterator[Any]],
         pattern: str,
         *,
@@ -149,7 +148,7 @@ class Search:
         inside = self._left_inside() if stopped and self._window is not None else ""
         notes = []
         if self._windows:
-            notes.append(f"lines above {_pieces.LONGEST} bytes were searched in overlapping windows")
+            notes.append(f"lines above {line_blocks.LONGEST} bytes were searched in overlapping windows")
         if self._uncleaned:
             notes.append(f"lines above {_CLEANED} bytes were searched as they are stored")
         if self._hole is not None:
@@ -197,7 +196,7 @@ class Search:
         """Where reading begins: inside a line with the character before, which tells what ``^`` is not."""
         if self._window is None or self._start <= self._window.start:
             return self._start
-        low = max(self._window.start, self._start - _pieces.LONGEST_CHARACTER)
+        low = max(self._window.start, self._start - line_blocks.LONGEST_CHARACTER)
         before = self._artifact.read_bytes(low, self._start, stream=self._stream, holes="skip")
         return low + character_before(before, len(before) - 1)
 
@@ -447,7 +446,7 @@ class Search:
         else:
             end = character_before(data, len(data) - 1)
             # A match that begins in the overlap may be cut off here, and is found whole in the next window.
-            last_start = len(data) - _pieces.OVERLAP - 1
+            last_start = len(data) - line_blocks.OVERLAP - 1
         pattern = self._pattern_for(data[:end])
         position = window.seen - piece.start
         while position <= last_start:
@@ -474,7 +473,7 @@ class Search:
             return
         byte, text, column = window.first or (window.start, b"", 0)
         before = self._artifact.chunks(window.start, byte, stream=self._stream, holes="skip")
-        column_in_line = sum(len(block.translate(None, _pieces.CONTINUING)) for block in before) + 1
+        column_in_line = sum(len(block.translate(None, line_blocks.CONTINUING)) for block in before) + 1
         match = dataclasses.replace(
             _match(window.line, byte, text, column), clipped=True, column=column_in_line
         )

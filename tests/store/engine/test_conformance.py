@@ -13,15 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import ManualClock, examples
 
-from spillstore._clock import SystemClock
-from spillstore._codec import ChunkRow
-from spillstore._digests import Algorithm
-from spillstore._records import ArtifactRow, SessionRow
 from spillstore.engine.base import END, ArtifactFilter, EventFilter, NewEvent, SessionRef, VanishedError
 from spillstore.engine.memory.backend import MemoryBackend
 from spillstore.engine.memory.rows import EMPTY, MemoryTransaction
 from spillstore.engine.sqlite.backend import FolderBackend
 from spillstore.exceptions import SessionBusyError, SessionDeletedError, StorageError
+from spillstore.format.chunk_codec import ChunkRow
+from spillstore.format.digests import Algorithm
+from spillstore.model.clock import SystemClock
+from spillstore.model.records import ArtifactRow, SessionRow
 from spillstore.settings import Settings
 
 ENGINES = ("folder", "memory")

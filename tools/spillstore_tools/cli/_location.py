@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from spillstore._audit import acting
-from spillstore._ids import named_by
+from spillstore.audit.audit_log import acting
+from spillstore.model.ids import named_by
 from spillstore_tools.cli._places import project_session
 from spillstore_tools.preview.clean import label
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 from click.core import ParameterSource
 
-from spillstore._ids import named_by
+from spillstore.model.ids import named_by
 from spillstore_tools.cli._location import LAST, Location, find, location_options
 from spillstore_tools.cli._output import (
     at_terminal,

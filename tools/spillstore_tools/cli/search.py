@@ -244,7 +244,7 @@ class _Parts:
     """The parts of a line that match."""
 
     def __init__(self, pattern: str, asked: _Asked) -> None:
-        from spillstore._patterns import compiled  # noqa: PLC0415  # with the search
+        from spillstore.search.patterns import compiled  # noqa: PLC0415  # with the search
 
         self._invert = asked.invert
         self._pattern = compiled(pattern, ignore_case=asked.ignore_case, literal=asked.literal, latin=False)

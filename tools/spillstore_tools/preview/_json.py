@@ -20,7 +20,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from spillstore._json import is_whole
+from spillstore.model.json_values import is_whole
 from spillstore.settings import MIB
 from spillstore_tools.preview._cuts import (
     DEEPEST,

@@ -272,7 +272,7 @@ _ONE: dict[str, tuple[Instrument, tuple[str, ...]]] = {
 
 def gauges() -> dict[Instrument, float]:
     """What the gauges say now."""
-    from spillstore._engine import held  # noqa: PLC0415  # only when somebody looks
+    from spillstore.ingest.session_core import held  # noqa: PLC0415  # only when somebody looks
 
     now = held()
     return {SESSIONS_OPEN: now.sessions, ARTIFACTS_OPEN: now.artifacts, QUEUED: now.queued}

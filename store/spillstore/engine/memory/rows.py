@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from spillstore._codec import ChunkRow
-from spillstore._records import ArtifactRow, SessionRow
 from spillstore.engine.base import EVENT_FIELDS, NewEvent, Row
+from spillstore.format.chunk_codec import ChunkRow
+from spillstore.model.records import ArtifactRow, SessionRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

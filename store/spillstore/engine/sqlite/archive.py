@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from spillstore._records import SessionRow
     from spillstore.engine.base import EventFilter, SessionRef, Snapshot
     from spillstore.engine.sqlite.folders import Folder
     from spillstore.info import Event, Page
+    from spillstore.model.records import SessionRow
     from spillstore.settings import Settings
 
     Rows = Iterable[list[tuple[object, ...]]]

@@ -17,8 +17,6 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from spillstore import info as infos
-from spillstore._ids import MAX_ID_BYTES
-from spillstore._validation import read_session_row
 from spillstore.engine.base import SessionRef, VanishedError
 from spillstore.engine.errors import translated
 from spillstore.engine.sqlite import forks, full_disk, marks, owner_locks, reserve, torn
@@ -43,16 +41,18 @@ from spillstore.exceptions import (
     StorageError,
     UnsafeRootError,
 )
+from spillstore.model.ids import MAX_ID_BYTES
+from spillstore.model.validation import read_session_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from spillstore._clock import Clock
-    from spillstore._records import SessionRow
     from spillstore.engine.base import EventFilter
     from spillstore.engine.sqlite.folders import Folder
     from spillstore.info import Event, Page, SessionInfo
+    from spillstore.model.clock import Clock
+    from spillstore.model.records import SessionRow
     from spillstore.settings import Settings
 
 _UNFINISHED: Final = 60.0  # seconds after which a folder that is being made is one that was not finished

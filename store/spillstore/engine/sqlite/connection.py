@@ -152,7 +152,7 @@ class FileLock:
 
 
 class Connection(SessionRows):
-    """A ``sqlite3`` connection that knows its file. Made by ``_database.connect`` alone; closed once."""
+    """A ``sqlite3`` connection that knows its file. Made by ``database.connect`` alone; closed once."""
 
     def __init__(self, database: str, *args: Any, path: Path, lock: FileLock | None, **options: Any) -> None:
         """As ``sqlite3.Connection``, for the file at ``path``.

@@ -4,7 +4,7 @@ Statements come from ``sql.py``. What ``sqlite3`` raises is turned into ours, an
 write goes through ``write_transaction``: ``BEGIN IMMEDIATE`` at once, because a transaction that reads first and writes
 later fails when another writer came in between. Writers of the store wait for each other at a lock beside SQLite's, with an
 own jittered retry, which cut the worst wait of eight processes from 81 to 28 ms against SQLite's ``busy_timeout``; see
-``_connection``.
+``connection``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from spillstore.settings import KIB, MIB
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from spillstore._records import SessionRow
+    from spillstore.model.records import SessionRow
     from spillstore.settings import Settings
 
 DATABASE = "session.db"
@@ -322,7 +322,7 @@ def write_transaction(
         The connection to use.
 
     Raises:
-        SessionDeletedError, StaleError: what was committed, if anything, nobody would find; see ``_connection``.
+        SessionDeletedError, StaleError: what was committed, if anything, nobody would find; see ``connection``.
     """
     lock = connection.lock
     assert lock is not None, "who writes names the lock"

@@ -12,8 +12,7 @@ import contextlib
 import logging
 from typing import TYPE_CHECKING
 
-from spillstore._audit import who
-from spillstore._validation import read_session_row
+from spillstore.audit.audit_log import who
 from spillstore.engine.errors import translated
 from spillstore.engine.sqlite import forks, owner_locks
 from spillstore.engine.sqlite.database import DATABASE, connect_alone
@@ -24,12 +23,13 @@ from spillstore.exceptions import (
     SessionBusyError,
     SpillstoreError,
 )
+from spillstore.model.validation import read_session_row
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from spillstore._clock import Clock
-    from spillstore._records import SessionRow
+    from spillstore.model.clock import Clock
+    from spillstore.model.records import SessionRow
     from spillstore.settings import Settings
 
     Rows = list[list[tuple[object, ...]]]

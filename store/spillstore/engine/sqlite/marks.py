@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from spillstore._clock import Clock
     from spillstore.engine.sqlite.folders import Folder
     from spillstore.info import SessionInfo
+    from spillstore.model.clock import Clock
 
 _FASTEST = 256 * MIB  # stored bytes a second, above what compressing on two threads was seen to give
 _AT_MOST = 60.0

@@ -19,7 +19,7 @@ SQLite stores in no bytes at all.
     next_artifact_key   int      never reused, so that a stale reader finds nothing instead of another's chunks
     digest_algorithm    text     ``blake3`` or ``sha256``, of every digest in the file; ``blake3-keyed:CHECK`` and
                                  ``sha256-keyed:CHECK`` with a key outside it, of which CHECK is 16 hex digits
-    artifacts_sum       blob     with a key: proves that no artifact's row was put back (``_freshness.py``); else NULL
+    artifacts_sum       blob     with a key: proves that no artifact's row was put back (``format.rollback_guard``); else NULL
     digest              blob     over all columns but ``session_key``, ``next_artifact_key`` and itself
     ==================  =======  =================================================================================
 
@@ -71,7 +71,7 @@ SQLite stores in no bytes at all.
     time_end            int      time of the last segment
     line_flags          int      bits 1, 2, 4 as above where the chunk begins; bits 8, 16, 32 where it ends
     digest              blob     over the header below, then ``segments``, then ``data``
-    segments            blob     the segment map (``_segments.py``); empty for one single segment
+    segments            blob     the segment map (``format.segment_map``); empty for one single segment
     data                blob     the raw bytes as one zstd frame
     ==================  =======  =================================================================================
 

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from spillstore._records import SessionRow
     from spillstore.engine.base import Snapshot, Transaction
     from spillstore.engine.sqlite.connection import Connection
+    from spillstore.model.records import SessionRow
     from spillstore.settings import Settings
 
 _IDLE_READERS: Final = 4

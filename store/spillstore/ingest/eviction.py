@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from spillstore._validation import read_artifact_row
 from spillstore.exceptions import IntegrityError
+from spillstore.model.validation import read_artifact_row
 
 if TYPE_CHECKING:
-    from spillstore._recorder import Recorder
-    from spillstore._records import ArtifactRow
     from spillstore.engine.base import SessionBackend, Snapshot
+    from spillstore.ingest.row_writer import Recorder
+    from spillstore.model.records import ArtifactRow
     from spillstore.settings import Settings
 
 EVICT = "evict"  # the kind of the event

@@ -12,7 +12,7 @@ import logging
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from spillstore.observers import Happening
+    from spillstore.events.happening import Happening
 
 _LONGEST = 100
 _log = logging.getLogger("spillstore")

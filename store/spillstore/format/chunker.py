@@ -10,73 +10,17 @@ free of state, where decoding with replacement crawls on binary input.
 
 from __future__ import annotations
 
-import dataclasses
 from collections import deque
 from typing import TYPE_CHECKING
 
-from spillstore._segments import STDERR, STDOUT, Segment
+from spillstore.format.chunk import COMBINED_BIT, SEGMENT_US, STREAM_BITS, RawChunk, Totals, split_stream
+from spillstore.format.segment_map import STDERR, STDOUT, Segment
 
 if TYPE_CHECKING:
-    from spillstore._digests import Hash
-    from spillstore.interleave import Piece
+    from spillstore.format.chunk import Piece
+    from spillstore.format.digests import Hash
 
-SEGMENT_US = 10_000
 _CONTINUATION = bytes(range(0x80, 0xC0))
-
-# Bits of ``line_flags``: the view is at the start of a line where the chunk begins, and where it ends.
-COMBINED_BIT, STDOUT_BIT, STDERR_BIT = 1, 2, 4
-STREAM_BITS = (STDOUT_BIT, STDERR_BIT)
-ALL_BITS = COMBINED_BIT | STDOUT_BIT | STDERR_BIT
-END_SHIFT = 3
-
-
-@dataclasses.dataclass(slots=True)
-class Totals:
-    """Cumulative counters of a sequence, up to some point in it. Lines count line ends."""
-
-    stdout_size: int = 0
-    stdout_lines: int = 0
-    stderr_size: int = 0
-    stderr_lines: int = 0
-    chars: int = 0
-    line_flags: int = ALL_BITS
-
-    @property
-    def size(self) -> int:
-        """Bytes of both streams."""
-        return self.stdout_size + self.stderr_size
-
-    @property
-    def lines(self) -> int:
-        """Line ends of both streams; each belongs to exactly one."""
-        return self.stdout_lines + self.stderr_lines
-
-
-@dataclasses.dataclass(slots=True)
-class RawChunk:
-    """A chunk before compression: its bytes, its segments, and the counters before it."""
-
-    seq: int
-    raw: bytes
-    segments: list[Segment]
-    before: Totals
-    stdout_size: int
-    stdout_lines: int
-    stderr_size: int
-    stderr_lines: int
-    chars: int
-    end_flags: int
-
-    def after(self) -> Totals:
-        """The counters behind this chunk."""
-        return Totals(
-            stdout_size=self.before.stdout_size + self.stdout_size,
-            stdout_lines=self.before.stdout_lines + self.stdout_lines,
-            stderr_size=self.before.stderr_size + self.stderr_size,
-            stderr_lines=self.before.stderr_lines + self.stderr_lines,
-            chars=self.before.chars + self.chars,
-            line_flags=self.end_flags,
-        )
 
 
 class Chunker:
@@ -224,14 +168,3 @@ def _take_segments(segments: deque[Segment], size: int) -> list[Segment]:
         taken.append(segment)
         size -= segment.length
     return taken
-
-
-def split_stream(raw: bytes, segments: list[Segment], stream: int) -> bytes:
-    """The bytes of one stream out of a chunk."""
-    parts = []
-    start = 0
-    for segment in segments:
-        if segment.stream == stream:
-            parts.append(raw[start : start + segment.length])
-        start += segment.length
-    return b"".join(parts)

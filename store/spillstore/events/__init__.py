@@ -1,0 +1,1 @@
+"""What happens, as it is told to observers and to the log."""

@@ -1,0 +1,1 @@
+"""The stored format: chunks and their compression, segment maps, digests."""

@@ -1,0 +1,1 @@
+"""From written bytes to rows: queue, filters, redaction, interleaving, chunks, commits."""

@@ -1,0 +1,1 @@
+"""Nodes of JSON that a JSONPath selects."""

@@ -1,0 +1,1 @@
+"""What is stored, as plain values: rows, views of an artifact, ids, time."""

@@ -1,0 +1,1 @@
+"""From rows to bytes: ranges, prefetching, verification."""

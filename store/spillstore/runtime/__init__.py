@@ -1,0 +1,1 @@
+"""What runs the rest: threads, and imports that wait until they are needed."""
