@@ -3,11 +3,15 @@
 A setting comes from, in rising precedence: the default here, the environment variable ``SPILLSTORE_<NAME>``, and an
 argument to ``Store``. What shapes a file (chunk size, digest algorithm) is written into that file when it is made,
 and read from there ever after.
+
+What people write as text, a size, a duration, a number or a truth, is read here and nowhere else: ``parse_size``,
+``parse_duration``, ``parse_count``, ``parse_bool``.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import re
 from typing import TYPE_CHECKING, Literal, TypedDict
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
 KIB = 1024
 MIB = 1024 * KIB
 GIB = 1024 * MIB
+TIB = 1024 * GIB
 
 Policy = Literal["roll", "stop", "reject"]
 SessionPolicy = Literal["refuse", "evict"]
@@ -29,6 +34,7 @@ Durability = Literal["normal", "full"]
 DigestName = Literal["blake3", "sha256"]
 AuditLevel = Literal["full", "writes", "off"]
 Size = int | str  # bytes: a whole number, or a text such as "64MiB"
+Duration = float | str  # seconds: a number, or a text such as "12h"
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "artifact_policy": ("roll", "stop", "reject"),
@@ -38,8 +44,19 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "digest": ("blake3", "sha256"),
     "audit": ("full", "writes", "off"),
 }
-_UNITS = {"": 1, "b": 1, "k": KIB, "kib": KIB, "m": MIB, "mib": MIB, "g": GIB, "gib": GIB}
-_SIZE = re.compile(r"(\d+)\s*([a-z]*)", re.IGNORECASE)
+BOOLEANS = {
+    **dict.fromkeys(("true", "yes", "on", "1"), True),
+    **dict.fromkeys(("false", "no", "off", "0"), False),
+}
+_UNITS = {"": 1, "b": 1}
+for _letter, _unit in zip("kmgt", (KIB, MIB, GIB, TIB), strict=True):
+    _UNITS |= dict.fromkeys((_letter, f"{_letter}b", f"{_letter}ib"), _unit)
+_SECONDS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_SHOWN = 80  # characters of a wrong text that an error repeats
+# A leading zero is octal to some who read the same file; more digits than that are no amount of anything.
+_COUNT = r"0|[1-9](?:_?[0-9]){0,30}"
+_SIZE = re.compile(rf"({_COUNT})\s*([a-z]*)", re.IGNORECASE)
+_DURATION = re.compile(r"((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?)\s*([a-z]*)", re.IGNORECASE)
 
 
 class SettingsOptions(TypedDict, total=False):
@@ -58,12 +75,12 @@ class SettingsOptions(TypedDict, total=False):
     free_disk_floor_fraction: float | None
     artifacts_per_minute: int | None
     queue_bytes: Size | None
-    hold_back: float | None
-    commit_interval: float | None
+    hold_back: Duration | None
+    commit_interval: Duration | None
     commit_bytes: Size | None
-    busy_timeout: float | None
-    retention: float | None
-    collect_interval: float | None
+    busy_timeout: Duration | None
+    retention: Duration | None
+    collect_interval: Duration | None
     redact: bool | None
     durability: Durability | None
     digest: DigestName | None
@@ -72,12 +89,15 @@ class SettingsOptions(TypedDict, total=False):
     hidden_metadata: bool | None
     audit: AuditLevel | None
     audit_events: int | None
-    audit_age: float | None
+    audit_age: Duration | None
     audit_keep: bool | None
 
 
 SIZES = frozenset(
     {"artifact_limit", "session_quota", "store_quota", "free_disk_floor", "queue_bytes", "commit_bytes"}
+)
+DURATIONS = frozenset(
+    {"hold_back", "commit_interval", "busy_timeout", "retention", "collect_interval", "audit_age"}
 )
 
 
@@ -165,7 +185,8 @@ class Settings:
 
         Args:
             environ: the variables to read; None for the process's own.
-            overrides: settings by name; None leaves the lower layer's value. A size may be a text such as ``"64MiB"``.
+            overrides: settings by name; None leaves the lower layer's value. A size may be a text such as ``"64MiB"``, a
+                duration one such as ``"12h"``.
 
         Returns:
             The settings.
@@ -179,12 +200,12 @@ class Settings:
         for name, default in fields.items():
             variable = f"SPILLSTORE_{name.upper()}"
             if text := environ.get(variable, ""):
-                values[name] = _parse(variable, text, default)
+                values[name] = _parse(name, variable, text, default)
         check_names("setting", overrides, fields)
         for name, value in overrides.items():
             if value is not None:
-                is_text = name in SIZES and isinstance(value, str)
-                values[name] = parse_size(name, str(value)) if is_text else value
+                is_text = isinstance(value, str) and name in SIZES | DURATIONS
+                values[name] = _parse(name, name, str(value), fields[name]) if is_text else value
         return cls(**values)  # type: ignore[arg-type]  # __post_init__ checks each value's type
 
 
@@ -230,29 +251,102 @@ def check_names(what: str, given: Collection[str], known: Collection[str]) -> No
 
 
 def parse_size(name: str, text: str) -> int:
-    """A size in bytes, from ``"65536"``, ``"64KiB"`` or ``"1g"`` (powers of 1024).
+    """A size in bytes, from ``"65536"``, ``"64KiB"``, ``"64K"`` or ``"64KB"``: units are powers of 1024, up to ``TiB``.
+
+    Args:
+        name: what is set, as the error names it.
+        text: what was written.
 
     Raises:
         InvalidSettingError: the text is no size.
+
+    Example:
+        >>> parse_size("limit", "64KiB"), parse_size("limit", "1g"), parse_size("limit", "8_000")
+        (65536, 1073741824, 8000)
     """
     match = _SIZE.fullmatch(text.strip())
     if match is None or match[2].lower() not in _UNITS:
-        raise InvalidSettingError(f"{name} must be a size such as 65536, 64KiB or 1GiB, not {text!r}")
+        raise InvalidSettingError(f"{name} must be a size such as 65536, 64KiB or 1GiB, not {_shown(text)}")
     return int(match[1]) * _UNITS[match[2].lower()]
 
 
-def _parse(variable: str, text: str, default: object) -> object:
+def parse_duration(name: str, text: str) -> float:
+    """A duration in seconds, from ``"0.5"``, ``"200ms"``, ``"30s"``, ``"15m"``, ``"12h"`` or ``"7d"``.
+
+    Args:
+        name: what is set, as the error names it.
+        text: what was written.
+
+    Raises:
+        InvalidSettingError: the text is no duration.
+
+    Example:
+        >>> parse_duration("retention", "7d"), parse_duration("retention", "3600")
+        (604800.0, 3600.0)
+    """
+    match = _DURATION.fullmatch(text.strip())
+    unit = None if match is None else _SECONDS.get(match[2].lower())
+    if match is None or unit is None or not math.isfinite(seconds := float(match[1]) * unit):
+        raise InvalidSettingError(
+            f"{name} must be a duration such as 0.5 (seconds), 200ms, 15m, 12h or 7d, not {_shown(text)}"
+        )
+    return seconds
+
+
+def parse_count(name: str, text: str) -> int:
+    """A whole number from 0 on, from ``"600"`` or ``"100_000"``.
+
+    Args:
+        name: what is set, as the error names it.
+        text: what was written.
+
+    Raises:
+        InvalidSettingError: the text is no such number.
+    """
+    if re.fullmatch(_COUNT, text.strip()) is None:
+        raise InvalidSettingError(f"{name} must be a whole number such as 600, not {_shown(text)}")
+    return int(text)
+
+
+def parse_bool(name: str, text: str) -> bool:
+    """True from ``true``, ``yes``, ``on`` or ``1``, False from ``false``, ``no``, ``off`` or ``0``, in any case.
+
+    Args:
+        name: what is set, as the error names it.
+        text: what was written.
+
+    Raises:
+        InvalidSettingError: the text is neither.
+
+    Example:
+        >>> parse_bool("redact", "1"), parse_bool("redact", "Off")
+        (True, False)
+    """
+    found = BOOLEANS.get(text.strip().lower())
+    if found is None:
+        raise InvalidSettingError(f"{name} must be true or false (1 and 0 will do), not {_shown(text)}")
+    return found
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
+
+
+def _parse(name: str, called: str, text: str, default: object) -> object:
+    """A setting from a text that stands where errors call it ``called``."""
+    if name in SIZES:
+        return parse_size(called, text)
+    if name in DURATIONS:
+        return parse_duration(called, text)
     if isinstance(default, bool):
-        if text.lower() in {"1", "true", "yes", "on"}:
-            return True
-        if text.lower() in {"0", "false", "no", "off"}:
-            return False
-        raise InvalidSettingError(f"{variable} must be true or false, not {text!r}")
+        return parse_bool(called, text)
     if isinstance(default, int):
-        return parse_size(variable, text)
+        return parse_count(called, text)
     if isinstance(default, float):
         try:
             return float(text)
         except ValueError:
-            raise InvalidSettingError(f"{variable} must be a number, not {text!r}") from None
+            raise InvalidSettingError(
+                f"{called} must be a number such as {default}, not {_shown(text)}"
+            ) from None
     return text

@@ -76,7 +76,12 @@ def test_the_defaults_are_these():
         ("SPILLSTORE_QUEUE_BYTES", "1000000", "queue_bytes", 1_000_000),
         ("SPILLSTORE_RETENTION", "0.5", "retention", 0.5),
         ("SPILLSTORE_DURABILITY", "full", "durability", "full"),
+        ("SPILLSTORE_RETENTION", "12h", "retention", 43200.0),
+        ("SPILLSTORE_HOLD_BACK", "200ms", "hold_back", 0.2),
+        ("SPILLSTORE_STORE_QUOTA", "2TiB", "store_quota", 2048 * GIB),
+        ("SPILLSTORE_AUDIT_EVENTS", "200_000", "audit_events", 200_000),
         ("SPILLSTORE_CLEANUP_ON_EXIT", "yes", "cleanup_on_exit", True),
+        ("SPILLSTORE_CLEANUP_ON_EXIT", " On ", "cleanup_on_exit", True),
     ],
 )
 def test_every_setting_can_come_from_the_environment(variable, text, name, value):
@@ -91,7 +96,17 @@ def test_every_setting_can_come_from_the_environment(variable, text, name, value
     [
         ({"SPILLSTORE_ARTIFACT_LIMIT": "much"}, {}, "SPILLSTORE_ARTIFACT_LIMIT.*'much'"),
         ({"SPILLSTORE_RETENTION": "a week"}, {}, "SPILLSTORE_RETENTION.*'a week'"),
-        ({"SPILLSTORE_CLEANUP_ON_EXIT": "maybe"}, {}, "true or false"),
+        ({"SPILLSTORE_RETENTION": "-1"}, {}, "must be a duration such as .*7d, not '-1'"),
+        ({"SPILLSTORE_RETENTION": "1e400"}, {}, "must be a duration"),
+        ({"SPILLSTORE_ARTIFACT_LIMIT": "010"}, {}, "must be a size .*'010'"),
+        ({"SPILLSTORE_ARTIFACT_LIMIT": "9" * 5000}, {}, "must be a size"),
+        (
+            {"SPILLSTORE_AUDIT_EVENTS": "64KiB"},
+            {},
+            "SPILLSTORE_AUDIT_EVENTS must be a whole number .*'64KiB'",
+        ),
+        ({"SPILLSTORE_FREE_DISK_FLOOR_FRACTION": "2 %"}, {}, "must be a number such as 0.02, not '2 %'"),
+        ({"SPILLSTORE_CLEANUP_ON_EXIT": "maybe"}, {}, "true or false .*'maybe'"),
         ({"SPILLSTORE_DURABILITY": "high"}, {}, "normal, full"),
         ({}, {"artifact_limits": 1}, "did you mean artifact_limit?"),
         ({}, {"artifact_limit": "one"}, "must be a size .* not 'one'"),

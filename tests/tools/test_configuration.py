@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spillstore import Settings
 from spillstore.exceptions import InvalidSettingError, SpillstoreError
 from spillstore_tools import configuration
 from spillstore_tools._configuration_sources import from_mapping
@@ -320,6 +321,38 @@ def test_scalars_mean_what_they_mean_in_the_environment(load, write):
     assert (found.for_tool("on").head_ratio, found.for_tool("7").inline_limit) == (0.5, 7)
 
 
+def test_sizes_may_be_texts(load, write):
+    """Where a key is a size, a text with a unit is bytes: in the file, in a tool's part of it, and as an argument."""
+    write("tools: {truncation: {max_artifact_size: 64KiB, overrides: {x: {max_artifact_size: '2 MiB'}}}}")
+    found = load()
+    assert (found.max_artifact_size, found.for_tool("x").max_artifact_size) == (65536, 2 * 1024**2)
+    assert load(max_artifact_size="1g").max_artifact_size == 1024**3
+    with pytest.raises(ConfigurationError, match=r"or a size such as 64KiB; it is '64 apples'"):
+        load(max_artifact_size="64 apples")
+    with pytest.raises(ConfigurationError, match=r"inline_limit must be a positive integer .*; it is '8K'"):
+        load(inline_limit="8K")
+
+
+@pytest.mark.parametrize("text", ["1", "true", "YES", "on", " 1 ", "0", "false", "No", "off"])
+def test_a_switch_means_the_same_to_the_store_and_here(load, text):
+    """A variable of the store's settings and one of the configuration take the same words."""
+    here = load(environment={"SPILLSTORE_TRUNCATION__REDACTION__ENABLED": text}).redaction.enabled
+    assert here == Settings.load({"SPILLSTORE_REDACT": text}).redact
+
+
+@pytest.mark.parametrize("text", ["65536", "64KiB", "64k", "64 KB", "65_536", "2MiB", "1g"])
+def test_a_size_means_the_same_to_the_store_and_here(load, text):
+    """A variable of the store's settings and one of the configuration take the same texts."""
+    here = load(environment={"SPILLSTORE_MAX_ARTIFACT_SIZE": text}).max_artifact_size
+    assert here == Settings.load({"SPILLSTORE_ARTIFACT_LIMIT": text}).artifact_limit
+
+
+def test_a_size_by_hand_is_a_number():
+    """A configuration that is made by hand holds what it was given, so a text is refused there."""
+    with pytest.raises(ConfigurationError, match="it is '64KiB'"):
+        TruncationConfiguration(max_artifact_size="64KiB")
+
+
 # --- precedence -------------------------------------------------------------------------------------------
 
 
@@ -353,6 +386,10 @@ def test_each_source_beats_the_one_before(load, write):
         ),
         ("SPILLSTORE_TRUNCATION__SMART_TRUNCATION__ENABLED", "ON", "smart_truncation.enabled", True),
         ("SPILLSTORE_TRUNCATION__ARTIFACTS__STORAGE_PATH", "'7'", "artifacts.storage_path", "7"),
+        ("SPILLSTORE_TRUNCATION__REDACTION__ENABLED", "0", "redaction.enabled", False),
+        ("SPILLSTORE_TRUNCATION__SMART_TRUNCATION__ENABLED", "1", "smart_truncation.enabled", True),
+        ("SPILLSTORE_MAX_ARTIFACT_SIZE", "64KiB", "max_artifact_size", 65536),
+        ("SPILLSTORE_MAX_ARTIFACT_SIZE", "1 m", "max_artifact_size", 1048576),
     ],
 )
 def test_variables(load, variable, text, key, value):
@@ -474,7 +511,9 @@ def test_equal_limits_are_allowed(load):
 )
 @pytest.mark.parametrize("key", [key for key, value in DEFAULTS.items() if type(value) is int])
 def test_limits_are_positive_integers(refusal, key, value):
-    """FR-012: nothing else is taken for a count, not even a truth or a number in quotes."""
+    """FR-012: nothing else is taken for a count, not even a truth or a number in quotes; a size may be text."""
+    if key == "max_artifact_size" and value == "'8000'":
+        value = "'8000 apples'"
     *group, name = key.split(".")
     text = f"{group[0]}:\n  {name}: {value}" if group else f"{name}: {value}"
     message = refusal(text)

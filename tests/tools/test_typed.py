@@ -14,7 +14,7 @@ import pytest
 import spillstore
 from spillstore import Store, aio
 from spillstore.exceptions import InvalidSettingError
-from spillstore.settings import SIZES, Settings, SettingsOptions, Size
+from spillstore.settings import DURATIONS, SIZES, Duration, Settings, SettingsOptions, Size
 from spillstore_tools import profiles
 from spillstore_tools.bash import BashOptions, BashTool, bash, bash_sync
 from spillstore_tools.cli._profile import PROFILES
@@ -96,7 +96,10 @@ def test_a_type_checker_finds_what_is_misspelled(tmp_path):
 def test_the_settings_are_listed_once():
     """What a type checker knows of the settings is what ``Settings`` has: the same names, the same types, and None."""
     types = get_type_hints(Settings)
-    expected = {name: (Size if name in SIZES else kind) | NoneType for name, kind in types.items()}
+    expected = {
+        name: (Size if name in SIZES else Duration if name in DURATIONS else kind) | NoneType
+        for name, kind in types.items()
+    }
     assert expected == get_type_hints(SettingsOptions)
     assert {name for name in SIZES if types[name] is int} == SIZES
 
@@ -148,12 +151,21 @@ def test_sizes_are_arguments_as_in_the_environment(tmp_path, given, size):
         assert size == session.artifact(writer.id).info.limit
 
 
+@pytest.mark.parametrize(
+    ("given", "seconds"), [("1h", 3600.0), ("90m", 5400.0), ("7200", 7200.0), (1.5, 1.5)]
+)
+def test_durations_are_arguments_as_in_the_environment(tmp_path, given, seconds):
+    """A duration may be text in every place where the environment takes it."""
+    store = Store(tmp_path, **dict.fromkeys(DURATIONS, given))
+    assert dict.fromkeys(DURATIONS, seconds) == {name: getattr(store.settings, name) for name in DURATIONS}
+
+
 def test_what_is_no_size_is_refused(tmp_path):
-    """A text that is no size names the setting and what would be one; times take none."""
+    """A text that is no size or no duration names the setting and what would be one."""
     with pytest.raises(InvalidSettingError, match=r"artifact_limit must be a size such as .* not 'much'"):
         Store(tmp_path, artifact_limit="much")
-    with pytest.raises(InvalidSettingError, match="retention must be float, not '1h'"):
-        Store(tmp_path, retention="1h")
+    with pytest.raises(InvalidSettingError, match=r"retention must be a duration .* not 'a week'"):
+        Store(tmp_path, retention="a week")
     with (
         Store(tmp_path, free_disk_floor=0).session("s") as session,
         pytest.raises(InvalidSettingError, match=r"limit must be a size .* not '3 apples'"),

@@ -6,6 +6,8 @@ but in its own words: without the line, the value, or the key that was meant.
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import difflib
 import functools
 import posixpath
@@ -15,6 +17,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import msgspec
 from msgspec import inspect
 
+from spillstore.exceptions import InvalidSettingError
+from spillstore.settings import parse_bool, parse_size
 from spillstore_tools._configuration_schema import STRATEGIES, ConfigurationError
 from spillstore_tools._configuration_sources import KeyPath, Layer, Setting, dotted, from_mapping
 
@@ -33,7 +37,7 @@ _WANTED: dict[type[inspect.Type], str] = {
 
 
 def checked(layer: Layer, schema: type[msgspec.Struct], strategies: Collection[str]) -> Layer:
-    """The settings of a source, without its empty groups.
+    """The settings of a source, without its empty groups; texts read where their key is a size or, in a variable, a switch.
 
     Args:
         layer: the source.
@@ -43,7 +47,26 @@ def checked(layer: Layer, schema: type[msgspec.Struct], strategies: Collection[s
     Raises:
         ConfigurationError: an unknown key, or a value that is not allowed.
     """
-    return {path: setting for path, setting in layer.items() if _is_value(path, setting, schema, strategies)}
+    read = {path: _read(setting, _kind_of(path, schema)) for path, setting in layer.items()}
+    return {path: setting for path, setting in read.items() if _is_value(path, setting, schema, strategies)}
+
+
+def _kind_of(path: KeyPath, schema: type[msgspec.Struct]) -> Any:
+    """The type of a key; None if there is no such key."""
+    kind: Any = _type_of(schema)
+    for part in path:
+        kind = _members(kind, part).get(part) if isinstance(kind, _GROUPS) else None
+    return kind
+
+
+def _read(setting: Setting, kind: Any) -> Setting:
+    """The setting with its text read; as it is where there is nothing to read, or it says nothing right."""
+    with contextlib.suppress(InvalidSettingError):
+        if isinstance(kind, inspect.BoolType) and setting.text is not None:
+            return dataclasses.replace(setting, value=parse_bool(setting.origin, setting.text))
+        if isinstance(kind, inspect.Metadata) and isinstance(setting.value, str):
+            return dataclasses.replace(setting, value=parse_size(setting.origin, setting.value))
+    return setting
 
 
 # The names that strategies may have for who is loading: they need not be registered yet.
@@ -65,7 +88,9 @@ def check_values(configuration: TruncationConfiguration) -> None:
         from spillstore_tools.preview.strategies import names  # noqa: PLC0415  # only for those that are not built in
 
         strategies |= set(names())
-    checked(from_mapping(values), type(configuration), strategies)
+    layer = from_mapping(values)
+    for path, setting in layer.items():
+        _is_value(path, setting, type(configuration), strategies)
 
 
 def _plain(value: object) -> Any:
@@ -142,6 +167,8 @@ def _unwrapped(kind: Any) -> Any:
 
 
 def _fits(kind: Any, name: str, value: Any, strategies: Collection[str]) -> bool:
+    if isinstance(kind, inspect.Metadata):
+        kind = kind.type
     # type() and not isinstance(): True is an int.
     if isinstance(kind, inspect.BoolType):
         return type(value) is bool
@@ -164,6 +191,8 @@ def _is_below(folder: str) -> bool:
 
 
 def _wanted(kind: Any, name: str, strategies: Collection[str]) -> str:
+    if isinstance(kind, inspect.Metadata):
+        return f"{_wanted(kind.type, name, strategies)} or a size such as 64KiB"
     if isinstance(kind, inspect.IntType):
         return f"a positive integer (at most {(kind.lt or 0) - 1})"
     for of, wanted in _WANTED.items():

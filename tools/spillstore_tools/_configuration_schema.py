@@ -25,6 +25,8 @@ TOOL_STRATEGIES = {
 ASSUMED = "_assumed"  # where ``load`` leaves which strategies nobody asked for
 # The upper end keeps every sum of two limits inside SQLite's 64 bits.
 Count = Annotated[int, msgspec.Meta(ge=1, lt=2**62)]
+# Bytes; a text such as "64KiB" will do in the file, in variables and as an argument of ``load``.
+Size = Annotated[int, msgspec.Meta(ge=1, lt=2**62, extra={"unit": "bytes"})]
 Ratio = Annotated[float, msgspec.Meta(gt=0, lt=1)]
 Text = Annotated[str, msgspec.Meta(min_length=1)]
 
@@ -189,7 +191,7 @@ class ToolOverride(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     strategy: str | None = None
     inline_limit: Count | None = None
     artifact_threshold: Count | None = None
-    max_artifact_size: Count | None = None
+    max_artifact_size: Size | None = None
     head_ratio: Ratio | None = None
     redaction: RedactionOverride = RedactionOverride()
     line_truncation: LineOverride = LineOverride()
@@ -258,7 +260,7 @@ class TruncationConfiguration(
 
     inline_limit: Count = 8000
     artifact_threshold: Count = 50_000
-    max_artifact_size: Count = 10_485_760
+    max_artifact_size: Size = 10_485_760
     default_strategy: str = "head_tail"
     head_ratio: Ratio = 0.6
     line_truncation: LineTruncation = LineTruncation()

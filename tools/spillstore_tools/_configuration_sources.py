@@ -12,6 +12,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from spillstore.settings import BOOLEANS
 from spillstore_tools._configuration_schema import ToolOverride
 
 if TYPE_CHECKING:
@@ -31,18 +32,24 @@ _SHORT: dict[str, KeyPath] = {
     "SPILLSTORE_HEAD_RATIO": ("head_ratio",),
 }
 _WORDS: dict[str, bool | None] = {
-    **dict.fromkeys(("true", "yes", "on"), True),
-    **dict.fromkeys(("false", "no", "off"), False),
+    **{word: value for word, value in BOOLEANS.items() if not word.isdigit()},
     **dict.fromkeys(("", "null", "~"), None),
 }
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Setting:
-    """A value and the place that it came from, as an error names it."""
+    """A value and the place that it came from, as an error names it.
+
+    Attributes:
+        value: what it is, read as a scalar of YAML.
+        origin: the place.
+        text: what a variable holds, which has no types of its own; None elsewhere.
+    """
 
     value: object
     origin: str
+    text: str | None = None
 
 
 Layer = dict[KeyPath, Setting]
@@ -104,7 +111,7 @@ def from_environment(environment: Mapping[str, str]) -> Layer:
     paths = {name: _path_of(name) for name in sorted(environment) if name.startswith(_PREFIX)}
     # The short names come last: they win over the long name of the same key.
     return {
-        path: Setting(_unquoted(environment[name]), f"environment variable {name}")
+        path: Setting(_unquoted(environment[name]), f"environment variable {name}", environment[name])
         for name, path in (paths | _SHORT).items()
         if environment.get(name)
     }

@@ -13,11 +13,12 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 
+from spillstore.settings import BOOLEANS, parse_duration
+
 _ABSENT = frozenset({"", "null", "none", "undefined", "nil"})
 _WHOLE = re.compile(r"[+-]?[0-9]+(?:\.0*)?", re.ASCII)
-_AGO = re.compile(r"(\d{1,9})([smhd])", re.ASCII)
+_AGO = re.compile(r"\d{1,9}[smhd]", re.ASCII)
 _ZONE = re.compile(r" ([+-]\d{4})", re.ASCII)  # behind a time as we show it; ISO 8601 has no space there
-_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _SHOWN = 100
 _LARGEST = 1e12  # seconds, or what else may be counted in fractions: 30,000 years
 
@@ -142,15 +143,13 @@ def flag(name: str, value: object) -> bool:
         ArgumentError: it is neither.
 
     Example:
-        >>> flag("raw", "true"), flag("raw", None), flag("raw", 0)
+        >>> flag("raw", "on"), flag("raw", None), flag("raw", 0)
         (True, False, False)
     """
     if absent(value):
         return False
     if isinstance(value, str):
-        value = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}.get(
-            value.strip().lower(), value
-        )
+        value = BOOLEANS.get(value.strip().lower(), value)
     if value in (True, False):
         return bool(value)
     raise ArgumentError(f"{name} must be true or false, not {_shown(value)}")
@@ -187,8 +186,8 @@ def moment(name: str, value: object, *, here: bool = False) -> float | None:
     if absent(value):
         return None
     if isinstance(value, str):
-        if match := _AGO.fullmatch(value.strip()):
-            return time.time() - int(match[1]) * _SECONDS[match[2]]
+        if _AGO.fullmatch(value.strip()):
+            return time.time() - parse_duration(name, value)
         with contextlib.suppress(
             ValueError, OverflowError
         ):  # the latter for years that the clock here has not

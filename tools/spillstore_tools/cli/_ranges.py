@@ -1,8 +1,12 @@
-"""Ranges as people and models write them."""
+"""Ranges and sizes as people and models write them."""
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING, overload
+
+if TYPE_CHECKING:
+    import click
 
 _RANGE = re.compile(r"(\d[\d,_]*)(?:(-)(\d[\d,_]*)?)?", re.ASCII)
 _DIGITS = 18
@@ -48,6 +52,25 @@ def parse_bytes(text: str) -> tuple[int, int | None]:
     if end is not None and end < start:
         raise _error(f"byte {end} lies before byte {start}", f"--bytes {end}-{start}")
     return start, end
+
+
+@overload
+def size_option(_: click.Context, parameter: click.Parameter, text: str) -> int: ...
+@overload
+def size_option(_: click.Context, parameter: click.Parameter, text: None) -> None: ...
+def size_option(_: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
+    """Callback of an option whose value is a size, as settings have them: bytes, or None where it was not given."""
+    if text is None:
+        return None
+    import click  # noqa: PLC0415  # who reads ranges alone needs none
+
+    from spillstore.exceptions import InvalidSettingError  # noqa: PLC0415  # as in all commands
+    from spillstore.settings import parse_size  # noqa: PLC0415  # likewise
+
+    try:
+        return parse_size(parameter.opts[0], text)
+    except InvalidSettingError:
+        raise click.BadParameter(f"{text!r} is no size; for example 500, 64K, 10M or 2G") from None
 
 
 def _parse(text: str, what: str, examples: str) -> tuple[int, int | None]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-import math
 import time
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from spillstore_tools.arguments import ArgumentError, moment
 from spillstore_tools.cli._location import Location, refuse_memory
 from spillstore_tools.cli._output import fitted, json_option, local, note, print_json
 from spillstore_tools.cli._progress import progress
+from spillstore_tools.cli._ranges import size_option
 from spillstore_tools.describe import count, human_size
 
 if TYPE_CHECKING:
@@ -35,30 +36,19 @@ def _age(_: click.Context, __: click.Parameter, text: str | None) -> float | Non
     """Seconds, from ``7d`` or a moment."""
     if text is None:
         return None
-    try:
-        seconds = float(text)
-    except ValueError:
-        try:
-            seconds = max(0.0, time.time() - (moment("--older-than", text, here=True) or 0.0))
-        except ArgumentError:
-            seconds = -1.0
-    if not (math.isfinite(seconds) and seconds >= 0):
-        raise click.BadParameter(
-            f"{text!r} is no age; for example 30m, 12h, 7d, 3600 (seconds) or 2026-11-20T08:00"
-        )
-    return seconds
-
-
-def _bytes(_: click.Context, __: click.Parameter, text: str | None) -> int | None:
-    if text is None:
-        return None
     from spillstore.exceptions import InvalidSettingError  # noqa: PLC0415  # as in all commands
-    from spillstore.settings import parse_size  # noqa: PLC0415  # likewise
+    from spillstore.settings import parse_duration  # noqa: PLC0415  # likewise
 
+    with contextlib.suppress(InvalidSettingError):
+        return parse_duration("--older-than", text)
     try:
-        return parse_size("--keep", text)
-    except InvalidSettingError:
-        raise click.BadParameter(f"{text!r} is no size; for example 500M, 5G or 0") from None
+        if text.strip()[:1] != "-":  # no moment is before 1970
+            return max(0.0, time.time() - (moment("--older-than", text, here=True) or 0.0))
+    except ArgumentError:
+        pass
+    raise click.BadParameter(
+        f"{text!r} is no age; for example 30m, 12h, 7d, 3600 (seconds) or 2026-11-20T08:00"
+    )
 
 
 @click.command("gc")
@@ -72,7 +62,7 @@ def _bytes(_: click.Context, __: click.Parameter, text: str | None) -> int | Non
 @click.option(
     "--keep",
     metavar="SIZE",
-    callback=_bytes,
+    callback=size_option,
     help="The oldest, too, until what stays takes no more than SIZE: 500M, 5G.",
 )
 @click.option("--project", metavar="NAME", help="Only the sessions of this project.  [default: all]")

@@ -11,6 +11,7 @@ import click
 
 from spillstore_tools.cli._location import Location, complete_source, every, location_options
 from spillstore_tools.cli._output import boxed, fitted, json_option, local, moment_here, print_json, styled
+from spillstore_tools.cli._ranges import size_option
 from spillstore_tools.describe import count, human_size, incomplete
 from spillstore_tools.places import folder_of
 
@@ -43,18 +44,6 @@ _LESS_WANTED = (
     "exit",
 )  # which go first where there is no room
 _STYLES = {"open": "32", "interrupted": "33", "incomplete": "33"}
-_UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
-
-
-def _bytes(_: click.Context, __: click.Parameter, text: str | None) -> int | None:
-    if text is None:
-        return None
-    number = text.upper().removesuffix("B")
-    unit = number[-1:] if number[-1:] in _UNITS else ""
-    digits = number.removesuffix(unit)
-    if not (digits.isascii() and digits.isdigit()):
-        raise click.BadParameter(f"{text!r} is no size; for example 500, 64K, 10M or 2G")
-    return int(digits) * _UNITS[unit]
 
 
 @click.command("list")
@@ -72,7 +61,7 @@ def _bytes(_: click.Context, __: click.Parameter, text: str | None) -> int | Non
 @click.option("--command", "called", metavar="TEXT", help="Only those whose command has TEXT in it.")
 @click.option("--type", "content_type", metavar="TYPE", help="Only those of this media type.")
 @click.option(
-    "--min-size", metavar="SIZE", callback=_bytes, help="Only those of SIZE or more: 500, 64K, 10M."
+    "--min-size", metavar="SIZE", callback=size_option, help="Only those of SIZE or more: 500, 64K, 10M."
 )
 @click.option("--failed", is_flag=True, help="Only commands that ended with an exit code other than 0.")
 @click.option(

@@ -15,6 +15,7 @@ from spillstore_tools.cli._location import Location, location_options, observe
 from spillstore_tools.cli._metrics import metrics_option, served_metrics
 from spillstore_tools.cli._output import announcer, json_option, note
 from spillstore_tools.cli._profile import load_configuration, profile_option
+from spillstore_tools.cli._ranges import size_option
 
 if TYPE_CHECKING:
     from spillstore import Session
@@ -24,14 +25,8 @@ if TYPE_CHECKING:
 _LEAST = 64 * 1024  # bytes that a message may have in any case
 
 
-def _bytes(_: click.Context, __: click.Parameter, text: str) -> int:
-    from spillstore.exceptions import InvalidSettingError  # noqa: PLC0415  # as in all commands
-    from spillstore.settings import parse_size  # noqa: PLC0415  # likewise
-
-    try:
-        size = parse_size("--max-message", text)
-    except InvalidSettingError:
-        raise click.BadParameter(f"{text!r} is no size; for example 64M or 1G") from None
+def _bytes(context: click.Context, parameter: click.Parameter, text: str) -> int:
+    size = size_option(context, parameter, text)
     if size < _LEAST:
         raise click.BadParameter(f"{text!r} is less than a message of the protocol may need, 64K")
     return size
