@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
+import spillstore_tools
 from spillstore_tools.cli._output import table
-from spillstore_tools.describe import count, exact_size, human_size, utc
+from spillstore_tools.describe import count, exact_size, human_size, preview_size, utc
 
 
 @pytest.mark.parametrize(
@@ -29,6 +33,38 @@ from spillstore_tools.describe import count, exact_size, human_size, utc
 def test_human_size(size, text):
     """A size has three digits or fewer and a unit of 1024."""
     assert human_size(size) == text
+
+
+@pytest.mark.parametrize(
+    ("size", "prefix", "text"),
+    [
+        (1, None, "1 byte"),
+        (1024, None, "1.0 KB"),
+        (51_200, None, "50.0 KB"),
+        (1024**2 - 1, None, "1.0 MB"),
+        (2_415_919, None, "2.3 MB"),
+        (1023 * 1024**2, None, "1023.0 MB"),
+        (5 * 10**12, None, "4.5 TB"),
+        (52_428, "M", "51.2 KB"),
+        (52_429, "M", "0.1 MB"),
+        (10 * 1024**3, "M", "10240.0 MB"),
+    ],
+)
+def test_preview_size(size, prefix, text):
+    """Previews have one digit behind the point, and the unit that their words name where that says anything."""
+    assert preview_size(size, prefix=prefix) == text
+
+
+def test_one_module_computes_units():
+    """Nothing else in the tools has names of units in a row, divides by 1024 to show a size, or estimates tokens."""
+    sources = {
+        path.name: path.read_text(encoding="utf-8")
+        for path in Path(spillstore_tools.__file__).parent.rglob("*.py")
+    }
+    computing = re.compile(
+        r"""["']KB["'], |["']KiB["'], |/=? 1024\b|/ [KMG]IB\b|["']iB["'], |def (human_size|tokens)\b"""
+    )
+    assert [name for name, text in sources.items() if computing.search(text)] == ["describe.py"]
 
 
 def test_exact_size():

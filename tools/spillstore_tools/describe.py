@@ -3,32 +3,58 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from spillstore import ArtifactInfo, HoleInfo
 
+Prefix = Literal["K", "M", "G", "T"]
+
+_PREFIXES: tuple[Prefix, ...] = ("K", "M", "G", "T")
+_STEP = 1024
 _CHARS_PER_TOKEN = 4  # the usual rule of thumb
 
 
-def human_size(size: int) -> str:
+def human_size(
+    size: int, *, unit: Literal["iB", "B"] = "iB", fixed: bool = False, prefix: Prefix | None = None
+) -> str:
     """A size in bytes for people, in powers of 1024.
+
+    Args:
+        size: bytes.
+        unit: how the unit ends: ``KiB`` or, as manuals of agents write the same, ``KB``.
+        fixed: one digit behind the point, always; else three digits at most, and no zero behind the point.
+        prefix: the unit to write it in, where that is not 0.0; None for the largest that it fills.
 
     Example:
         >>> human_size(512), human_size(2_415_919), human_size(911_360)
         ('512 bytes', '2.3 MiB', '890 KiB')
+        >>> human_size(51_200, unit="B", fixed=True), human_size(90_000, unit="B", fixed=True, prefix="M")
+        ('50.0 KB', '0.1 MB')
     """
-    if size < 1024:  # noqa: PLR2004
+    if size < _STEP:
         return count(size, "byte")
+    full = _STEP - (0.05 if fixed else 0.5)  # what is not less would be rounded to the next unit
+    exact = prefix is not None and size >= 0.05 * _STEP ** (_PREFIXES.index(prefix) + 1)
     value = float(size)
-    for unit in ("KiB", "MiB", "GiB", "TiB"):
-        value /= 1024
-        if value < 1023.5 or unit == "TiB":  # noqa: PLR2004  # would be rounded to 1024
+    for each in _PREFIXES:
+        value /= _STEP
+        if each == (prefix if exact else _PREFIXES[-1]) or (not exact and value < full):
             break
-    number = f"{value:.0f}" if value >= 99.95 else f"{value:.1f}".removesuffix(".0")  # noqa: PLR2004  # three digits
-    return f"{number} {unit}"
+    number = f"{value:.0f}" if not fixed and value >= 99.95 else f"{value:.1f}"  # noqa: PLR2004  # three digits
+    return f"{number if fixed else number.removesuffix('.0')} {each}{unit}"
+
+
+def preview_size(size: int, *, prefix: Prefix | None = None) -> str:
+    """A size as previews write it, whose words were laid down elsewhere.
+
+    Example:
+        >>> preview_size(999), preview_size(2_415_919), preview_size(51_200)
+        ('999 bytes', '2.3 MB', '50.0 KB')
+    """
+    return human_size(size, unit="B", fixed=True, prefix=prefix)
 
 
 def count(number: int, noun: str) -> str:
@@ -41,9 +67,9 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def exact_size(size: int) -> str:
-    """A size to the byte, and for people where that is not the same."""
-    return count(size, "byte") if size < 1024 else f"{count(size, 'byte')} ({human_size(size)})"  # noqa: PLR2004
+def exact_size(size: int, rounded: Callable[[int], str] = human_size) -> str:
+    """A size to the byte, and ``rounded`` for people where that is not the same."""
+    return count(size, "byte") if size < _STEP else f"{count(size, 'byte')} ({rounded(size)})"
 
 
 def seconds(number: float) -> str:
@@ -72,9 +98,14 @@ def utc(seconds: float) -> str:
     return moment.strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
-def tokens(info: ArtifactInfo) -> int:
-    """About how many tokens its text is."""
-    return -(-info.chars // _CHARS_PER_TOKEN)
+def tokens(chars: int) -> int:
+    """About how many tokens a text is: a quarter of its characters, rounded up.
+
+    Example:
+        >>> tokens(8000), tokens(1)
+        (2000, 1)
+    """
+    return -(-chars // _CHARS_PER_TOKEN)
 
 
 def described(info: ArtifactInfo, when: Callable[[float], str] = utc) -> Iterator[tuple[str, str]]:
@@ -82,7 +113,7 @@ def described(info: ArtifactInfo, when: Callable[[float], str] = utc) -> Iterato
     yield "Artifact", info.id
     yield "Type", info.content_type or "unknown"
     yield "Size", exact_size(info.size)
-    yield "Estimated tokens", f"~{tokens(info):,}"
+    yield "Estimated tokens", f"~{tokens(info.chars):,}"
     yield "Created", when(info.created)
     yield "Source", " ".join(part for part in (info.source, info.command) if part)
     yield "Session", info.session if info.project is None else f"{info.session} of project {info.project}"

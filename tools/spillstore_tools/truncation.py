@@ -17,11 +17,12 @@ from spillstore import Artifact
 from spillstore.exceptions import SpillstoreError
 from spillstore.observers import Happening, begin, tell, wanted
 from spillstore_tools.again import passes
+from spillstore_tools.describe import tokens
 from spillstore_tools.observed import FAILED, OUTPUT, omitted_chars, output_detail, shown_chars, tool_of
 from spillstore_tools.origin import MOST
 from spillstore_tools.preview.clean import clean, is_plain, redrawn
 from spillstore_tools.profiles import profile as profile_named
-from spillstore_tools.profiles.base import REFUSED, Rendered, tokens
+from spillstore_tools.profiles.base import REFUSED, Rendered
 from spillstore_tools.redaction import Redaction
 from spillstore_tools.spill import Spill
 from spillstore_tools.stored import flags_to, kind_of, render, terminator_of

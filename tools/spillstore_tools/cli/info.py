@@ -41,7 +41,7 @@ def command(artifact_ids: tuple[str, ...], location: Location, *, as_json: bool)
             {
                 **dataclasses.asdict(info),
                 "duration": info.duration,
-                "estimated_tokens": tokens(info),
+                "estimated_tokens": tokens(info.chars),
                 "redactions": redactions,
                 "cwd": folder,
                 "path": path,

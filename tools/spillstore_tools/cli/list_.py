@@ -135,10 +135,9 @@ def command(
         print_json({"artifacts": artifacts, "total": total})
         return
     hint = f"; {len(found):,} are shown, all with --limit {counted.artifacts}" if more else ""
-    size = human_size(total["size"])
+    size = human_size(total["size"], unit="B" if box else "iB")
     if box:
         click.echo(boxed("Session Artifacts", _BOX, [_boxed(info) for info in found]))
-        size = size.replace("iB", "B")  # as S1's manual writes it
         click.echo(f"Total: {count(counted.artifacts, 'artifact')}, {size}{hint}")
         return
     if found:
@@ -228,5 +227,5 @@ def _state(info: ArtifactInfo) -> str:
 
 
 def _boxed(info: ArtifactInfo) -> tuple[str, ...]:
-    size = human_size(info.size).replace("iB", "B")  # as S1's manual writes it
+    size = human_size(info.size, unit="B")  # as S1's manual writes it
     return info.id, size, info.content_type or "", info.source

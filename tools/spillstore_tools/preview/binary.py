@@ -22,6 +22,7 @@ import binascii
 import codecs
 import re
 
+from spillstore_tools.describe import count, exact_size, preview_size
 from spillstore_tools.preview._dimensions import dimensions
 from spillstore_tools.preview._magic import BinaryType, by_magic
 
@@ -132,13 +133,13 @@ def summarise(kind: BinaryType, data_head: bytes, size: int, *, inline: int) -> 
     """
     title = _title(kind, data_head, size)
     if 0 < size <= len(data_head) and 4 * size <= 3 * inline:
-        whole = "\n".join((title, f"base64 of all {_bytes(size)}:", *_base64(data_head[:size])))
+        whole = "\n".join((title, f"base64 of all {count(size, 'byte')}:", *_base64(data_head[:size])))
         if len(whole) <= inline:
             return whole
     shown = data_head[: min(DUMPED_BYTES, size)]
     lines = _hex_dump(shown)
     if lines:
-        lines[0] = f"first {_bytes(len(shown))}:\n{lines[0]}"
+        lines[0] = f"first {count(len(shown), 'byte')}:\n{lines[0]}"
     text = title[: max(inline, 0)]
     for line in lines:
         if len(text) + 1 + len(line) > inline:
@@ -161,24 +162,10 @@ def _is_noise(head: bytes, controls: int) -> bool:
 
 
 def _title(kind: BinaryType, head: bytes, size: int) -> str:
-    facts = [kind.media_type, _bytes(size) + _rounded(size)]
+    facts = [kind.media_type, exact_size(size, preview_size)]
     if kind.media_type.startswith("image/") and (found := dimensions(head)):
         facts.append(f"{found[0]}x{found[1]} pixels")
     return f"[Binary: {', '.join(facts)}]"
-
-
-def _bytes(count: int) -> str:
-    return "1 byte" if count == 1 else f"{count:,} bytes"
-
-
-def _rounded(size: int) -> str:
-    """The size in the largest unit that it fills, in powers of 1024; nothing below 1 KB."""
-    value, unit = float(size), ""
-    for larger in ("KB", "MB", "GB", "TB"):
-        if value < 1024:  # noqa: PLR2004
-            break
-        value, unit = value / 1024, larger
-    return f" ({value:.1f} {unit})" if unit else ""
 
 
 def _base64(data: bytes) -> list[str]:

@@ -13,6 +13,7 @@ import datetime as dt
 import json
 from typing import TYPE_CHECKING
 
+from spillstore_tools.describe import preview_size, tokens
 from spillstore_tools.preview import element, smart  # noqa: F401  # both register themselves
 from spillstore_tools.preview.clean import one_line, whole_cut
 from spillstore_tools.preview.parts import Note, Shown, gaps_of, length_of, text_of
@@ -26,10 +27,8 @@ from spillstore_tools.profiles.base import (
     Profile,
     Section,
     compose,
-    human_size,
     redrawn_notice,
     summarised,
-    tokens,
 )
 
 if TYPE_CHECKING:
@@ -222,7 +221,7 @@ def reference_line(overview: Overview, facts: Facts) -> str:
         summary = f"{summary}: {first}" if first else summary
     if len(summary) > _SUMMARY:
         summary = summary[: whole_cut(summary, _SUMMARY - 3)] + "..."
-    return f"[Artifact: {identity}] {summary} ({human_size(overview.size)})"
+    return f"[Artifact: {identity}] {summary} ({preview_size(overview.size)})"
 
 
 def _not_stored(facts: Facts) -> str:
@@ -236,7 +235,7 @@ def _block_head(overview: Overview, facts: Facts, shown: int) -> str:
     lines = [
         reference_line(overview, facts),
         f"Type: {one_line(facts.content_type or 'text/plain')}",
-        f"Size: {human_size(overview.size)} ({overview.size:,} bytes, ~{tokens(overview.chars):,} tokens)",
+        f"Size: {preview_size(overview.size)} ({overview.size:,} bytes, ~{tokens(overview.chars):,} tokens)",
         f"Source: {one_line(source)[:REASON]}",
         f"Created: {created:%Y-%m-%d %H:%M:%S} UTC",
     ]

@@ -10,8 +10,9 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
+from spillstore_tools.describe import preview_size
 from spillstore_tools.preview.parts import Note
-from spillstore_tools.profiles.base import Section, compose, human_size
+from spillstore_tools.profiles.base import Section, compose
 from spillstore_tools.profiles.default import problem_notice
 from spillstore_tools.profiles.excerpt import excerpt
 
@@ -36,7 +37,7 @@ def news(new: Overview, origin: Place, facts: Facts) -> Rendered:
     footer = f"[{_artifact(facts)}{facts.status}]\n"
     if not new.size:
         return compose([Section("combined", [Note(f"[nothing new]\n{footer}")])], facts, strategy="none")
-    total = f"{new.lines} {'line' if new.lines == 1 else 'lines'}, {human_size(new.size)}"
+    total = f"{new.lines} {'line' if new.lines == 1 else 'lines'}, {preview_size(new.size)}"
     header = problem_notice(facts) + f"[new since the last time: {total}, from line {origin.line} on]\n"
     # The last line may grow yet.
     grows = new.end.inside and facts.background is not None and facts.background.state != "ended"

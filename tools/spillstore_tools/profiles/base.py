@@ -6,7 +6,8 @@ import dataclasses
 import signal
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
-from spillstore.settings import KIB, MIB
+from spillstore.settings import KIB
+from spillstore_tools.describe import preview_size
 from spillstore_tools.preview.binary import summarise
 from spillstore_tools.preview.clean import clean, whole_cut
 from spillstore_tools.preview.parts import Gap, Note, Omission, Part, View, omissions_of
@@ -424,40 +425,8 @@ def refused(size: int, limit: int, status: str = "") -> Rendered:
         'Output size (17.6 KB) exceeds maximum artifact size (2.0 KB). '
     """
     text = (
-        f"Output size ({_in_mb(size)}) exceeds maximum artifact size ({_in_mb(limit)}). "
+        f"Output size ({preview_size(size, prefix='M')}) exceeds maximum artifact size ({preview_size(limit, prefix='M')}). "
         f"{size} bytes came, fewer than {limit} are allowed (max_artifact_size); nothing of "
         "it was kept. Filter or page the output in the tool call."
     )
     return Rendered(text=f"{text}\n[{status}]" if status else text, strategy=REFUSED, is_error=True)
-
-
-def _in_mb(size: int) -> str:
-    """Bytes in MB, as the text has them, but where that would be 0."""
-    return f"{size / MIB:.1f} MB" if size * 20 >= MIB else human_size(size)
-
-
-def tokens(chars: int) -> int:
-    """The estimate of S1: a quarter of the characters, rounded up.
-
-    Example:
-        >>> tokens(8000), tokens(1)
-        (2000, 1)
-    """
-    return -(-chars // 4)
-
-
-def human_size(size: int) -> str:
-    """Bytes with a unit.
-
-    Example:
-        >>> human_size(999), human_size(2_415_919), human_size(51_200)
-        ('999 bytes', '2.3 MB', '50.0 KB')
-    """
-    if size < KIB:
-        return "1 byte" if size == 1 else f"{size} bytes"
-    value = float(size)
-    for unit in ("KB", "MB", "GB"):
-        value /= KIB
-        if value < KIB or unit == "GB":
-            return f"{value:.1f} {unit}"
-    raise AssertionError("the last unit takes everything")

@@ -11,6 +11,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from spillstore.settings import MIB
+from spillstore_tools.describe import preview_size
 from spillstore_tools.preview import element, smart  # noqa: F401  # both register themselves
 from spillstore_tools.preview.parts import Gap, Note, Shown, gaps_of
 from spillstore_tools.preview.scan import Scan
@@ -22,7 +23,6 @@ from spillstore_tools.profiles.base import (
     Profile,
     Section,
     compose,
-    human_size,
     is_gone,
     redrawn_notice,
     searching,
@@ -214,7 +214,7 @@ def after(parts: list[Part], footer: str) -> Note:
 
 def _notice(overview: Overview, facts: Facts, json: Structured | None, *, people: bool) -> str:
     """What comes first: how much there is, and the call that shows any of it; of JSON by a path."""
-    total = f"{overview.lines} {'line' if overview.lines == 1 else 'lines'}, {human_size(overview.size)}"
+    total = f"{overview.lines} {'line' if overview.lines == 1 else 'lines'}, {preview_size(overview.size)}"
     stored = facts.stored
     if stored is None:
         what = f"[{total}; a part is shown, and what is left out below cannot be fetched]\n"
@@ -274,11 +274,11 @@ def problem_notice(facts: Facts) -> str:
     if stored is not None and stored.hole is not None:
         lines.append(
             f"[bytes {stored.hole[0]}-{stored.hole[1]} were dropped: an artifact may keep "
-            f"{human_size(stored.limit)}; they cannot be fetched any more]"
+            f"{preview_size(stored.limit)}; they cannot be fetched any more]"
         )
     if stored is not None and stored.cut_off:
         lines.append(
-            f"[the last {stored.cut_off} bytes were not kept: an artifact may keep {human_size(stored.limit)}]"
+            f"[the last {stored.cut_off} bytes were not kept: an artifact may keep {preview_size(stored.limit)}]"
         )
     return "".join(f"{line}\n" for line in lines)
 
