@@ -29,7 +29,7 @@ from spillstore.exceptions import (
 )
 from spillstore.format.chunk_codec import segments_of
 from spillstore.format.digests import new_digest
-from spillstore.model.records import COMBINED, STREAMS, VIEWS, ArtifactRow, View, view_of
+from spillstore.model.records import STREAMS, VIEWS, ArtifactRow, View, view_of
 from spillstore.read.prefetch import ahead
 from spillstore.read.ranges import RangeReader, runs
 from spillstore.read.verify import verify
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         Cleaner,
         Event,
         Export,
+        HoleInfo,
         Holes,
         Origin,
         Position,
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from spillstore.ingest.session_core import SessionCore
     from spillstore.jsonpath.query import Query
     from spillstore.jsonstring import JSONString
+    from spillstore.model.records import Hole
     from spillstore.read.ranges import Block, Run
 
 MAX_BYTES = 64 * MIB
@@ -1234,14 +1236,11 @@ def info_of(engine: SessionCore, record: ArtifactRow) -> ArtifactInfo:
     """The public form of a row."""
     algorithm = engine.row.digest_algorithm
     hole = record.parsed_hole()
-    hole_info = None
-    if hole is not None:
-        first, last = hole.lines(COMBINED)
-        span = hole.span(COMBINED)
-        hole_info = infos.HoleInfo(start=span.start, end=span.end, first_line=first, last_line=last)
-    stdout, stderr = (
-        infos.StreamInfo(size=record.view_size(VIEWS[name]), lines=record.view_lines(VIEWS[name]))
-        for name in ("stdout", "stderr")
+    combined, stdout, stderr = (
+        infos.StreamInfo(
+            size=record.view_size(view), lines=record.view_lines(view), hole=_hole_of(hole, view)
+        )
+        for view in VIEWS.values()
     )
     return infos.ArtifactInfo(
         id=record.artifact_id,
@@ -1258,7 +1257,7 @@ def info_of(engine: SessionCore, record: ArtifactRow) -> ArtifactInfo:
         kept=record.kept,
         received=record.received,
         stored_size=record.stored_size,
-        lines=record.view_lines(COMBINED),
+        lines=combined.lines,
         chars=record.chars,
         stdout=stdout,
         stderr=stderr,
@@ -1273,9 +1272,19 @@ def info_of(engine: SessionCore, record: ArtifactRow) -> ArtifactInfo:
         ended=None if record.ended_us is None else record.ended_us / 1e6,
         limit=record.size_limit,
         policy=record.policy,
-        hole=hole_info,
+        hole=combined.hole,
         chunks=record.chunks,
         chunk_size=record.chunk_size,
+    )
+
+
+def _hole_of(hole: Hole | None, view: View) -> HoleInfo | None:
+    """What a view has lost; None if that is nothing."""
+    if hole is None or (span := hole.span(view)).start == span.end:
+        return None
+    first, last = hole.lines(view)
+    return infos.HoleInfo(
+        start=span.start, end=span.end, first_line=first, last_line=last, torn=not hole.flags & view.bit
     )
 
 

@@ -11,7 +11,6 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore_tools.preview.clean import split_lines
-from spillstore_tools.stored import holes_of, terminator_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,11 +76,11 @@ class WholeLines:
         extent, state = artifact.extent(stream)
         self.size = extent if size is None else min(size, extent)
         info = artifact.info
-        self.terminator = terminator_in(info)
+        self.terminator = info.terminator
         self.read = self.count = 0
         self.notes: list[str] = []
         growing = state == "open" or self.size < extent
-        found = holes_of(artifact, info).get(stream)
+        found = info.view(stream).hole
         self.hole = None if found is None or found.start >= self.size else (found.start, found.end)
         if found is None or self.hole is None:
             self._regions = [_Region(0, self.size, 1, torn=False, unfinished=growing)]

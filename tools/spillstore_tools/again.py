@@ -16,7 +16,7 @@ from spillstore_tools.origin import MOST, foreign_chars
 from spillstore_tools.preview.parts import Note, Shown
 from spillstore_tools.preview.scan import Place
 from spillstore_tools.profiles.base import Section, compose, quoted_call
-from spillstore_tools.stored import place_of, terminator_in
+from spillstore_tools.stored import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,7 +69,7 @@ def known(
         return None
     original = session.artifact(origin.artifact_id).unrecorded()
     if _is_same(artifact, original, origin):
-        stored = place_of(original.info, facts.stored.flags if facts.stored else "", {})
+        stored = place_of(original.info, facts.stored.flags if facts.stored else "")
         again = _header(
             original.info,
             "all",
@@ -124,8 +124,8 @@ def _repeated(artifact: Artifact, original: Artifact, origin: Origin, facts: Fac
     info, view = original.info, origin.stream
     position = original.locate(byte=origin.start, stream=view)
     begins = original.locate(line=position.line, stream=view).byte == origin.start
-    total = {"combined": info.size, "stdout": info.stdout.size, "stderr": info.stderr.size}[view]
-    scan = excerpt_scan(terminator_in(info))
+    total = info.view(view).size
+    scan = excerpt_scan(info.terminator)
     for block in artifact.chunks():
         scan.feed(block)
     part = scan.finish()
@@ -136,7 +136,7 @@ def _repeated(artifact: Artifact, original: Artifact, origin: Origin, facts: Fac
         "all" if (origin.start, origin.end) == (0, total) else f"{lines}, bytes {origin.start}-{origin.end}"
     )
     of_view = "" if view == "combined" else f" of {view}"
-    facts = dataclasses.replace(facts, stored=place_of(info, facts.stored.flags if facts.stored else "", {}))
+    facts = dataclasses.replace(facts, stored=place_of(info, facts.stored.flags if facts.stored else ""))
     stream = {} if view == "combined" else {"stream": view}
     call = quoted_call(facts, start_line=position.line, end_line=position.line + _LINES - 1, **stream)
     header = _header(info, f"{what}{of_view}", call) + "\n"

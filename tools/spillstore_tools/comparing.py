@@ -360,16 +360,12 @@ def summary(found: Differences, *, exact: bool) -> str:
 
 def facts(info: ArtifactInfo, stream: Stream, when: Callable[[float], str] = utc) -> str:
     """What is known of one of the two, in a line; ``when`` tells a moment."""
-    size, lines = {
-        "combined": (info.size, info.lines),
-        "stdout": (info.stdout.size, info.stdout.lines),
-        "stderr": (info.stderr.size, info.stderr.lines),
-    }[stream]
+    view = info.view(stream)
     ended = info.state if info.exit_code is None else f"exit code {info.exit_code}"
     duration = "" if info.duration is None else f", {info.duration:.1f} s"
     command = one_line(info.command or "")
     command = command if len(command) <= _COMMAND else f"{command[: _COMMAND - 3]}..."
-    words = f"{ended}, {human_size(size)}, {count(lines, 'line')}{duration}, {when(info.created)}"
+    words = f"{ended}, {human_size(view.size)}, {count(view.lines, 'line')}{duration}, {when(info.created)}"
     return f"{words}, {command}" if command else words
 
 

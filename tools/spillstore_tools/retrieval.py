@@ -37,15 +37,14 @@ from spillstore_tools.preview.binary import HEAD_BYTES
 from spillstore_tools.preview.clean import is_plain, one_line, split_lines
 from spillstore_tools.preview.clean_stream import settled_length
 from spillstore_tools.preview.lines import Line
-from spillstore_tools.stored import holes_of, kind_of, terminator_in
+from spillstore_tools.stored import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from spillstore import ArtifactInfo, Session
+    from spillstore import ArtifactInfo, HoleInfo, Session
     from spillstore.info import State, Stream
     from spillstore.jsonstring import JSONString
-    from spillstore_tools.stored import Hole
 
 MAX_CHARS = 8000
 QUERY_CURSOR = "query:"  # what cursors of queries begin with
@@ -435,13 +434,13 @@ class _Wanted:
             )
         if not given:
             return wanted
-        size, lines = _totals(artifact, stream)
+        view = artifact.info.view(stream)
         if given == ["bytes"]:
-            wanted._bytes(asked, size)
+            wanted._bytes(asked, view.size)
         elif given == ["times"]:
             wanted._times(asked, cast("Artifact", artifact))  # a string has none, which was checked
         else:
-            wanted._lines(asked, artifact, lines, _RIGHT.format(called))
+            wanted._lines(asked, artifact, view.lines, _RIGHT.format(called))
         return wanted
 
     def _bytes(self, asked: dict[str, object], size: int) -> None:
@@ -504,14 +503,6 @@ class _Wanted:
             self.end = artifact.locate(line=last + 1, stream=self.stream, holes="skip").byte
 
 
-def _totals(artifact: Artifact | JSONString, stream: Stream) -> tuple[int, int]:
-    info = artifact.info
-    if stream == "combined":
-        return info.size, info.lines
-    part = info.stdout if stream == "stdout" else info.stderr
-    return part.size, part.lines
-
-
 # --- the answer -------------------------------------------------------------------------------------------
 
 
@@ -524,7 +515,7 @@ class _Reader:
         self._wanted = wanted
         self._room = room
         self._look()
-        self._terminator = terminator_in(self._info)
+        self._terminator = self._info.terminator
         if not wanted.raw and kind_of(artifact.read_bytes(0, HEAD_BYTES, holes="skip"), self._info.size):
             wanted.raw = True
             wanted.notes.append(r"this is no text; bytes that are none are shown as \xNN")
@@ -532,9 +523,8 @@ class _Reader:
     def _look(self) -> None:
         """What there is now."""
         self._info = self._artifact.info
-        self._size, self._lines = _totals(self._artifact, self._wanted.stream)
-        holes = holes_of(self._artifact, self._info) if isinstance(self._artifact, Artifact) else {}
-        self._hole: Hole | None = holes.get(self._wanted.stream)
+        view = self._info.view(self._wanted.stream)
+        self._size, self._lines, self._hole = view.size, view.lines, view.hole
 
     def answer(self) -> Answer:
         """The answer, with room left for a mark.
@@ -617,7 +607,7 @@ class _Reader:
         path = "" if isinstance(self._artifact, Artifact) else f" {one_line(self._artifact.path)[:_PATH]}"
         return f"[{self._artifact.id}{path}: {shown} of {self._lines}, bytes {start}-{at} of {self._size}{view}{notes}]\n"
 
-    def _dropped(self, hole: Hole) -> str:
+    def _dropped(self, hole: HoleInfo) -> str:
         return f"bytes {hole.start}-{hole.end} were dropped at the artifact's limit and cannot be fetched"
 
     def _cursor(self, at: int) -> str:

@@ -220,10 +220,7 @@ class _Search:
         return "".join(pieces), len(matches)
 
     def _answer(self, result: SearchResult, content: str) -> Answer:
-        info = self._artifact.info
-        total = {"combined": info.lines, "stdout": info.stdout.lines, "stderr": info.stderr.lines}[
-            self._options["stream"]
-        ]
+        total = self._artifact.info.view(self._options["stream"]).lines
         what = "line that does not match" if self._options["invert"] else "matching line"
         lines = what if result.lines == 1 else what.replace("line", "lines").replace("does", "do")
         matches = "" if self._options["invert"] else f" ({_count(result.total_matches, 'match')})"

@@ -28,13 +28,13 @@ from spillstore_tools._serial import Serial
 from spillstore_tools.again import known
 from spillstore_tools.observed import FAILED, OUTPUT, output_detail, tool_of
 from spillstore_tools.preview.binary import HEAD_BYTES
+from spillstore_tools.preview.parts import VIEWS
 from spillstore_tools.preview.scan import Place
 from spillstore_tools.profiles.base import Facts, Rendered, refused
 from spillstore_tools.stored import (
     facts_of,
     flags_to,
     head_of,
-    holes_of,
     is_cr_text,
     is_progress,
     kind_of,
@@ -42,7 +42,6 @@ from spillstore_tools.stored import (
     place_of,
     record,
     scanned,
-    terminator_in,
     terminator_of,
     told,
 )
@@ -57,7 +56,6 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.parts import View
     from spillstore_tools.preview.scan import Overview, Scan
     from spillstore_tools.profiles.base import Background, Keep, Profile
-    from spillstore_tools.stored import Hole
 
 OutputStream = Literal["stdout", "stderr"]
 STREAMS: tuple[OutputStream, OutputStream] = ("stdout", "stderr")
@@ -220,7 +218,6 @@ class Spill:
         self._original: str | None = None  # the artifact that holds the same, where nothing was kept of this
         self._repeat: dict[str, object] = {}  # what nothing else has on record of an output that is not kept
         self._lines: dict[View, int] | None = None
-        self._holes: dict[View, Hole] = {}
         self._final: dict[View, Overview] | None = None  # of all of it, for who asks for the last news
         if self._keep == "all":
             self._spill()
@@ -277,8 +274,7 @@ class Spill:
         if self._lines is not None:
             return self._lines
         if self._info is not None and self._problem is None:
-            info = self._info
-            return {"combined": info.lines, "stdout": info.stdout.lines, "stderr": info.stderr.lines}
+            return {view: self._info.view(view).lines for view in VIEWS}
         if self._held is None:
             return {}
         found: dict[View, int] = {}
@@ -650,7 +646,6 @@ class Spill:
         try:
             artifact = self._session.artifact(artifact_id)
             info = artifact.info
-            self._holes = holes_of(artifact.unrecorded(), info)
         except SpillstoreError as error:
             if not empty:
                 return
@@ -738,7 +733,7 @@ class Spill:
                 self._final = overviews
             if self._info is not None and self.artifact is not None and self._problem is None:
                 # What ``stored.render`` will say, too.
-                stored = facts_of(self._info, self._profile, self._flags, self._holes, self._head)
+                stored = facts_of(self._info, self._profile, self._flags, self._head)
                 stored = dataclasses.replace(stored, capped=self._capped)
                 rendered = self._profile.render(overviews, stored)
                 again = self._again(
@@ -749,7 +744,7 @@ class Spill:
                 if self._cut_off:
                     self._lines = {view: overview.lines for view, overview in overviews.items()}
                     self._lines["combined"] = sum(self._lines.values())
-                if self._cut_off or (self._holes and self._profile.shows_dropped):
+                if self._cut_off or (self._info.hole is not None and self._profile.shows_dropped):
                     record(self.artifact, self._profile, self._flags, rendered)
                 return rendered
             return self._profile.render(overviews, self._live(facts))
@@ -843,7 +838,7 @@ class Spill:
         info, artifact = self._info, self.artifact
         if info is None or artifact is None or self._problem is not None:
             return overviews
-        if terminator_in(info) == self._ended_by and (info.hole is None or self._profile.shows_dropped):
+        if info.terminator == self._ended_by and (info.hole is None or self._profile.shows_dropped):
             return overviews
         try:
             again = scanned(artifact.unrecorded(), self._profile, self._source)
@@ -857,7 +852,7 @@ class Spill:
         """What is known here of output that is not stored, or not all of it."""
         where = None
         if stored and self._info is not None:
-            where = place_of(self._info, self._flags, self._holes)
+            where = place_of(self._info, self._flags)
         return dataclasses.replace(
             facts,
             stored=where,

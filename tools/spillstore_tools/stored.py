@@ -14,15 +14,13 @@ import re
 import shlex
 from typing import TYPE_CHECKING
 
-from spillstore.exceptions import DroppedRangeError, RangeTooLargeError, SpillstoreError
+from spillstore.exceptions import SpillstoreError
 from spillstore.store import default_root
 from spillstore_tools.preview.binary import HEAD_BYTES, BinaryType, recognise, text_encoding
-from spillstore_tools.preview.parts import Omission
+from spillstore_tools.preview.parts import VIEWS, Omission
 from spillstore_tools.profiles.base import ENCODED_TEXT, Facts, Rendered, Stored
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from spillstore import Artifact, ArtifactInfo, Session
     from spillstore_tools.preview.parts import View
     from spillstore_tools.preview.scan import Overview
@@ -68,21 +66,6 @@ def is_cr_text(data: bytes) -> bool:
     return ends >= _RECORDS and b"\n" not in body and b"\r\r" not in body and not _PROGRESS.search(body)
 
 
-def terminator_in(info: ArtifactInfo) -> bytes:
-    """What ends a line of an artifact."""
-    return b"\r" if info.newline == "cr" else b"\n"
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Hole:
-    """What a view has lost: bytes ``[start, end)``; the last line of which a part is gone, and whether it goes on."""
-
-    start: int
-    end: int
-    last_line: int
-    torn: bool
-
-
 def render(
     artifact: Artifact, profile: Profile, *, flags: str = "", is_command: bool | None = None
 ) -> Rendered:
@@ -109,7 +92,7 @@ def _rendered(artifact: Artifact, profile: Profile, flags: str, is_command: bool
     shows_more = (info.hole is not None and profile.shows_dropped) or full_streams(info, profile)
     if shows_more and (recorded := _recorded(artifact, profile, flags)):
         return recorded
-    facts = facts_of(info, profile, flags, holes_of(artifact, info), head_of(artifact))
+    facts = facts_of(info, profile, flags, head_of(artifact))
     if is_command is not None:
         facts = dataclasses.replace(facts, is_command=is_command)
     return profile.render(scanned(artifact, profile, info.source), facts)
@@ -158,12 +141,10 @@ def _recorded(artifact: Artifact, profile: Profile, flags: str) -> Rendered | No
 def scanned(artifact: Artifact, profile: Profile, source: str) -> dict[View, Overview]:
     """A profile's passes over what is stored."""
     info = artifact.info
-    terminator = terminator_in(info)
-    holes = holes_of(artifact, info)
     overviews: dict[View, Overview] = {}
     for view in profile.views:
-        scan = profile.scan(view, terminator, source)
-        hole = holes.get(view)
+        scan = profile.scan(view, info.terminator, source)
+        hole = info.view(view).hole
         # A running artifact may lose more at any time.
         for block in artifact.chunks(0, None if hole is None else hole.start, stream=view, holes="skip"):
             scan.feed(block)
@@ -175,15 +156,13 @@ def scanned(artifact: Artifact, profile: Profile, source: str) -> dict[View, Ove
     return overviews
 
 
-def facts_of(
-    info: ArtifactInfo, profile: Profile, flags: str, holes: Mapping[View, Hole], head: bytes
-) -> Facts:
-    """What a profile says of an artifact; ``holes`` and ``head`` are those of ``holes_of`` and ``head_of``."""
+def facts_of(info: ArtifactInfo, profile: Profile, flags: str, head: bytes) -> Facts:
+    """What a profile says of an artifact; ``head`` is that of ``head_of``."""
     return Facts(
         source=info.source,
         command=info.command,
         content_type=info.content_type,
-        stored=place_of(info, flags, holes),
+        stored=place_of(info, flags),
         problem=info.reason if info.state == "interrupted" else None,
         # Where more came than that and all went well, the text was recorded, and nobody asks here.
         capped=frozenset() if info.state == "sealed" else full_streams(info, profile),
@@ -196,14 +175,14 @@ def facts_of(
     )
 
 
-def place_of(info: ArtifactInfo, flags: str, holes: Mapping[View, Hole]) -> Stored:
+def place_of(info: ArtifactInfo, flags: str) -> Stored:
     """Where an artifact is, and how much of it."""
     cut_off = info.received - info.size if info.policy == "stop" and info.state == "sealed" else 0
     return Stored(
         id=info.id,
         flags=flags,
-        sizes={"combined": info.size, "stdout": info.stdout.size, "stderr": info.stderr.size},
-        holes={view: (hole.start, hole.end) for view, hole in holes.items()},
+        sizes={view: info.view(view).size for view in VIEWS},
+        holes={view: (hole.start, hole.end) for view in VIEWS if (hole := info.view(view).hole) is not None},
         cut_off=cut_off,
         limit=info.limit,
     )
@@ -227,8 +206,7 @@ def flags_to(session: Session) -> str:
 def full_streams(info: ArtifactInfo, profile: Profile) -> frozenset[str]:
     """The streams that are as long as they may be; of what came behind that, the recorded text alone knows."""
     limit = profile.stream_limit
-    sizes = {"stdout": info.stdout.size, "stderr": info.stderr.size}
-    return frozenset(name for name, size in sizes.items() if limit is not None and size >= limit)
+    return frozenset(name for name in VIEWS[1:] if limit is not None and info.view(name).size >= limit)
 
 
 def kind_of(head: bytes, size: int) -> BinaryType | None:
@@ -286,35 +264,3 @@ def _is_json(data: bytes, *, whole: bool) -> bool | None:
 def head_of(artifact: Artifact) -> bytes:
     """The bytes that tell what kind of content it is."""
     return artifact.read_bytes(0, HEAD_BYTES, holes="skip")
-
-
-def holes_of(artifact: Artifact, info: ArtifactInfo) -> dict[View, Hole]:
-    """What each view has lost; the store tells it of one view at a time, to whoever asks for what is gone."""
-    if info.hole is None:
-        return {}
-    terminator = terminator_in(info)
-    found: dict[View, Hole] = {}
-    lines: dict[View, int] = {
-        "combined": info.lines,
-        "stdout": info.stdout.lines,
-        "stderr": info.stderr.lines,
-    }
-    for view, total in lines.items():
-        try:
-            artifact.read_bytes(0, info.size, stream=view, max_bytes=0)
-        except DroppedRangeError as error:
-            start, end = error.dropped_bytes
-            _, last = error.dropped_lines
-            torn = last >= total or _goes_on(artifact, view, last, terminator)
-            found[view] = Hole(start, end, last, torn)
-        except RangeTooLargeError:
-            continue  # nothing of this view is gone
-    return found
-
-
-def _goes_on(artifact: Artifact, view: View, last_line: int, terminator: bytes) -> bool:
-    """Whether the last line that a hole touches ends behind it."""
-    try:
-        return artifact.read_lines(last_line, last_line, stream=view, holes="skip").endswith(terminator)
-    except RangeTooLargeError:
-        return True

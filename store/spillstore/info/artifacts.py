@@ -6,36 +6,46 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from spillstore.model.clock import in_utc
+from spillstore.model.records import view_of
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from spillstore.info import Newline, State
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class StreamInfo:
-    """One view of an artifact: ``size`` in bytes (positions, the hole included) and ``lines``."""
-
-    size: int
-    lines: int
+    from spillstore.info import Newline, State, Stream
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class HoleInfo:
-    """What the ``roll`` policy has dropped, in combined coordinates.
+    """What the ``roll`` policy has dropped, in the coordinates of one view.
 
     Attributes:
         start: first dropped byte.
         end: the byte after the last dropped one.
         first_line: first line of which at least a part is gone.
         last_line: last such line.
+        torn: whether the hole ends inside that line, so that the rest of the line stands behind it.
     """
 
     start: int
     end: int
     first_line: int
     last_line: int
+    torn: bool = False
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class StreamInfo:
+    """One view of an artifact: both streams as they came, or one of them.
+
+    Attributes:
+        size: bytes; positions count to here, so the hole is included.
+        lines: its lines; a last line without an end counts.
+        hole: what was dropped of it, in its own coordinates, or None.
+    """
+
+    size: int
+    lines: int
+    hole: HoleInfo | None = None
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -59,7 +69,7 @@ class ArtifactInfo:
         stored_size: bytes that its compressed chunks take.
         lines: lines of the combined view; a last line without an end counts.
         chars: code points (bytes that do not continue a UTF-8 sequence).
-        stdout: size and lines of that stream.
+        stdout: size, lines and hole of that stream.
         stderr: likewise.
         digest: ``blake3:...`` or ``sha256:...`` over every byte of the sequence; None until it has ended.
         chunks_digest: over the digests of the chunks present; None until it has ended.
@@ -68,7 +78,7 @@ class ArtifactInfo:
         ended: likewise; None while open.
         limit: raw bytes that it may keep.
         policy: what happens there.
-        hole: what was dropped, or None.
+        hole: what was dropped, in the combined view, or None.
         chunks: chunks cut so far, and
         chunk_size: raw bytes of each but the last.
     """
@@ -101,6 +111,23 @@ class ArtifactInfo:
     hole: HoleInfo | None
     chunks: int
     chunk_size: int
+
+    def view(self, stream: Stream = "combined") -> StreamInfo:
+        """Size, lines and hole of one view. Cost: none.
+
+        Args:
+            stream: ``combined``, ``stdout`` or ``stderr``, as for what reads.
+
+        Raises:
+            RangeError: there is no such stream.
+        """
+        combined = StreamInfo(size=self.size, lines=self.lines, hole=self.hole)
+        return {"combined": combined, "stdout": self.stdout, "stderr": self.stderr}[view_of(stream).name]
+
+    @property
+    def terminator(self) -> bytes:
+        """The byte that ends a line: CR where ``newline`` is ``cr``, else LF."""
+        return b"\r" if self.newline == "cr" else b"\n"
 
     @property
     def created_at(self) -> datetime:

@@ -16,7 +16,6 @@ from spillstore.exceptions import (
     NotJSONError,
     QueryLimitError,
     RangeError,
-    RangeTooLargeError,
 )
 from spillstore.info import BadLine, QueryMatch, QueryResult
 from spillstore.jsonpath.evaluator import Context, compiled, nodes, normalized, shown
@@ -67,7 +66,7 @@ class Query:
         self._context = Context(seconds=seconds)
         self._info = artifact.info
         self._size, self._state = artifact.extent(stream)
-        self._terminator = b"\r" if self._info.newline == "cr" else b"\n"
+        self._terminator = self._info.terminator
         self._number = self._skip = 0  # nodes before, in all and in the document that comes first
         self._last_dropped = 0  # line of which a part is gone
         if cursor is None:
@@ -251,14 +250,10 @@ class Query:
 
     def _hole(self) -> tuple[int, int]:
         """The bytes of the view that were dropped; nothing, at its end, where none were."""
-        if self._info.hole is not None:
-            try:
-                self._artifact.read_bytes(0, self._size, stream=self._stream, max_bytes=0)
-            except DroppedRangeError as error:
-                self._last_dropped = error.dropped_lines[1]
-                return error.dropped_bytes
-            except RangeTooLargeError:
-                pass
+        hole = self._artifact.info.view(self._stream).hole
+        if hole is not None:
+            self._last_dropped = hole.last_line
+            return hole.start, hole.end
         return self._size, self._size
 
     # --- where lines are, and what they hold --------------------------------------------------------------

@@ -15,7 +15,7 @@ import re
 import time
 from typing import TYPE_CHECKING, Any
 
-from spillstore.exceptions import DroppedRangeError, RangeError, RangeTooLargeError
+from spillstore.exceptions import RangeError, RangeTooLargeError
 from spillstore.info import Match, SearchResult
 from spillstore.search import line_blocks
 from spillstore.search.line_blocks import Piece, Pieces, character_before
@@ -94,11 +94,12 @@ class Search:
         # Where text is counted, and nothing is told of it, there is a faster way than to match it one by one.
         counting = not (limit or invert or ignore_case)
         self._text = text_of(pattern, literal=literal) if counting else None
-        info = artifact.info
-        self._terminator = b"\r" if info.newline == "cr" else b"\n"
+        self._terminator = artifact.info.terminator
         self._reading = Pieces(batches, stream, self._terminator, self._ready)
         self._size, self._state = artifact.extent(stream)
-        self._hole = self._hole_of()
+        self._hole = artifact.info.view(
+            stream
+        ).hole  # as of now: more may have gone since the row above was read
         self._counts = _Counts()
         self._start = 0
         self._window: _Window | None = None  # of the line that is searched in windows now, or was left inside
@@ -117,18 +118,6 @@ class Search:
         self._found: list[Match] = []
         self._windows = False
         self._uncleaned = False
-
-    def _hole_of(self) -> tuple[int, int] | None:
-        """The bytes of the view that a rolled artifact has dropped."""
-        if self._artifact.info.hole is None:
-            return None
-        try:
-            self._artifact.read_bytes(0, self._size, stream=self._stream, max_bytes=0)
-        except DroppedRangeError as error:
-            return error.dropped_bytes
-        except RangeTooLargeError:
-            return None
-        return None
 
     def run(self) -> SearchResult:
         """The page."""
@@ -152,7 +141,7 @@ class Search:
         if self._uncleaned:
             notes.append(f"lines above {_CLEANED} bytes were searched as they are stored")
         if self._hole is not None:
-            notes.append(f"bytes {self._hole[0]}-{self._hole[1]} were dropped and could not be searched")
+            notes.append(f"bytes {self._hole.start}-{self._hole.end} were dropped and could not be searched")
         cursor = f"{self._stream}@{at}+{self._counts.lines}+{self._counts.matches}{inside}"
         return SearchResult(
             matches=tuple(self._found),
@@ -188,7 +177,7 @@ class Search:
         if self._hole is None:
             yield from self._reading.between(self._first(), self._size, inside=self._window is not None)
             return
-        low, high = self._hole
+        low, high = self._hole.start, self._hole.end
         yield from self._reading.between(self._first(), min(low, self._size), inside=self._window is not None)
         yield from self._reading.between(max(self._start, high), self._size, inside=self._window is not None)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING, Literal, cast
 
 import click
@@ -24,11 +23,6 @@ _BLOCK = 64 * 1024
 def holes(skip: bool) -> Literal["raise", "skip"]:  # noqa: FBT001  # a flag of the command line
     """The library's word for ``--skip-holes``."""
     return "skip" if skip else "raise"
-
-
-def terminator(artifact: Artifact) -> bytes:
-    """What ends a line of it."""
-    return b"\r" if artifact.info.newline == "cr" else b"\n"
 
 
 path_option = click.option(
@@ -66,8 +60,11 @@ def byte_blocks(
         DroppedRangeError: the range touches a hole.
         SpillstoreError: as for ``Artifact.chunks``.
     """
-    if not skip and artifact.info.hole is not None:
-        _refuse_hole(artifact, start, end, stream)
+    view = artifact.info.view(stream)
+    last = view.size if end is None else end
+    hole = None if skip else view.hole
+    if hole is not None and max(start, hole.start) < min(last, hole.end):
+        artifact.read_bytes(start, last, stream=stream)  # it is refused
     return artifact.chunks(start, end, stream=stream, holes=holes(skip))
 
 
@@ -77,27 +74,6 @@ def artifact_text(
     """``Artifact.reading`` for what a reader is shown of bytes ``[start, end)``."""
     blocks = artifact.reading((text.encode() for text in texts), start, end, stream=stream)
     return (block.decode() for block in blocks)
-
-
-def _refuse_hole(artifact: Artifact, start: int, end: int | None, stream: Stream) -> None:
-    """Ask for all of it at once: holes are refused before an answer is found too large."""
-    from spillstore.exceptions import RangeTooLargeError  # noqa: PLC0415
-
-    if end is None:
-        end = view_of(artifact, stream)[0]
-    if end <= start:
-        return
-    with contextlib.suppress(RangeTooLargeError):
-        artifact.read_bytes(start, end, stream=stream, max_bytes=1)
-
-
-def view_of(artifact: Artifact, stream: Stream) -> tuple[int, int]:
-    """Size and lines of one view."""
-    info = artifact.info
-    if stream == "combined":
-        return info.size, info.lines
-    part = info.stdout if stream == "stdout" else info.stderr
-    return part.size, part.lines
 
 
 def line_blocks(
@@ -111,10 +87,11 @@ def line_blocks(
     """
     from spillstore.exceptions import RangeTooLargeError  # noqa: PLC0415
 
-    last = min(last, view_of(artifact, stream)[1])
-    if not skip and artifact.info.hole is not None and first <= last:
-        with contextlib.suppress(RangeTooLargeError):
-            artifact.read_lines(first, last, stream=stream, max_bytes=1)
+    view = artifact.info.view(stream)
+    last = min(last, view.lines)
+    hole = None if skip else view.hole
+    if hole is not None and max(first, hole.first_line) <= min(last, hole.last_line):
+        artifact.read_lines(first, last, stream=stream)  # it is refused
     step = _LINES
     while first <= last:
         end = min(first + step - 1, last)
@@ -145,8 +122,8 @@ def start_of_last_lines(artifact: Artifact, lines: int, *, stream: Stream = "com
     """The byte at which the last ``lines`` lines begin, or the end of what was dropped if that is further on."""
     from spillstore.exceptions import DroppedRangeError  # noqa: PLC0415
 
-    end_of_line = terminator(artifact)
-    size = view_of(artifact, stream)[0]
+    info = artifact.info
+    end_of_line, size = info.terminator, info.view(stream).size
     if lines < 1:
         return size
     position, missing = size, lines

@@ -16,7 +16,7 @@ from spillstore_tools.cli._location import (
 )
 from spillstore_tools.cli._output import at_terminal, note, write_bytes, write_text
 from spillstore_tools.cli._pager import paged, pager_option
-from spillstore_tools.cli._read import artifact_text, byte_blocks, terminator, view_of
+from spillstore_tools.cli._read import artifact_text, byte_blocks
 from spillstore_tools.describe import exact_size
 from spillstore_tools.preview.clean_stream import clean_blocks
 
@@ -49,14 +49,14 @@ def command(
     view = cast("Stream", stream)
     with location.reading("read") as session:
         artifact = find(session, artifact_id)
-        size = view_of(artifact, view)[0]
+        size = artifact.info.view(view).size
         blocks = byte_blocks(artifact, 0, size, stream=view, skip=skip_holes)
         counted = _Counted(blocks)
         cleaned = at_terminal() and not raw
         is_whole = False  # by who leaves the pager, nothing is missed
         with paged(off=no_pager):
             if cleaned:
-                texts = clean_blocks(counted, terminator(artifact))
+                texts = clean_blocks(counted, artifact.info.terminator)
                 write_text(artifact_text(artifact, texts, 0, size, view), seen=True)
             else:
                 write_bytes(artifact.reading(counted, 0, size, stream=view))

@@ -24,8 +24,6 @@ from spillstore_tools.cli._read import (
     json_stream,
     line_blocks,
     path_option,
-    terminator,
-    view_of,
 )
 from spillstore_tools.describe import count
 from spillstore_tools.preview.clean_stream import clean_blocks
@@ -90,8 +88,8 @@ def command(
             start, end = _bytes_of(artifact, first, last, view)
         else:
             blocks = _bytes(artifact, start, end, view, skip=skip_holes)
-        end = view_of(artifact, view)[0] if end is None else end
-        text = clean_blocks(blocks, terminator(artifact))
+        end = artifact.info.view(view).size if end is None else end
+        text = clean_blocks(blocks, artifact.info.terminator)
         if as_json:
             document = {"id": artifact.id, "stream": stream, "lines": lines, "bytes": byte_range}
             if raw:
@@ -143,7 +141,7 @@ def _print_string(data: bytes, document: dict[str, str | None] | None, *, raw: b
 def _lines(
     artifact: Artifact, first: int, last: int | None, stream: Stream, *, skip: bool
 ) -> Iterator[bytes]:
-    total = view_of(artifact, stream)[1]
+    total = artifact.info.view(stream).lines
     if first > total:
         note(f"nothing is there: {artifact.id} has {count(total, 'line')} ({stream})")
     return line_blocks(artifact, first, total if last is None else last, stream=stream, skip=skip)
@@ -158,7 +156,7 @@ def _bytes_of(artifact: Artifact, first: int, last: int | None, stream: Stream) 
 
 
 def _bytes(artifact: Artifact, start: int, end: int | None, stream: Stream, *, skip: bool) -> Iterator[bytes]:
-    size = view_of(artifact, stream)[0]
+    size = artifact.info.view(stream).size
     if start >= size > 0:
         note(f"nothing is there: {artifact.id} has {count(size, 'byte')} ({stream})")
     return byte_blocks(artifact, start, end, stream=stream, skip=skip)

@@ -8,7 +8,7 @@ import click
 
 from spillstore_tools.cli._location import Location, find, id_argument, location_options, stream_option
 from spillstore_tools.cli._output import at_terminal, json_option, print_json, write_bytes, write_text
-from spillstore_tools.cli._read import artifact_text, start_of_last_lines, terminator, view_of
+from spillstore_tools.cli._read import artifact_text, start_of_last_lines
 from spillstore_tools.preview.clean_stream import clean_blocks
 
 if TYPE_CHECKING:
@@ -48,12 +48,12 @@ def command(
     with location.reading("read") as session:
         artifact = find(session, artifact_id)
         start = start_of_last_lines(artifact, lines, stream=view)
-        end = view_of(artifact, view)[0]
+        end = artifact.info.view(view).size
         if follow:
             blocks = artifact.follow(start, stream=view, holes="skip")
         else:
             blocks = artifact.chunks(start, end, stream=view, holes="skip")
-        text = clean_blocks(blocks, terminator(artifact))
+        text = clean_blocks(blocks, artifact.info.terminator)
         if as_json:
             text = artifact_text(artifact, text, start, end, view)
             print_json({"id": artifact.id, "stream": stream, "start": start, "text": "".join(text)})

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 View: TypeAlias = Literal["combined", "stdout", "stderr"]
+VIEWS: tuple[View, ...] = ("combined", "stdout", "stderr")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
