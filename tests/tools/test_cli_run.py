@@ -56,7 +56,7 @@ def test_both_streams_are_kept_apart(cli, store):
     answer = cli("run", "--json", "--", "sh", "-c", "echo out; echo err >&2")
     info = answer.json["artifact"]
     assert sorted(answer.json["preview"].splitlines()[:2]) == ["err", "out"]
-    assert (info["stdout"], info["stderr"]) == ({"size": 4, "lines": 1}, {"size": 4, "lines": 1})
+    assert info["stdout"] == info["stderr"] == {"size": 4, "lines": 1, "hole": None}
     with store.session("default", read_only=True) as session:
         assert session.artifact(info["id"]).read_bytes(0, 9, stream="stderr") == b"err\n"
 
