@@ -318,7 +318,7 @@ class IngestQueue:
 
     def _urgent(self, pipeline: Pipeline) -> bool:
         """Whether what is ready is not to wait for the next tick; the caller holds ``_guard``."""
-        enough = min(self._settings.commit_bytes, self._queue_bytes() // 2)
+        enough = min(self._settings.commit_bytes, self._queue_bytes() * 3 // 4)
         return (
             self._ready_bytes >= self._settings.commit_bytes
             or pipeline.ready_bytes >= enough
