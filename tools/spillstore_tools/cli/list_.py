@@ -149,7 +149,7 @@ def command(
     size = human_size(total["size"])
     if box:
         click.echo(boxed("Session Artifacts", _BOX, [_boxed(info) for info in found]))
-        size = size.replace("iB", "B")  # as S1's manual writes it
+        size = size.replace("iB", "B")  # as the manual of `acode` writes it
         click.echo(f"Total: {count(counted.artifacts, 'artifact')}, {size}{hint}")
         return
     if found:
@@ -239,5 +239,5 @@ def _state(info: ArtifactInfo) -> str:
 
 
 def _boxed(info: ArtifactInfo) -> tuple[str, ...]:
-    size = human_size(info.size).replace("iB", "B")  # as S1's manual writes it
+    size = human_size(info.size).replace("iB", "B")  # as the manual of `acode` writes it
     return info.id, size, info.content_type or "", info.source

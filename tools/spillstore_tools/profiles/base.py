@@ -437,7 +437,7 @@ def _in_mb(size: int) -> str:
 
 
 def tokens(chars: int) -> int:
-    """The estimate of S1: a quarter of the characters, rounded up.
+    """The estimate of the profile ``acode``: a quarter of the characters, rounded up.
 
     Example:
         >>> tokens(8000), tokens(1)
