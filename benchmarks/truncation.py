@@ -100,7 +100,7 @@ def _json(size: int) -> bytes:
 
 
 def _sizes(space: Workspace, session: Session, rounds: int) -> list[Row]:
-    """The acceptance list of S1: 10 MB cut within 100 ms, 1 MB stored within 50, 50 KB of JSON cut within 15."""
+    """Three bounds: 10 MB cut within 100 ms, 1 MB stored within 50, 50 KB of JSON cut within 15."""
     tool = space.source("tool", 50 * MIB).path.read_bytes()
     large = 10_485_759
     acode = TruncationProcessor(
@@ -110,10 +110,10 @@ def _sizes(space: Workspace, session: Session, rounds: int) -> list[Row]:
     )
     plain = TruncationProcessor(session, profile="acode", configuration=load(environment={}))
     cases: dict[str, tuple[Callable[[int], Any], float]] = {
-        "10 MB cut by head_tail, in memory (AC-072)": (lambda _: _cut("head_tail", tool[:large]), 100.0),
+        "10 MB cut by head_tail, in memory": (lambda _: _cut("head_tail", tool[:large]), 100.0),
         "10 MB cut by head_tail and stored": (lambda _: acode.process(tool[:large], "other"), 0.0),
-        "1 MB stored and referred to (AC-073)": (lambda _: plain.process(tool[:MIB], "other"), 50.0),
-        "50 KB of JSON cut (AC-077)": (lambda _: _cut("element", _json(50_000)), 15.0),
+        "1 MB stored and referred to": (lambda _: plain.process(tool[:MIB], "other"), 50.0),
+        "50 KB of JSON cut": (lambda _: _cut("element", _json(50_000)), 15.0),
     }
     rows = []
     for name, (call, limit) in cases.items():

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from spillstore import info as infos
-from spillstore.audit.audit_log import RENDERED
 from spillstore.engine.errors import translated, translation
+from spillstore.events.catalogue import RENDERED
 from spillstore.exceptions import (
     ArtifactNotFoundError,
     IntegrityError,

@@ -84,7 +84,8 @@ class Store:
 
         Args:
             root: the folder; None for ``SPILLSTORE_ROOT`` or the user's state folder. ``memory:`` is a private folder of
-                this process in a file system in memory, which is removed when the process ends.
+                this process in a file system in memory, which is removed when the process ends. ``dict:NAME`` is for tests:
+                a store of dictionaries, the same for all who name it in this process, which no other program sees.
             redaction: the rules by which secrets are taken out; None for those that are built in.
             clock: where to read the time; a test brings its own.
             digest_key: 32 random bytes or more, or the path of a file that holds them; None for what the setting

@@ -15,6 +15,7 @@ import pytest
 import spillstore
 import spillstore_tools
 from spillstore import Settings
+from spillstore.events.catalogue import KINDS, READS
 from spillstore.settings import parse_size
 
 ROOT = Path(__file__).parents[2]
@@ -36,6 +37,19 @@ def test_the_settings_page_lists_every_setting_with_its_default():
     fields = {field.name: field.default for field in dataclasses.fields(Settings)}
     assert list(table) == list(fields)
     assert {name: parsed(text, fields[name]) for name, text in table.items()} == fields
+
+
+def test_the_audit_page_lists_every_kind_of_event():
+    """Each that is recorded, once, with the least setting that records it; another page says what counts as read."""
+    page = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")
+    page = page.partition("## What is recorded")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (`.*?) \| `(full|writes)` \|", page, re.MULTILINE)
+    listed = [(kind, level) for kinds, level in rows for kind in re.findall(r"`(\w+)`", kinds)]
+    recorded = {name: "full" if kind.reads else "writes" for name, kind in KINDS.items() if kind.recorded}
+    assert sorted(listed) == sorted(recorded.items())
+    page = (ROOT / "docs" / "retention.md").read_text(encoding="utf-8")
+    (kinds,) = re.findall(r"^What counts as read are the events (.*?)\.", page, re.MULTILINE)
+    assert set(re.findall(r"`(\w+)`", kinds)) == set(READS)
 
 
 @pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(Settings)])

@@ -226,7 +226,7 @@ def test_a_file_that_was_sent_is_not_written(plain_store, tmp_path):
     ("level", "expected"),
     [
         ("full", ["create", "seal", "read", "denied", "export"]),
-        ("writes", ["create", "seal", "denied", "export"]),
+        ("writes", ["create", "seal", "denied"]),
         ("off", []),
     ],
 )

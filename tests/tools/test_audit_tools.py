@@ -106,12 +106,12 @@ def test_who_calls_can_be_named(opened):
 
 
 def test_a_command_and_its_preview_are_the_models(opened):
-    """What a command prints is created, sealed and previewed under the call that ran it; what it shows is bounded."""
+    """What a command prints is created, placed, sealed and previewed under the call that ran it; what it shows is bounded."""
     session, _ = opened
     result = Toolbox(session).call_sync("bash", {"command": "seq 1 40000"}, tool_call_id="call_1")
     found = session.events(artifact_id=result.artifact_id).items[::-1]
     assert [(event.kind, event.actor, event.tool_call_id) for event in found] == [
-        (kind, "model", "call_1") for kind in ("create", "seal", "preview")
+        (kind, "model", "call_1") for kind in ("create", "place", "seal", "preview")
     ]
     detail = found[-1].detail
     assert (detail["tool"], detail["profile"], detail["truncated"]) == ("bash", "default", True)

@@ -759,9 +759,11 @@ def test_hooks(session, call):
 
 def test_on_end_comes_for_the_background_too(session, call):
     """The end of a command that nobody waits for any more."""
-    ended = []
-    result = call(session, command="sleep 0.3; exit 4", timeout=0, on_end=ended.append)
-    assert result.state == "running"
+    ended, mark = [], Path(session.root) / "mark"
+    command = f"while [ ! -e {mark} ]; do sleep 0.01; done; exit 4"
+    result = call(session, command=command, timeout=0, on_end=ended.append)
+    assert (result.state, ended) == ("running", [])
+    mark.touch()
     assert soon(lambda: ended)
     assert (ended[0].exit_code, ended[0].artifact_id) == (4, result.artifact_id)
 

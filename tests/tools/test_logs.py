@@ -16,7 +16,7 @@ import pytest
 from support import NO_FLOORS
 
 from spillstore import Store
-from spillstore.events import log_lines
+from spillstore.events import catalogue, log_lines
 from spillstore.exceptions import ArtifactNotFoundError, IntegrityError, SpillstoreError
 from spillstore_tools.bash import bash_sync
 from spillstore_tools.comparing import compare_artifacts
@@ -275,7 +275,7 @@ def test_a_library_is_silent():
 
 def test_no_field_hides_one_of_the_record():
     """A name that a record has already would be refused by ``logging`` when the line is told."""
-    lines = [*log_lines.LINES.values(), *log_lines.OUTPUTS.values()]
+    lines = [*log_lines.LINES.values(), *catalogue.OUTPUTS.values()]
     ours = {name for line in lines for name in line.fields.values()}
     ours |= {"event", "session", "artifact_id", "artifact_created", "seconds"}
     assert set() == ours & PLAIN
@@ -295,6 +295,6 @@ def test_the_manual_tells_every_line():
     }
     expected |= {
         f"output {outcome}": (logging.getLevelName(line.level), line.message, set(line.fields.values()))
-        for outcome, line in log_lines.OUTPUTS.items()
+        for outcome, line in catalogue.OUTPUTS.items()
     }
     assert expected == found

@@ -28,6 +28,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from support import NO_FLOORS, examples
 
 from spillstore import Store, aio
+from spillstore.events.catalogue import RETRIEVALS
 from spillstore.exceptions import RangeError, SpillstoreError
 from spillstore.observers import Happening
 from spillstore_tools import telemetry
@@ -461,9 +462,9 @@ def test_the_manual_tells_every_instrument():
 
 
 def test_the_manual_tells_every_span():
-    """So is that of spans, and every number that they have is named."""
-    assert [[f"`spillstore.{kind}`", meaning] for kind, meaning in SPANS.items()] == table(
-        2, r"`spillstore\."
-    )
+    """So is that of spans; every number that they have is named, and every kind of retrieval."""
+    assert {f"`spillstore.{kind}`" for kind in SPANS} == {name for name, _ in table(2, r"`spillstore\.")}
     text = PAGE.read_text(encoding="utf-8")
     assert [] == [name for name in NUMBERS if f"`{name}`" not in text]
+    (kinds,) = re.findall(r"^- `kind` of a retrieval: (.*?);", text, re.MULTILINE)
+    assert set(re.findall(r"\w+", kinds)) == RETRIEVALS

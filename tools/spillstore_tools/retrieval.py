@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 MAX_CHARS = 8000
 QUERY_CURSOR = "query:"  # what cursors of queries begin with
 LEAST_CHARS, MOST_CHARS = 500, 100_000
-_PAGE_LINES = 2000  # of ``offset`` without ``limit`` (S0)
+_PAGE_LINES = 2000  # of ``offset`` without ``limit``, as under ``opencode``
 _WINDOW = 256 * 1024  # bytes that are looked at together; of a longer line each window is cleaned alone
 _SCANNED = 16 * 1024 * 1024  # bytes that one answer looks through, where little of them can be shown
 _LISTED, _MOST_LISTED = 20, 100
@@ -143,7 +143,7 @@ def get_artifact(
         end_byte: the byte after the last.
         start_time: seconds after the artifact began.
         end_time: likewise, not included.
-        offset: lines to skip (S0's paging).
+        offset: lines to skip.
         limit: lines after that; 2,000 by default.
         tail: how many lines of the end.
         query: JSONPath (RFC 9535): the nodes that it selects, of a document or of each line (see ``querying``); of the

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Style = Literal["openai", "anthropic", "mcp"]
 STYLES: tuple[Style, ...] = ("openai", "anthropic", "mcp")
 
-# The texts of the properties of bash are those of the design that `pipe` follows (S2, Tool Schema).
+# The texts of the properties of bash are those of the design that `pipe` follows.
 _BASH: dict[str, dict[str, Any]] = {
     "command": {"type": "string", "description": "The bash command to execute"},
     "timeout": {

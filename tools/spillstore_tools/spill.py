@@ -343,7 +343,7 @@ class Spill:
             announced, self._to_announce = self._to_announce, None
         if announced is not None and self._on_spill is not None:
             with contextlib.suppress(Exception):  # whatever it raises, the tool call succeeds
-                self._on_spill(announced)
+                self._context.copy().run(self._on_spill, announced)
 
     def abort(self, reason: str) -> None:
         """Give up: what was stored stays, ``interrupted``; what was held back is dropped."""

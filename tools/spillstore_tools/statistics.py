@@ -12,13 +12,14 @@ from array import array
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from spillstore.events.catalogue import READS, SHOWN
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from spillstore import Session
     from spillstore.info import Event
 
-READS = frozenset({"read", "search", "query", "compare", "export"})
 GONE = "(deleted)"  # the tool of an artifact that is not there any more
 _PAGE = 1000
 _REFUSING = "max_artifact_size"  # the limit at which nothing of an output is shown or kept
@@ -36,7 +37,7 @@ class ToolStatistics:
         artifacts: those that are stored.
         size: their bytes.
         stored_size: what these take, compressed.
-        reads: reads, searches, queries, comparisons and exports of them.
+        reads: reads, searches and the like of them.
         never_read: artifacts of which there was none.
     """
 
@@ -178,7 +179,7 @@ class Statistics:
         match event.kind:
             case kind if kind in READS:
                 self._count_read(event)
-            case "preview" | "passed" | "news":
+            case kind if kind in SHOWN:
                 self._count_shown(event)
             case "create":
                 self.created += 1

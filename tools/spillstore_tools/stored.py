@@ -14,6 +14,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING
 
+from spillstore.events.catalogue import RENDERED
 from spillstore.exceptions import SpillstoreError
 from spillstore.store import default_root
 from spillstore_tools.preview.binary import HEAD_BYTES, BinaryType, recognise, text_encoding
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from spillstore_tools.profiles.base import Profile
 
 
-RENDERED = "rendered"  # the kind of the event
 _RANGES = 20  # that the audit names
 _RECORDS = 10  # ended by CR alone, from which on they are lines and not a line drawn again and again
 # What programs draw that show how far they are: shares, bars, turning wheels, counts, rates, and what erases or moves.

@@ -86,7 +86,7 @@ class TruncationMetadata:
     partial: bool = dataclasses.field(default=True, repr=False, compare=False)
 
     def as_dict(self, include: MetadataSettings | None = None) -> dict[str, Any]:
-        """What the configuration wants of it, under the names of S1.
+        """What the configuration wants of it, under the names of the profile ``acode``.
 
         Args:
             include: what is told; None for what the processor's configuration says, all of it where it has none.

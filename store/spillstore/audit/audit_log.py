@@ -26,6 +26,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from spillstore import observers
+from spillstore.events.catalogue import NO_WRITES
 from spillstore.observers import Happening
 
 if TYPE_CHECKING:
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from spillstore.model.clock import Clock
     from spillstore.settings import Settings
 
-READS = frozenset({"read", "search", "query", "compare", "list", "info", "preview", "news", "passed"})
-RENDERED = "rendered"  # what ``stored.render`` needs; no part of the audit, and never rotated away
 OK = "ok"
 FULL = 200
 PERIOD = 2.0
@@ -157,7 +156,7 @@ class Audit:
 
     def wants(self, kind: str) -> bool:
         """Whether events of that kind are recorded."""
-        return self.reads if kind in READS else self.writes
+        return self.reads if kind in NO_WRITES else self.writes
 
     @property
     def pending(self) -> bool:

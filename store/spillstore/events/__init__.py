@@ -1,1 +1,1 @@
-"""What happens, as it is told to observers and to the log."""
+"""What happens: the catalogue of all kinds, and how it is told to observers and to the log."""

@@ -2,7 +2,7 @@
 
 ``write`` only appends to the inbox. Whoever pumps (a worker when enough has come together, the committer when a trickle
 is due, or the caller of ``flush`` and ``close`` itself, which saves two thread switches on small outputs) takes from
-the inbox, gets a batch number and runs filters and redactors under ``taking``, runs interleaver and chunker under
+the inbox, gets a batch number and runs filters and redactors under ``_taking``, runs interleaver and chunker under
 ``sequencing``, and compresses without a lock. It takes the second lock before it lets the first one go, so batches keep
 their order, and two threads can work on one artifact. Batches are committed in the order of their numbers.
 
@@ -31,7 +31,7 @@ from spillstore.model.records import STREAMS
 from spillstore.settings import KIB, MIB
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from spillstore.exceptions import SpillstoreError
     from spillstore.format.chunk import Piece
@@ -83,8 +83,12 @@ class Batch:
         return sum(row.stored_size for row in self.rows)
 
 
+class TakenError(Exception):
+    """Somebody else takes from the inbox."""
+
+
 class Pipeline:
-    """The state of one writer. Fields down to ``error`` are protected by the engine's lock."""
+    """The state of one writer. Fields down to ``error`` are protected by the lock of the ``IngestQueue``."""
 
     def __init__(
         self,
@@ -116,13 +120,13 @@ class Pipeline:
         self.ended = False
         self.error: SpillstoreError | None = None
 
-        # Protected by the engine's commit lock: what the database holds of this artifact.
+        # Protected by the lock of the ``Committer``: what the database holds of this artifact.
         self.row = row
         self.partial_size: int | None = None  # stored bytes of the unfinished chunk that was committed
         self.chunk_digests = new_digest(algorithm)  # over the digests of the finished chunks, in order
 
-        self.taking = threading.Lock()  # protects what follows, and taking from the inbox
-        self.newest_batch = -1
+        self._taking = threading.Lock()  # protects what follows, and taking from the inbox
+        self._newest_batch = -1
         self.finished = False  # the batch that ends was taken
         self._algorithm = algorithm
         self._prefix = chunk_codec.prefix(row.artifact_id, row.newline)
@@ -143,7 +147,7 @@ class Pipeline:
         self._interleaver = Interleaver(self._enter, hold_us)
 
     def take(self, most: int) -> tuple[list[Item], int]:
-        """Items of the inbox, of ``most`` bytes or a little more, and their bytes; the caller holds the engine's lock."""
+        """Items of the inbox, of ``most`` bytes or a little more, and their bytes; the caller holds the queue's lock."""
         items: list[Item] = []
         size = 0
         while self.inbox and size < most:
@@ -157,12 +161,12 @@ class Pipeline:
         self.unfiltered = UNFILTERED if size >= SLOW * seconds else UNFILTERED_SLOW
 
     def add_ready(self, batch: Batch) -> None:
-        """Keep a batch until it is committed; the caller holds the engine's lock."""
+        """Keep a batch until it is committed; the caller holds the queue's lock."""
         self.ready[batch.number] = batch
         self.ready_bytes += batch.raw_bytes
 
     def take_ready(self) -> list[Batch]:
-        """The batches that may be committed next, in order; the caller holds the engine's lock."""
+        """The batches that may be committed next, in order; the caller holds the queue's lock."""
         batches: list[Batch] = []
         while (batch := self.ready.pop(self.next_commit + len(batches), None)) is not None:
             batches.append(batch)
@@ -170,7 +174,7 @@ class Pipeline:
         return batches
 
     def drop_all(self) -> None:
-        """Forget what is not committed; the caller holds the engine's lock."""
+        """Forget what is not committed; the caller holds the queue's lock."""
         self.inbox.clear()
         self.ready.clear()
         self.inbox_bytes = self.ready_bytes = self.uncommitted = 0
@@ -180,17 +184,37 @@ class Pipeline:
         """Microseconds since the artifact began."""
         return int((self._clock.monotonic() - self._started) * 1e6)
 
-    def pump(self, items: Iterable[Item], *, partial: bool, flush: bool, ending: Ending | None) -> Batch:
-        """Sequence ``items`` and compress what is complete. The caller holds ``taking``; this releases it.
+    def pump(
+        self,
+        begin: Callable[[], tuple[Iterable[Item], bool] | None],
+        *,
+        wait: bool,
+        flush: bool,
+        ending: Ending | None,
+    ) -> tuple[int, Batch | None]:
+        """Sequence what is taken from the inbox, and compress what is complete.
 
         Args:
-            items: taken from the inbox, while the filters run.
-            partial: also give the chunk that is not full yet.
+            begin: called when nobody else takes from the inbox: gives the items, which are taken while the filters run, and
+                whether the chunk that is not full yet is wanted, too; None if there is nothing to do.
+            wait: until nobody else takes.
             flush: let through what is held back.
             ending: close the sequence for good.
+
+        Returns:
+            The number of the batch, and the batch; or that of the newest one, and None.
+
+        Raises:
+            TakenError: somebody else takes, and this was not to wait.
         """
+        if not self._taking.acquire(blocking=wait):
+            raise TakenError
         try:
-            self.newest_batch = number = self.newest_batch + 1
+            asked = begin()
+            if asked is None:
+                return self._newest_batch, None
+            items, partial = asked
+            self._newest_batch = number = self._newest_batch + 1
             self.finished = ending is not None
             before = self._taken
             passed = list(self._passed(items))
@@ -200,7 +224,7 @@ class Pipeline:
             received = self._taken
             self._sequencing.acquire()
         finally:
-            self.taking.release()
+            self._taking.release()
         try:
             for stream, data, at in passed:
                 self._interleaver.write(stream, data, at)
@@ -223,7 +247,7 @@ class Pipeline:
             self._sequencing.release()
         rows = chunk_codec.encode(chunks, self._prefix, self._algorithm)
         whole = last is None or ending is not None
-        return Batch(number, rows, not whole, totals, received, received - before, ending)
+        return number, Batch(number, rows, not whole, totals, received, received - before, ending)
 
     def _passed(self, items: Iterable[Item]) -> Iterator[Item]:
         """What filters and redactors let through of writes."""
@@ -248,6 +272,11 @@ class Pipeline:
                     ending.redactions[kind] = ending.redactions.get(kind, 0) + count
             if rest:
                 yield stream, rest
+
+    @property
+    def newest_batch(self) -> int:
+        """The number of the batch that was taken last."""
+        return self._newest_batch
 
     def holding(self) -> bool:
         """Whether a partial line waits for its end or for silence."""

@@ -10,8 +10,9 @@ import contextlib
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from spillstore.audit.audit_log import RENDERED, ROTATED_AT_ONCE, ROTATED_EVERY, detail_text, who
+from spillstore.audit.audit_log import ROTATED_AT_ONCE, ROTATED_EVERY, detail_text, who
 from spillstore.engine.base import NewEvent
+from spillstore.events.catalogue import RENDERED
 from spillstore.exceptions import (
     IntegrityError,
     RateLimitError,

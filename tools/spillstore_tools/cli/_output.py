@@ -119,7 +119,7 @@ def with_room(
 
 
 def boxed(title: str, columns: Sequence[tuple[str, int]], rows: Sequence[Sequence[str]]) -> str:
-    """A table in a frame, with a title; the layout is that of S1's command line.
+    """A table in a frame, with a title; the layout is that of the command line that comes with ``acode``.
 
     At a terminal that is too narrow for it, columns are as wide as they must be, and the last ones have their texts cut.
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 from click.core import ParameterSource
 
+from spillstore.events.catalogue import RENDERED
 from spillstore.model.ids import named_by
 from spillstore_tools.cli._location import LAST, Location, find, location_options
 from spillstore_tools.cli._output import (
@@ -41,7 +42,6 @@ _LEAST = 24  # columns of a terminal that the detail has at least
 _WIDTHS = (29, 9, 7, 12, 34, 0)  # of what is printed before anybody knows how wide it will be
 _PAGE = 1000
 _POLL = 0.5  # seconds
-_RENDERED = "rendered"  # holds a preview, and tells of nothing that happened
 
 
 @click.command("audit")
@@ -155,7 +155,7 @@ def _follow(location: Location, artifact: str | None, filters: dict[str, Any], *
         while True:
             page = session.new_events(cursor, artifact_id=name, limit=_PAGE, **filters)
             for event in page:
-                if event.kind != _RENDERED:
+                if event.kind != RENDERED:
                     click.echo(json.dumps(dataclasses.asdict(event)) if as_json else _line(event))
             cursor = page.cursor
             if len(page.items) < _PAGE:
@@ -189,7 +189,7 @@ def _named(session: Session, name: str) -> str:
 def _first(page: Callable[[str | None], Page[Event]], most: int) -> list[Event]:
     found: list[Event] = []
     for event in _every(page):
-        if event.kind != _RENDERED:
+        if event.kind != RENDERED:
             found.append(event)
         if len(found) == most:
             break

@@ -227,5 +227,5 @@ def _state(info: ArtifactInfo) -> str:
 
 
 def _boxed(info: ArtifactInfo) -> tuple[str, ...]:
-    size = human_size(info.size, unit="B")  # as S1's manual writes it
+    size = human_size(info.size, unit="B")  # as the manual of `acode` writes it
     return info.id, size, info.content_type or "", info.source

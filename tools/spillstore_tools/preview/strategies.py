@@ -28,7 +28,7 @@ _ATTEMPTS = 8
 
 
 def omitted_marker(gap: Gap) -> str:
-    """The marker of the specification S1."""
+    """The marker of the profile ``acode``."""
     return f"\n... [{gap.lines} lines / {gap.chars} chars omitted] ...\n"
 
 

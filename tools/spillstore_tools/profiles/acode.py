@@ -1,4 +1,4 @@
-r"""The profile ``acode``: pass through, truncate with a strategy of the tool's, or replace by a reference (S1).
+r"""The profile ``acode``: pass through, truncate with a strategy of the tool's, or replace by a reference.
 
 Up to ``inline_limit`` characters nothing is done. Below ``artifact_threshold`` the tool's strategy cuts, markers read
 ``\n... [X lines / Y chars omitted] ...\n`` and the last line is the reference; of cut JSON it is the last element or member,

@@ -1,7 +1,7 @@
 """What a model is told of a command that goes on without it.
 
 When a time-out passes it is shown what there is so far; each later check shows what has come since, every byte once.
-``pipe`` has formats of its own for that (S2). The others share these: their ordinary text with a line before and
+``pipe`` has formats of its own for that. The others share these: their ordinary text with a line before and
 behind it, and news cut as ``default`` cuts, whose positions are those in the artifact.
 """
 

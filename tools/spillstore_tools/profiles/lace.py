@@ -1,4 +1,4 @@
-"""The profile ``lace``: a JSON result with a preview of each stream (S4).
+"""The profile ``lace``: a JSON result with a preview of each stream.
 
 100 lines of the beginning and 50 of the end, at most 10,000 characters of each, and how many lines there were. Always
 stored, empty output too. Only exit code 127 with an empty stdout is an error.

@@ -1,4 +1,4 @@
-"""The profile ``omni``: the notice first, then the head and the tail of both streams together (S3).
+"""The profile ``omni``: the notice first, then the head and the tail of both streams together.
 
 Up to 8,000 characters nothing is done. Of more, the first and the last are shown in equal shares, the notice included
 in the 8,000.

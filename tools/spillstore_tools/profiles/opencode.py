@@ -1,4 +1,4 @@
-"""The profile ``opencode``: each stream on its own, whole lines from both ends of it (S0).
+"""The profile ``opencode``: each stream on its own, whole lines from both ends of it.
 
 A stream of at most 2,000 lines and 50 KB is shown as it is. Of a longer one the first and the last 500 lines are
 shown, trimmed from the inner edge to 50 KB, under a line that counts all of them and one that says where the rest is.

@@ -1,4 +1,4 @@
-"""The profile ``pipe``: each stream on its own, its last lines (S2).
+"""The profile ``pipe``: each stream on its own, its last lines.
 
 The last 2,000 lines or 50 KB, whichever is less, in whole lines collected from the end; of one line above 50 KB its
 tail. Output is stored only above 50 KB a stream; what the line limit alone cuts off is not kept, and the notice says

@@ -11,6 +11,7 @@ import dataclasses
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from spillstore.events import catalogue
 from spillstore_tools.observed import HIDDEN
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ MOST_TOOLS = 100
 _MOST_WORDS = 50
 _LONGEST = 100
 _HIDDEN = re.compile(r"hidden:[\w-]{11}", re.ASCII)
-_RETRIEVALS = frozenset({"read", "search", "query", "compare", "export", "list", "info"})
 _QUICK = (
     0.0001,
     0.00025,
@@ -203,7 +203,7 @@ class Measuring:
     def measure(self, happening: Happening) -> Iterator[Measurement]:
         """What a happening adds."""
         kind, detail = happening.kind, happening.detail
-        if kind in _RETRIEVALS:
+        if kind in catalogue.RETRIEVALS:
             yield from self._retrieval(happening)
         elif kind == "output":
             yield from self._output(happening)

@@ -15,6 +15,7 @@ from opentelemetry.metrics import Observation
 from opentelemetry.trace import Status, StatusCode
 
 from spillstore import __version__
+from spillstore.events.catalogue import READS
 from spillstore.observers import Observer, observe
 from spillstore_tools.telemetry.instruments import INSTRUMENTS, Instrument, Measuring, gauges
 
@@ -27,17 +28,8 @@ if TYPE_CHECKING:
     from spillstore.observers import Happening
 
 SCOPE = "spillstore"
-SPANS = {  # kinds that are spans, and what each is
-    "command": "a command, from its start until all it printed is read",
-    "output": "output that is made a text; of a command, from its end",
-    "read": "a read, or all that a tool reads for one answer",
-    "search": "a search",
-    "query": "a query",
-    "compare": "a comparison",
-    "export": "an export",
-    "commit": "a transaction of writers; a child of what the first of them was begun in",
-}
 _LIVE = frozenset({"command", "output"})
+SPANS = frozenset({*_LIVE, *READS, "commit"})  # kinds that are spans
 NUMBERS = ("bytes", "received", "shown", "exit_code", "artifacts", "stored_size")
 _GOOD = frozenset({"ok", "whole", "stored", "truncated", "dropped", "refused", "error", "signal", "ended"})
 

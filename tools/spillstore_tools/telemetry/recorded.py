@@ -28,7 +28,7 @@ TOOLS = {  # of ``ToolStatistics``
     "artifacts": ("artifacts", "artifacts that are stored"),
     "size": ("artifact_size_bytes", "their bytes"),
     "stored_size": ("artifact_stored_bytes", "what these take, compressed"),
-    "reads": ("artifact_reads", "reads, searches, queries, comparisons and exports of them"),
+    "reads": ("artifact_reads", "reads, searches and the like of them"),
     "never_read": ("artifacts_never_read", "artifacts of which there was none"),
 }
 RETRIEVALS = {  # of ``Retrieval``

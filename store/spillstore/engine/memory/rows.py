@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from spillstore.engine.base import EVENT_FIELDS, NewEvent, Row
+from spillstore.events.catalogue import READS, RENDERED
 from spillstore.format.chunk_codec import ChunkRow
 from spillstore.model.records import ArtifactRow, SessionRow
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from spillstore.engine.base import ArtifactFilter, EventFilter, Rows
 
 ROW_BYTES: Final = 256  # what a row counts for besides its bytes and texts
-_READS: Final = ("read", "search", "query", "compare", "export")
 _STATE: Final = ArtifactRow._fields.index("state")
 _EventRow = tuple[Any, ...]  # EVENT_FIELDS, then ``shown``
 
@@ -107,7 +107,7 @@ class MemoryRows:
 
     def to_evict(self, limit: int) -> list[tuple[str, int]]:
         """Ids of ended artifacts that take room, in the order in which they go."""
-        last_read = {event[3]: key for key, event in sorted(self._state.events.items()) if event[2] in _READS}
+        last_read = {event[3]: key for key, event in sorted(self._state.events.items()) if event[2] in READS}
         rows = [
             row for row in self._artifacts() if row.state in {"sealed", "interrupted"} and row.stored_size
         ]
@@ -267,7 +267,7 @@ class MemoryTransaction(MemoryRows):
         return self._drop([key for _, key in old], limit)
 
     def _drop(self, keys: Iterable[int], limit: int) -> int:
-        doomed = [key for key in keys if self._state.events[key][2] != "rendered"][:limit]
+        doomed = [key for key in keys if self._state.events[key][2] != RENDERED][:limit]
         for key in doomed:
             del self._state.events[key]
         return len(doomed)

@@ -31,6 +31,7 @@ from spillstore.engine.sqlite import forks
 from spillstore.engine.sqlite.folders import check_own, open_project, open_root
 from spillstore.engine.sqlite.path_safety import check_beside
 from spillstore.engine.sqlite.schema_check import distrust
+from spillstore.events.catalogue import RENDERED
 from spillstore.exceptions import IntegrityError, InvalidSettingError, UnsafeRootError
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def rows_of(source: Snapshot, session: SessionRow) -> Iterator[list[tuple[object
         if not rows:
             return
         after = rows[-1][0]
-        yield [(*names, *row) for row in rows if row[2] != "rendered"]
+        yield [(*names, *row) for row in rows if row[2] != RENDERED]
 
 
 def write(

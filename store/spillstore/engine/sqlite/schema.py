@@ -79,11 +79,10 @@ The header that a chunk's digest begins with: the artifact id's length as one by
 counts, where lines end in CR), then, each as 8 bytes little endian, ``seq`` to ``line_flags`` in the order above and the
 lengths of ``segments`` and ``data``.
 
-``event`` (the audit log): ``event_key`` counts up, ``at_us`` is wall clock, ``kind`` is create, seal, interrupt, delete,
-read, search, query, export, denied, limit, integrity, preview, passed, redaction, end, or what a tool calls it; ``artifact_id``,
-``actor``, ``tool_call_id`` may be NULL; ``detail`` is JSON without content, except of the kind ``rendered``: the text of a preview
-that shows what its artifact has dropped since. ``shown`` is the digest over what a read has shown, where that may come back as
-the output of a command. Those are kept as long as their session; of the others the oldest go.
+``event`` (the audit log): ``event_key`` counts up, ``at_us`` is wall clock, ``kind`` is one of ``events.catalogue``, or what a
+tool calls it; ``artifact_id``, ``actor``, ``tool_call_id`` may be NULL; ``detail`` is JSON without content, except of the kind
+``rendered``: the text of a preview that shows what its artifact has dropped since. ``shown`` is the digest over what a read has
+shown, where that may come back as the output of a command. Those are kept as long as their session; of the others the oldest go.
 
 The views (``v_...``) are for people and their programs; nothing of ours reads them, since who made a file may have changed them.
 """
@@ -242,6 +241,7 @@ event = sa.Table(
 
 # For ``sqlite3``, Datasette and DuckDB: times as text, details as columns. One line each, as SQLite keeps the text as it is.
 _ISO = "'%Y-%m-%dT%H:%M:%fZ'"
+# Part of the stored format: a kind that is read from a later version on is in the views of a later schema.
 _READS = "('read', 'search', 'query', 'compare', 'export')"
 _VIEWS = {
     "v_artifacts": """

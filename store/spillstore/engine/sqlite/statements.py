@@ -23,6 +23,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from spillstore.engine.sqlite import schema
 from spillstore.engine.sqlite.schema import artifact, chunk, event, session
+from spillstore.events.catalogue import READS, RENDERED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,14 +34,13 @@ _P = sa.bindparam
 _ZERO: sa.ColumnElement[int] = sa.literal_column("0")
 _ONE: sa.ColumnElement[int] = sa.literal_column("1")
 
-_READS = ("read", "search", "query", "compare", "export")
 # The event by which somebody has last looked into an artifact; 0 if nobody has.
 _LAST_READ = (
     sa.select(sa.func.coalesce(sa.func.max(event.c.event_key), _ZERO))
     .where(
         event.c.session_key == _P("session_key"),
         event.c.artifact_id == artifact.c.artifact_id,
-        event.c.kind.in_([sa.literal_column(f"'{kind}'") for kind in _READS]),
+        event.c.kind.in_([sa.literal_column(f"'{kind}'") for kind in READS]),
     )
     .scalar_subquery()
     .label("last_read")
@@ -264,7 +264,7 @@ def statements() -> dict[str, ClauseElement]:
     ):
         doomed = (
             sa.select(event.c.event_key)
-            .where(_of(event, past, event.c.kind != sa.literal_column("'rendered'")))
+            .where(_of(event, past, event.c.kind != sa.literal_column(f"'{RENDERED}'")))
             .order_by(*order)
             .limit(_P("limit", type_=sa.BigInteger))
             .offset(_ZERO)

@@ -1,0 +1,278 @@
+"""Commits what is ready: one transaction for all artifacts of a session that this process writes.
+
+Whoever takes the lock commits what all artifacts have ready, so twenty artifacts cost one commit, not twenty, and a caller of
+``close`` commits on its own thread. A thread of its own wakes when the oldest write is due.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from spillstore.engine.errors import NotStoredError
+from spillstore.exceptions import (
+    DiskFullError,
+    LockedError,
+    QuotaError,
+    RateLimitError,
+    SessionDeletedError,
+    SpillstoreError,
+    StorageError,
+    StoreQuotaError,
+)
+from spillstore.observers import Happening, TellingLock, wanted
+from spillstore.runtime import workers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from spillstore.audit.audit_log import Audit
+    from spillstore.engine.base import SessionBackend, Transaction
+    from spillstore.ingest.eviction import Evictor
+    from spillstore.ingest.ingest_queue import IngestQueue, Work
+    from spillstore.ingest.pipeline import Pipeline
+    from spillstore.ingest.row_writer import Recorder
+    from spillstore.settings import Settings
+
+_ATTEMPTS = 3  # to commit, where the WAL is taken away meanwhile
+_LIMITS: dict[type[SpillstoreError], str] = {
+    RateLimitError: "artifacts_per_minute",
+    DiskFullError: "free_disk_floor",
+    StoreQuotaError: "store_quota",
+}
+
+
+class _FilledError(Exception):
+    """Another process has taken the room that was made."""
+
+
+class CommitLock(TellingLock):
+    """Taken by who writes rows, inside what a fork waits for."""
+
+    def __init__(self, using: contextlib.AbstractContextManager[None]) -> None:
+        super().__init__()
+        self._using = using
+
+    def __enter__(self) -> None:
+        self._using.__enter__()
+        super().__enter__()
+
+    def released(self) -> None:
+        """It was let go, and nothing was told yet."""
+        self._using.__exit__(None, None, None)
+
+
+class Committer:
+    """Writes rows of one session. Whoever writes holds ``lock``, which a fork waits for."""
+
+    def __init__(
+        self,
+        store: SessionBackend,
+        settings: Settings,
+        queue: IngestQueue,
+        recorder: Recorder,
+        evictor: Evictor,
+        *,
+        lock: CommitLock,
+        audit: Audit,
+        check_writable: Callable[[], None],
+        deleted: Callable[[SpillstoreError], None],
+    ) -> None:
+        """Begin without a thread.
+
+        Args:
+            store: where the rows go.
+            settings: what is in force.
+            queue: whose batches are committed.
+            recorder: makes rows of them.
+            evictor: makes room.
+            lock: what is held while rows are written.
+            audit: whose events are written along.
+            check_writable: raises what keeps anything from being written.
+            deleted: told that the session was deleted by somebody else.
+        """
+        self.lock = lock
+        self._store = store
+        self._settings = settings
+        self._queue = queue
+        self._recorder = recorder
+        self._evictor = evictor
+        self._audit = audit
+        self._check_writable = check_writable
+        self._deleted = deleted
+        self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()  # protects _thread
+
+    def start(self) -> None:
+        """Start the thread, unless there is one; before anything is begun that it would have to commit.
+
+        Raises:
+            StorageError: there can be no more threads.
+        """
+        with self._starting:
+            if self._thread is not None or self._queue.stopping:
+                return
+            thread = threading.Thread(target=self._run, name="spillstore-committer", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError as error:
+                raise StorageError(
+                    f"nothing can be stored, because no thread can be started ({error}); end other threads or processes, "
+                    "or raise the limit of them (ulimit -u)"
+                ) from error
+            self._thread = thread
+
+    def join(self) -> None:
+        """Wait for the thread to end, which the queue was told to let it."""
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join()
+
+    def _run(self) -> None:
+        while (due := self._queue.wait_for_due()) is not None:
+            # What is ready does not wait for what has to be filtered first.
+            for pipeline in [None, *due]:
+                if pipeline is not None:
+                    self._queue.pump_due(pipeline)
+                if self._queue.any_ready():
+                    with self.lock:
+                        self._commit_ready()
+
+    @contextlib.contextmanager
+    def recording(self, doing: str, *, patient: bool = True) -> Iterator[Transaction]:
+        """A transaction; what is recorded in it is told when it has been committed. The caller holds ``lock``."""
+        self._check_writable()
+        with self._recorder.telling(), self._store.transaction(doing, patient=patient) as tx:
+            yield tx
+
+    @contextlib.contextmanager
+    def limits(self, source: str) -> Iterator[None]:
+        """Record what is refused for a limit; the transaction that it was refused in is rolled back."""
+        try:
+            yield
+        except (QuotaError, DiskFullError) as error:
+            name = _LIMITS[type(error)]
+            detail: dict[str, object] = {"limit": name, "tool": source, "most": getattr(self._settings, name)}
+            self._audit.add("limit", None, detail)
+            raise
+
+    def commit_through(self, pipeline: Pipeline, number: int) -> None:
+        """Return when the batch of that number is committed; raise what kept it from being."""
+        while True:
+            locked = None
+            with self.lock:
+                if pipeline.error is None and pipeline.next_commit <= number:
+                    locked = self._commit_ready()
+                if pipeline.error is not None:
+                    raise pipeline.error
+                if pipeline.next_commit > number:
+                    return
+            if locked is not None:
+                raise locked
+            self._queue.wait_until_ready(pipeline, number)
+
+    def _commit_ready(self) -> LockedError | None:
+        """One transaction for batches that are ready and in order; the caller holds ``lock``.
+
+        Never raises: what fails is kept in ``Pipeline.error`` of those it concerns. Where the session was locked by another
+        process for too long, what still has room is tried again later; the error is returned.
+        """
+        work = self._queue.next_work()
+        if not work:
+            return None
+        locked = None
+        try:
+            self._store_work(work)
+        except LockedError as error:
+            locked = error
+            self._queue.put_back(work, error)
+        except Exception as error:  # noqa: BLE001  # whatever it is, a waiting writer must learn of it
+            failure = (
+                error if isinstance(error, SpillstoreError) else StorageError(f"storing failed: {error!r}")
+            )
+            if isinstance(failure, SessionDeletedError):
+                self._deleted(failure)
+            for pipeline, _ in work:
+                self._queue.fail(pipeline, failure)
+                self.record_failure(pipeline, failure)
+        finally:
+            self._queue.finish(work)
+        stored = [batch.stored_bytes for _, batches in work for batch in batches]
+        if locked is None and self._store.committed(sum(stored), len(stored)) and not self._queue.stopping:
+            # On a thread of its own: no caller waits for it, nor it for them.
+            workers.submit_slow(lambda: self._store.maintain(lambda: not self._queue.stopping))
+        return locked
+
+    def _store_work(self, work: Work) -> None:
+        for attempt in range(_ATTEMPTS):
+            try:
+                self._store_with_room(work)
+            except NotStoredError:
+                if attempt == _ATTEMPTS - 1:
+                    raise
+            else:
+                return
+
+    def _store_with_room(self, work: Work) -> None:
+        if self._settings.session_policy == "evict":
+            with self._audit.taken() as entries, self.recording("recording events") as tx:
+                self._recorder.events(tx, entries)  # they say what was read
+            new = sum(batch.stored_bytes for _, batches in work for batch in batches)
+            pages = self._store.space_for(new, len(work))
+            while self._evictor.make_room(pages):
+                try:
+                    self._store_batches(work, pages)
+                except _FilledError:
+                    continue
+                return
+        self._store_batches(work)
+
+    def _store_batches(self, work: Work, pages: int | None = None) -> None:
+        """The transaction of ``_store_work``.
+
+        Raises:
+            _FilledError: there is no room for so many bytes of pages any more.
+        """
+        began = time.perf_counter()
+        with self._audit.taken() as entries, self.recording("storing") as tx:
+            if pages is not None and self._evictor.is_full(tx, pages):
+                raise _FilledError
+            with self.limits(work[0][0].row.source):
+                self._store.check_room()
+            self._recorder.events(tx, entries)
+            stored = [self._recorder.store(tx, pipeline, batches) for pipeline, batches in work]
+        for (pipeline, batches), now in zip(work, stored, strict=True):
+            pipeline.row = now.row
+            pipeline.partial_size = now.partial_size
+            pipeline.chunk_digests = now.chunk_digests
+            pipeline.next_commit += len(batches)
+            self._queue.committed(pipeline, batches)
+            if now.error is not None:
+                self._queue.fail(pipeline, now.error)
+            if batches[-1].ending is not None:
+                self._queue.forget(pipeline)
+        self._tell_commit(work, began)
+
+    def _tell_commit(self, work: Work, began: float) -> None:
+        """Tell of a transaction, in the context of the first artifact's writer: the committer has none of its own."""
+        if not wanted("commit"):
+            return
+        batches = [batch for _, batches in work for batch in batches]
+        detail: dict[str, object] = {
+            "artifacts": len(work),
+            "bytes": sum(batch.raw_bytes for batch in batches),
+            "stored_size": sum(batch.stored_bytes for batch in batches),
+        }
+        seconds = time.perf_counter() - began
+        session = self._recorder.session.session_id
+        self.lock.tell(Happening("commit", detail, session, None, seconds), work[0][0].context)
+
+    def record_failure(self, pipeline: Pipeline, error: SpillstoreError) -> None:
+        """Best effort: what cannot be recorded now is derived once this process is gone. The caller holds ``lock``."""
+        if pipeline.row.state != "open":
+            return
+        with contextlib.suppress(SpillstoreError):
+            with self.recording("recording a failure", patient=False) as tx:
+                row = self._recorder.interrupt(tx, pipeline.row, str(error), pipeline.actor)
+            pipeline.row = row
