@@ -214,7 +214,7 @@ def test_writes_go_on_where_workers_cannot_be_had(plain_store, monkeypatch):
 
     with plain_store.session("test") as session:
         with monkeypatch.context() as patch:
-            patch.setattr(workers, "workers", workers.Workers(2, "worker"))
+            patch.setattr(workers, "_workers", workers.Workers(2, "worker"))
             patch.setattr(threading.Thread, "start", refuse_workers)
             with session.create(redact=False) as writer:
                 writer.write(b"n" * 20 * MIB)

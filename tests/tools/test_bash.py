@@ -67,6 +67,7 @@ def soon(condition, seconds=10):
 
 def test_little_output_is_shown_whole_and_not_stored(session, call):
     """Both streams in order, the exit code, and no artifact."""
+    before = time.time()
     result = call(session, command="echo out; echo err >&2; exit 3")
     assert result.text == "out\nerr\n[exit code 3]\n"
     assert (result.state, result.exit_code, result.signal, result.is_error) == ("ended", 3, None, False)
@@ -75,8 +76,8 @@ def test_little_output_is_shown_whole_and_not_stored(session, call):
     assert result.artifact_id is None
     assert list(session.artifacts()) == []
     assert result.command == "echo out; echo err >&2; exit 3"
-    assert 0 <= result.duration < 5
-    assert abs(result.started - time.time()) < 60
+    assert 0 <= result.duration <= time.time() - before
+    assert before - 1 <= result.started <= time.time()
 
 
 def test_much_output_is_stored_from_its_first_byte(session, call):
@@ -328,7 +329,7 @@ def test_time_outs_are_whole_milliseconds(session, call, name):
     assert "timeout must be a whole number from 0, not 0.3" in call(session, command="true", timeout=0.3).text
     began = time.monotonic()
     result = call(session, command="echo begun; sleep 100", timeout=300, profile=name)
-    assert ("running", True) == (result.state, 0.3 <= time.monotonic() - began < 100)
+    assert ("running", True) == (result.state, time.monotonic() - began >= 0.3)
     if name == "pipe":
         assert result.text.startswith(f"[Command backgrounded after 0.3s (pid {result.pid}).\n")
         assert result.text.endswith("\nUse check_pid or kill_pid to manage.]")

@@ -22,7 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
-from support import examples
+from support import examples, not_for_ever
 
 from spillstore import Store
 from spillstore_tools.mcp import _pieces
@@ -1087,10 +1087,8 @@ def test_scanning_is_linear():
         b"{" + b'"' * size,
         b"[" + b"N" * size,
     ):
-        began = time.monotonic()
-        with contextlib.suppress(_pieces.PieceError):
+        with not_for_ever(), contextlib.suppress(_pieces.PieceError):
             _pieces.members(data)
-        assert time.monotonic() - began < 10
 
 
 @given(
