@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support import NO_FLOORS
+from support import NO_FLOORS, soon
 
 from spillstore import Store, aio
 from spillstore.exceptions import ClosedError, InvalidSettingError
@@ -50,16 +50,6 @@ def alive(pid):
         return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
         return False
-
-
-def soon(condition, seconds=10):
-    """Wait for a condition; whether it came true."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.005)
-    return True
 
 
 # --- results ----------------------------------------------------------------------------------------------
@@ -426,9 +416,27 @@ def test_a_daemon_that_nothing_but_the_pipes_lead_to(plain_store, call):
     assert all(map(alive, pids))
     killed = call(session, kill_pid=results[0].pid)
     assert (killed.state, killed.is_error) == ("ended", False)
-    assert [alive(pid) for pid in pids] == [False, True]
+    assert soon(lambda: not alive(pids[0]))
+    assert alive(pids[1])
     session.close()
-    assert not alive(pids[1])
+    assert soon(lambda: not alive(pids[1]))
+
+
+def test_a_descriptor_that_is_closed_meanwhile_hides_no_process(plain_store, monkeypatch):
+    """Whoever prints to a command's pipes is found by them, though it closes another descriptor while it is looked at."""
+    listdir = os.listdir
+
+    def with_one_that_is_gone(path="."):
+        return ["999999"] * str(path).endswith("/fd") + listdir(path)
+
+    with plain_store.session("chat") as session:
+        result = bash_sync(session, command=STRANGER, timeout=0)
+        assert soon(lambda: whole(session, result).count(b"\n") == 1)
+        pid = int(whole(session, result))
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "listdir", with_one_that_is_gone)
+            bash_sync(session, kill_pid=result.pid)
+        assert soon(lambda: not alive(pid))
 
 
 def test_what_is_told_is_what_is_known(session, call):

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support import NO_FLOORS
+from support import NO_FLOORS, soon
 
 from spillstore import Store
 from spillstore_tools.bash import BashTool, bash_sync
@@ -20,16 +20,6 @@ from spillstore_tools.bash import BashTool, bash_sync
 SCRIPT = (
     "for n in $(seq 1 40); do head -c 50000 /dev/urandom | base64 -w 99; done; touch {done}; echo end; exit 5"
 )
-
-
-def soon(condition, seconds=10):
-    """Wait for a condition; whether it came true."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.005)
-    return True
 
 
 def told(result, session, done):
@@ -160,6 +150,7 @@ def test_cancelling_does_not_wait_for_the_store(plain_store):
         assert [artifact.info.size for artifact in session.artifacts()].count(len(str(pids[0])) + 1) == 1
 
 
+@pytest.mark.slow
 def test_a_producer_faster_than_the_store_is_held_back(plain_store):
     """Back-pressure: while nothing can be stored, little is read, and nothing piles up in memory."""
     store = Store(
@@ -200,6 +191,7 @@ def test_a_producer_faster_than_the_store_is_held_back(plain_store):
         assert result.storage_error is None
 
 
+@pytest.mark.slow
 def test_memory_stays_flat(plain_store):
     """What a process needs for 20 MB of output does for 400 MB, in lines or in one."""
     script = """

@@ -126,9 +126,10 @@ def test_what_a_model_would_see(cli, store, big):
 
 @pytest.mark.parametrize("name", ["default", "acode", "opencode", "pipe", "omni"])
 @pytest.mark.parametrize("data", [b"", b"small\n", b"no end", "naïve ✓\n".encode()])
-def test_pass_through_stores_nothing(program, root, name, data):
+def test_pass_through_stores_nothing(cli, root, tmp_path, name, data):
     """What is shown whole is shown as it is; no session is made, no file is written."""
-    answer = program("put", "-", "--profile", name, stdin=data)
+    (tmp_path / "short").write_bytes(data)
+    answer = cli("put", tmp_path / "short", "--profile", name)
     assert (answer.code, answer.out.removesuffix(b"\n"), answer.err) == (0, data.removesuffix(b"\n"), "")
     assert not root.exists()
 

@@ -13,7 +13,7 @@ import sys
 import time
 
 import pytest
-from support import not_for_ever
+from support import not_for_ever, wait_until
 
 from spillstore import Store
 
@@ -394,10 +394,7 @@ def test_text_appears_in_the_store_while_the_command_runs(start, store):
 
 
 def wait_for(path):
-    deadline = time.monotonic() + 15
-    while not path.exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until(path.exists)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

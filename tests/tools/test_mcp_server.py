@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
-from support import examples
+from support import examples, soon
 
 from spillstore.exceptions import SessionBusyError
 from spillstore_tools.bash import BashResult, StreamCount
@@ -44,16 +44,6 @@ def alive(pid):
         return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
         return False
-
-
-def soon(condition, seconds=15):
-    """Wait for a condition; whether it came true."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 def text_of(result):

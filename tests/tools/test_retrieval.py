@@ -269,6 +269,7 @@ def test_one_line_of_50_mb(place):
     artifact.delete()
 
 
+@pytest.mark.slow
 def test_much_that_shows_little(place):
     """Megabytes of what is not shown do not keep an answer from ending; the cursor goes on."""
     session, _ = place
