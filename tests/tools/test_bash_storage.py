@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support import NO_FLOORS, soon
+from support import NO_FLOORS, soon, wait_until
 
 from spillstore import Store
 from spillstore_tools.bash import BashTool, bash_sync
@@ -104,16 +104,14 @@ def test_storage_that_fails_in_the_background(plain_store, tmp_path):
         result = bash_sync(session, command=script, timeout=1000, on_output=lambda _, data: seen.append(data))
         assert result.text.startswith("begin\n")
         marks[0].touch()
-        while b"middle" not in b"".join(seen):
-            time.sleep(0.01)
-        time.sleep(0.5)  # a hook sees a piece a moment before a check does
-        first = bash_sync(session, check_pid=result.pid)
-        assert first.text.startswith("[NOT STORED COMPLETELY: ")
-        assert "middle\n" in first.text
-        assert "begin" not in first.text
+        wait_until(lambda: b"middle" in b"".join(seen))
+        first = []  # a hook sees a piece a moment before a check does
+        while not any("middle\n" in text for text in first):
+            first.append(bash_sync(session, check_pid=result.pid).text)
+            assert "begin" not in first[-1]
+        assert first[-1].startswith("[NOT STORED COMPLETELY: ")
         marks[1].touch()
-        while b"late" not in b"".join(seen):
-            time.sleep(0.01)
+        wait_until(lambda: b"late" in b"".join(seen))
         told = []  # a hook sees a piece a moment before a check does
         while not any("late\n" in text for text in told):
             told.append(bash_sync(session, check_pid=result.pid).text)

@@ -10,7 +10,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from support import not_for_ever, wait_until
@@ -377,18 +376,17 @@ def test_closed_preview_loses_nothing(start, store):
 def test_text_appears_in_the_store_while_the_command_runs(start, store):
     """What was printed can be read before the command has ended."""
     process = start("run", "--", "sh", "-c", "echo early; read line", stdin=-1)
-    deadline = time.monotonic() + 15
-    while time.monotonic() < deadline:
-        if any(True for _ in store.sessions()):
-            with store.session("default", read_only=True) as session:
-                page = session.artifacts(limit=1)
-                if page.items and page.items[0].info.size:
-                    assert page.items[0].tail(1) == b"early\n"
-                    assert page.items[0].info.state == "open"
-                    break
-        time.sleep(0.02)
-    else:
-        pytest.fail("nothing appeared")
+
+    def appeared():
+        if not any(True for _ in store.sessions()):
+            return False
+        with store.session("default", read_only=True) as session:
+            return [artifact.id for artifact in session.artifacts(limit=1) if artifact.info.size]
+
+    wait_until(appeared)
+    with store.session("default", read_only=True) as session:
+        (artifact,) = session.artifacts(limit=1)
+        assert (artifact.tail(1), artifact.info.state) == (b"early\n", "open")
     process.communicate(b"\n", timeout=20)
     assert last(store)[0].state == "sealed"
 

@@ -445,7 +445,7 @@ def test_cancellation_reaches_the_server(root):
         call.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await call
-        for _ in range(100):
+        for _ in range(1200):
             said = (await found.call_tool("cancelled", {})).content[0].text
             if said != "[]":
                 return said

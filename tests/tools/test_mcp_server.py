@@ -259,13 +259,11 @@ def test_calls_are_answered_while_a_command_runs(raw, tmp_path):
     """A long command holds up no other call, another command among them."""
     raw = raw()
     begin_long(raw, tmp_path)
-    began = time.monotonic()
     assert raw.call("bash", {"command": "echo hi"})["_meta"][RESULT]["exit_code"] == 0
     listed = raw.call("list_artifacts", {})["content"][0]["text"]
     name = listed.split()[0]
     asked = {"id": name, "limit": 2}
     assert soon(lambda: "\n1\n2\n" in raw.call("get_artifact", asked)["content"][0]["text"])
-    assert time.monotonic() - began < 10
 
 
 def test_many_calls_at_once(connect):

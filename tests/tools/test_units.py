@@ -7,7 +7,6 @@ import difflib
 import random
 import re
 import subprocess
-import time
 
 import pytest
 from hypothesis import given
@@ -705,12 +704,12 @@ def test_anything(text, limit, hint):
         verified(text, limit, hint)
 
 
-def test_speed():
-    """A megabyte of code takes well under a second, ten times less for a tenth (CI machines are slow)."""
+def test_a_megabyte_of_code():
+    """It ends, and what is left fits."""
     for language in ("python", "c", "typescript"):
         text, _ = source(language, 2500)
         text = text[: 1 << 20]
         text = text[: text.rindex("\n\n") + 2]
-        start = time.process_time()
-        cut_units(text, 16000, source_hint=SOURCES[language][1])
-        assert time.process_time() - start < 1.5
+        with not_for_ever():
+            cuts = cut_units(text, 16000, source_hint=SOURCES[language][1])
+        assert len(apply_cuts(text, cuts)) <= 16000
