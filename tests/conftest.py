@@ -128,9 +128,12 @@ def pytest_collection_modifyitems(config, items):
     items[:] = [item for item in items if item not in set(gone)]
 
 
-@pytest.fixture(params=["plain", "aio", "dict"])
+@pytest.fixture(params=["plain", pytest.param("aio", marks=pytest.mark.slow), "dict"])
 def make_store(request, tmp_path, loop):
-    """Makes stores of all kinds (``dict``: of dictionaries); when the test ends, every session left in them is checked."""
+    """Makes stores of all kinds (``dict``: of dictionaries); when the test ends, every session left in them is checked.
+
+    ``spillstore.aio`` hands each call on to the plain store, so it is not among the quick tests but where it is the subject.
+    """
     roots: set[str | Path] = set()
 
     def make(root=None, **options):

@@ -25,7 +25,7 @@ from spillstore_tools.schemas import STYLES
 from spillstore_tools.stored import render
 
 
-@pytest.fixture(params=["blocking", "async"])
+@pytest.fixture(params=["blocking", pytest.param("async", marks=pytest.mark.slow)])
 def call(request):
     """``bash`` as a function that waits, in both forms."""
     if request.param == "blocking":
