@@ -1,22 +1,28 @@
 # Needs Python 3.11 or newer with venv, make, and a package index. Nothing is compiled.
 #
 #   make demo    a look in 20 seconds: sets up .venv, stores a build's log, finds the error in its middle
-#   make test    sets up the test tools, runs the tests
-#   make check   lint, types, docs, a short fault campaign, all tests; what CI runs
+#   make test    sets up the test tools, runs the quick tests
+#   make check   lint, types, docs, quick tests, a short fixed part of the heavy ones; what CI runs
+#   make torture all tests, with many new examples and kills: SEED=N for those of an earlier run
 #
 # Stamps in $(VENV) make a second call quick. Another interpreter: make PYTHON=python3.13 check
 
 PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= auto
-ROUNDS ?= 3
+# Of torture: how many times the usual number of examples, how many kills, and what both are drawn with.
+FACTOR ?= 5
+ROUNDS ?= 50
+SEED ?= $(or $(SPILLSTORE_TEST_SEED),$(shell od -An -N3 -tu4 /dev/urandom | tr -d ' '))
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check lint types docs faults bench clean
+.PHONY: help demo test heavy check torture lint types docs bench clean
+# Tests start hundreds of processes: each would compile all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -28,11 +34,19 @@ demo: $(VENV)/.installed
 	@$(BIN)/python -m spillstore_tools.demo
 
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n $(JOBS) -m "not slow and not fault"
 
-# The tests come last, so that their summary is the last thing to read.
-check: lint types docs faults
-	$(BIN)/python -m pytest -n $(JOBS) -m "not fault"
+# The heavy tests as CI runs them: each once, with the same examples every time, and few kills.
+heavy: $(VENV)/.installed-test
+	SPILLSTORE_TEST_ROUNDS=3 $(BIN)/python -m pytest -q -n $(JOBS) -m "slow or fault"
+
+# The quick tests come last, so that their summary is the last thing to read.
+check: lint types docs heavy test
+
+torture: $(VENV)/.installed-test
+	@seed=$(SEED); echo "make torture SEED=$$seed FACTOR=$(FACTOR) ROUNDS=$(ROUNDS)"; \
+	SPILLSTORE_TEST_SEED=$$seed SPILLSTORE_TEST_FACTOR=$(FACTOR) SPILLSTORE_TEST_ROUNDS=$(ROUNDS) \
+	$(BIN)/python -m pytest -n $(JOBS)
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/python -m ruff check
@@ -43,9 +57,6 @@ types: $(VENV)/.installed-dev
 
 docs: $(VENV)/.installed-dev
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
-
-faults: $(VENV)/.installed-dev
-	SPILLSTORE_TEST_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest -q -n $(JOBS) -m fault
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks

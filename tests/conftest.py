@@ -10,13 +10,34 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from support import NO_FLOORS, ManualClock, examples
+from support import DRAWN_WITH, NO_FLOORS, SEED, ManualClock, examples
 
 from spillstore import Store, aio
 from spillstore.info import Page
 
 settings.register_profile("default", examples())
 settings.load_profile("default")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config):
+    """Properties draw with our seed."""
+    if SEED and config.getoption("hypothesis_seed", None) is None:
+        config.option.hypothesis_seed = str(SEED)
+
+
+def pytest_report_header():
+    """What to set for the same examples."""
+    return f"drawn with: {DRAWN_WITH}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport():
+    """Whatever fails says what it was drawn with."""
+    report = yield
+    if report.failed:
+        report.sections.append(("drawn with", DRAWN_WITH))
+    return report
 
 
 @pytest.fixture(autouse=True)
@@ -107,9 +128,12 @@ def pytest_collection_modifyitems(config, items):
     items[:] = [item for item in items if item not in set(gone)]
 
 
-@pytest.fixture(params=["plain", "aio", "dict"])
+@pytest.fixture(params=["plain", pytest.param("aio", marks=pytest.mark.slow), "dict"])
 def make_store(request, tmp_path, loop):
-    """Makes stores of all kinds (``dict``: of dictionaries); when the test ends, every session left in them is checked."""
+    """Makes stores of all kinds (``dict``: of dictionaries); when the test ends, every session left in them is checked.
+
+    ``spillstore.aio`` hands each call on to the plain store, so it is not among the quick tests but where it is the subject.
+    """
     roots: set[str | Path] = set()
 
     def make(root=None, **options):

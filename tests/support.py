@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import shutil
 import subprocess
 import threading
@@ -12,9 +13,15 @@ import time
 import pytest
 from hypothesis import HealthCheck, settings
 
-# How many times the usual number of examples a property is tried with. From 2 on they are drawn anew in every run;
-# at 1 they are the same in all, so that a change is judged by what it changes.
+# How many times the usual number of examples a property is tried with, and how often a process is killed.
 FACTOR = int(os.environ.get("SPILLSTORE_TEST_FACTOR", "1"))
+ROUNDS = int(os.environ.get("SPILLSTORE_TEST_ROUNDS", "6"))
+# What examples and damage are drawn with. Without a seed they are the same in every run, so that a change is judged by what
+# it changes; a longer run without one draws its own, here in the first process, and the others inherit it.
+if FACTOR > 1:
+    os.environ.setdefault("SPILLSTORE_TEST_SEED", str(random.SystemRandom().randrange(1, 2**31)))
+SEED = int(os.environ.get("SPILLSTORE_TEST_SEED", "0"))
+DRAWN_WITH = f"SPILLSTORE_TEST_SEED={SEED} SPILLSTORE_TEST_FACTOR={FACTOR} SPILLSTORE_TEST_ROUNDS={ROUNDS}"
 
 # What the machine happens to have free is not what these tests are about.
 NO_FLOORS = {"free_disk_floor": 0, "artifacts_per_minute": 0}
@@ -40,19 +47,39 @@ def examples(count: int = 60, **options) -> settings:
     """The settings of a property that is tried with ``count`` examples."""
     return settings(
         max_examples=count * FACTOR,
-        derandomize=FACTOR == 1,
+        derandomize=not SEED,
         deadline=None,
         suppress_health_check=list(HealthCheck),
         **options,
     )
 
 
-def wait_until(condition, seconds=60.0):
-    """Wait for what must come; how soon is not what a test is about."""
+def dice(number: object = 0) -> random.Random:
+    """Numbers drawn for a test of that name or number: the same in each run without a seed, others with each seed."""
+    return random.Random(f"{SEED} {number}" if SEED else number)
+
+
+def soon(condition, seconds=60.0):
+    """Wait for what must come, however slow the machine is; whether it came before a test would seem to hang."""
     deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < deadline, "it never came"
+        if time.monotonic() > deadline:
+            return False
         time.sleep(0.005)
+    return True
+
+
+def wait_until(condition, seconds=60.0):
+    """Wait for what must come; how soon is not what a test is about."""
+    assert soon(condition, seconds), "it never came"
+
+
+@contextlib.contextmanager
+def not_for_ever(seconds=60.0):
+    """What is done within ends. The bound is no measure of speed: it tells seconds from hours, on any machine."""
+    began = time.monotonic()
+    yield
+    assert time.monotonic() - began < seconds
 
 
 @contextlib.contextmanager

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import pytest
 
 from spillstore.exceptions import ClosedError, DroppedRangeError, IntegrityError, SpillstoreError
 from spillstore.read.prefetch import DEPTH, ahead
+from spillstore.runtime import workers
 
 MIB = 1024 * 1024
 DATA = b"".join(b"%09d and some more text of line\n" % number for number in range(250_000))
@@ -73,14 +73,19 @@ def test_damage_is_an_error_where_it_is(session):
     artifact.delete()
 
 
-def test_a_reader_that_goes_away_leaves_nothing_under_way(session):
-    """After an iterator is closed no piece is begun any more, and the session closes."""
-    artifact = session.put(DATA)
-    for _ in range(20):
-        blocks = artifact.chunks()
-        for _ in range(40):
-            next(blocks)
-        blocks.close()
+def test_a_reader_that_goes_away_leaves_nothing_under_way(monkeypatch):
+    """After an iterator is closed no piece is begun any more, though workers come to those that were wanted soon."""
+    made, submitted = [], []
+    monkeypatch.setattr(workers, "submit", submitted.append)  # as if every worker were busy
+    pieces = ahead(
+        (lambda number=number: made.append(number) or number for number in range(100)), lambda: None
+    )
+    assert [0, 1, 2] == [next(pieces) for _ in range(3)]
+    pieces.close()
+    assert len(submitted) == 3 + DEPTH
+    for job in submitted:
+        job()
+    assert [0, 1, 2] == made
 
 
 def test_a_closed_session_ends_the_reading(plain_store):
@@ -115,6 +120,14 @@ def test_many_readers_at_once_beside_a_writer(session):
     assert not wrong
 
 
+def workers_are_done():
+    """All that was handed to the workers before is done."""
+    barrier = threading.Barrier(workers.COUNT + 1)
+    for _ in range(workers.COUNT):  # each takes one, when it has done all else
+        workers.submit(barrier.wait)
+    barrier.wait(60)
+
+
 def test_no_more_is_made_than_is_wanted_soon():
     """At most ``DEPTH`` pieces are made beyond the one that is used, and they come in order."""
     made = []
@@ -124,10 +137,9 @@ def test_no_more_is_made_than_is_wanted_soon():
 
     pieces = ahead(map(maker, range(100)), lambda: None)
     assert [0, 1, 2] == [next(pieces) for _ in range(3)]
-    time.sleep(0.1)
     assert max(made) <= 2 + DEPTH
     pieces.close()
-    time.sleep(0.1)
+    workers_are_done()
     assert len(made) <= 3 + DEPTH
     assert list(range(50)) == list(ahead(map(maker, range(50)), lambda: None))
 

@@ -9,13 +9,12 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
 from contextlib import closing
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import NO_FLOORS, examples
+from support import NO_FLOORS, examples, wait_until
 
 from spillstore import Store
 from spillstore.audit import audit_log
@@ -185,15 +184,11 @@ def test_reads_reach_the_file_in_batches(plain_store, monkeypatch):
         assert in_file(plain_store).count("read") == 1
         for _ in range(audit_log.FULL):
             artifact.tail(1)
-        deadline = time.monotonic() + 20
-        while in_file(plain_store).count("read") < audit_log.FULL and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert in_file(plain_store).count("read") >= audit_log.FULL
+        wait_until(lambda: in_file(plain_store).count("read") >= audit_log.FULL)
         monkeypatch.setattr(audit_log, "PERIOD", 0.05)
         session.events()
         artifact.tail(1)
-        while in_file(plain_store).count("read") < audit_log.FULL + 2 and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_until(lambda: in_file(plain_store).count("read") >= audit_log.FULL + 2)
         assert in_file(plain_store).count("read") == audit_log.FULL + 2
         monkeypatch.setattr(audit_log, "PERIOD", 1000.0)
         artifact.tail(1)

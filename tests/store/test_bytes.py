@@ -72,6 +72,7 @@ def test_a_character_across_a_chunk_border_stays_whole(session):
     assert len(text) == session.infos().items[0].chars
 
 
+@pytest.mark.slow
 def test_a_line_of_200_mib_is_one_line(plain_store):
     """A line without an end for 200 MiB: its parts, its length and the line after it, in flat memory."""
     with plain_store.session("long") as session:

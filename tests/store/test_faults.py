@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -12,7 +11,7 @@ import threading
 import time
 
 import pytest
-from support import NO_FLOORS
+from support import NO_FLOORS, ROUNDS, dice
 
 from spillstore import Store
 from spillstore.exceptions import (
@@ -25,8 +24,6 @@ from spillstore.exceptions import (
     SpillstoreError,
     StorageError,
 )
-
-ROUNDS = int(os.environ.get("SPILLSTORE_TEST_ROUNDS", "6"))
 
 VICTIM = """
 import sys
@@ -49,7 +46,7 @@ while True:
 @pytest.mark.parametrize(("policy", "limit"), [("stop", 2**30), ("roll", 2_000_000)])
 def test_kill_9_loses_nothing_that_was_committed(tmp_path, seed, policy, limit):
     """At any moment: what is readable verifies, is a prefix of what was written, and earlier artifacts are whole."""
-    noise = random.Random(seed)
+    noise = dice(seed)
     process = subprocess.Popen(
         [sys.executable, "-c", VICTIM, str(tmp_path), policy, str(limit)], stdout=subprocess.PIPE, text=True
     )
@@ -102,7 +99,7 @@ while True:
 def test_kill_9_while_making_and_deleting_leaves_a_sound_store(tmp_path, seed):
     """Creating, deleting artifacts and deleting sessions: whatever moment it dies, the store is sound and usable."""
     process = kill_while_deleting(tmp_path)
-    time.sleep(random.Random(seed).random() * 0.5)
+    time.sleep(dice(seed).random() * 0.5)
     process.kill()
     process.wait()
     process.stdout.close()
@@ -127,6 +124,7 @@ with Store(sys.argv[1], free_disk_floor=0, artifacts_per_minute=0).session("shar
 """
 
 
+@pytest.mark.slow
 def test_eight_processes_write_into_one_session(tmp_path):
     """20 artifacts each: none lost, no lock error, each whole."""
     processes = [
@@ -213,6 +211,7 @@ def test_threads_share_a_session_and_a_writer(plain_store):
         assert sorted(b"%d %d" % (n, line) for n in range(20) for line in range(0, 2000, 10)) == sorted(lines)
 
 
+@pytest.mark.slow
 def test_a_reader_that_stops_halfway_does_not_hold_back_the_checkpoint(plain_store):
     """An abandoned iterator holds no transaction: the WAL stays small while 120 MB are written."""
     with plain_store.session("test") as session:
@@ -402,6 +401,7 @@ def test_filters_stand_before_everything_else(plain_store):
         assert 30 == artifact.info.received
 
 
+@pytest.mark.slow
 def test_back_pressure_bounds_memory(tmp_path):
     """A producer faster than the disk waits: 400 MB through one writer grow the process by little."""
     script = """

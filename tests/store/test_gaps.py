@@ -49,7 +49,10 @@ KINDS = {
 }
 
 
-@pytest.fixture(scope="module", params=[None, KEY], ids=["plain", "keyed"])
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(None, id="plain"), pytest.param(KEY, id="keyed", marks=pytest.mark.slow)],
+)
 def stored(request, tmp_path_factory):
     """An artifact of each kind, open for reading, and a connection by which their chunks are changed."""
     root, clock = tmp_path_factory.mktemp("gaps"), ManualClock()

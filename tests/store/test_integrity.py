@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import random
 import shutil
 import sqlite3
 
 import pytest
-from support import NO_FLOORS
+from support import NO_FLOORS, dice
 
 from spillstore import Store
 from spillstore.engine.sqlite import sql as _sql
@@ -143,7 +142,7 @@ def test_flipped_bytes_of_the_file_never_give_wrong_text(original, tmp_path, see
     shutil.copytree(root, copy)
     path = copy / "_" / "damage" / "session.db"
     raw = bytearray(path.read_bytes())
-    noise = random.Random(seed)
+    noise = dice(seed)
     raw[noise.randrange(100, len(raw))] ^= 1 << noise.randrange(8)
     path.write_bytes(raw)
     stderr, stdout = b"".join(ERRORS), b"".join(LINES)

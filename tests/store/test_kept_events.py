@@ -11,13 +11,12 @@ import time
 from contextlib import closing
 
 import pytest
-from support import NO_FLOORS
+from support import NO_FLOORS, ROUNDS
 
 from spillstore import Store
 from spillstore.engine.sqlite import archive
 from spillstore.exceptions import SpillstoreError
 
-ROUNDS = int(os.environ.get("SPILLSTORE_TEST_ROUNDS", "6"))
 # As earlier versions made it, in the root.
 EARLIER = """
 CREATE TABLE IF NOT EXISTS event (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from pathlib import Path
 
@@ -20,6 +21,7 @@ WORDS = re.compile(
 )
 
 
+@functools.cache
 def modules(*roots):
     return sorted(path for root in roots for path in root.rglob("*.py"))
 
@@ -30,10 +32,16 @@ def name_of(path):
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@functools.cache
+def parsed(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@functools.cache
 def imports_of(path):
     """Full names of all that a module imports, wherever it does."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             found |= {each.name for each in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -46,24 +54,26 @@ def within(name, package):
     return name == package or name.startswith(f"{package}.")
 
 
-@pytest.mark.parametrize("path", modules(STORE, TOOLS), ids=name_of)
-def test_one_engine_knows_sqlite(path):
+def test_one_engine_knows_sqlite():
     """No other module imports it, or a module of it, or speaks of statements, pragmas and files beside a database."""
-    if path.is_relative_to(SQLITE) or path in KNOWING:
-        return
-    foreign = [
-        name
-        for name in imports_of(path)
-        if within(name, "sqlite3") or within(name, "sqlalchemy") or within(name, "spillstore.engine.sqlite")
-    ]
-    assert [] == foreign
-    if path.is_relative_to(STORE):
-        code = ast.parse(path.read_text(encoding="utf-8"))
-        for node in ast.walk(code):  # what is written for people may name what they know
-            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node):
-                node.body = node.body[1:] or [ast.Pass()]
-        assert WORDS.search(ast.unparse(code)) is None
-        assert not {name for name in imports_of(path) if within(name, "fcntl")}
+    for path in modules(STORE, TOOLS):
+        if path.is_relative_to(SQLITE) or path in KNOWING:
+            continue
+        foreign = [
+            name
+            for name in imports_of(path)
+            if within(name, "sqlite3")
+            or within(name, "sqlalchemy")
+            or within(name, "spillstore.engine.sqlite")
+        ]
+        assert (name_of(path), []) == (name_of(path), foreign)
+        if path.is_relative_to(STORE):
+            code = ast.parse(path.read_text(encoding="utf-8"))
+            for node in ast.walk(code):  # what is written for people may name what they know
+                if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node):
+                    node.body = node.body[1:] or [ast.Pass()]
+            assert (name_of(path), None) == (name_of(path), WORDS.search(ast.unparse(code)))
+            assert not {name for name in imports_of(path) if within(name, "fcntl")}, name_of(path)
 
 
 def test_the_tools_know_no_engine():
@@ -115,18 +125,16 @@ def part_of(name):
     return next((part for part in sorted(PLACE, key=len, reverse=True) if within(name, part)), None)
 
 
-@pytest.mark.parametrize("path", modules(STORE), ids=name_of)
-def test_imports_go_down(path):
+def test_imports_go_down():
     """No part of the store imports a part above it, not inside a function and not for types alone."""
-    mine = part_of(name_of(path))
-    if mine is None:  # the packages' own ``__init__``, and versions
-        return
     up = {
-        part
+        (name_of(path), mine, part)
+        for path in modules(STORE)
+        if (mine := part_of(name_of(path))) is not None  # else a package's own ``__init__``, or the version
         for name in imports_of(path)
         if (part := part_of(name)) is not None and part != mine and PLACE[part] <= PLACE[mine]
     }
-    assert {part for part in up if (mine, part) not in EXCEPTIONS} == set()
+    assert {found for found in up if found[1:] not in EXCEPTIONS} == set()
 
 
 def test_every_module_has_a_place():

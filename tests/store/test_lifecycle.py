@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support import NO_FLOORS
+from support import NO_FLOORS, wait_until
 
 from spillstore import Store
 from spillstore.exceptions import (
@@ -480,10 +480,7 @@ def test_a_running_artifact_shows_what_was_written_soon(session):
     with session.create() as writer:
         writer.write(b"first\npart")
         artifact = session.artifact(writer.id)
-        deadline = time.monotonic() + 10
-        while artifact.read_bytes(0, 99) != b"first\npart":
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_until(lambda: artifact.read_bytes(0, 99) == b"first\npart")
         followed = artifact.follow(poll=0.01)
         assert b"first\npart" == next(followed)
         writer.write(b"ial\n")

@@ -7,9 +7,9 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 
 import pytest
+from support import wait_until
 
 from spillstore.engine.sqlite import owner_locks
 
@@ -133,10 +133,7 @@ def test_a_second_pid_namespace_sees_the_same_owners(plain_store, tmp_path):
         own.release()
     finally:
         process.communicate("\n")
-    deadline = time.monotonic() + 10
-    while owner_locks.alive(tmp_path, name):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until(lambda: not owner_locks.alive(tmp_path, name))
 
 
 def test_a_forked_child_gets_clear_errors_and_can_open_anew(plain_store):

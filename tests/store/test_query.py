@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-import time
 import traceback
 import tracemalloc
 from decimal import Decimal
@@ -14,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonpath_rfc9535 import JSONPathEnvironment
-from support import NO_FLOORS, examples
+from support import NO_FLOORS, examples, not_for_ever
 
 from spillstore import Store
 from spillstore.exceptions import (
@@ -371,6 +370,7 @@ def heap(session):
     return session.artifact(writer.id)
 
 
+@pytest.mark.slow
 def test_a_large_document_is_streamed_in_flat_memory(heap):
     """Rows that match, what stands behind them, and the last one, in half the memory of the document."""
     assert heap.info.size > 1.2 * _query.WHOLE
@@ -388,6 +388,7 @@ def test_a_large_document_is_streamed_in_flat_memory(heap):
     assert peak < 10_000_000
 
 
+@pytest.mark.slow
 def test_what_a_large_document_refuses(heap):
     """Each refusal names the limit and the way out."""
     with pytest.raises(
@@ -416,20 +417,17 @@ def test_a_hostile_query_is_given_up(session, query):
     for number in range(250):
         document = [document, {"a": number}]
     artifact = session.put(json.dumps(document))
-    started = time.monotonic()
-    with pytest.raises(QueryError, match=r"given up after 0\.3 seconds; ask for less"):
+    with not_for_ever(), pytest.raises(QueryError, match=r"given up after 0\.3 seconds; ask for less"):
         artifact.query(query, seconds=0.3)
-    assert time.monotonic() - started < 5
 
 
 @pytest.mark.parametrize("function", ["match", "search"])
 def test_expressions_take_linear_time(session, function):
     """What makes other engines hang takes time in proportion to the text."""
     artifact = session.put(json.dumps(["a" * 100_000 + "!"]))
-    started = time.monotonic()
-    for pattern in ("(a+)+b", "(a|aa)+b", "(.*)*x", "((a*)*)*b"):
-        assert artifact.query(f"$[?{function}(@, '{pattern}')]").total == 0
-    assert time.monotonic() - started < 10
+    with not_for_ever():
+        for pattern in ("(a+)+b", "(a|aa)+b", "(.*)*x", "((a*)*)*b"):
+            assert artifact.query(f"$[?{function}(@, '{pattern}')]").total == 0
     with pytest.raises(QueryError, match="cannot be matched"):
         artifact.query(f"$[?{function}(@, 'a{{5000}}')]")
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import itertools
 import random
-import time
 import tracemalloc
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secrets_made import Maker
-from support import examples
+from support import dice, examples, not_for_ever
 
 from spillstore.redaction import Pattern, RedactionRules, Redactor, redact
 from spillstore.redaction.look import CONTEXT
@@ -58,7 +57,7 @@ def _texts(seed):
     return texts
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("rules", [None, OWN], ids=["built in", "own"])
 def test_every_split(seed, rules):
     """Cut in two anywhere, or into single bytes, a text gives the same bytes and the same counts."""
@@ -210,22 +209,20 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_time_is_linear(name):
-    """Twice as much of a text made to be slow takes twice as long, and never a second for 256 KB."""
+    """Of four times as much of a text made to be slow four times as many bytes are looked at, and each in bounded time."""
     unit = HOSTILE[name]
 
-    def seconds(size):
+    def looked_at(size):
+        redactor = Redactor()
         data = unit * (size // len(unit))
-        best = 9.0
-        for _ in range(2):
-            begin = time.process_time()
-            _fed([data])
-            best = min(best, time.process_time() - begin)
-        return best
+        for at in range(0, len(data), 4096):
+            redactor.feed(data[at : at + 4096])
+        redactor.finish()
+        return redactor.looked_at
 
-    seconds(1000)
-    small, large = seconds(65_000), seconds(260_000)
-    assert large < 2
-    assert large < 12 * small + 0.02
+    with not_for_ever():
+        small, large = looked_at(65_000), looked_at(260_000)
+    assert large < 6 * small
 
 
 def _log(rng):
@@ -239,7 +236,7 @@ def _words(rng, size):
 @pytest.mark.parametrize("seed", range(20))
 def test_secrets_behind_long_lines(seed):
     """After a line that was looked at in steps, lines are lines again: keys, cookies and names in them, however it is cut."""
-    rng = random.Random(seed)
+    rng = dice(seed)
     maker = Maker(seed)
     body, key = maker.pem("RSA PRIVATE KEY", 40)
     cookies = [maker.of(30) for _ in range(60)]
@@ -277,10 +274,9 @@ def test_own_patterns_are_linear():
     rules = RedactionRules(
         patterns=(Pattern(name="slow", pattern=r"(a+)+b\d"), Pattern(name="wide", pattern=r"(x.{0,200}){2}y"))
     )
-    begin = time.process_time()
     data = b"a" * 40_000 + b"\n" + b"x" * 40_000 + b"\n"
-    assert _fed([data], rules)[0] == data
-    assert time.process_time() - begin < 5
+    with not_for_ever():
+        assert _fed([data], rules)[0] == data
 
 
 def test_an_own_pattern_that_never_ends_is_cut_at_the_window():

@@ -11,7 +11,7 @@ import sys
 from contextlib import contextmanager, suppress
 
 import pytest
-from support import FACTOR, NO_FLOORS, fill, small_disk
+from support import FACTOR, NO_FLOORS, dice, fill, small_disk
 
 from spillstore import Store
 from spillstore.engine.sqlite import reserve as _reserve
@@ -322,7 +322,7 @@ print(calls, time.monotonic() - began)
 def test_a_process_that_is_killed(disk, kind, tmp_path):
     """At whatever moment: what is left is read on the full disk, whole, and deleting goes on."""
     shutil.copytree(disk.store.root, tmp_path / "copy")
-    chosen = random.Random(FACTOR if FACTOR == 1 else None)
+    chosen = dice(1)
 
     def run(moment):
         (disk.folder / "fill").unlink(missing_ok=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import subprocess
 import sys
 import threading
@@ -12,7 +11,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import NO_FLOORS, examples
+from support import NO_FLOORS, ROUNDS, dice, examples
 
 from spillstore import Store
 from spillstore.engine.sqlite.marks import size_of
@@ -20,7 +19,6 @@ from spillstore.exceptions import InvalidSettingError, SpillstoreError, StoreQuo
 from spillstore.info import SessionInfo
 from spillstore.limits.retention import plan
 
-ROUNDS = int(os.environ.get("SPILLSTORE_TEST_ROUNDS", "6"))
 DAY = 86400.0
 
 
@@ -292,7 +290,7 @@ def test_kill_9_while_collecting_leaves_only_trash(tmp_path, seed):
     with store.session("live") as live:
         live.put(b"stays")
         process = collector(store.root)
-        time.sleep(random.Random(seed).random() * 0.15)
+        time.sleep(dice(seed).random() * 0.15)
         process.kill()
         process.communicate()
         store.check()

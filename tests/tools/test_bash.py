@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support import NO_FLOORS
+from support import NO_FLOORS, soon
 
 from spillstore import Store, aio
 from spillstore.exceptions import ClosedError, InvalidSettingError
@@ -25,7 +25,7 @@ from spillstore_tools.schemas import STYLES
 from spillstore_tools.stored import render
 
 
-@pytest.fixture(params=["blocking", "async"])
+@pytest.fixture(params=["blocking", pytest.param("async", marks=pytest.mark.slow)])
 def call(request):
     """``bash`` as a function that waits, in both forms."""
     if request.param == "blocking":
@@ -52,21 +52,12 @@ def alive(pid):
         return False
 
 
-def soon(condition, seconds=10):
-    """Wait for a condition; whether it came true."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.005)
-    return True
-
-
 # --- results ----------------------------------------------------------------------------------------------
 
 
 def test_little_output_is_shown_whole_and_not_stored(session, call):
     """Both streams in order, the exit code, and no artifact."""
+    before = time.time()
     result = call(session, command="echo out; echo err >&2; exit 3")
     assert result.text == "out\nerr\n[exit code 3]\n"
     assert (result.state, result.exit_code, result.signal, result.is_error) == ("ended", 3, None, False)
@@ -75,8 +66,8 @@ def test_little_output_is_shown_whole_and_not_stored(session, call):
     assert result.artifact_id is None
     assert list(session.artifacts()) == []
     assert result.command == "echo out; echo err >&2; exit 3"
-    assert 0 <= result.duration < 5
-    assert abs(result.started - time.time()) < 60
+    assert 0 <= result.duration <= time.time() - before
+    assert before - 1 <= result.started <= time.time()
 
 
 def test_much_output_is_stored_from_its_first_byte(session, call):
@@ -328,7 +319,7 @@ def test_time_outs_are_whole_milliseconds(session, call, name):
     assert "timeout must be a whole number from 0, not 0.3" in call(session, command="true", timeout=0.3).text
     began = time.monotonic()
     result = call(session, command="echo begun; sleep 100", timeout=300, profile=name)
-    assert ("running", True) == (result.state, 0.3 <= time.monotonic() - began < 100)
+    assert ("running", True) == (result.state, time.monotonic() - began >= 0.3)
     if name == "pipe":
         assert result.text.startswith(f"[Command backgrounded after 0.3s (pid {result.pid}).\n")
         assert result.text.endswith("\nUse check_pid or kill_pid to manage.]")
@@ -425,9 +416,27 @@ def test_a_daemon_that_nothing_but_the_pipes_lead_to(plain_store, call):
     assert all(map(alive, pids))
     killed = call(session, kill_pid=results[0].pid)
     assert (killed.state, killed.is_error) == ("ended", False)
-    assert [alive(pid) for pid in pids] == [False, True]
+    assert soon(lambda: not alive(pids[0]))
+    assert alive(pids[1])
     session.close()
-    assert not alive(pids[1])
+    assert soon(lambda: not alive(pids[1]))
+
+
+def test_a_descriptor_that_is_closed_meanwhile_hides_no_process(plain_store, monkeypatch):
+    """Whoever prints to a command's pipes is found by them, though it closes another descriptor while it is looked at."""
+    listdir = os.listdir
+
+    def with_one_that_is_gone(path="."):
+        return ["999999"] * str(path).endswith("/fd") + listdir(path)
+
+    with plain_store.session("chat") as session:
+        result = bash_sync(session, command=STRANGER, timeout=0)
+        assert soon(lambda: whole(session, result).count(b"\n") == 1)
+        pid = int(whole(session, result))
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "listdir", with_one_that_is_gone)
+            bash_sync(session, kill_pid=result.pid)
+        assert soon(lambda: not alive(pid))
 
 
 def test_what_is_told_is_what_is_known(session, call):

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support import NO_FLOORS
+from support import NO_FLOORS, soon, wait_until
 
 from spillstore import Store
 from spillstore_tools.bash import BashTool, bash_sync
@@ -20,16 +20,6 @@ from spillstore_tools.bash import BashTool, bash_sync
 SCRIPT = (
     "for n in $(seq 1 40); do head -c 50000 /dev/urandom | base64 -w 99; done; touch {done}; echo end; exit 5"
 )
-
-
-def soon(condition, seconds=10):
-    """Wait for a condition; whether it came true."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.005)
-    return True
 
 
 def told(result, session, done):
@@ -114,16 +104,14 @@ def test_storage_that_fails_in_the_background(plain_store, tmp_path):
         result = bash_sync(session, command=script, timeout=1000, on_output=lambda _, data: seen.append(data))
         assert result.text.startswith("begin\n")
         marks[0].touch()
-        while b"middle" not in b"".join(seen):
-            time.sleep(0.01)
-        time.sleep(0.5)  # a hook sees a piece a moment before a check does
-        first = bash_sync(session, check_pid=result.pid)
-        assert first.text.startswith("[NOT STORED COMPLETELY: ")
-        assert "middle\n" in first.text
-        assert "begin" not in first.text
+        wait_until(lambda: b"middle" in b"".join(seen))
+        first = []  # a hook sees a piece a moment before a check does
+        while not any("middle\n" in text for text in first):
+            first.append(bash_sync(session, check_pid=result.pid).text)
+            assert "begin" not in first[-1]
+        assert first[-1].startswith("[NOT STORED COMPLETELY: ")
         marks[1].touch()
-        while b"late" not in b"".join(seen):
-            time.sleep(0.01)
+        wait_until(lambda: b"late" in b"".join(seen))
         told = []  # a hook sees a piece a moment before a check does
         while not any("late\n" in text for text in told):
             told.append(bash_sync(session, check_pid=result.pid).text)
@@ -160,6 +148,7 @@ def test_cancelling_does_not_wait_for_the_store(plain_store):
         assert [artifact.info.size for artifact in session.artifacts()].count(len(str(pids[0])) + 1) == 1
 
 
+@pytest.mark.slow
 def test_a_producer_faster_than_the_store_is_held_back(plain_store):
     """Back-pressure: while nothing can be stored, little is read, and nothing piles up in memory."""
     store = Store(
@@ -200,6 +189,7 @@ def test_a_producer_faster_than_the_store_is_held_back(plain_store):
         assert result.storage_error is None
 
 
+@pytest.mark.slow
 def test_memory_stays_flat(plain_store):
     """What a process needs for 20 MB of output does for 400 MB, in lines or in one."""
     script = """

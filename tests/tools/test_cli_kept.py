@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 
 import pytest
+from support import wait_until
 
 SECRET = "password=correct-Horse-77-battery\n"
 LIMIT = {"SPILLSTORE_ARTIFACT_LIMIT": "100000"}
@@ -111,10 +111,7 @@ def test_an_interrupted_put_says_what_stays(start, store):
     process = start("put", "-", stdin=read)
     os.close(read)
     os.write(write, b"begun\n")
-    deadline = time.monotonic() + 20
-    while not list(store.sessions()) or not store.session("default", read_only=True).infos().items:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_until(lambda: list(store.sessions()) and store.session("default", read_only=True).infos().items)
     process.send_signal(signal.SIGINT)
     err = process.communicate(timeout=20)[1]
     os.close(write)

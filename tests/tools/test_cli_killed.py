@@ -60,10 +60,15 @@ def children(pid):
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
+def watched(pid):
+    """Wait until a ``run`` has its watchdog, which comes after its command."""
+    wait_until(lambda: len(children(pid)) > 1)
+
+
 def watchdog_of(process, folder):
     """The child of a ``run`` that is not its command."""
     (command,) = family(folder)
-    wait_until(lambda: len(children(process.pid)) > 1)
+    watched(process.pid)
     (watchdog,) = set(children(process.pid)) - {command}
     return watchdog
 
@@ -73,6 +78,7 @@ def test_nothing_is_left_of_a_command_whose_run_is_ended(start, folder, number):
     """However it is ended: children, those that left its session or ignore SIGHUP and SIGTERM, and the command itself."""
     process = start("run", "--", "sh", "-c", FAMILY, "sh", folder, start_new_session=True)
     pids = family(folder)
+    watched(process.pid)
     process.send_signal(number)
     process.communicate(timeout=60)
     wait_until(lambda: not any(map(alive, pids)))
@@ -84,8 +90,10 @@ def test_a_killed_run_inside_another_one_takes_its_command_along(start, store, f
     script = f"{inner} & echo $! > {folder}/inner; wait $!; echo code $?"
     process = start("run", "--", "sh", "-c", script)
     pids = family(folder)
-    os.kill(int((folder / "inner").read_text()), signal.SIGKILL)
-    assert process.communicate(timeout=60)[0].startswith(b"code 137\n")
+    inner_pid = int((folder / "inner").read_text())
+    watched(inner_pid)
+    os.kill(inner_pid, signal.SIGKILL)
+    assert process.communicate(timeout=120)[0].startswith(b"code 137\n")
     wait_until(lambda: not any(map(alive, pids)))
 
 
@@ -94,6 +102,7 @@ def test_a_killed_run_takes_those_inside_it_along(start, folder):
     inner = [*PROGRAM, "run", "--", "sh", "-c", FAMILY, "sh", str(folder)]
     process = start("run", "--", *inner)
     pids = family(folder)
+    watched(process.pid)
     process.kill()
     process.communicate(timeout=60)
     wait_until(lambda: not any(map(alive, pids)))

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support import soon
 from test_cli_terminal import Terminal
 
 from spillstore_tools.capture import Process
@@ -25,16 +26,6 @@ class Printed:
 
     def write(self, data, stream="stdout"):
         return len(data)
-
-
-def soon(condition, seconds=20):
-    """Wait for a condition; whether it came true."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 def alive(pid):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
-import time
 
 import pytest
+from support import wait_until
 
 from spillstore_tools.truncation import TruncationProcessor
 
@@ -40,16 +40,14 @@ def test_slow_stdin_can_be_read_before_its_end(start, store):
     process = start("put", "-", stdin=-1)
     process.stdin.write(b"early\n")
     process.stdin.flush()
-    deadline = time.monotonic() + 15
-    while time.monotonic() < deadline:
-        if any(True for _ in store.sessions()):
-            with store.session("default", read_only=True) as session:
-                page = session.artifacts(limit=1)
-                if page.items and page.items[0].info.size == 6:
-                    break
-        time.sleep(0.02)
-    else:
-        pytest.fail("nothing appeared")
+
+    def appeared():
+        if not any(True for _ in store.sessions()):
+            return False
+        with store.session("default", read_only=True) as session:
+            return [info.size for info in session.infos()] == [6]
+
+    wait_until(appeared)
     process.communicate(timeout=20)
 
 
@@ -126,9 +124,10 @@ def test_what_a_model_would_see(cli, store, big):
 
 @pytest.mark.parametrize("name", ["default", "acode", "opencode", "pipe", "omni"])
 @pytest.mark.parametrize("data", [b"", b"small\n", b"no end", "naïve ✓\n".encode()])
-def test_pass_through_stores_nothing(program, root, name, data):
+def test_pass_through_stores_nothing(cli, root, tmp_path, name, data):
     """What is shown whole is shown as it is; no session is made, no file is written."""
-    answer = program("put", "-", "--profile", name, stdin=data)
+    (tmp_path / "short").write_bytes(data)
+    answer = cli("put", tmp_path / "short", "--profile", name)
     assert (answer.code, answer.out.removesuffix(b"\n"), answer.err) == (0, data.removesuffix(b"\n"), "")
     assert not root.exists()
 

@@ -13,6 +13,7 @@ import pytest
 
 from spillstore_tools.demo import noise
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 
 

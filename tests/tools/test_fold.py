@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import examples
+from support import examples, not_for_ever
 
 from spillstore_tools.preview.fold import Folder, fold
 
@@ -172,9 +170,8 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_folding_takes_linear_time(name):
-    """A megabyte of whatever is hard takes seconds at most, not hours, and keeps its lines."""
+    """A megabyte of whatever is hard takes seconds, not hours, and keeps its lines."""
     data = HOSTILE[name] + b"\n"
-    began = time.process_time()
-    numbers = Folder().numbers(data)
-    assert time.process_time() - began < 10
+    with not_for_ever():
+        numbers = Folder().numbers(data)
     assert data.count(b"\n") == len(numbers)

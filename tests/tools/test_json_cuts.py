@@ -6,12 +6,12 @@ import itertools
 import json
 import re
 import sys
-import time
 import unicodedata
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from support import not_for_ever
 
 from spillstore_tools.preview import _json
 from spillstore_tools.preview._cuts import Detail, NotStructured, TextCut, apply_cuts, counted, largest
@@ -332,12 +332,11 @@ def test_nesting_near_the_scanner_s_limit_is_cut_or_refused(depth):
         assert str(error) == "nested too deeply"  # noqa: PT017  # either outcome is right
 
 
-def test_a_megabyte_takes_a_moment():
-    """One pass of the C scanner per level; the bound is generous, for slow machines."""
+def test_a_megabyte_of_json():
+    """One pass of the C scanner per level."""
     text = json.dumps({"results": [{"id": i, "text": "word " * 20, "at": {"line": i}} for i in range(7000)]})
-    begun = time.perf_counter()
-    assert len(shown(text, 2000)) <= 2000
-    assert time.perf_counter() - begun < 2
+    with not_for_ever():
+        assert len(shown(text, 2000)) <= 2000
 
 
 @pytest.mark.parametrize("indent", [None, 2])

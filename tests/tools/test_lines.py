@@ -148,6 +148,7 @@ def test_long_line_tears_nothing(small_blocks, clusters):
         assert len(text) - len(line.suffix(room)[0]) in borders
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("token", [token for token in BORDERERS if len(token) > 1])
 def test_border_of_blocks(token):
     """The same with pieces of 64 KiB, each token across the border."""
@@ -188,6 +189,7 @@ def test_much_of_something(filler):
     assert line.held <= 5 * BLOCK + 100
 
 
+@pytest.mark.slow
 def test_progress_bar_of_an_hour():
     """What an hour of a progress bar shows in the end is its last state."""
     states = [

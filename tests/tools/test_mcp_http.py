@@ -91,7 +91,7 @@ HALVES = {
 }
 
 
-@pytest.mark.parametrize("token", [None, "a long random text"])
+@pytest.mark.parametrize("token", [None, pytest.param("a long random text", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("said", HALVES)
 def test_connections_that_say_nothing_stop_nobody(root, start, monkeypatch, said, token):
     """Beside more of them than there are descriptors, clients begin and go on, and the log has a few lines."""
@@ -122,6 +122,7 @@ def test_running_out_of_descriptors_is_told_a_few_times_and_survived(root, start
     assert "Too many open files" in refused[0]
 
 
+@pytest.mark.slow
 def test_the_head_of_a_request_must_come_in_time(root, start):
     """A connection that says nothing, half a head, or half a second one is ended, without anybody else asking for room."""
     whole = b"GET /nowhere HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
@@ -208,42 +209,39 @@ def test_a_session_that_never_called_anything_expires(root, start):
         assert (used(LIST), unused(LIST)) == (200, 404)
 
 
-@pytest.mark.parametrize(
-    ("host", "origin", "expected"),
-    [
-        ("127.0.0.1:{port}", None, 200),
-        ("localhost:{port}", "http://localhost:{port}", 200),
-        ("[::1]:{port}", "http://127.0.0.1:{port}", 200),
-        ("127.0.0.1", None, 421),
-        ("localhost:1", None, 421),
-        ("127.0.0.1:{port}.evil.example", None, 421),
-        ("127.0.0.1:{port}0", None, 421),
-        ("127.0.0.1:80:{port}", None, 421),
-        ("127.0.0.1:{port}@evil.example", None, 421),
-        ("tunnel.example:9000", None, 200),
-        ("tunnel.example:9001", None, 421),
-        ("127.0.0.1:{port}", "http://127.0.0.1:1", 403),
-        ("127.0.0.1:{port}", "http://127.0.0.1:{port}.evil.example", 403),
-        ("127.0.0.1:{port}", "http://127.0.0.1:{port}@evil.example", 403),
-        ("127.0.0.1:{port}", "https://127.0.0.1:{port}", 403),
-        ("127.0.0.1:{port}", "null", 403),
-        ("127.0.0.1:{port}", "http://localhost:6274", 200),
-        ("127.0.0.1:{port}", "http://localhost:62740", 403),
-    ],
+ADDRESSED = (  # host, origin, answer
+    ("127.0.0.1:{port}", None, 200),
+    ("localhost:{port}", "http://localhost:{port}", 200),
+    ("[::1]:{port}", "http://127.0.0.1:{port}", 200),
+    ("127.0.0.1", None, 421),
+    ("localhost:1", None, 421),
+    ("127.0.0.1:{port}.evil.example", None, 421),
+    ("127.0.0.1:{port}0", None, 421),
+    ("127.0.0.1:80:{port}", None, 421),
+    ("127.0.0.1:{port}@evil.example", None, 421),
+    ("tunnel.example:9000", None, 200),
+    ("tunnel.example:9001", None, 421),
+    ("127.0.0.1:{port}", "http://127.0.0.1:1", 403),
+    ("127.0.0.1:{port}", "http://127.0.0.1:{port}.evil.example", 403),
+    ("127.0.0.1:{port}", "http://127.0.0.1:{port}@evil.example", 403),
+    ("127.0.0.1:{port}", "https://127.0.0.1:{port}", 403),
+    ("127.0.0.1:{port}", "null", 403),
+    ("127.0.0.1:{port}", "http://localhost:6274", 200),
+    ("127.0.0.1:{port}", "http://localhost:62740", 403),
 )
-def test_hosts_and_origins_are_compared_whole(root, one_server, host, origin, expected):
+
+
+def test_hosts_and_origins_are_compared_whole(root, start):
     """Only this address and port, and what was allowed by an option, to the letter."""
-    headers = {"Host": host.format(port=one_server)}
-    if origin is not None:
-        headers["Origin"] = origin.format(port=one_server)
-    assert Caller(one_server).post(INITIALIZE, **headers)[0] == expected
-
-
-@pytest.fixture
-def one_server(start):
     allowed = ("--allow-host", "tunnel.example:9000", "--allow-origin", "http://localhost:6274")
     with serving_http(start, *allowed) as (_, port):
-        yield port
+        answers = []
+        for host, origin, _ in ADDRESSED:
+            headers = {"Host": host.format(port=port)}
+            if origin is not None:
+                headers["Origin"] = origin.format(port=port)
+            answers.append((host, origin, Caller(port).post(INITIALIZE, **headers)[0]))
+    assert list(ADDRESSED) == answers
 
 
 def test_requests_of_strangers_do_not_fill_the_log(root, start):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 
 import pytest
 from previews import reader, spilled, whole_field
@@ -236,10 +235,8 @@ def test_output_can_be_watched_while_it_comes(session):
     spill = Spill(lambda: session, profile("lace"), source="bash", command="slow", is_command=True)
     with subprocess.Popen(["printf", "early\n"], stdout=subprocess.PIPE) as process:
         spill.write(process.stdout.read())
-    deadline = time.monotonic() + 10
     (artifact,) = session.artifacts()
-    while not artifact.info.size and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_until(lambda: artifact.info.size)
     assert b"early\n" == artifact.read_bytes(0, 99)
     assert json.loads(render(artifact, profile("lace")).text)["stdoutPreview"] == "early\n"
     spill.finish(exit_code=0)

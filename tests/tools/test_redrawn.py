@@ -66,7 +66,7 @@ def raw_of(session, text):
 
 
 @pytest.mark.parametrize("before", [0, 5, 30_000])
-@pytest.mark.parametrize("lines", [1, 3, 2_000])
+@pytest.mark.parametrize("lines", [1, 3, pytest.param(2_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ["default", "acode", "omni"])
 def test_the_call_that_is_named_shows_all_that_was_drawn_over(session, name, before, lines):
     """From the first such line to the last, and nothing around them, wherever they stand and however long they are."""
@@ -85,6 +85,7 @@ def test_the_call_where_no_range_may_be_asked_for(session):
     assert f'get_artifact(id="{result.artifact_id}", raw=true)' in result.content
 
 
+@pytest.mark.slow
 def test_the_call_of_a_very_long_line(session):
     """A line of megabytes that is drawn again and again, with lines around it."""
     line = "".join(f"{number:8}%\r" for number in range(400_000)) + "\n"

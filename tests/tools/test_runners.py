@@ -6,7 +6,8 @@ import os
 import subprocess
 import sys
 import threading
-import time
+
+from support import wait_until
 
 from spillstore_tools.bash import bash_sync
 from spillstore_tools.runners import LocalRunner, StartError
@@ -91,10 +92,7 @@ def test_a_command_without_its_mark_is_ended_all_the_same(plain_store):
         result = bash_sync(session, command=script, timeout=1500, runner=runner)
         pids = [int(line) for line in session.artifact(result.artifact_id).read_lines(1, 2).split()]
         bash_sync(session, kill_pid=result.pid)
-        deadline = time.monotonic() + 5
-        while any(map(running, pids)) and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert not any(map(running, pids))
+        wait_until(lambda: not any(map(running, pids)))
 
 
 EXHAUSTED = """

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import pytest
+from support import wait_until
 
 from spillstore_tools._serial import Serial
 
@@ -33,15 +33,14 @@ def test_the_thread_ends_when_there_is_nothing_to_do():
     for _ in range(2):
         serial.put("x")
         serial.join()
-        deadline = time.monotonic() + 5
-        while threading.active_count() > before and time.monotonic() < deadline:
-            time.sleep(0.001)
-        assert before == threading.active_count()
+        wait_until(lambda: threading.active_count() == before)
 
 
 def test_join_without_work_returns():
-    """Nothing handed over: nothing to wait for."""
+    """Nothing handed over: nothing to wait for, and no thread for it."""
+    before = threading.active_count()
     Serial(len, size_of=len, room=1).join()
+    assert before == threading.active_count()
 
 
 def test_put_waits_for_room():
@@ -147,10 +146,12 @@ def test_call_after_work_has_failed():
     """A ``call`` that will never run raises what went wrong before it."""
 
     def work(item):
-        time.sleep(0.05)
+        may_fail.wait(60)
         raise ValueError(item)
 
+    may_fail = threading.Event()
     serial = Serial(work, size_of=lambda item: 1, room=10)
     serial.put("no")
+    threading.Timer(0.05, may_fail.set).start()  # most likely while the call waits
     with pytest.raises(ValueError, match="no"):
         serial.call(lambda: 1)

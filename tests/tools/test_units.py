@@ -7,12 +7,11 @@ import difflib
 import random
 import re
 import subprocess
-import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import examples
+from support import examples, not_for_ever
 
 from spillstore_tools.preview._cuts import apply_cuts
 from spillstore_tools.preview.units import cut_units, language_of, looks_like_diff
@@ -631,9 +630,8 @@ def test_hostile(piece, language):
     before = source(language, 4)[0] if language else ""
     hint = SOURCES[language][1] if language else None
     for text in (before + repeated, before + repeated + "\n" + before):
-        start = time.process_time()
-        cuts = cut_units(text, 5000, source_hint=hint)
-        assert time.process_time() - start < 2
+        with not_for_ever():
+            cuts = cut_units(text, 5000, source_hint=hint)
         assert cuts is None or len(apply_cuts(text, cuts)) <= 5000
 
 
@@ -653,9 +651,10 @@ def test_hostile(piece, language):
 def test_hostile_line(language, line):
     """A line that can be read in very many ways is read in one of them."""
     before = source(language, 4)[0] if language else ""
-    start = time.process_time()
-    cut_units(f"{before}{line}\n" * (1 if len(line) > 5000 else 9), 500)
-    assert time.process_time() - start < 1
+    text = f"{before}{line}\n" * (1 if len(line) > 5000 else 9)
+    with not_for_ever():
+        cuts = cut_units(text, 500)
+    assert cuts is None or len(apply_cuts(text, cuts)) <= 500
 
 
 def test_templates_are_types():
@@ -705,12 +704,12 @@ def test_anything(text, limit, hint):
         verified(text, limit, hint)
 
 
-def test_speed():
-    """A megabyte of code takes well under a second, ten times less for a tenth (CI machines are slow)."""
+def test_a_megabyte_of_code():
+    """It ends, and what is left fits."""
     for language in ("python", "c", "typescript"):
         text, _ = source(language, 2500)
         text = text[: 1 << 20]
         text = text[: text.rindex("\n\n") + 2]
-        start = time.process_time()
-        cut_units(text, 16000, source_hint=SOURCES[language][1])
-        assert time.process_time() - start < 1.5
+        with not_for_ever():
+            cuts = cut_units(text, 16000, source_hint=SOURCES[language][1])
+        assert len(apply_cuts(text, cuts)) <= 16000

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import time
 import xml.etree.ElementTree as ET
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support import not_for_ever
 
 from spillstore_tools.preview._cuts import NotStructured, TextCut, apply_cuts
 from spillstore_tools.preview._xml import cut_xml
@@ -251,9 +251,8 @@ def test_a_reference_of_any_length_is_read():
     assert len(shown(text, 60)) <= 60
 
 
-def test_a_megabyte_takes_a_moment():
-    """One pass over all markup; the bound is generous, for slow machines."""
+def test_a_megabyte_of_markup():
+    """One pass over all markup."""
     text = "<r>" + "<i n='1'><k>name</k><v>some value of it</v></i>\n" * 21_000 + "</r>"
-    begun = time.perf_counter()
-    assert len(shown(text, 2000)) <= 2000
-    assert time.perf_counter() - begun < 3
+    with not_for_ever():
+        assert len(shown(text, 2000)) <= 2000

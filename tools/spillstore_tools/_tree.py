@@ -131,16 +131,22 @@ class Tree:
         if int(each.started) < self._began or each.session == os.getsid(0):
             return False
         try:
-            for number in os.listdir(f"/proc/{each.pid}/fd"):  # noqa: PTH208  # likewise
+            numbers = os.listdir(f"/proc/{each.pid}/fd")  # noqa: PTH208  # likewise
+        except OSError as error:  # likewise
+            if error.errno in _EXHAUSTED:
+                raise
+            return False
+        for number in numbers:
+            try:
                 if os.readlink(f"/proc/{each.pid}/fd/{number}") not in self._pipes:  # noqa: PTH115  # likewise
                     continue
                 with open(f"/proc/{each.pid}/fdinfo/{number}", encoding="ascii") as file:  # noqa: PTH123  # likewise
                     fields = dict(line.split(":", 1) for line in file if ":" in line)
                 if int(fields["flags"], 8) & (os.O_WRONLY | os.O_RDWR):
                     return True
-        except OSError as error:  # likewise
-            if error.errno in _EXHAUSTED:
-                raise
+            except OSError as error:  # closed meanwhile; another one may be ours
+                if error.errno in _EXHAUSTED:
+                    raise
         return False
 
 
