@@ -1132,16 +1132,17 @@ class Artifact:
         try:
             if self._sealed is not None:
                 try:
-                    return action(self._ranges(rows, self._sealed, view, holes))
+                    return action(RangeReader(rows, self._sealed, engine.row.digest_algorithm, view, holes))
                 except IntegrityError:
                     before = rows
-                    rows = engine.store.current(rows)
+                    rows = engine.current(rows)
                     if rows is before:
                         raise
             else:
-                rows = engine.store.current(rows)
+                rows = engine.current(rows)
             with engine.store.together(rows, f"reading {self._id}"):
-                return action(self._ranges(rows, self._record(rows), view, holes))
+                record = self._record(rows)
+                return action(RangeReader(rows, record, engine.row.digest_algorithm, view, holes))
         except IntegrityError as error:
             # Chunks are missing, too, if the artifact was deleted since its row was read.
             self._sealed = None
@@ -1158,9 +1159,6 @@ class Artifact:
             raise ours from error
         finally:
             engine.store.give_back(rows)
-
-    def _ranges(self, rows: Snapshot, record: ArtifactRow, view: View, holes: Holes) -> RangeReader:
-        return RangeReader(rows, record, self._engine.row.digest_algorithm, view, holes)
 
 
 class _Raw(io.RawIOBase):

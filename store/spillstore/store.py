@@ -99,7 +99,7 @@ class Store:
         """
         loaded = Settings.load(None, **settings)
         self._key = load_key(digest_key, loaded.digest_key_file)
-        self._clock: Clock = SinceClock(clock or SystemClock())
+        self._clock: Clock = SystemClock() if clock is None else SinceClock(clock)
         named = default_root() if root is None else root
         self._backend, self._settings = open_backend(named, loaded, self._key, self._clock)
         self._redaction = redaction
@@ -323,16 +323,21 @@ class Store:
             if size is None:
                 raise
             return size  # it was deleted before, and its space is free now
+        except VanishedError:
+            if size is None:
+                raise SessionNotFoundError(f"session {session_id!r} was deleted") from None
+            return size  # with its session
         finally:
             self._backend.keep_reserve()
 
     def _delete_alone(self, ref: SessionRef, artifact_id: str) -> int | None:
         """Delete an artifact while nobody has its session open; None if somebody has."""
-        with self._backend.opening(ref), _opening_of((self._backend.place(ref), False)):
-            opened = self._backend.open_alone(ref)
-            if opened is None:
-                return None
-            engine = SessionCore(opened, self._settings, self._clock, key=self._key, expected=ref)
+        with _opening_of((self._backend.place(ref), False)):
+            with self._backend.opening(ref):
+                opened = self._backend.open_alone(ref)
+                if opened is None:
+                    return None
+                engine = SessionCore(opened, self._settings, self._clock, key=self._key, expected=ref)
             try:
                 return engine.delete_artifact(named_by(artifact_id)[0]).stored_size
             finally:

@@ -143,8 +143,12 @@ class Committer:
     def recording(self, doing: str, *, patient: bool = True) -> Iterator[Transaction]:
         """A transaction; what is recorded in it is told when it has been committed. The caller holds ``lock``."""
         self._check_writable()
-        with self._recorder.telling(), self._store.transaction(doing, patient=patient) as tx:
-            yield tx
+        try:
+            with self._recorder.telling(), self._store.transaction(doing, patient=patient) as tx:
+                yield tx
+        except SessionDeletedError as error:
+            self._deleted(error)
+            raise
 
     @contextlib.contextmanager
     def limits(self, source: str) -> Iterator[None]:
@@ -191,8 +195,6 @@ class Committer:
             failure = (
                 error if isinstance(error, SpillstoreError) else StorageError(f"storing failed: {error!r}")
             )
-            if isinstance(failure, SessionDeletedError):
-                self._deleted(failure)
             for pipeline, _ in work:
                 self._queue.fail(pipeline, failure)
                 self.record_failure(pipeline, failure)

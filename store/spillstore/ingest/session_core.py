@@ -237,7 +237,7 @@ class SessionCore:
         return self._committer
 
     def _deleted(self, error: SpillstoreError) -> None:
-        self._gone = error
+        self._gone = self._gone or error
 
     # --- reading ----------------------------------------------------------------------------------------
 
@@ -259,7 +259,15 @@ class SessionCore:
         try:
             return self.store.borrow()
         except SessionDeletedError as error:
-            self._gone = self._gone or error
+            self._deleted(error)
+            raise
+
+    def current(self, rows: Snapshot) -> Snapshot:
+        """What was borrowed, or other rows in its place if it shows an old state."""
+        try:
+            return self.store.current(rows)
+        except SessionDeletedError as error:
+            self._deleted(error)
             raise
 
     @contextlib.contextmanager
@@ -268,7 +276,7 @@ class SessionCore:
         try:
             yield
         except SessionDeletedError as error:
-            self._gone = self._gone or error
+            self._deleted(error)
             raise
 
     def artifact_row(self, rows: Snapshot, artifact_id: str) -> ArtifactRow:
@@ -509,6 +517,7 @@ class SessionCore:
 
     def _checkpoint_freed(self) -> None:
         with self._commit:
+            self._refuse_reader()
             self.store.settle()
 
     def delete_session(self, *, force: bool, unused_since: float | None = None) -> Remains:

@@ -22,11 +22,12 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    """The machine's own clocks."""
+    """The machine's own clocks; a time before 1970, which no row, id or file can hold, is 1970."""
 
     def time(self) -> float:
         """Seconds since 1970-01-01 UTC."""
-        return time.time()
+        now = time.time()
+        return now if now > 0 else 0.0
 
     def monotonic(self) -> float:
         """Seconds since an arbitrary point."""

@@ -214,6 +214,12 @@ class MemoryBackend:
         self._guard = threading.Lock()  # protects _sessions
         self._looked: float | None = None
 
+    def unlock(self) -> None:
+        """In a forked child: no other thread is there any more."""
+        self._guard = threading.Lock()
+        for held in self._sessions.values():
+            held.writing = threading.RLock()
+
     def now(self) -> float:
         """The time."""
         return self._clock.time()
@@ -349,6 +355,15 @@ class MemoryBackend:
 
 
 _backends: dict[str, MemoryBackend] = {}
+
+
+def _unlock_after_fork() -> None:
+    """The locks' holders may not exist in a child."""
+    for backend in _backends.values():
+        backend.unlock()
+
+
+os.register_at_fork(after_in_child=_unlock_after_fork)
 
 
 def backend_named(name: str, clock: Clock) -> MemoryBackend:

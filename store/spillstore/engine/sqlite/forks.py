@@ -56,9 +56,12 @@ class Gate:
 
     def __enter__(self) -> None:
         inside, mine = self._inside, get_ident()
-        inside[mine] = depth = inside.get(mine, 0) + 1
-        if self._closed and depth == 1:
-            self._wait(mine)
+        if mine in inside:
+            inside[mine] += 1
+        else:
+            inside[mine] = 1
+            if self._closed:
+                self._wait(mine)
 
     def _wait(self, mine: int) -> None:
         """Step back until the gate is open."""
@@ -72,9 +75,8 @@ class Gate:
 
     def __exit__(self, *_: object) -> None:
         inside, mine = self._inside, get_ident()
-        depth = inside[mine] - 1
-        if depth:
-            inside[mine] = depth
+        if inside[mine] > 1:
+            inside[mine] -= 1
             return
         del inside[mine]
         if self._closed:

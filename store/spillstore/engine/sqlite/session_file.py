@@ -26,6 +26,7 @@ from spillstore.engine.sqlite.database import (
 from spillstore.engine.sqlite.schema_check import check_schema
 from spillstore.engine.sqlite.soft_delete import Buried, bury
 from spillstore.exceptions import (
+    ClosedError,
     DiskFullError,
     SchemaTooNewError,
     SchemaTooOldError,
@@ -90,6 +91,7 @@ class SessionFile:
         self._immutable = immutable
         self._foreign = foreign
         self._alone = alone
+        self._closed = False
         self._checkpointing = threading.Lock()
         self._owner: owner_locks.Owner | None = None
         self._readers: list[Connection] = []
@@ -139,12 +141,15 @@ class SessionFile:
 
     def close(self) -> None:
         """Close all connections and give up the claim. Nobody uses them any more, and nobody will."""
-        _open_files.discard(self)
-        with self._checkpointing:
-            self.close_connections()
-        if self._owner is not None:
-            self._owner.release()
-            self._owner = None
+        self._closed = True  # what is given back from now on is closed
+        try:
+            with self._checkpointing:
+                self.close_connections()
+            if self._owner is not None:
+                self._owner.release()
+                self._owner = None
+        finally:
+            _open_files.discard(self)
 
     def close_connections(self) -> None:
         """Close what is kept open, while nobody uses it. Before a fork, so that a child inherits nothing of SQLite."""
@@ -172,6 +177,8 @@ class SessionFile:
     # --- connections --------------------------------------------------------------------------------------
 
     def _connect(self, *, read_only: bool) -> Connection:
+        if self._closed:
+            raise ClosedError("the session was closed; open it again with Store.session")
         if self._alone:
             return connect_alone(self.path, self._settings, self._file_lock)
         return connect(
@@ -280,6 +287,8 @@ class SessionFile:
                 self._readers.append(rows)
             else:
                 rows.close()
+            while self._closed and self._readers:  # nobody else would close it
+                self._readers.pop().close()
         finally:
             self.using.__exit__(None, None, None)
 
@@ -458,8 +467,19 @@ def _uid_of(connection: Connection) -> object:
 
 
 _open_files: set[SessionFile] = set()  # of this process
+_inherited: list[
+    SessionFile
+] = []  # of a parent; never let go of, because a child must not close what they hold
 
 
 def is_open(path: Path) -> bool:
     """Whether this process has a session's file open."""
     return any(each.path == path for each in list(_open_files))
+
+
+def _forget_after_fork() -> None:
+    _inherited.extend(_open_files)
+    _open_files.clear()
+
+
+os.register_at_fork(after_in_child=_forget_after_fork)
