@@ -79,9 +79,8 @@ def agree_on_everything(written: Written, data) -> None:
     info = artifact.info
     for view in VIEWS:
         whole, lines = model.view(view), model.lines(view)
-        size, count = (
-            (info.size, info.lines) if view == "combined" else dataclasses.astuple(getattr(info, view))
-        )
+        told = info.view(view)
+        size, count = told.size, told.lines
         assert (len(whole), len(lines)) == (size, count)
         assert (
             whole
