@@ -54,11 +54,6 @@ class Chunker:
         """The sequence number of the chunk that is being filled."""
         return self._seq
 
-    @property
-    def last_time(self) -> int:
-        """When the newest segment began, in microseconds."""
-        return self._now
-
     def add(self, stream: int, pieces: list[Piece], now: int) -> None:
         """Append non-empty pieces of one stream; ``now`` is microseconds since the artifact began."""
         length = sum(map(len, pieces))

@@ -481,8 +481,7 @@ class SessionCore:
         """Free the space of an artifact marked ``deleted``; a crash in between is finished by the next writer.
 
         On a disk that is too full for that, one chunk is freed at a time, and the journal, which says what is in the freed
-        pages, is used again for the next. Where even that does not fit, the reserve
-        makes room for it.
+        pages, is used again for the next. Where even that does not fit, the reserve makes room for it.
         """
         most = _PURGE_CHUNKS
         left = True

@@ -9,6 +9,8 @@ import sqlite3
 from typing import TYPE_CHECKING, Any, Final
 
 from spillstore.engine.sqlite import sql as _sql
+from spillstore.format.chunk_codec import ChunkRow
+from spillstore.model.records import ArtifactRow, SessionRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,6 +22,9 @@ _RANGE: Final = {None: _sql.RANGE_COMBINED, 0: _sql.RANGE_STDOUT, 1: _sql.RANGE_
 _LINE: Final = {None: _sql.LINE_COMBINED, 0: _sql.LINE_STDOUT, 1: _sql.LINE_STDERR}
 _BYTE: Final = {0: _sql.BYTE_STDOUT, 1: _sql.BYTE_STDERR}
 _KEY: Final = {"session_key": SESSION_KEY}
+assert ArtifactRow._fields == _sql.ARTIFACT_COLUMNS
+assert SessionRow._fields == _sql.SESSION_COLUMNS
+assert ChunkRow._fields == _sql.CHUNK_COLUMNS
 
 
 class SessionRows(sqlite3.Connection):
