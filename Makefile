@@ -31,7 +31,7 @@ help:
 	@echo "make clean   removes .venv and everything that was built"
 
 demo: $(VENV)/.installed
-	@$(BIN)/python -m spillstore_tools.demo
+	@$(BIN)/python -m spillstore_tools.cli.demo
 
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n $(JOBS) -m "not slow and not fault"

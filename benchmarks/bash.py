@@ -15,7 +15,7 @@ from benchmarks.row import Row, absolute, compare
 from benchmarks.samples import interleaved, median, percentile
 from benchmarks.workspace import SESSION
 from spillstore import Store
-from spillstore_tools.bash import bash, bash_sync
+from spillstore_tools.agent.bash import bash, bash_sync
 
 if TYPE_CHECKING:
     from benchmarks.workspace import Workspace

@@ -15,8 +15,8 @@ from typing import Any
 from benchmarks import process
 from benchmarks.workspace import SESSION
 from spillstore import Store
-from spillstore_tools.bash import bash_sync
-from spillstore_tools.capture import Process
+from spillstore_tools.agent.bash import bash_sync
+from spillstore_tools.process.output_reader import Process
 
 _PIECE = 256 * 1024
 

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.row import Row
 from spillstore import Store
-from spillstore_tools.truncation import TruncationProcessor
+from spillstore_tools.output.truncation import TruncationProcessor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

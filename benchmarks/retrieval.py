@@ -15,7 +15,7 @@ from benchmarks.row import Row, absolute, compare
 from benchmarks.samples import interleaved, median, percentile
 from benchmarks.workspace import SESSION
 from spillstore import Store
-from spillstore_tools.searching import Seen
+from spillstore_tools.agent.search import Seen
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,8 +10,8 @@ from typing import Any
 from benchmarks import process
 from benchmarks.workspace import SESSION
 from spillstore import Store
+from spillstore_tools.output.spill import Spill
 from spillstore_tools.profiles import profile
-from spillstore_tools.spill import Spill
 
 _PIECE = 256 * 1024
 

@@ -13,7 +13,7 @@ from spillstore import Store
 from spillstore.exceptions import PatternError, RangeError
 from spillstore.search import line_blocks, search_page
 from spillstore.search.patterns import MOST_CHARACTERS, compiled
-from spillstore_tools.searching import Seen
+from spillstore_tools.agent.search import Seen
 
 words = st.lists(st.sampled_from([b"a", b"b", b"ab", b"A", b" ", "é".encode(), b"x" * 50]), max_size=6).map(
     b"".join

@@ -15,17 +15,17 @@ from previews import reader, whole
 from support import NO_FLOORS, not_for_ever
 
 from spillstore import Store
-from spillstore_tools.bash import BashTool, bash_sync
-from spillstore_tools.origin import MOST, ROOM, foreign_chars, marked
+from spillstore_tools.agent.bash import BashTool, bash_sync
+from spillstore_tools.agent.retrieval import get_artifact
+from spillstore_tools.agent.search import search_artifact
+from spillstore_tools.output.rendering import render
+from spillstore_tools.output.signature import MOST, ROOM, foreign_chars, marked
+from spillstore_tools.output.spill import Spill
+from spillstore_tools.output.truncation import TruncationProcessor
 from spillstore_tools.preview.clean import clean
 from spillstore_tools.profiles import NAMES
 from spillstore_tools.profiles import profile as profile_named
 from spillstore_tools.profiles.opencode import Opencode
-from spillstore_tools.retrieval import get_artifact
-from spillstore_tools.searching import search_artifact
-from spillstore_tools.spill import Spill
-from spillstore_tools.stored import render
-from spillstore_tools.truncation import TruncationProcessor
 
 CLI = f"{shlex.quote(sys.executable)} -m spillstore_tools.cli"
 DATA = b"".join(b"%05d some text of a line\n" % number for number in range(1, 20_001))

@@ -8,11 +8,11 @@ import contextlib
 import pytest
 from support import wait_until
 
-from spillstore_tools.bash import BashTool
-from spillstore_tools.retrieval import get_artifact
-from spillstore_tools.stored import render
-from spillstore_tools.toolbox import Toolbox
-from spillstore_tools.truncation import TruncationProcessor
+from spillstore_tools.agent.bash import BashTool
+from spillstore_tools.agent.retrieval import get_artifact
+from spillstore_tools.agent.toolbox import Toolbox
+from spillstore_tools.output.rendering import render
+from spillstore_tools.output.truncation import TruncationProcessor
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 30_001))
 

@@ -8,7 +8,7 @@ import string
 
 import pytest
 
-from spillstore_tools.truncation import TruncationProcessor
+from spillstore_tools.output.truncation import TruncationProcessor
 
 DRAWN = random.Random(7)
 TOKENS = [

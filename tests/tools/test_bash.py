@@ -17,12 +17,12 @@ from support import NO_FLOORS, soon
 
 from spillstore import Store, aio
 from spillstore.exceptions import ClosedError, InvalidSettingError
-from spillstore_tools.bash import BashTool, bash, bash_sync
+from spillstore_tools.agent.bash import BashTool, bash, bash_sync
+from spillstore_tools.agent.schemas import STYLES
+from spillstore_tools.output.rendering import render
+from spillstore_tools.process.runners import LocalRunner
 from spillstore_tools.profiles import NAMES
 from spillstore_tools.profiles import profile as profile_named
-from spillstore_tools.runners import LocalRunner
-from spillstore_tools.schemas import STYLES
-from spillstore_tools.stored import render
 
 
 @pytest.fixture(params=["blocking", pytest.param("async", marks=pytest.mark.slow)])
@@ -592,7 +592,7 @@ def test_closing_the_session_ends_what_runs(plain_store, call):
 
 def test_what_cannot_be_ended_is_told_and_holds_nobody_up(plain_store, call, caplog, monkeypatch):
     """A process that no signal reaches runs on, is read on, and can be asked for; a session closes without it."""
-    monkeypatch.setattr("spillstore_tools.capture._KILL_GRACE", 0.3)
+    monkeypatch.setattr("spillstore_tools.process.output_reader._KILL_GRACE", 0.3)
 
     class Beyond:
         def __init__(self, started):
@@ -631,7 +631,7 @@ def test_what_cannot_be_ended_is_told_and_holds_nobody_up(plain_store, call, cap
 AGENT = """
 import os, sys, time
 from spillstore import Store
-from spillstore_tools.bash import bash_sync
+from spillstore_tools.agent.bash import bash_sync
 session = Store(sys.argv[1], free_disk_floor=0).session("agent")
 command = "echo begin; (setsid sleep 1000 &) ; env -i setsid sleep 1000 >/dev/null 2>&1 & echo $$; sleep 1000"
 result = bash_sync(session, command=command, timeout=1500)
@@ -687,7 +687,7 @@ def test_a_forked_child_leaves_our_commands_alone(session, call):
     child = os.fork()
     if child == 0:
         sys.stdout.flush()
-        from spillstore_tools import jobs
+        from spillstore_tools.process import jobs
 
         jobs._end_all()
         os._exit(0)
@@ -698,7 +698,7 @@ def test_a_forked_child_leaves_our_commands_alone(session, call):
 
 def test_a_forked_child_runs_commands_of_its_own(session, call):
     """Also where another thread of ours was busy with the tool; it knows nothing of ours, and ends nothing of them."""
-    from spillstore_tools.jobs import jobs_of
+    from spillstore_tools.process.jobs import jobs_of
 
     tool = BashTool(session)
     result = tool.call_sync({"command": "sleep 100", "timeout": 0})
@@ -730,7 +730,7 @@ def test_a_folder_of_ours_that_was_removed(plain_store, tmp_path):
     script = """
 import os, sys
 from spillstore import Store
-from spillstore_tools.bash import bash_sync
+from spillstore_tools.agent.bash import bash_sync
 os.mkdir(sys.argv[2]); os.chdir(sys.argv[2]); os.rmdir(sys.argv[2])
 with Store(sys.argv[1], free_disk_floor=0).session("chat") as session:
     print(bash_sync(session, command="echo fine").exit_code)

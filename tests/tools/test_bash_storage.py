@@ -15,7 +15,7 @@ import pytest
 from support import NO_FLOORS, soon, wait_until
 
 from spillstore import Store
-from spillstore_tools.bash import BashTool, bash_sync
+from spillstore_tools.agent.bash import BashTool, bash_sync
 
 SCRIPT = (
     "for n in $(seq 1 40); do head -c 50000 /dev/urandom | base64 -w 99; done; touch {done}; echo end; exit 5"
@@ -55,7 +55,7 @@ def test_a_disk_that_fills_up(plain_store, tmp_path):
     script = f"""
 import resource, signal, sys
 from spillstore import Store
-from spillstore_tools.bash import BashTool, bash_sync
+from spillstore_tools.agent.bash import BashTool, bash_sync
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 with Store({str(plain_store.root)!r}, free_disk_floor=0).session("full") as session:
     resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, resource.RLIM_INFINITY))
@@ -195,7 +195,7 @@ def test_memory_stays_flat(plain_store):
     script = """
 import resource, sys
 from spillstore import Store
-from spillstore_tools.bash import BashTool, bash_sync
+from spillstore_tools.agent.bash import BashTool, bash_sync
 with Store(sys.argv[1], free_disk_floor=0).session("memory") as session:
     def peak(command):
         bash_sync(session, command=command)

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from support import wait_until
 
-from spillstore_tools.capture import Process
-from spillstore_tools.runners import StartError
+from spillstore_tools.process.output_reader import Process
+from spillstore_tools.process.runners import StartError
 
 
 class Memory:
@@ -258,7 +258,7 @@ def test_starting_imports_nothing_heavy():
     """To start a process, neither the store nor anything that it needs is imported."""
     heavy = {"spillstore", "sqlite3", "zstandard", "sqlalchemy", "alembic", "click", "platformdirs", "rich"}
     script = (
-        "import sys\nfrom spillstore_tools.capture import Process\nprocess = Process.start(['true'])\n"
+        "import sys\nfrom spillstore_tools.process.output_reader import Process\nprocess = Process.start(['true'])\n"
         f"print(sorted({heavy!r} & set(sys.modules)))\nprocess.close()"
     )
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout

@@ -25,9 +25,9 @@ HEAVY = {
     "prometheus_client",
 }
 STORE = {"spillstore.store", "sqlite3", "zstandard", "blake3", "platformdirs"}
-PREVIEWS = {"spillstore_tools.profiles", "spillstore_tools.spill", "spillstore_tools.stored"}
+PREVIEWS = {"spillstore_tools.profiles", "spillstore_tools.output.spill", "spillstore_tools.output.rendering"}
 PREVIEWS |= {
-    "spillstore_tools.configuration",
+    "spillstore_tools.config",
     "msgspec",
     "yaml",
     "re2",
@@ -267,7 +267,7 @@ def test_run_without_a_file_never_imports_yaml(root, tmp_path):
 def test_the_options_know_every_profile():
     """The names that ``--profile`` takes, which are known before profiles are imported, are those of the profiles."""
     from spillstore_tools import profiles
-    from spillstore_tools.cli._profile import PROFILES
+    from spillstore_tools.cli.support.profile import PROFILES
 
     assert PROFILES == profiles.NAMES
 

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from spillstore_tools.cli._places import project_session
+from spillstore_tools.cli.support.working_folders import project_session
 
 
 @pytest.fixture

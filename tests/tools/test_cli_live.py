@@ -15,8 +15,8 @@ import pytest
 from support import soon
 from test_cli_terminal import Terminal
 
-from spillstore_tools.capture import Process
-from spillstore_tools.runners import start_program
+from spillstore_tools.process.output_reader import Process
+from spillstore_tools.process.runners import start_program
 
 PROGRAM = [sys.executable, "-m", "spillstore_tools.cli"]
 

@@ -16,11 +16,11 @@ from urllib.parse import urlsplit
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from spillstore_tools.statistics import Statistics
+from spillstore_tools.agent.toolbox import Toolbox
 from spillstore_tools.telemetry import served
 from spillstore_tools.telemetry.instruments import MOST_TOOLS
 from spillstore_tools.telemetry.recorded import COUNTS, DURATION, PREFIX, RETRIEVALS, TOOLS, TOTALS
-from spillstore_tools.toolbox import Toolbox
+from spillstore_tools.telemetry.statistics import Statistics
 
 HERE = Path(__file__).parent
 

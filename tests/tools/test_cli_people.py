@@ -16,8 +16,8 @@ import time
 import pytest
 from test_cli_terminal import Terminal
 
-from spillstore_tools.cli import _progress
-from spillstore_tools.cli._output import local
+from spillstore_tools.cli.support import progress as _progress
+from spillstore_tools.cli.support.output import local
 from spillstore_tools.describe import utc
 
 
@@ -231,7 +231,7 @@ def test_progress_is_drawn_and_taken_away():
     """While work goes on, and only after a while."""
     script = (
         "import sys, threading; sys.stderr.isatty = lambda: True\n"
-        "from spillstore_tools.cli import _progress as p\n"
+        "from spillstore_tools.cli.support import progress as p\n"
         "p.AFTER = 0.01\n"
         "drawn = threading.Event()\n"
         "def far():\n    drawn.set()\n    return '3 MB'\n"
@@ -244,7 +244,9 @@ def test_progress_is_drawn_and_taken_away():
 
 FAR = """
 import sys, threading
-from spillstore_tools.cli import _invoke, _progress, diff
+from spillstore_tools.cli import _invoke
+from spillstore_tools.cli.support import progress as _progress
+from spillstore_tools.cli.commands import diff
 
 class Terminal:
     def __init__(self, inner):

@@ -9,7 +9,7 @@ import re
 import pytest
 from support import wait_until
 
-from spillstore_tools.truncation import TruncationProcessor
+from spillstore_tools.output.truncation import TruncationProcessor
 
 
 def test_put_prints_id_and_sizes(cli, store, tmp_path):

@@ -11,7 +11,7 @@ from conftest import PROGRAM
 from support import NO_FLOORS, ManualClock
 
 from spillstore import Store
-from spillstore_tools.cli import replay
+from spillstore_tools.cli.commands import replay
 
 STEP = 0.1  # seconds from each line to the next
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from spillstore_tools.configuration import load
-from spillstore_tools.toolbox import Toolbox
-from spillstore_tools.truncation import TruncationProcessor
+from spillstore_tools.agent.toolbox import Toolbox
+from spillstore_tools.config import load
+from spillstore_tools.output.truncation import TruncationProcessor
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 30_001))
 

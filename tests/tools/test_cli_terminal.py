@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from spillstore_tools.cli._pager import paged
+from spillstore_tools.cli.support.pager import paged
 
 TEXT = b"".join(b"%d \x1b[31mred\x1b[0m\n" % number for number in range(1, 3001))
 

@@ -15,13 +15,15 @@ from support import NO_FLOORS, examples
 
 from spillstore import Store
 from spillstore.exceptions import ClosedError
-from spillstore_tools import _multiset, _whole_lines, comparing
-from spillstore_tools._multiset import FIRST, MORE, NEW, SAME, Sequence, Side, compared
-from spillstore_tools._whole_lines import WholeLines
-from spillstore_tools.comparing import compare_artifacts, run_before
-from spillstore_tools.differences import Differences
+from spillstore_tools.agent import compare as comparing
+from spillstore_tools.agent.compare import compare_artifacts, run_before
+from spillstore_tools.agent.retrieval import MAX_CHARS, get_artifact
+from spillstore_tools.compare import line_reader as _whole_lines
+from spillstore_tools.compare import multiset as _multiset
+from spillstore_tools.compare.differences import Differences
+from spillstore_tools.compare.line_reader import WholeLines
+from spillstore_tools.compare.multiset import FIRST, MORE, NEW, SAME, Sequence, Side, compared
 from spillstore_tools.preview.fold import fold
-from spillstore_tools.retrieval import MAX_CHARS, get_artifact
 
 MIB = 1024 * 1024
 ROW = re.compile(r"([+-])(\d+):(.*?)(?:  \[and ([\d,]+) more like this.*\])?", re.DOTALL)
@@ -416,7 +418,7 @@ def test_memory_stays_flat(tmp_path):
     script = """
 import random, sys
 from spillstore import Store
-from spillstore_tools.differences import Differences
+from spillstore_tools.compare.differences import Differences
 
 def anonymous():
     lines = open("/proc/self/status").read().splitlines()

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from spillstore import Settings
 from spillstore.exceptions import InvalidSettingError, SpillstoreError
-from spillstore_tools import configuration
-from spillstore_tools._configuration_sources import from_mapping
-from spillstore_tools.configuration import ConfigurationError, ToolOverride, TruncationConfiguration, find
+from spillstore_tools import config as configuration
+from spillstore_tools.config import ConfigurationError, ToolOverride, TruncationConfiguration, find
+from spillstore_tools.config.sources import from_mapping
 
 SAMPLE = Path(__file__).parent / "data" / "acode-config.yml"
 PAGE = Path(__file__).parents[2] / "docs" / "configuration.md"
@@ -804,7 +804,7 @@ def test_yaml_is_imported_only_for_a_file(tmp_path):
     """Importing the module, and loading without a file, do without PyYAML."""
     (tmp_path / ".git").mkdir()
     code = (
-        "import sys, spillstore_tools.configuration as c\n"
+        "import sys, spillstore_tools.config as c\n"
         "c.load(environment={'SPILLSTORE_INLINE_LIMIT': '1'})\n"
         "assert 'yaml' not in sys.modules\n"
     )

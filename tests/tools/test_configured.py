@@ -10,8 +10,9 @@ import threading
 import pytest
 
 from spillstore_tools import profiles
-from spillstore_tools.bash import BashTool
-from spillstore_tools.configuration import (
+from spillstore_tools.agent.bash import BashTool
+from spillstore_tools.agent.toolbox import Toolbox
+from spillstore_tools.config import (
     STRATEGIES,
     ArtifactSettings,
     ConfigurationError,
@@ -22,10 +23,9 @@ from spillstore_tools.configuration import (
     TruncationConfiguration,
     load,
 )
+from spillstore_tools.output.rendering import media_type_of
+from spillstore_tools.output.truncation import TruncationProcessor
 from spillstore_tools.preview import strategies
-from spillstore_tools.stored import media_type_of
-from spillstore_tools.toolbox import Toolbox
-from spillstore_tools.truncation import TruncationProcessor
 
 LINES = "".join(f"line {number}\n" for number in range(4_000))
 HUGE = LINES * 2

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from spillstore_tools.demo import noise
+from spillstore_tools.cli.demo import noise
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
@@ -22,7 +22,7 @@ def shown(tmp_path_factory):
     """What it prints in a folder of its own, run in the project's."""
     folder = tmp_path_factory.mktemp("demo")
     done = subprocess.run(
-        [sys.executable, "-m", "spillstore_tools.demo", "32000000", str(folder)],
+        [sys.executable, "-m", "spillstore_tools.cli.demo", "32000000", str(folder)],
         capture_output=True,
         text=True,
         cwd=ROOT,
@@ -68,7 +68,7 @@ def test_it_may_be_run_again(tmp_path):
     """What the time before has stored is gone: there is one artifact."""
     for _ in range(2):
         done = subprocess.run(
-            [sys.executable, "-m", "spillstore_tools.demo", "400000", "store"],
+            [sys.executable, "-m", "spillstore_tools.cli.demo", "400000", "store"],
             capture_output=True,
             text=True,
             cwd=tmp_path,

@@ -11,12 +11,12 @@ from previews import expanded, of_stream, reader, spilled, whole, whole_field, w
 from support import examples
 
 from spillstore import Store
+from spillstore_tools.output.rendering import render
+from spillstore_tools.output.spill import Spill
 from spillstore_tools.preview.clean import clean
 from spillstore_tools.profiles import NAMES
 from spillstore_tools.profiles import profile as profile_named
 from spillstore_tools.profiles.base import Background
-from spillstore_tools.spill import Spill
-from spillstore_tools.stored import render
 
 ONE_VIEW = ("default", "acode", "omni")
 

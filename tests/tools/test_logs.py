@@ -18,15 +18,15 @@ from support import NO_FLOORS
 from spillstore import Store
 from spillstore.events import catalogue, log_lines
 from spillstore.exceptions import ArtifactNotFoundError, IntegrityError, SpillstoreError
-from spillstore_tools.bash import bash_sync
-from spillstore_tools.comparing import compare_artifacts
-from spillstore_tools.jobs import guarded
+from spillstore_tools.agent.bash import bash_sync
+from spillstore_tools.agent.compare import compare_artifacts
+from spillstore_tools.agent.retrieval import artifact_info, get_artifact, list_artifacts
+from spillstore_tools.agent.search import search_artifact
+from spillstore_tools.agent.toolbox import Toolbox
+from spillstore_tools.output.spill import Spill
+from spillstore_tools.output.truncation import ContentError, TruncationProcessor
+from spillstore_tools.process.jobs import guarded
 from spillstore_tools.profiles import profile
-from spillstore_tools.retrieval import artifact_info, get_artifact, list_artifacts
-from spillstore_tools.searching import search_artifact
-from spillstore_tools.spill import Spill
-from spillstore_tools.toolbox import Toolbox
-from spillstore_tools.truncation import ContentError, TruncationProcessor
 
 PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
 PLAIN = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}

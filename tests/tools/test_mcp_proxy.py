@@ -24,15 +24,15 @@ from mcp.client.stdio import stdio_client
 from support import examples, not_for_ever, soon
 
 from spillstore import Store
+from spillstore_tools.agent.schemas import READING_ARGUMENTS
+from spillstore_tools.agent.toolbox import Toolbox
 from spillstore_tools.mcp import _pieces
 from spillstore_tools.mcp._lines import lines
 from spillstore_tools.mcp._listing import Names, relaxed
 from spillstore_tools.mcp._results import BINARY, META, TOGETHER, Call, Fitter
 from spillstore_tools.mcp.outputs import RESULT
 from spillstore_tools.mcp.proxy import INSTRUCTIONS
-from spillstore_tools.schemas import READING_ARGUMENTS
-from spillstore_tools.toolbox import Toolbox
-from spillstore_tools.truncation import TruncationProcessor
+from spillstore_tools.output.truncation import TruncationProcessor
 
 HERE = Path(__file__).parent
 SDK = [sys.executable, str(HERE / "fronted_sdk.py")]

@@ -13,7 +13,7 @@ from spillstore_tools.mcp._lines import TooLong, lines
 from spillstore_tools.mcp._listing import Names
 from spillstore_tools.mcp._messages import id_in
 from spillstore_tools.mcp._results import BINARY, META, OTHERS, TOGETHER, Call, Fitter
-from spillstore_tools.truncation import TruncationProcessor
+from spillstore_tools.output.truncation import TruncationProcessor
 
 __all__ = ["talk"]
 SECRET = "hunter2hunter"
@@ -271,7 +271,7 @@ def test_a_limit_that_is_none_is_refused(root, size):
     """What is no size, or less than the protocol needs, is told before anything starts."""
     from click.testing import CliRunner
 
-    from spillstore_tools.cli.mcp_proxy import command
+    from spillstore_tools.cli.commands.mcp_proxy import command
 
     answer = CliRunner().invoke(command, ["--max-message", size, "--", "true"])
     assert (answer.exit_code, "--max-message" in answer.output) == (2, True)

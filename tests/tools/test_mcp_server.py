@@ -24,14 +24,14 @@ from mcp.client.stdio import stdio_client
 from support import examples, soon
 
 from spillstore.exceptions import SessionBusyError
-from spillstore_tools.bash import BashResult, StreamCount
-from spillstore_tools.loopback import loopback
+from spillstore_tools.agent.bash import BashResult, StreamCount
+from spillstore_tools.agent.retrieval import Answer
+from spillstore_tools.agent.toolbox import Toolbox
 from spillstore_tools.mcp import _stdio
 from spillstore_tools.mcp.outputs import RESULT, about, output_schema, result_of
 from spillstore_tools.mcp.resources import MAX_BINARY, MAX_CHARS
 from spillstore_tools.preview.parts import Omission
-from spillstore_tools.retrieval import Answer
-from spillstore_tools.toolbox import Toolbox
+from spillstore_tools.telemetry.loopback import loopback
 
 PROGRAM = ["-m", "spillstore_tools.cli", "mcp"]
 ERAS = ["legacy", "auto"]
@@ -371,7 +371,7 @@ def test_a_long_command_outlives_its_call(raw, tmp_path, monkeypatch, how, asked
 
 def test_a_call_waits_less_than_clients_do(program):
     """The default is 50 seconds: clients commonly give up, and cancel, after 60."""
-    from spillstore_tools.cli.mcp import command
+    from spillstore_tools.cli.commands.mcp import command
 
     assert {"timeout": 50.0} == {each.name: each.default for each in command.params if each.name == "timeout"}
     assert program("mcp", "--timeout", "0").code == 2
@@ -672,7 +672,7 @@ def test_an_empty_session_without_a_name_leaves_nothing(raw, store):
 
 def test_the_command_line_alone_imports_no_protocol():
     """Only ``spillstore mcp`` pays for it."""
-    script = "import sys, spillstore_tools.cli.mcp; print([m for m in sys.modules if m.partition('.')[0] in ('mcp', 'anyio')])"
+    script = "import sys, spillstore_tools.cli.commands.mcp; print([m for m in sys.modules if m.partition('.')[0] in ('mcp', 'anyio')])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 
@@ -691,7 +691,7 @@ def test_a_missing_extra_is_named(root, missing):
 @pytest.mark.parametrize("version", ["1.30.0", "2.1.4"])
 def test_an_sdk_that_is_too_old_is_named(program, tmp_path, version):
     """Another package may have brought it; the message says what is needed, and that stdio needs none."""
-    from spillstore_tools.cli.mcp import _SDK
+    from spillstore_tools.cli.commands.mcp import _SDK
 
     folder = tmp_path / "old" / f"mcp-{version}.dist-info"
     folder.mkdir(parents=True)

@@ -21,7 +21,7 @@ from spillstore_tools.mcp._alike import digest
 from spillstore_tools.mcp._listing import Names
 from spillstore_tools.mcp._results import META, Call, Fitter
 from spillstore_tools.mcp.outputs import RESULT
-from spillstore_tools.truncation import TruncationProcessor
+from spillstore_tools.output.truncation import TruncationProcessor
 
 PROGRAM = [sys.executable, "-m", "spillstore_tools.cli"]
 FRONTED = [sys.executable, str(Path(__file__).parent / "fronted_raw.py")]

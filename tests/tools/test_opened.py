@@ -10,9 +10,9 @@ from support import NO_FLOORS
 
 from spillstore import Store
 from spillstore.exceptions import ClosedError, StorageError
-from spillstore_tools.bash import BashTool
-from spillstore_tools.opened import Opened
-from spillstore_tools.toolbox import Toolbox
+from spillstore_tools.agent.bash import BashTool
+from spillstore_tools.agent.toolbox import Toolbox
+from spillstore_tools.output.session_opener import Opened
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ import asyncio
 import pytest
 
 from spillstore import Store
-from spillstore_tools.bash import BashTool, bash
-from spillstore_tools.comparing import compare_artifacts
-from spillstore_tools.runners import LocalRunner
-from spillstore_tools.toolbox import Toolbox
+from spillstore_tools.agent.bash import BashTool, bash
+from spillstore_tools.agent.compare import compare_artifacts
+from spillstore_tools.agent.toolbox import Toolbox
+from spillstore_tools.process.runners import LocalRunner
 
 LONG = "seq 5000; pwd"  # more than is shown whole
 

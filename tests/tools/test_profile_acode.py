@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from previews import reader, whole
 
 from spillstore.exceptions import StorageError
-from spillstore_tools.configuration import (
+from spillstore_tools.config import (
     ArtifactSettings,
     ElementTruncation,
     LineOverride,
@@ -24,11 +24,11 @@ from spillstore_tools.configuration import (
     TruncationConfiguration,
     load,
 )
+from spillstore_tools.output.rendering import render
+from spillstore_tools.output.spill import Spill
+from spillstore_tools.output.truncation import ContentError, TruncationProcessor
 from spillstore_tools.preview.clean import clean
 from spillstore_tools.profiles import profile
-from spillstore_tools.spill import Spill
-from spillstore_tools.stored import render
-from spillstore_tools.truncation import ContentError, TruncationProcessor
 
 MARKER = re.compile(r"\.\.\. \[\d+ lines / \d+ chars omitted\] \.\.\.")
 

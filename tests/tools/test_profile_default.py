@@ -12,13 +12,13 @@ from support import NO_FLOORS
 
 from spillstore import Store
 from spillstore.exceptions import StorageError
-from spillstore_tools.configuration import ToolOverride, TruncationConfiguration, load
+from spillstore_tools.config import ToolOverride, TruncationConfiguration, load
+from spillstore_tools.output.rendering import render
+from spillstore_tools.output.spill import Spill
+from spillstore_tools.output.truncation import TruncationProcessor
 from spillstore_tools.preview.clean import clean
 from spillstore_tools.profiles import profile
 from spillstore_tools.profiles.default import LIMIT, Default
-from spillstore_tools.spill import Spill
-from spillstore_tools.stored import render
-from spillstore_tools.truncation import TruncationProcessor
 
 
 @pytest.fixture

@@ -10,12 +10,12 @@ from previews import reader, spilled, whole_field
 from support import wait_until
 
 from spillstore.exceptions import StorageError
-from spillstore_tools.bash import BashTool
-from spillstore_tools.capture import Process
+from spillstore_tools.agent.bash import BashTool
+from spillstore_tools.output.rendering import render
+from spillstore_tools.output.spill import Spill
 from spillstore_tools.preview.clean import clean
+from spillstore_tools.process.output_reader import Process
 from spillstore_tools.profiles import profile
-from spillstore_tools.spill import Spill
-from spillstore_tools.stored import render
 
 KEYS = ["command", "exitCode", "runtime", "stdoutPreview", "stderrPreview", "truncated", "outputFiles"]
 

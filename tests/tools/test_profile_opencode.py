@@ -8,11 +8,11 @@ import pytest
 from previews import of_stream, reader, spilled, whole
 
 from spillstore.exceptions import StorageError
-from spillstore_tools.bash import BashTool
+from spillstore_tools.agent.bash import BashTool
+from spillstore_tools.output.rendering import render
 from spillstore_tools.preview.clean import clean
 from spillstore_tools.profiles import opencode, profile
 from spillstore_tools.profiles.opencode import MAX_BYTES, MAX_LINES, Opencode
-from spillstore_tools.stored import render
 
 
 @pytest.fixture

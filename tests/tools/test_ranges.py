@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spillstore.exceptions import RangeError
-from spillstore_tools.cli._ranges import parse_bytes, parse_lines
+from spillstore_tools.cli.support.ranges import parse_bytes, parse_lines
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,9 @@ from support import NO_FLOORS, wait_until
 from spillstore import Store
 from spillstore.exceptions import InvalidSettingError
 from spillstore.redaction import Pattern, RedactionRules
-from spillstore_tools.bash import BashTool
-from spillstore_tools.configuration import (
+from spillstore_tools.agent.bash import BashTool
+from spillstore_tools.agent.toolbox import Toolbox
+from spillstore_tools.config import (
     ConfigurationError,
     RedactionOverride,
     RedactionSettings,
@@ -23,13 +24,12 @@ from spillstore_tools.configuration import (
     TruncationConfiguration,
     load,
 )
+from spillstore_tools.config.redaction_rules import Redaction
 from spillstore_tools.mcp._listing import Names
 from spillstore_tools.mcp._results import Call, Fitter
+from spillstore_tools.output.spill import Spill
+from spillstore_tools.output.truncation import TruncationProcessor
 from spillstore_tools.profiles import NAMES, profile
-from spillstore_tools.redaction import Redaction
-from spillstore_tools.spill import Spill
-from spillstore_tools.toolbox import Toolbox
-from spillstore_tools.truncation import TruncationProcessor
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9" * 2
 PASSWORD = "hunter-" + "27-marmot"

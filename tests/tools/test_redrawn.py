@@ -7,14 +7,14 @@ import re
 import pytest
 from previews import spilled
 
-from spillstore_tools.configuration import load
+from spillstore_tools.agent.retrieval import get_artifact
+from spillstore_tools.config import load
+from spillstore_tools.output.rendering import is_cr_text, render, terminator_of
+from spillstore_tools.output.spill import Spill
+from spillstore_tools.output.truncation import TruncationProcessor
 from spillstore_tools.preview.clean import redrawn
 from spillstore_tools.profiles import NAMES
 from spillstore_tools.profiles import profile as profile_named
-from spillstore_tools.retrieval import get_artifact
-from spillstore_tools.spill import Spill
-from spillstore_tools.stored import is_cr_text, render, terminator_of
-from spillstore_tools.truncation import TruncationProcessor
 
 SHOWING = [name for name in NAMES if name != "lace"]  # which stores everything, and has a format of its own
 RECORDS = b"".join(b"record %05d of the measuring station, all is well\r" % number for number in range(300))

@@ -9,8 +9,8 @@ import threading
 
 from support import wait_until
 
-from spillstore_tools.bash import bash_sync
-from spillstore_tools.runners import LocalRunner, StartError
+from spillstore_tools.agent.bash import bash_sync
+from spillstore_tools.process.runners import LocalRunner, StartError
 
 
 class Thread:
@@ -98,7 +98,7 @@ def test_a_command_without_its_mark_is_ended_all_the_same(plain_store):
 EXHAUSTED = """
 import os, resource, sys, threading
 from spillstore import Store
-from spillstore_tools.bash import BashTool
+from spillstore_tools.agent.bash import BashTool
 session = Store(sys.argv[1], free_disk_floor=0).session("chat")
 tool = BashTool(session)
 tool.call_sync({"command": "seq 1 20000"})

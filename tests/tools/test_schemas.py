@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from spillstore_tools.arguments import ArgumentError, named, text, whole
-from spillstore_tools.bash import BashTool
+from spillstore_tools.agent.arguments import ArgumentError, named, text, whole
+from spillstore_tools.agent.bash import BashTool
+from spillstore_tools.agent.schemas import STYLES, bash_definition, reading_definition
 from spillstore_tools.profiles import NAMES, profile
-from spillstore_tools.schemas import STYLES, bash_definition, reading_definition
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -13,9 +13,9 @@ from support import NO_FLOORS, examples
 
 from spillstore import Store
 from spillstore.exceptions import ClosedError
-from spillstore_tools.origin import marked
-from spillstore_tools.retrieval import MAX_CHARS
-from spillstore_tools.searching import Seen, search_artifact
+from spillstore_tools.agent.retrieval import MAX_CHARS
+from spillstore_tools.agent.search import Seen, search_artifact
+from spillstore_tools.output.signature import marked
 
 
 @pytest.fixture(scope="module")

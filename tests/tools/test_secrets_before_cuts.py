@@ -8,8 +8,8 @@ import string
 
 import pytest
 
+from spillstore_tools.output.truncation import TruncationProcessor
 from spillstore_tools.profiles import NAMES
-from spillstore_tools.truncation import TruncationProcessor
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9" * 2
 TAKEN_OUT = "[REDACTED: GITHUB_TOKEN]"

@@ -7,7 +7,7 @@ import threading
 import pytest
 from support import wait_until
 
-from spillstore_tools._serial import Serial
+from spillstore_tools.output.serial import Serial
 
 
 def test_items_are_worked_on_in_order():

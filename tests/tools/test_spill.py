@@ -17,12 +17,12 @@ from support import NO_FLOORS, examples
 
 from spillstore import Store
 from spillstore.exceptions import RangeTooLargeError, SessionBusyError
+from spillstore_tools.output.rendering import render, scanned
+from spillstore_tools.output.spill import Spill
 from spillstore_tools.preview.clean import clean
 from spillstore_tools.profiles import NAMES
 from spillstore_tools.profiles import profile as profile_named
 from spillstore_tools.profiles.opencode import Opencode
-from spillstore_tools.spill import Spill
-from spillstore_tools.stored import render, scanned
 
 LINES = [b"%06d the quick brown fox jumps over the lazy dog\n" % number for number in range(3000)]
 LARGE = b"".join(LINES)
@@ -467,7 +467,7 @@ def test_a_full_disk_midway(tmp_path):
 import os, resource, signal, sys
 from spillstore import Store
 from spillstore_tools.profiles import NAMES, profile
-from spillstore_tools.spill import Spill
+from spillstore_tools.output.spill import Spill
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 session = Store(sys.argv[1], free_disk_floor=0).session("test")
 session.put(os.urandom(200_000))
@@ -552,7 +552,7 @@ def test_memory_stays_flat(tmp_path, name):
 import resource, sys
 from spillstore import Store
 from spillstore_tools.profiles import profile
-from spillstore_tools.spill import Spill
+from spillstore_tools.output.spill import Spill
 with Store(sys.argv[1], free_disk_floor=0).session("test") as session:
     spill = Spill(lambda: session, profile(sys.argv[2]), source="bash")
     block = b"".join(b"%06d a line as a tool prints it\\n" % number for number in range(30_000))

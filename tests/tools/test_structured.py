@@ -9,12 +9,12 @@ import tracemalloc
 import pytest
 from previews import reader, whole
 
-from spillstore_tools.configuration import load
+from spillstore_tools.agent.retrieval import get_artifact
+from spillstore_tools.config import load
+from spillstore_tools.output.rendering import render
+from spillstore_tools.output.truncation import ContentError, TruncationProcessor
 from spillstore_tools.preview.clean import clean
 from spillstore_tools.profiles import profile as profile_named
-from spillstore_tools.retrieval import get_artifact
-from spillstore_tools.stored import render
-from spillstore_tools.truncation import ContentError, TruncationProcessor
 
 LOG = "".join(f"compiling part {number} \u00e9\n" for number in range(20_000))
 LOG = LOG[:150_000] + "\nsrc/app.py:12: error: no such name\n" + LOG[150_000:]

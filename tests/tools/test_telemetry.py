@@ -32,12 +32,12 @@ from spillstore.events.catalogue import RETRIEVALS
 from spillstore.exceptions import RangeError, SpillstoreError
 from spillstore.observers import Happening
 from spillstore_tools import telemetry
-from spillstore_tools.bash import BashTool, bash_sync
-from spillstore_tools.searching import search_artifact
+from spillstore_tools.agent.bash import BashTool, bash_sync
+from spillstore_tools.agent.search import search_artifact
+from spillstore_tools.output.truncation import TruncationProcessor
 from spillstore_tools.telemetry.collector import metric_name
 from spillstore_tools.telemetry.instruments import INSTRUMENTS, MOST_TOOLS, Names
 from spillstore_tools.telemetry.otel import NUMBERS, SPANS
-from spillstore_tools.truncation import TruncationProcessor
 
 PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
 BIG = "line\n" * 20_000

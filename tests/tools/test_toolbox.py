@@ -9,12 +9,12 @@ import re
 
 import pytest
 
-from spillstore_tools.comparing import compare_artifacts
-from spillstore_tools.configuration import load
-from spillstore_tools.retrieval import artifact_info, get_artifact, list_artifacts
-from spillstore_tools.schemas import READING_ARGUMENTS, STYLES
-from spillstore_tools.searching import search_artifact
-from spillstore_tools.toolbox import Toolbox
+from spillstore_tools.agent.compare import compare_artifacts
+from spillstore_tools.agent.retrieval import artifact_info, get_artifact, list_artifacts
+from spillstore_tools.agent.schemas import READING_ARGUMENTS, STYLES
+from spillstore_tools.agent.search import search_artifact
+from spillstore_tools.agent.toolbox import Toolbox
+from spillstore_tools.config import load
 
 
 @pytest.fixture

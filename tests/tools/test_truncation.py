@@ -18,10 +18,10 @@ from support import examples
 
 from spillstore import Store
 from spillstore.exceptions import InvalidSettingError, StorageError
-from spillstore_tools import truncation
-from spillstore_tools.configuration import MetadataSettings, TruncationConfiguration
+from spillstore_tools.config import MetadataSettings, TruncationConfiguration
+from spillstore_tools.output import truncation
+from spillstore_tools.output.truncation import ContentError, TruncationProcessor, encoded, tokens
 from spillstore_tools.profiles import NAMES, profile
-from spillstore_tools.truncation import ContentError, TruncationProcessor, encoded, tokens
 
 LARGE = "".join(f"line {number}\n" for number in range(20_000))
 SPILLING = [name for name in NAMES if name != "lace"]

@@ -16,19 +16,19 @@ from spillstore import Store, aio
 from spillstore.exceptions import InvalidSettingError
 from spillstore.settings import DURATIONS, SIZES, Duration, Settings, SettingsOptions, Size
 from spillstore_tools import profiles
-from spillstore_tools.bash import BashOptions, BashTool, bash, bash_sync
-from spillstore_tools.cli._profile import PROFILES
-from spillstore_tools.toolbox import Toolbox
-from spillstore_tools.truncation import TruncationProcessor
+from spillstore_tools.agent.bash import BashOptions, BashTool, bash, bash_sync
+from spillstore_tools.agent.toolbox import Toolbox
+from spillstore_tools.cli.support.profile import PROFILES
+from spillstore_tools.output.truncation import TruncationProcessor
 
 ROOT = Path(spillstore.__file__).parents[2]
 
 RIGHT = """
 from spillstore import Session, Store, aio
-from spillstore_tools.bash import BashTool
+from spillstore_tools.agent.bash import BashTool
 from spillstore_tools.profiles import profile
-from spillstore_tools.toolbox import Toolbox
-from spillstore_tools.truncation import TruncationProcessor
+from spillstore_tools.agent.toolbox import Toolbox
+from spillstore_tools.output.truncation import TruncationProcessor
 
 Store("o", artifact_limit="64MiB", session_quota=2**30, retention=None)
 aio.Store("o", durability="full")
@@ -45,9 +45,9 @@ async def right_too(session: aio.Session) -> None:
 """
 WRONG = """
 from spillstore import Session, Store, aio
-from spillstore_tools.bash import BashTool
-from spillstore_tools.toolbox import Toolbox
-from spillstore_tools.truncation import TruncationProcessor
+from spillstore_tools.agent.bash import BashTool
+from spillstore_tools.agent.toolbox import Toolbox
+from spillstore_tools.output.truncation import TruncationProcessor
 
 
 def wrong(session: Session) -> None:

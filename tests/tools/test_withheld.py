@@ -9,8 +9,8 @@ import sys
 import pytest
 from test_mcp_proxy import RAW, talk
 
-from spillstore_tools.bash import bash_sync
-from spillstore_tools.runners import LocalRunner, start_program
+from spillstore_tools.agent.bash import bash_sync
+from spillstore_tools.process.runners import LocalRunner, start_program
 
 __all__ = ["talk"]
 TOKEN, KEY = "SPILLSTORE_MCP_TOKEN", "SPILLSTORE_DIGEST_KEY_FILE"

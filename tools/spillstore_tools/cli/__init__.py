@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from spillstore_tools.cli._output import fail, telling
-from spillstore_tools.cli._signals import CommandInterruptedError
+from spillstore_tools.cli.support.output import fail, telling
+from spillstore_tools.cli.support.signals import CommandInterruptedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,7 +87,7 @@ class LazyGroup(click.Group):
         """Import one."""
         if cmd_name not in _MODULES:
             return None
-        command: click.Command = importlib.import_module(f"{__name__}.{_MODULES[cmd_name]}").command
+        command: click.Command = importlib.import_module(f"{__name__}.commands.{_MODULES[cmd_name]}").command
         return command
 
     def resolve_command(

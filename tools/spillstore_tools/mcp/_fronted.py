@@ -8,9 +8,9 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from spillstore_tools import _watchdog
 from spillstore_tools.mcp._lines import LineWriter, Pipe, TooLong, lines
-from spillstore_tools.runners import MARK, start_program
+from spillstore_tools.process import watchdog as _watchdog
+from spillstore_tools.process.runners import MARK, start_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,14 +7,14 @@ import threading
 from typing import TYPE_CHECKING
 
 from spillstore.exceptions import SessionBusyError
-from spillstore_tools.opened import Opened
+from spillstore_tools.output.session_opener import Opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from spillstore import Session
-    from spillstore_tools.configuration import TruncationConfiguration
-    from spillstore_tools.toolbox import Toolbox
+    from spillstore_tools.agent.toolbox import Toolbox
+    from spillstore_tools.config import TruncationConfiguration
 
 
 class LazySession:
@@ -45,7 +45,7 @@ class LazySession:
 
     def toolbox(self) -> Toolbox:
         """The tools on it."""
-        from spillstore_tools.toolbox import Toolbox  # noqa: PLC0415  # when a model asks for the first time
+        from spillstore_tools.agent.toolbox import Toolbox  # noqa: PLC0415  # when a model asks for the first time
 
         with self._lock:
             if self._toolbox is None:

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from spillstore_tools.agent.schemas import READING_ARGUMENTS, reading_definition
 from spillstore_tools.mcp._pieces import PieceError, dumped, items, joined, listed, members, text_of, value
 from spillstore_tools.mcp.outputs import tool_of
-from spillstore_tools.schemas import READING_ARGUMENTS, reading_definition
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

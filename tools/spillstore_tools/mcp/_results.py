@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from spillstore_tools.mcp._listing import Names
     from spillstore_tools.mcp._pieces import Data
-    from spillstore_tools.truncation import TruncationProcessor, TruncationResult
+    from spillstore_tools.output.truncation import TruncationProcessor, TruncationResult
 
 _T = TypeVar("_T", str, bytes)
 TOGETHER = 32_000

@@ -30,6 +30,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from spillstore.exceptions import SpillstoreError
+from spillstore_tools.agent.retrieval import Answer
 from spillstore_tools.describe import human_size
 from spillstore_tools.mcp._catalogue import Catalogue
 from spillstore_tools.mcp._fronted import Fronted
@@ -60,12 +61,11 @@ from spillstore_tools.mcp._results import Call, Fitter
 from spillstore_tools.mcp._workers import Workers
 from spillstore_tools.mcp.outputs import result_of
 from spillstore_tools.preview.clean import label
-from spillstore_tools.retrieval import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from spillstore_tools.configuration import TruncationConfiguration
+    from spillstore_tools.config import TruncationConfiguration
     from spillstore_tools.mcp._lazy import LazySession
     from spillstore_tools.mcp._messages import Id
     from spillstore_tools.mcp._pieces import Data
@@ -119,7 +119,7 @@ class Proxy:
         self._events: queue.SimpleQueue[tuple[str, int]] = queue.SimpleQueue()
         self._server = Fronted(command)
         # The server comes up while these are imported.
-        from spillstore_tools.truncation import TruncationProcessor  # noqa: PLC0415
+        from spillstore_tools.output.truncation import TruncationProcessor  # noqa: PLC0415
 
         self._store = store
         self._input, self._output = streams
@@ -339,7 +339,7 @@ class Proxy:
         renamed = names.renamed(head) + quoted + names.renamed(tail)
         if renamed == words:
             return words
-        from spillstore_tools.origin import marked  # noqa: PLC0415  # few servers have tools of our names
+        from spillstore_tools.output.signature import marked  # noqa: PLC0415  # few servers have tools of our names
 
         bare = _MARK.sub("\n", renamed)
         return renamed if bare == renamed else marked(self._store.session(), bare)

@@ -11,11 +11,11 @@ import base64
 from typing import TYPE_CHECKING, Any, cast
 
 from spillstore.exceptions import InvalidSettingError
+from spillstore_tools.agent.retrieval import find_artifact, get_artifact
 from spillstore_tools.describe import human_size
 from spillstore_tools.mcp.outputs import text_of
+from spillstore_tools.output.rendering import head_of, kind_of
 from spillstore_tools.preview.clean import label
-from spillstore_tools.retrieval import find_artifact, get_artifact
-from spillstore_tools.stored import head_of, kind_of
 
 if TYPE_CHECKING:
     from spillstore import Artifact, ArtifactInfo, Session

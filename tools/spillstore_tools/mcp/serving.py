@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from spillstore import Store
-    from spillstore_tools.configuration import TruncationConfiguration
+    from spillstore_tools.config import TruncationConfiguration
     from spillstore_tools.mcp._http import Admission
     from spillstore_tools.profiles import ProfileName
 

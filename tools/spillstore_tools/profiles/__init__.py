@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, cast, get_args
 from spillstore.settings import check_names
 
 if TYPE_CHECKING:
-    from spillstore_tools.configuration import TruncationConfiguration
+    from spillstore_tools.config import TruncationConfiguration
     from spillstore_tools.profiles.base import Profile
 
 ProfileName = Literal["default", "acode", "opencode", "pipe", "omni", "lace"]

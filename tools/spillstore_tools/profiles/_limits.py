@@ -9,7 +9,7 @@ import msgspec
 from spillstore_tools.preview.strategies import Request, omitted_marker
 
 if TYPE_CHECKING:
-    from spillstore_tools.configuration import ToolLimits, TruncationConfiguration
+    from spillstore_tools.config import ToolLimits, TruncationConfiguration
     from spillstore_tools.preview.parts import Marker
 
 SMART = "smart"
@@ -19,7 +19,7 @@ class Limits:
     """Limits by tool, of a configuration that does not change.
 
     Example:
-        >>> from spillstore_tools.configuration import SmartTruncation, TruncationConfiguration
+        >>> from spillstore_tools.config import SmartTruncation, TruncationConfiguration
         >>> limits = Limits(TruncationConfiguration(smart_truncation=SmartTruncation(enabled=True)))
         >>> limits.of("fetch").strategy, limits.of("execute_command").strategy
         ('smart', 'tail')

@@ -34,7 +34,7 @@ from spillstore_tools.profiles.base import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from spillstore_tools.configuration import ToolLimits, TruncationConfiguration
+    from spillstore_tools.config import ToolLimits, TruncationConfiguration
     from spillstore_tools.preview.binary import BinaryType
     from spillstore_tools.preview.parts import Part, View
     from spillstore_tools.preview.scan import Overview
@@ -295,7 +295,7 @@ def _first_node(overview: Overview) -> str:
 def make(configuration: TruncationConfiguration | None) -> Acode:
     """The profile, with the defaults unless configured."""
     if configuration is None:
-        from spillstore_tools.configuration import TruncationConfiguration  # noqa: PLC0415  # msgspec is not always needed
+        from spillstore_tools.config import TruncationConfiguration  # noqa: PLC0415  # msgspec is not always needed
 
         configuration = TruncationConfiguration()
     return Acode(configuration)

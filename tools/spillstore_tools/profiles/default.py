@@ -32,7 +32,7 @@ from spillstore_tools.profiles.base import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from spillstore_tools.configuration import ToolLimits, TruncationConfiguration
+    from spillstore_tools.config import ToolLimits, TruncationConfiguration
     from spillstore_tools.preview.binary import BinaryType
     from spillstore_tools.preview.parts import Marker, Part, View
     from spillstore_tools.preview.scan import Overview

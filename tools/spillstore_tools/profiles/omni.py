@@ -17,7 +17,7 @@ from spillstore_tools.profiles.base import Inline, Profile, Section, compose, re
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from spillstore_tools.configuration import TruncationConfiguration
+    from spillstore_tools.config import TruncationConfiguration
     from spillstore_tools.preview.parts import Part, View
     from spillstore_tools.preview.scan import Overview
     from spillstore_tools.profiles.base import Facts, Rendered

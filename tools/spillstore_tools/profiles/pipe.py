@@ -25,7 +25,7 @@ from spillstore_tools.profiles.base import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from spillstore_tools.configuration import TruncationConfiguration
+    from spillstore_tools.config import TruncationConfiguration
     from spillstore_tools.preview.lines import Line
     from spillstore_tools.preview.parts import Part, View
     from spillstore_tools.profiles.base import Facts, Rendered

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from opentelemetry.trace import TracerProvider
     from prometheus_client import CollectorRegistry
 
-    from spillstore_tools.statistics import Statistics
     from spillstore_tools.telemetry.collector import Collector
+    from spillstore_tools.telemetry.statistics import Statistics
 
 VARIABLE = "SPILLSTORE_OTEL"
 _YES = frozenset({"1", "true", "yes", "on"})
@@ -93,7 +93,7 @@ def served(address: str, port: int) -> contextlib.AbstractContextManager[str]:
     """A context in which what happens is counted and served over HTTP; gives the URL.
 
     Args:
-        address: one of this machine (``spillstore_tools.loopback`` says which are).
+        address: one of this machine (``spillstore_tools.telemetry.loopback`` says which are).
         port: 0 for one that is free.
 
     Raises:

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from spillstore.events import catalogue
-from spillstore_tools.observed import HIDDEN
+from spillstore_tools.output.output_events import HIDDEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -17,7 +17,7 @@ from spillstore_tools.telemetry.instruments import MOST_TOOLS, Names
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from spillstore_tools.statistics import Statistics
+    from spillstore_tools.telemetry.statistics import Statistics
 
 PREFIX = "spillstore_recorded_"
 TOOLS = {  # of ``ToolStatistics``

@@ -1,0 +1,297 @@
+r"""``search_artifact``: the lines of an artifact that match, as a reader sees them.
+
+    >>> import tempfile
+    >>> from spillstore import Store
+    >>> with tempfile.TemporaryDirectory() as root, Store(root, free_disk_floor=0).session("demo") as session:
+    ...     artifact = session.put("one\n\x1b[31merror\x1b[0m: two\nthree\n", source="doc")
+    ...     answer = search_artifact(session, id=artifact.id, pattern="^error", context=1)
+    ...     print(answer.text.replace(artifact.id, "ID"), end="")  # doctest: +ELLIPSIS
+    [ID: 1 matching line (1 match) of 3]
+    1-one
+    2:error: two
+    3-three
+    [that is all] [~...]
+
+Answers are bounded as those of ``get_artifact`` are, and a cursor leads to the next matches. Patterns are RE2's, which
+take time linear in the text whatever they are.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from spillstore import Artifact
+from spillstore.exceptions import SpillstoreError
+from spillstore_tools.agent.arguments import ArgumentError, absent, flag, one_of, text, whole
+from spillstore_tools.agent.audited import audited
+from spillstore_tools.agent.retrieval import (
+    MAX_CHARS,
+    STREAMS,
+    Answer,
+    closed,
+    find_artifact,
+    of_session,
+    string_of,
+)
+from spillstore_tools.preview.clean import Positions, clean, is_clean, one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from spillstore import Session
+    from spillstore.info import Match, SearchResult, Stream
+    from spillstore.jsonstring import JSONString
+
+SECONDS = 5.0
+_LIMIT, _MOST = 50, 1000
+_STRETCH = 64 * 1024  # bytes that are cleaned together
+_STEP = 25  # matches that are looked for at a time
+_MOST_CONTEXT = 20
+_LINE = 500  # characters of a line that are shown
+_LONG_PATTERN = 300
+_PATH = 100
+_RIGHT = 'search_artifact(id="{}", pattern="error|failed", context=2)'
+
+
+class Seen:
+    """What a reader sees of stored lines; see ``spillstore.info.Cleaner``."""
+
+    def is_clean(self, data: bytes) -> bool:
+        """As in ``Cleaner``."""
+        return is_clean(data)
+
+    def text(self, lines: bytes, terminator: bytes) -> bytes:
+        """The same object where there is nothing to clean."""
+        if terminator == b"\n" and is_clean(lines):
+            return lines
+        stretches: list[bytes] = []  # most of what is not clean is so in a few places
+        at = 0
+        while at < len(lines):
+            end = lines.rfind(terminator, at, at + _STRETCH) + 1 or lines.find(terminator, at + _STRETCH) + 1
+            stretch = lines[at : end or len(lines)]
+            is_done = terminator == b"\n" and is_clean(stretch)
+            stretches.append(stretch if is_done else clean(stretch, terminator).encode())
+            at = end or len(lines)
+        cleaned = b"".join(stretches)
+        return lines if cleaned == lines else cleaned
+
+    def offset(self, line: bytes, terminator: bytes, index: int) -> int:
+        """As in ``Cleaner``."""
+        return Positions(line, terminator).offset(index)
+
+
+@audited("search")
+def search_artifact(
+    session: Session,
+    *,
+    id: object = None,  # noqa: A002  # the name that models are told
+    pattern: object = None,
+    path: object = None,
+    stream: object = None,
+    context: object = None,
+    limit: object = None,
+    cursor: object = None,
+    ignore_case: object = None,
+    literal: object = None,
+    invert: object = None,
+    raw: object = None,
+    count: object = None,
+) -> Answer:
+    """Matching lines with their numbers, in at most 8,000 characters. Arguments are a model's.
+
+    Args:
+        session: where the artifact is.
+        id: its id.
+        pattern: a regular expression (RE2), matched within lines as a reader sees them.
+        path: a JSONPath (RFC 9535) that finds one string in stored JSON, whose lines are searched then.
+        stream: ``combined`` (the default), ``stdout`` or ``stderr``.
+        context: lines before and after each match; at most 20.
+        limit: matching lines of an answer; 50 by default, 1,000 at most.
+        cursor: of the answer before, with the same arguments.
+        ignore_case: letters of either case are the same.
+        literal: the pattern is text.
+        invert: lines that do not match.
+        raw: search the bytes as they are stored, escape sequences and all.
+        count: tell how many there are, and nothing else.
+
+    Returns:
+        The answer; after five seconds, what was found until then, and how far that is.
+
+    Raises:
+        ClosedError: the session is closed.
+    """
+    try:
+        artifact, view = find_artifact(session, id)
+        wanted = text("pattern", pattern, example=_RIGHT.format(artifact.id))
+        if not wanted:
+            raise ArgumentError(f"pattern is missing; for example {_RIGHT.format(artifact.id)}")  # noqa: TRY301  # here it is told
+        source: Artifact | JSONString = artifact
+        called = f'id="{artifact.id}"'
+        chosen = cast("Stream", one_of("stream", stream, STREAMS, view or "combined"))
+        if not absent(path):
+            source, called = string_of(artifact, path, None if absent(stream) and view is None else chosen)
+            chosen = "combined"
+        options: dict[str, Any] = {
+            "stream": chosen,
+            "context": min(whole("context", context) or 0, _MOST_CONTEXT),
+            "ignore_case": flag("ignore_case", ignore_case),
+            "literal": flag("literal", literal),
+            "invert": flag("invert", invert),
+        }
+        most = min(whole("limit", limit, least=1) or _LIMIT, _MOST)
+        cleaned = not flag("raw", raw)
+        search = _Search(source, wanted, options, called, cleaned=cleaned)
+        start = None if absent(cursor) else str(cursor).strip().strip("\"'`")
+        answer = search.count(start) if flag("count", count) else search.page(most, start)
+        if source is not artifact:  # positions of a string are none of the artifact's
+            answer = dataclasses.replace(answer, end=0)
+        return of_session(session, answer)
+    except ArgumentError as error:
+        return Answer(text=f"search_artifact: {error}\n", is_error=True)
+    except SpillstoreError as error:
+        if closed(session):
+            raise
+        return Answer(text=f"search_artifact: {error}\n", is_error=True)
+
+
+class _Search:
+    """One search, for one answer."""
+
+    def __init__(
+        self,
+        artifact: Artifact | JSONString,
+        pattern: str,
+        options: dict[str, Any],
+        called: str,
+        *,
+        cleaned: bool,
+    ) -> None:
+        self._artifact = artifact
+        self._called = called
+        self._pattern = pattern
+        self._options = options
+        self._cleaned = cleaned
+        self._deadline = time.monotonic() + SECONDS
+
+    def page(self, limit: int, cursor: str | None) -> Answer:
+        """As many matches as are wanted and fit; a few at a time, for nobody knows how many will."""
+        room = MAX_CHARS - 800 - min(len(self._pattern), 2 * _LONG_PATTERN)
+        found: tuple[Match, ...] = ()
+        told: SearchResult | None = None
+        while True:
+            result = self._run(min(limit - len(found), _STEP), cursor)
+            content, fitting = self._shown(found + result.matches, room)
+            more = fitting - len(found)
+            if more < len(result.matches):
+                if more > 0 or told is None:
+                    told = self._run(more, cursor)  # so that the cursor is right
+                return self._answer(told, content)
+            found, told, cursor = found + result.matches, result, result.cursor
+            if cursor is None or len(found) >= limit or time.monotonic() > self._deadline:
+                return self._answer(told, content)
+
+    def count(self, cursor: str | None) -> Answer:
+        return self._answer(self._run(0, cursor), "")
+
+    def _run(self, limit: int, cursor: str | None) -> SearchResult:
+        return self._artifact.search(
+            self._pattern,
+            limit=limit,
+            cursor=cursor,
+            cleaner=Seen() if self._cleaned else None,
+            seconds=max(0.0, self._deadline - time.monotonic()),
+            **self._options,
+        )
+
+    def _shown(self, matches: Sequence[Match], room: int) -> tuple[str, int]:
+        """The matches that fit, as text, and how many they are; one always does."""
+        pieces: list[str] = []
+        length = 0
+        for number, rows in enumerate(grouped(matches, separated=self._options["context"] > 0)):
+            piece = "".join(f"{row.label}{_clipped(row)}\n" for row in rows)
+            if pieces and length + len(piece) > room:
+                return "".join(pieces), number
+            pieces.append(piece[:room])
+            length += len(pieces[-1])
+        return "".join(pieces), len(matches)
+
+    def _answer(self, result: SearchResult, content: str) -> Answer:
+        total = self._artifact.info.view(self._options["stream"]).lines
+        what = "line that does not match" if self._options["invert"] else "matching line"
+        lines = what if result.lines == 1 else what.replace("line", "lines").replace("does", "do")
+        matches = "" if self._options["invert"] else f" ({_count(result.total_matches, 'match')})"
+        found = f"{result.lines} {lines}{matches} of {total}"
+        if not result.complete:
+            found = f"at least {found}; searched to byte {result.scanned} of {result.size}"
+        notes = "".join(f"; {note}" for note in result.notes)
+        path = "" if isinstance(self._artifact, Artifact) else f" {one_line(self._artifact.path)[:_PATH]}"
+        end = f"[more: {self._call(result.cursor)}]\n" if result.cursor else "[that is all]\n"
+        return Answer(
+            text=f"[{self._artifact.id}{path}: {found}{notes}]\n{content}{end}",
+            content=content,
+            cursor=result.cursor,
+            artifact_id=self._artifact.id,
+            stream=self._options["stream"],
+            end=result.scanned,
+            total_size=result.size,
+            total_lines=total,
+        )
+
+    def _call(self, cursor: str) -> str:
+        if len(self._pattern) > _LONG_PATTERN:
+            return f'search_artifact with the same arguments and cursor="{cursor}"'
+        asked: dict[str, object] = {"pattern": self._pattern}
+        asked |= {name: value for name, value in self._options.items() if value and value != "combined"}
+        if not self._cleaned:
+            asked["raw"] = True
+        arguments = ", ".join(f"{name}={_written(value)}" for name, value in asked.items())
+        return f'search_artifact({self._called}, {arguments}, cursor="{cursor}")'
+
+
+def _written(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 'es'}"
+
+
+class Row(NamedTuple):
+    """A line to print: ``12:`` before a match, ``11-`` before its context, ``--`` between what is apart."""
+
+    label: str
+    text: str
+    column: int = 0
+    clipped: bool = False
+
+
+def grouped(matches: Sequence[Match], *, separated: bool) -> Iterator[list[Row]]:
+    """The rows of each match: itself, and of its context what is not shown with another one."""
+    shown = 0
+    for match, following in zip_longest(matches, matches[1:]):
+        rows: list[Row] = []
+        first = match.line - len(match.before)
+        if separated and shown and first > shown + 1:
+            rows.append(Row("--", ""))
+        rows += [Row(f"{number}-", line) for number, line in enumerate(match.before, first) if number > shown]
+        rows.append(Row(f"{match.line}:", match.text, match.column, match.clipped))
+        shown = match.line
+        for number, line in enumerate(match.after, match.line + 1):
+            if following is None or number < following.line:
+                rows.append(Row(f"{number}-", line))
+                shown = number
+        yield rows
+
+
+def _clipped(row: Row) -> str:
+    """What is shown of a line: the part around a match, on one line, without control characters."""
+    line = one_line(row.text)
+    if len(line) <= _LINE:
+        return f"[...]{line}[...]" if row.clipped else line
+    low = 0 if row.clipped else max(0, min(row.column - _LINE // 4, len(line) - _LINE))
+    before = "[...]" if low or row.clipped else ""
+    return f"{before}{line[low : low + _LINE]}{'[...]' if low + _LINE < len(line) or row.clipped else ''}"

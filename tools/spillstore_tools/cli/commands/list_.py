@@ -1,0 +1,239 @@
+"""``spillstore list``: the artifacts of a session, chosen and in order."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import heapq
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from spillstore_tools.cli.support.location import Location, complete_source, every, location_options
+from spillstore_tools.cli.support.output import (
+    boxed,
+    fitted,
+    json_option,
+    local,
+    moment_here,
+    print_json,
+    styled,
+)
+from spillstore_tools.cli.support.ranges import size_option
+from spillstore_tools.describe import count, human_size, incomplete
+from spillstore_tools.process.working_folders import folder_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from spillstore import ArtifactInfo, Session
+    from spillstore.info import State
+
+_COMMAND = 60
+_HEADER = ("id", "size", "stored", "lines", "type", "state", "exit", "source", "created", "command")
+_NUMBERS = ("size", "stored", "lines", "exit")
+_BOX = (("ID", 25), ("Size", 8), ("Type", 22), ("Source", 15))
+_KEYS: dict[str, Callable[[ArtifactInfo], Any]] = {
+    "created": lambda info: info.created,
+    "size": lambda info: info.size,
+    "stored": lambda info: info.stored_size,
+    "lines": lambda info: info.lines,
+    "duration": lambda info: info.duration or 0.0,
+    "source": lambda info: info.source,
+}
+_LEAST_COMMAND = 16  # columns of a terminal that a command has at least
+_LESS_WANTED = (
+    "stored",
+    "type",
+    "source",
+    "created",
+    "lines",
+    "size",
+    "exit",
+)  # which go first where there is no room
+_STYLES = {"open": "32", "interrupted": "33", "incomplete": "33"}
+
+
+@click.command("list")
+@click.option("--source", metavar="NAME", shell_complete=complete_source, help="Only those of this tool.")
+@click.option(
+    "--state", type=click.Choice(["open", "sealed", "interrupted"]), help="Only those in this state."
+)
+@click.option(
+    "--since",
+    metavar="TIME",
+    callback=moment_here,
+    help="Only those begun since then: 30s, 5m, 2h, 7d ago, or a date and time here.",
+)
+@click.option("--until", metavar="TIME", callback=moment_here, help="Only those begun before then.")
+@click.option("--command", "called", metavar="TEXT", help="Only those whose command has TEXT in it.")
+@click.option("--type", "content_type", metavar="TYPE", help="Only those of this media type.")
+@click.option(
+    "--min-size", metavar="SIZE", callback=size_option, help="Only those of SIZE or more: 500, 64K, 10M."
+)
+@click.option("--failed", is_flag=True, help="Only commands that ended with an exit code other than 0.")
+@click.option(
+    "--sort",
+    type=click.Choice(list(_KEYS)),
+    default="created",
+    help="The largest, or the newest, first; names from A.  [default: created]",
+)
+@click.option("--reverse", is_flag=True, help="Reverse the order: the smallest, or the oldest, first.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=100, metavar="N", help="List N at most.  [default: 100]"
+)
+@click.option("--box", is_flag=True, help="Id, size, type and source alone, in a frame.")
+@location_options
+@json_option
+def command(
+    source: str | None,
+    state: str | None,
+    since: float | None,
+    until: float | None,
+    called: str | None,
+    content_type: str | None,
+    min_size: int | None,
+    sort: str,
+    limit: int,
+    location: Location,
+    *,
+    failed: bool,
+    reverse: bool,
+    box: bool,
+    as_json: bool,
+) -> None:
+    """List the artifacts of a session, the newest first.
+
+    Sealed ones of which a part was dropped at their limit are called incomplete.
+
+    \b
+    Example:
+      spillstore list
+      spillstore list --source make --since 2h --json
+      spillstore list --failed --sort size --limit 5
+    """  # noqa: D301  # click's mark for text that is not to be wrapped
+
+    def wanted(info: ArtifactInfo) -> bool:
+        return (
+            (until is None or info.created < until)
+            and (called is None or called in (info.command or ""))
+            and (content_type is None or content_type == info.content_type)
+            and (min_size is None or info.size >= min_size)
+            and not (failed and not info.exit_code)
+        )
+
+    with location.open() as session:
+        infos = every(session, source=source, state=cast("State | None", state), since=since)
+        counted = _Counted(filter(wanted, infos))
+        found = _chosen(iter(counted), sort, limit, ascending=reverse is not (sort == "source"))
+        counted.rest()
+        folders = [_folder(session, info) for info in found] if as_json else []
+    more = counted.artifacts > len(found)
+    total = {
+        "artifacts": counted.artifacts,
+        "size": counted.size,
+        "stored_size": counted.stored_size,
+        "shown": len(found),
+        "more": more,
+    }
+    if as_json:
+        artifacts = [
+            {**dataclasses.asdict(info), "cwd": cwd} for info, cwd in zip(found, folders, strict=True)
+        ]
+        print_json({"artifacts": artifacts, "total": total})
+        return
+    hint = f"; {len(found):,} are shown, all with --limit {counted.artifacts}" if more else ""
+    size = human_size(total["size"], unit="B" if box else "iB")
+    if box:
+        click.echo(boxed("Session Artifacts", _BOX, [_boxed(info) for info in found]))
+        click.echo(f"Total: {count(counted.artifacts, 'artifact')}, {size}{hint}")
+        return
+    if found:
+        click.echo(_table(found))
+    stored = human_size(total["stored_size"])
+    click.echo(f"Total: {count(counted.artifacts, 'artifact')}, {size}, stored in {stored}{hint}")
+
+
+def _folder(session: Session, info: ArtifactInfo) -> str | None:
+    """Where it came to be; None, too, where it was deleted meanwhile."""
+    from spillstore.exceptions import ArtifactNotFoundError  # noqa: PLC0415  # it is loaded by now
+
+    try:
+        return folder_of(session.artifact(info.id))
+    except ArtifactNotFoundError:
+        return None
+
+
+class _Counted:
+    """Artifacts on their way, and what all of them come to, also of those that are not shown."""
+
+    def __init__(self, infos: Iterator[ArtifactInfo]) -> None:
+        self._infos = infos
+        self.artifacts = self.size = self.stored_size = 0
+
+    def __iter__(self) -> Iterator[ArtifactInfo]:
+        for info in self._infos:
+            self.artifacts += 1
+            self.size += info.size
+            self.stored_size += info.stored_size
+            yield info
+
+    def rest(self) -> None:
+        """Count what nobody has asked for."""
+        for _ in self:
+            pass
+
+
+def _table(infos: list[ArtifactInfo]) -> str:
+    return fitted(
+        _HEADER,
+        [_row(info) for info in infos],
+        right=_NUMBERS,
+        less_wanted=_LESS_WANTED,
+        least=_LEAST_COMMAND,
+        style=lambda line, number: _styled(line, None if number is None else infos[number]),
+    )
+
+
+def _styled(line: str, info: ArtifactInfo | None) -> str:
+    """A row with its state in colour; the header is bold."""
+    if info is None:
+        return styled(line, "1")
+    state = _state(info)
+    style = _STYLES.get(state, "31" if info.exit_code else "")
+    # The first word of that name that stands behind spaces: what comes before it is ids, numbers and types.
+    return line.replace(f"  {state}", f"  {styled(state, style)}", 1) if style else line
+
+
+def _chosen(infos: Iterator[ArtifactInfo], sort: str, most: int, *, ascending: bool) -> list[ArtifactInfo]:
+    """The first ``most`` of them in that order; no more than these are held."""
+    if sort == "created" and not ascending:
+        return [info for _, info in zip(range(most), infos, strict=False)]
+    choose = functools.partial(heapq.nsmallest if ascending else heapq.nlargest, most, infos)
+    return choose(key=_KEYS[sort])
+
+
+def _row(info: ArtifactInfo) -> tuple[str, ...]:
+    called = info.command or ""
+    return (
+        info.id,
+        human_size(info.size),
+        human_size(info.stored_size),
+        f"{info.lines:,}",
+        info.content_type or "",
+        _state(info),
+        "" if info.exit_code is None else str(info.exit_code),
+        info.source,
+        local(info.created),
+        called if len(called) <= _COMMAND else f"{called[: _COMMAND - 3]}...",
+    )
+
+
+def _state(info: ArtifactInfo) -> str:
+    """The state, marked where not all of what was printed is there."""
+    return "incomplete" if info.state == "sealed" and incomplete(info) else info.state
+
+
+def _boxed(info: ArtifactInfo) -> tuple[str, ...]:
+    size = human_size(info.size, unit="B")  # as the manual of `acode` writes it
+    return info.id, size, info.content_type or "", info.source

@@ -1,0 +1,111 @@
+"""What a command prints, at a terminal as it comes; and where it is not shown, where to watch it."""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+from spillstore_tools.cli.support.output import note
+from spillstore_tools.describe import count, human_size, seconds
+
+if TYPE_CHECKING:
+    from spillstore import ArtifactInfo
+    from spillstore_tools.process.output_reader import Outcome
+    from spillstore_tools.profiles.base import Rendered
+
+SILENCE = 2.0  # seconds after which a person wonders whether anything goes on
+_NAMED = 2  # lines that the summary repeats
+_WIDTH = 160
+
+
+def show(stream: str, data: bytes) -> None:
+    """Write to our stdout or stderr what a command has printed there, at once and to the byte."""
+    number = 2 if stream == "stderr" else 1
+    rest = memoryview(data)
+    while rest:
+        try:
+            rest = rest[os.write(number, rest) :]
+        except BlockingIOError:  # somebody else has made the terminal so
+            select.select([], [number], [])
+
+
+def summary(
+    outcome: Outcome, info: ArtifactInfo | None, rendered: Rendered, problem: str | None, flags: str
+) -> list[str]:
+    """What is said when all of the output has been shown: where it is, how much it was, how it ended, what mattered.
+
+    Args:
+        outcome: how the command ended.
+        info: of the artifact, or None.
+        rendered: what a model would be shown.
+        problem: why not all of it is stored.
+        flags: what a ``spillstore`` command needs besides to find the session.
+    """
+    how = f"exit code {outcome.exit_code}" + (f" ({outcome.signal})" if outcome.signal else "")
+    took = seconds(outcome.duration)
+    if info is None:
+        return [f"NOT STORED: {problem}; {human_size(outcome.received)}, {how}, {took}"]
+    said = [f"{info.id}{flags}: {count(info.lines, 'line')}, {human_size(info.size)}, {how}, {took}"]
+    if problem is not None:
+        said.append(f"NOT STORED COMPLETELY: {problem}; the first {count(info.size, 'byte')} are kept")
+    if info.lines > shutil.get_terminal_size().lines:  # or all of it can be seen
+        said += [f"  {line}" for line in mattered(rendered)]
+    return said
+
+
+def mattered(rendered: Rendered) -> list[str]:
+    """The lines of a preview that matter most, in their order."""
+    from spillstore_tools.preview.actionable import STRONG, score  # noqa: PLC0415  # the command has ended by now
+
+    ours = [(at, at + length) for at, length in rendered.notes]
+    ours += [(each.at, each.at + each.length) for each in rendered.omissions]
+    found: list[tuple[float, int, str]] = []
+    at = 0
+    for line in rendered.text.splitlines(keepends=True):
+        if line.strip() and not any(low <= at < high for low, high in ours):
+            found.append((score(line), -at, line.strip()))
+        at += len(line)
+    best = sorted((each for each in found if each[0] >= STRONG), reverse=True)[:_NAMED]
+    texts = [text for _, _, text in sorted(best, key=lambda each: -each[1])]
+    return [text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}..." for text in texts]
+
+
+class Hint:
+    """Says once, where nothing is shown until the end, how to watch; at a terminal alone.
+
+    Args:
+        flags: what a ``spillstore`` command needs besides to find the session.
+    """
+
+    def __init__(self, flags: str) -> None:
+        self._flags = flags
+        self._artifact_id: str | None = None
+        self._timer: threading.Timer | None = None
+
+    def found(self, artifact_id: str) -> None:
+        """The artifact that there is now."""
+        self._artifact_id = artifact_id
+
+    def start(self) -> None:
+        """The silence begins."""
+        if not sys.stderr.isatty():
+            return
+        self._timer = threading.Timer(SILENCE, self._say)
+        self._timer.daemon = True
+        try:
+            self._timer.start()
+        except RuntimeError:  # no more threads are to be had, and it is only a hint
+            self._timer = None
+
+    def stop(self) -> None:
+        """It ends."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _say(self) -> None:
+        if self._artifact_id is not None:
+            note(f"still running; to watch: spillstore tail -f {self._artifact_id}{self._flags}")

@@ -1,0 +1,1 @@
+"""Which lines of two outputs differ."""

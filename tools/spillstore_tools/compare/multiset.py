@@ -1,0 +1,314 @@
+"""Two sequences of 64-bit numbers compared as multisets: which of either the other has not, or not as often.
+
+1. Both are dealt out into buckets by their lowest bits, none larger than what a dictionary holds in a few megabytes.
+2. A bucket is counted on both sides, and each of its numbers gets a flag of one byte.
+3. The flags are put into the order of the sequence: it is read again, and each number takes the next flag of its bucket.
+   No position is ever stored.
+4. Where the other side has a number too, only less often, those beside others that are news are chosen, so that a new
+   traceback keeps its first line; else the last ones. What is new four times or more is told once, with counts.
+
+Time is linear, memory flat; eight bytes a number and one a flag lie in files without names. Tried and given up: one
+table of balances while both are read side by side (small for runs that are alike, of the size of everything for others)
+and SQLite (a microsecond a line, three times as much).
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import weakref
+import zlib
+from array import array
+from bisect import bisect_right
+from collections import Counter
+from itertools import accumulate, chain, repeat
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+_ITEMS = 64 * 1024  # of a file, at a time
+_HELD = 1024 * 1024  # bytes of a file before it is one
+_IN_BUCKET = 64_000  # numbers of both sides
+_MOST_BUCKETS = 1024
+_BUFFERED = 1024  # numbers of a bucket that wait to be written
+_KINDS = 20_000  # repeated numbers of which counts are kept, a side
+_GROUPED = 4  # times from which on one stands for all
+_PIECE = 4096  # flags of a bucket that are read together
+
+SAME, NEW, MAYBE, FIRST, MORE, LATE = range(
+    6
+)  # ``MAYBE`` and ``LATE`` are open questions; there are none in the end
+_TOLD = re.compile(rb"[\x01\x03]")
+_NEWS = frozenset({NEW, FIRST, MORE})
+
+
+class Sequence:
+    """Numbers or flags in order, on disk where they are many.
+
+    Args:
+        typecode: as for ``array``.
+    """
+
+    def __init__(self, typecode: str) -> None:
+        self._typecode = typecode
+        self._width = array(typecode).itemsize
+        # Without a name: it is gone with the process, whatever ends that.
+        self._file = tempfile.SpooledTemporaryFile(max_size=_HELD)  # noqa: SIM115  # it lives as long as this does
+        weakref.finalize(self, self._file.close)
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def add(self, items: array[int]) -> None:
+        """Append."""
+        self.write(self._size, items)
+        self._size += len(items)
+
+    def write(self, start: int, items: array[int]) -> None:
+        """Replace."""
+        self._file.seek(start * self._width)
+        self._file.write(items.tobytes())
+
+    def read(self, start: int, count: int) -> array[int]:
+        """As many as there are from a place on."""
+        self._file.seek(start * self._width)
+        items = array(self._typecode)
+        items.frombytes(self._file.read(max(0, min(count, self._size - start)) * self._width))
+        return items
+
+    def blocks(self, *, backward: bool = False) -> Iterator[tuple[int, array[int]]]:
+        """Where each block begins, and what it holds."""
+        starts = range(0, self._size, _ITEMS)
+        for start in reversed(starts) if backward else starts:
+            yield start, self.read(start, _ITEMS)
+
+    def same_as(self, other: Sequence) -> bool:
+        """Whether both hold the same in the same order."""
+        return len(self) == len(other) and all(
+            items == other.read(start, _ITEMS) for start, items in self.blocks()
+        )
+
+
+class Side:
+    """One of the two, and what the comparison finds out about it.
+
+    Attributes:
+        numbers: what is compared.
+        flags: one for each number, in the end ``SAME``, ``NEW``, ``FIRST`` (new, and stands for others) or ``MORE`` (one
+            of those); empty where everything is the same.
+        changed: how many the other side has not.
+        told: how many are ``NEW`` or ``FIRST``.
+        groups: of each number that is ``FIRST``, how often it is on the other side and on this one.
+    """
+
+    def __init__(self) -> None:
+        self.numbers = Sequence("q")
+        self.flags = Sequence("b")
+        self.changed = 0
+        self.groups: dict[int, tuple[int, int]] = {}
+        self._left: dict[int, int] = {}  # how many of the numbers with ``MAYBE`` are to be chosen
+        self._told_before: list[int] = []  # each block of flags
+
+    @property
+    def told(self) -> int:
+        """How many of the numbers are ``NEW`` or ``FIRST``."""
+        return self._told_before[-1] if self._told_before else 0
+
+    def checksum(self, before: int = 0) -> int:
+        """Of the flags."""
+        for _, flags in self.flags.blocks():
+            before = zlib.crc32(flags.tobytes(), before)
+        return before
+
+    def told_from(self, rank: int) -> Iterator[int]:
+        """Where what is told stands in the sequence, from a rank on; ranks count what is told."""
+        for block in range(max(0, bisect_right(self._told_before, rank) - 1), len(self._told_before) - 1):
+            yield from self._told_in(block)[max(0, rank - self._told_before[block]) :]
+
+    def places(self, ranks: Iterable[int]) -> dict[int, int]:
+        """Where those of some ranks stand; the ranks rise, and what is past the end is left out."""
+        found: dict[int, int] = {}
+        known, places = -1, array("q")
+        for rank in ranks:
+            block = bisect_right(self._told_before, rank) - 1
+            if rank >= self.told:
+                break
+            if block != known:
+                known, places = block, self._told_in(block)
+            found[rank] = places[rank - self._told_before[block]]
+        return found
+
+    def _told_in(self, block: int) -> array[int]:
+        start = block * _ITEMS
+        flags = self.flags.read(start, _ITEMS).tobytes()
+        return array("q", (start + found.start() for found in _TOLD.finditer(flags)))
+
+    # --- steps of the comparison --------------------------------------------------------------------------
+
+    def judge(self, numbers: array[int], here: Mapping[int, int], there: Mapping[int, int]) -> bytearray:
+        """The flags of a bucket."""
+        flags: dict[int, int] = {}
+        for number, times in here.items():
+            more = times - there.get(number, 0)
+            if more <= 0:
+                continue
+            self.changed += more
+            if more >= _GROUPED and len(self.groups) < _KINDS:
+                flags[number] = FIRST
+                self.groups[number] = (there.get(number, 0), times)
+            elif more == times:
+                flags[number] = NEW
+            elif len(self._left) < _KINDS:
+                flags[number] = MAYBE
+                self._left[number] = more
+            else:
+                flags[number] = LATE
+        if not flags:
+            return bytearray(len(numbers))
+        found = bytearray(map(flags.get, numbers, repeat(SAME)))
+        _choose_last(found, numbers, FIRST, there)
+        _choose_last(found, numbers, LATE, there)
+        return found
+
+    def settle(self) -> Iterator[None]:
+        """Choose among what the other side has, too: beside what is new, or the last."""
+        if self._left:
+            yield from self._beside(backward=True)  # what stands above a line is more often part of it
+            yield from self._beside(backward=False)
+            yield from self._last()
+            self._left = {}
+        counts = []
+        for _, flags in self.flags.blocks():
+            counts.append(len(_TOLD.findall(flags.tobytes())))
+            yield
+        self._told_before = [0, *accumulate(counts)]
+
+    def _beside(self, *, backward: bool) -> Iterator[None]:
+        neighbour = SAME  # of the block that was looked at before
+        for start, flags in self.flags.blocks(backward=backward):
+            view = flags.tobytes()
+            numbers = self.numbers.read(start, len(flags)) if MAYBE in view else flags
+            at = view.rfind(MAYBE) if backward else view.find(MAYBE)
+            while at >= 0:
+                beside = at + 1 if backward else at - 1
+                if (flags[beside] if 0 <= beside < len(flags) else neighbour) in _NEWS:
+                    self._choose(flags, at, numbers[at])
+                at = view.rfind(MAYBE, 0, at) if backward else view.find(MAYBE, at + 1)
+            neighbour = flags[0 if backward else -1]
+            self.flags.write(start, flags)
+            yield
+
+    def _last(self) -> Iterator[None]:
+        for start, flags in self.flags.blocks(backward=True):
+            view = flags.tobytes()
+            numbers = self.numbers.read(start, len(flags)) if MAYBE in view else flags
+            at = view.rfind(MAYBE)
+            while at >= 0:
+                flags[at] = SAME
+                self._choose(flags, at, numbers[at])
+                at = view.rfind(MAYBE, 0, at)
+            self.flags.write(start, flags)
+            yield
+
+    def _choose(self, flags: array[int], at: int, number: int) -> None:
+        if self._left[number]:
+            self._left[number] -= 1
+            flags[at] = NEW
+
+
+def compared(base: Side, other: Side) -> Iterator[None]:
+    """Compare them, a step at a time; ``flags`` of both are complete when it is exhausted."""
+    total = len(base.numbers) + len(other.numbers)
+    count = 1
+    while count < _MOST_BUCKETS and count * _IN_BUCKET < total:
+        count *= 2
+    buckets = [_Buckets(count), _Buckets(count)]
+    for side, dealt in zip((base, other), buckets, strict=True):
+        for _, numbers in side.numbers.blocks():
+            dealt.add(numbers)
+            yield
+    flags = [_Flags(), _Flags()]
+    for index in range(count):
+        ours, theirs = (dealt.bucket(index) for dealt in buckets)
+        times, times_there = Counter(ours), Counter(theirs)
+        flags[0].add(base.judge(ours, times, times_there))
+        flags[1].add(other.judge(theirs, times_there, times))
+        yield
+    for side, found in zip((base, other), flags, strict=True):
+        if side.changed:
+            yield from _in_order(side, found, count - 1)
+            yield from side.settle()
+
+
+def _choose_last(flags: bytearray, numbers: array[int], kind: int, there: Mapping[int, int]) -> None:
+    """Of the numbers with a flag, let as many be the same as the other side has; the others are new."""
+    if kind not in flags:
+        return
+    passed: dict[int, int] = {}
+    at = flags.find(kind)
+    while at >= 0:
+        number = numbers[at]
+        times = passed[number] = passed.get(number, 0) + 1
+        known = there.get(number, 0)
+        if times <= known:
+            flags[at] = SAME
+        elif kind == LATE:
+            flags[at] = NEW
+        elif times > known + 1:
+            flags[at] = MORE
+        at = flags.find(kind, at + 1)
+
+
+def _in_order(side: Side, found: _Flags, mask: int) -> Iterator[None]:
+    following: list[Callable[[], int]] = [found.of(index).__next__ for index in range(mask + 1)]
+    for _, numbers in side.numbers.blocks():
+        side.flags.add(array("b", bytes([following[number & mask]() for number in numbers])))
+        yield
+
+
+class _Buckets:
+    """Numbers dealt out by their lowest bits; in a bucket they keep their order."""
+
+    def __init__(self, count: int) -> None:
+        self._mask = count - 1
+        self._waiting = [array("q") for _ in range(count)]
+        self._file = Sequence("q")
+        self._places: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+
+    def add(self, numbers: Iterable[int]) -> None:
+        mask = self._mask
+        into = [waiting.append for waiting in self._waiting]
+        for number in numbers:
+            into[number & mask](number)
+        for waiting, places in zip(self._waiting, self._places, strict=True):
+            if len(waiting) >= _BUFFERED:
+                places.append((len(self._file), len(waiting)))
+                self._file.add(waiting)
+                del waiting[:]
+
+    def bucket(self, index: int) -> array[int]:
+        numbers = array("q")
+        for start, count in self._places[index]:
+            numbers += self._file.read(start, count)
+        return numbers + self._waiting[index]
+
+
+class _Flags:
+    """The flags of each bucket, one bucket behind the other."""
+
+    def __init__(self) -> None:
+        self._file = Sequence("b")
+        self._ends = [0]
+
+    def add(self, flags: bytearray) -> None:
+        self._file.add(array("b", bytes(flags)))
+        self._ends.append(len(self._file))
+
+    def of(self, index: int) -> Iterator[int]:
+        """Those of a bucket, one by one."""
+        start, end = self._ends[index : index + 2]
+        return chain.from_iterable(
+            self._file.read(at, min(_PIECE, end - at)) for at in range(start, end, _PIECE)
+        )

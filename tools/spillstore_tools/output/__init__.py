@@ -1,0 +1,1 @@
+"""Tool output on its way: held back, stored, shown, and shown again."""

@@ -1,0 +1,152 @@
+"""What a tool prints though the session has it already: shown from there, and not kept a second time.
+
+Answers of the retrieval tools, known by their marks, are shown whole: they are bounded, and a model has asked for them.
+What is the same as an artifact, stream by stream, is shown as the profile shows any output, with a line that says whose artifact
+it is. What was read of a part of one (``spillstore show ID --lines 5-900`` in a command) is cut as ``default`` cuts, under the
+positions that it has there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from typing import TYPE_CHECKING, NamedTuple
+
+from spillstore_tools.output.rendering import place_of
+from spillstore_tools.output.signature import MOST, foreign_chars
+from spillstore_tools.preview.parts import Note, Shown
+from spillstore_tools.preview.scan import Place
+from spillstore_tools.profiles.base import Section, compose, quoted_call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from spillstore import Artifact, Session
+    from spillstore.info import ArtifactInfo, Origin
+    from spillstore_tools.profiles.base import Facts, Rendered
+
+_LINES = 100  # of the call that is named
+_PASSED = 8000  # characters around an answer that are shown with it
+
+
+class Again(NamedTuple):
+    """The text, and the artifact that it speaks of, if there is one."""
+
+    rendered: Rendered
+    artifact_id: str | None
+
+
+def passes(session: Callable[[], Session], text: str) -> bool:
+    """Whether a text is made of answers of a session and little else; the session is asked for if it looks like it."""
+    foreign = foreign_chars(session, text)
+    return foreign is not None and foreign <= _PASSED
+
+
+def known(
+    session: Session, artifact: Artifact, facts: Facts, render: Callable[[Facts], Rendered]
+) -> Again | None:
+    """What to show of an artifact if the session had its content before; None if it is new.
+
+    Args:
+        session: where it is.
+        artifact: sealed, with nothing dropped.
+        facts: of the output.
+        render: makes the profile's text of the output.
+
+    Raises:
+        SpillstoreError: it cannot be read.
+    """
+    info = artifact.info
+    if facts.capped or (info.policy == "stop" and info.size >= info.limit):
+        return None  # it keeps a beginning, and what came behind that may be another thing
+    if info.size <= MOST:
+        text = artifact.read_bytes(0, info.size).decode(errors="replace")
+        if passes(lambda: session, text):
+            return Again(_whole(text, info.size, facts), None)
+    # Two tools may well print the same; a command that does was run again, or printed what it has read.
+    origin = artifact.origin(alike=facts.is_command)
+    if origin is None:
+        return None
+    original = session.artifact(origin.artifact_id).unrecorded()
+    if _is_same(artifact, original, origin):
+        stored = place_of(original.info, facts.stored.flags if facts.stored else "")
+        again = _header(
+            original.info,
+            "all",
+            quoted_call(dataclasses.replace(facts, stored=stored), start_line=1, end_line=_LINES),
+        )
+        facts = dataclasses.replace(facts, stored=stored, again=again, created=original.info.created)
+        return Again(render(facts), origin.artifact_id)
+    return Again(_repeated(artifact, original, origin, facts), origin.artifact_id)
+
+
+def _is_same(artifact: Artifact, original: Artifact, origin: Origin) -> bool:
+    """Whether an output is all of an artifact, and each stream is the same, too."""
+    mine, theirs = artifact.info, original.info
+    if (
+        origin.stream != "combined"
+        or (origin.start, origin.end) != (0, theirs.size)
+        or mine.newline != theirs.newline
+    ):
+        return False
+    if mine.stderr.size != theirs.stderr.size:
+        return False
+    return not mine.stderr.size or _digest(artifact) == _digest(original)
+
+
+def _digest(artifact: Artifact) -> bytes:
+    """Of what both streams hold, one behind the other."""
+    total = hashlib.sha256()
+    for stream in ("stderr", "stdout"):
+        for block in artifact.chunks(stream=stream):
+            total.update(block)
+    return total.digest()
+
+
+def _header(info: ArtifactInfo, what: str, call: str) -> str:
+    """Whose artifact it is; how that output's command ended is another matter than how this one did."""
+    ended = "" if info.exit_code is None else f" (of a command that ended with exit code {info.exit_code})"
+    return f"[this is {what} of artifact {info.id} again{ended}, and no second copy is kept; for a part of it: {call}]"
+
+
+def _whole(text: str, size: int, facts: Facts) -> Rendered:
+    footer = f"[{facts.status}]\n" if facts.is_command and facts.exit_code else ""
+    return compose(
+        [Section("combined", [Shown(text, 0, size), Note(footer)])],
+        dataclasses.replace(facts, stored=None),
+        strategy="none",
+    )
+
+
+def _repeated(artifact: Artifact, original: Artifact, origin: Origin, facts: Facts) -> Rendered:
+    from spillstore_tools.profiles.excerpt import excerpt, excerpt_scan  # noqa: PLC0415  # few outputs are repeated
+
+    info, view = original.info, origin.stream
+    position = original.locate(byte=origin.start, stream=view)
+    begins = original.locate(line=position.line, stream=view).byte == origin.start
+    total = info.view(view).size
+    scan = excerpt_scan(info.terminator)
+    for block in artifact.chunks():
+        scan.feed(block)
+    part = scan.finish()
+    lines = f"line {position.line}"
+    if part.lines > 1:
+        lines = f"lines {position.line}-{position.line + part.lines - 1}"
+    what = (
+        "all" if (origin.start, origin.end) == (0, total) else f"{lines}, bytes {origin.start}-{origin.end}"
+    )
+    of_view = "" if view == "combined" else f" of {view}"
+    facts = dataclasses.replace(facts, stored=place_of(info, facts.stored.flags if facts.stored else ""))
+    stream = {} if view == "combined" else {"stream": view}
+    call = quoted_call(facts, start_line=position.line, end_line=position.line + _LINES - 1, **stream)
+    header = _header(info, f"{what}{of_view}", call) + "\n"
+    footer = f"[{facts.status}]\n" if facts.is_command else ""
+    return excerpt(
+        part,
+        Place(origin.start, position.line, inside=not begins),
+        facts,
+        header,
+        footer,
+        view=view,
+        torn=part.end.inside and origin.end < total,
+    )

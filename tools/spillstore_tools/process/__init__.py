@@ -1,0 +1,1 @@
+"""Commands: how they are started, read, watched and ended."""

@@ -1,0 +1,521 @@
+"""Commands that run: each on a thread of its own, and all of a session's together.
+
+A job reads what its command prints into a ``Spill`` until the command has ended, whether somebody waits for it or not.
+So a time-out hands nothing over: who waited stops waiting. Processes that a command leaves behind with its pipes open
+are read on, too; the job is ``open`` then, and what they print is news like any other.
+
+A job is ended with everything it has started when its session is closed, when the interpreter ends, or (by the
+watchdog) when the agent is killed.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import threading
+import time
+import weakref
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from spillstore.exceptions import ClosedError
+from spillstore.observers import begin
+from spillstore_tools.output.output_events import COMMAND, FAILED
+from spillstore_tools.process import watchdog as _watchdog
+from spillstore_tools.process.output_reader import (
+    TERM_GRACE,
+    LeftRunningError,
+    Outcome,
+    Process,
+    end_together,
+)
+from spillstore_tools.process.runners import NOT_EXECUTABLE, StartError
+from spillstore_tools.profiles.base import Background
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from spillstore import Session
+    from spillstore.observers import Work
+    from spillstore_tools.output.session_opener import Opened
+    from spillstore_tools.output.spill import Spill
+    from spillstore_tools.preview.parts import View
+    from spillstore_tools.process.output_reader import OutputStream
+    from spillstore_tools.process.runners import Started
+    from spillstore_tools.profiles.base import Rendered
+
+State = Literal["running", "open", "ended"]
+Stopped = Literal[
+    "killed", "cancelled", "closed"
+]  # by who asked for it; with who waited for it; with its session
+
+_HOOKS = 1.0  # seconds that the hooks of commands which have ended may hold up the end of the session
+_REMEMBERED = 100  # commands that have ended and were in the background
+_log = logging.getLogger("spillstore")
+
+
+def guarded(function: Callable[..., object], *arguments: object) -> bool:
+    """Call a function of the caller's; whether it went well. The command must not suffer from it."""
+    try:
+        function(*arguments)
+    except KeyboardInterrupt:  # the user's, and not the hook's
+        raise
+    except BaseException:  # noqa: BLE001  # whatever it is, SystemExit too, it is the caller's, and told in the log
+        name = getattr(function, "__qualname__", type(function).__qualname__)
+        _log.exception("a hook failed and is not called again for this command", extra={"hook": name})
+        return False
+    return True
+
+
+class Printed(NamedTuple):
+    """What is known of a command's output.
+
+    Attributes:
+        sizes: bytes that came, of each stream.
+        lines: of each view, where they were counted.
+        views: those that are shown.
+        artifact_id: where it is stored, or None.
+        problem: why not all of it is.
+    """
+
+    sizes: Mapping[str, int]
+    lines: Mapping[View, int]
+    views: tuple[View, ...]
+    artifact_id: str | None
+    problem: str | None
+
+    @classmethod
+    def of(cls, spill: Spill) -> Printed:
+        """As it is now."""
+        return cls(spill.sizes, spill.lines(), spill.views, spill.artifact_id, spill.problem)
+
+
+class Job:
+    """One command.
+
+    Args:
+        command: its text.
+        start: starts it.
+        spill: takes its output.
+        on_output: sees each piece as it comes, on the job's thread: ``(stream, data)``.
+        on_end: called on the job's thread when all is over.
+        cannot_start: the exit code that stands for a command that could not be started; None for a shell's.
+        linger: seconds that processes which it leaves behind may hold up its result by printing.
+        heirs: what happens then to what they print: it is ``read``, or they are left to themselves (``leave``).
+        tool: as what it is told to who observes.
+        observed: the work that it is for them; None to begin it here.
+    """
+
+    def __init__(
+        self,
+        command: str,
+        start: Callable[[], Started],
+        spill: Spill,
+        *,
+        on_output: Callable[[str, bytes], object] | None = None,
+        on_end: Callable[[Job], object] | None = None,
+        cannot_start: int | None = None,
+        linger: float = 1.0,
+        heirs: Literal["read", "leave"] = "read",
+        tool: str = "bash",
+        observed: Work | None = None,
+    ) -> None:
+        self.command = command
+        self.began = time.time()
+        self.pid: int | None = None
+        self.outcome: Outcome | None = None  # once the command itself has ended
+        self.rendered: Rendered | None = None  # once all is over
+        self.failed = False  # it could not be started
+        self._start = start
+        self._spill: Spill | None = spill
+        self._last_news: tuple[Rendered, Printed] | None = None
+        self._on_output = on_output
+        self._on_end = on_end
+        self._cannot_start = cannot_start
+        self._linger = linger
+        self._tool = tool
+        self._observed = observed or begin(COMMAND, {"tool": tool})
+        self._heirs = heirs
+        self._process: Process | None = None
+        self._error: BaseException | None = None
+        self._unwanted = False
+        self._stopped: Stopped | None = None  # why it was ended
+        self._dropped = False  # nobody has been told how much it printed, so all of that is stored
+        self._worker: int | None = None  # the thread that reads
+        self._changed = threading.Condition()  # protects all of the above but the spill
+        self.steady = threading.RLock()  # while it is held, the state stays as it is
+        self.finished = threading.Event()  # all is over, the hooks too
+        self._callbacks: list[Callable[[], object]] = []
+
+    def __repr__(self) -> str:
+        return f"<Job {self.pid} {self.state}>"
+
+    @property
+    def state(self) -> State:
+        """Whether the command runs, has left others behind that may print, or all is over."""
+        if self.rendered is not None or self._error is not None:
+            return "ended"
+        return "running" if self.outcome is None else "open"
+
+    @property
+    def printed(self) -> Printed:
+        """What is known of its output, as of the last ``tell`` or ``news``."""
+        with self.steady:
+            if self._last_news is not None:
+                return self._last_news[1]
+            assert self._spill is not None  # or there would be last news
+            return Printed.of(self._spill)
+
+    def run(self) -> None:
+        """Start it on a thread of its own."""
+        try:
+            threading.Thread(target=self._work_observed, name="spillstore-job", daemon=True).start()
+        except RuntimeError as error:  # no more threads are to be had
+            failure = StartError(f"cannot look after a command: {error}", NOT_EXECUTABLE)
+
+            def fail() -> Started:
+                raise failure
+
+            self._start = fail
+            self.work()
+
+    def _work_observed(self) -> None:
+        self._observed.run(self.work)
+
+    # --- waiting ----------------------------------------------------------------------------------------
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Return when there is a result, or after so many seconds; whether there is one."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self.state != "running", seconds)
+
+    def wait_started(self) -> None:
+        """Return when the command runs, or cannot."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.pid is not None or self.state != "running")
+
+    def when_settled(self, function: Callable[[], object]) -> None:
+        """Call ``function`` once, on whatever thread, as soon as ``wait`` would return True."""
+        with self._changed:
+            if self.state == "running":
+                self._callbacks.append(function)
+                return
+        function()
+
+    def _settle(self) -> None:
+        with self._changed:
+            callbacks, self._callbacks = self._callbacks, []
+            self._changed.notify_all()
+        for function in callbacks:
+            function()
+
+    # --- what is told -----------------------------------------------------------------------------------
+
+    def tell(self, timeout: int | None = None) -> Rendered:
+        """All there is so far, or in the end; ``timeout`` is how long somebody has waited, in milliseconds."""
+        with self.steady:
+            self._raise()
+            if self.rendered is not None:
+                return self.rendered
+            assert self._spill is not None  # it is kept until the end has been told
+            return self._spill.look(self._background(timeout), exit_code=self._exit_code)
+
+    def news(self) -> Rendered:
+        """What has come since ``tell`` or the last news."""
+        with self.steady:
+            self._raise()
+            if self._last_news is not None:
+                return self._last_news[0]
+            assert self._spill is not None  # or there would be last news
+            news = self._spill.news(self._background(), exit_code=self._exit_code)
+            if self.rendered is not None:
+                last = self._spill.news(self._background(), exit_code=self._exit_code, recorded=False)
+                self._last_news, self._spill = (last, Printed.of(self._spill)), None
+            return news
+
+    @property
+    def _exit_code(self) -> int | None:
+        return None if self.outcome is None else self.outcome.exit_code
+
+    def _background(self, timeout: int | None = None) -> Background:
+        assert self.pid is not None  # it runs
+        return Background(pid=self.pid, state=self.state, timeout=timeout)
+
+    def _raise(self) -> None:
+        if self._error is not None:
+            raise self._error
+
+    # --- its life ---------------------------------------------------------------------------------------
+
+    def work(self) -> None:
+        """Start it, and return when all is over."""
+        self._worker = threading.get_ident()
+        spill = self._spill
+        assert spill is not None  # it is kept until the end has been told
+        try:
+            outcome = self._read_all()
+            with self.steady:
+                if self._dropped:
+                    spill.keep()
+                runtime = round(outcome.duration * 1000)
+                rendered = spill.finish(exit_code=outcome.exit_code, runtime=runtime, stopped=self._stopped)
+                with self._changed:
+                    self.outcome, self.rendered = outcome, rendered
+        except BaseException as error:  # noqa: BLE001  # it is raised where the result is wanted
+            with self.steady:
+                try:
+                    spill.abort(str(error) or type(error).__name__)
+                finally:
+                    with self._changed:
+                        self._error = error
+        finally:
+            try:
+                self._observed.end(self._told(), session=spill.session_id, artifact_id=spill.artifact_id)
+            finally:
+                self._settle()  # first: a hook that blocks holds up nobody's result
+            if self._on_end is not None:
+                guarded(self._on_end, self)
+            self.finished.set()
+
+    def _told(self) -> dict[str, object]:
+        """What is told of it who observes."""
+        code = self._exit_code
+        if self.failed:
+            outcome = "not_started"
+        elif self._error is not None or self.outcome is None:
+            outcome = FAILED
+        elif self._unwanted:
+            outcome = "ended"
+        elif self.outcome.signal is not None:
+            outcome = "signal"
+        else:
+            outcome = "error" if code else "ok"
+        return {"tool": self._tool, "outcome": outcome, "exit_code": code}
+
+    def _read_all(self) -> Outcome:
+        try:
+            return self._read_started(self._start())
+        except StartError as error:
+            self.failed = True
+            code = error.exit_code if self._cannot_start is None else self._cannot_start
+            message = f"{error}\n".encode(errors="surrogateescape")
+            self.write(message, "stderr")
+            return Outcome(exit_code=code, signal=None, duration=0.0, stdout=0, stderr=len(message))
+
+    def _read_started(self, started: Started) -> Outcome:
+        if started.mark:
+            _watchdog.begins(started.pid, started.mark)
+        try:
+            process = Process(started)
+            try:
+                return self._read_process(process)
+            except LeftRunningError:
+                raise
+            except BaseException:
+                process.end()
+                process.close()
+                raise
+        finally:
+            if started.mark:
+                _watchdog.ends(started.pid, started.mark)
+
+    def _read_process(self, process: Process) -> Outcome:
+        with self._changed:
+            self._process, self.pid = process, process.pid
+            unwanted = self._unwanted
+            self._changed.notify_all()
+        if unwanted:
+            _end_for_good([process])
+        outcome = process.drain(self, linger=self._linger)
+        if outcome.held_open and self._heirs == "leave":
+            process.close()
+        elif outcome.held_open:
+            with self.steady, self._changed:
+                self.outcome = outcome
+            self._settle()
+            outcome = process.drain_rest(self)
+        return outcome
+
+    def write(self, data: bytes, stream: OutputStream = "stdout") -> int:
+        """Take output."""
+        assert self._spill is not None  # it is kept until the end has been told
+        self._spill.write(data, stream)
+        if self._on_output is not None and not guarded(self._on_output, stream, data):
+            self._on_output = None
+        return len(data)
+
+    def end(self, grace: float = TERM_GRACE) -> bool:
+        """End it with everything it has started, and return when its output has been read; whether nothing is left.
+
+        What cannot be ended is read on, and its end is not waited for.
+        """
+        process = self._begin_to_end("killed")
+        if process is not None and self.state != "ended" and (not process.end(grace) or process.held()):
+            return False
+        self._wait_ended()
+        return True
+
+    def drop(self) -> None:
+        """End it because nobody wants its result any more; what it printed is stored."""
+        drop_together([self], "cancelled")
+
+    def drop_beside(self, then: Callable[[], object]) -> None:
+        """``drop`` on a thread of its own, so that nothing which interrupts the caller interrupts it; ``then`` after it."""
+
+        def drop() -> None:
+            try:
+                self.drop()
+            finally:
+                then()
+
+        try:
+            threading.Thread(target=drop, name="spillstore-drop", daemon=True).start()
+        except RuntimeError:  # no more threads are to be had
+            drop()
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it is read on this very thread."""
+        return self._worker == threading.get_ident()
+
+    def _begin_to_end(self, why: Stopped) -> Process | None:
+        """What is to be ended; None if it is not there yet, for then it is ended when it is."""
+        with self._changed:
+            self._unwanted = True
+            if self.outcome is None:  # or it has ended by itself, and left others behind
+                self._stopped = self._stopped or why
+            return self._process
+
+    def _wait_ended(self) -> None:
+        if self.is_here:
+            return  # a hook of its own has asked; reading goes on when that has returned
+        with self._changed:
+            self._changed.wait_for(lambda: self.state == "ended")
+
+
+def drop_together(jobs: Iterable[Job], why: Stopped) -> None:
+    """``Job.drop`` for many at once, on one thread."""
+    jobs = [job for job in jobs if job.state != "ended"]
+    for job in jobs:
+        job._dropped = True  # noqa: SLF001  # this is a part of it
+    processes = [process for job in jobs if (process := job._begin_to_end(why))]  # noqa: SLF001  # likewise
+    _end_for_good(processes)
+    for job in jobs:
+        job._wait_ended()  # noqa: SLF001  # likewise
+
+
+def _end_for_good(processes: list[Process]) -> None:
+    """End them; what cannot be ended is given up, once what it has printed is read."""
+    left = end_together(processes)
+    for process in processes:
+        if process in left or process.held():
+            _log.warning(
+                "something of a command could not be ended; what that prints from now on is lost",
+                extra={"pid": process.pid},
+            )
+            process.give_up()
+
+
+class Jobs:
+    """The commands of one session.
+
+    Args:
+        session: they are ended when it is closed.
+    """
+
+    def __init__(self, session: Session | Opened) -> None:
+        self.cwd = _here()
+        self.forget()
+        session.on_close(self.end)
+
+    def forget(self) -> None:
+        """In a forked child: the commands are the parent's, and so may be whoever holds the lock."""
+        self._lock = threading.Lock()  # protects all of the below
+        self._closed = False
+        self._live: set[Job] = set()
+        self._background: dict[int, Job] = {}
+
+    def add(self, job: Job) -> None:
+        """A command that begins.
+
+        Raises:
+            ClosedError: the session is closed.
+        """
+        with self._lock:
+            if self._closed:
+                raise ClosedError("the session was closed; open it again with Store.session")
+            self._live = {each for each in self._live if not each.finished.is_set()} | {job}
+
+    def keep(self, job: Job) -> None:
+        """A command that goes on in the background, and can be asked for by its pid."""
+        assert job.pid is not None  # it runs
+        with self._lock:
+            self._background.pop(job.pid, None)  # an older one, if the system has used its number again
+            self._background[job.pid] = job
+            ended = [pid for pid, each in self._background.items() if each.state == "ended"]
+            for pid in ended[:-_REMEMBERED]:
+                del self._background[pid]
+
+    def find(self, pid: int) -> Job | None:
+        """The command in the background with that pid, also if it has ended since."""
+        with self._lock:
+            return self._background.get(pid)
+
+    def background(self) -> list[Job]:
+        """Those that are not over."""
+        with self._lock:
+            return [job for job in self._background.values() if job.state != "ended"]
+
+    def end(self) -> None:
+        """End all of them at once, and return when what they printed has been stored."""
+        with self._lock:
+            self._closed = True
+            jobs = list(self._live)
+        drop_together(jobs, "closed")
+        until = time.monotonic() + _HOOKS
+        for job in jobs:
+            if not job.is_here:
+                job.finished.wait(max(0.0, until - time.monotonic()))
+
+
+def _here() -> str:
+    try:
+        return os.getcwd()  # noqa: PTH109  # no link is followed
+    except FileNotFoundError:  # it was removed, and yet commands can be run in it
+        return os.curdir
+
+
+_sessions: weakref.WeakKeyDictionary[Session | Opened, Jobs] = weakref.WeakKeyDictionary()
+_guard = threading.Lock()  # protects _sessions
+
+
+def jobs_of(session: Session | Opened) -> Jobs:
+    """The commands of a session, or of what opens it anew: those that run when it does so stay what they are.
+
+    Raises:
+        ClosedError: it is closed.
+    """
+    with _guard:
+        jobs = _sessions.get(session)
+        if jobs is None:
+            jobs = _sessions[session] = Jobs(session)
+        return jobs
+
+
+def _end_all() -> None:
+    with _guard:
+        everything = list(_sessions.values())
+    for jobs in everything:
+        jobs.end()
+
+
+def _forget_all() -> None:
+    """In a forked child: the commands are the parent's."""
+    global _guard  # noqa: PLW0603  # another thread of the parent may hold it
+    _guard = threading.Lock()
+    for jobs in list(_sessions.values()):
+        jobs.forget()
+
+
+atexit.register(_end_all)
+os.register_at_fork(after_in_child=_forget_all)

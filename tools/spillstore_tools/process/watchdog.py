@@ -1,0 +1,154 @@
+"""Ends running commands when the agent is gone, however it went.
+
+A process that is killed -9 can end nothing any more, and a command that prints little would never notice. So one small
+shell waits beside each agent that runs commands: it is told what begins and what ends, reads the end of its input when
+the agent is gone, and then ends what was still running: SIGTERM, two seconds later SIGKILL.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import threading
+from typing import TYPE_CHECKING
+
+from spillstore_tools.process.runners import MARK, for_commands
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Lines: "+PID:MARK " begins a command, "-PID:MARK " ends it.
+_SCRIPT = rf"""
+trap '' INT TERM HUP QUIT
+running=' '
+while IFS= read -r line; do
+  name=${{line#?}}
+  case $line in
+    +*) running="$running$name " ;;
+    -*) running="${{running%% $name *}} ${{running#* $name }}" ;;
+  esac
+done
+# Who descends from a command, or is in its session, is known only as long as its parents live: "NUMBER:START ".
+descendants=' '
+[ "$running" = ' ' ] || while :; do
+  known=$descendants
+  for file in /proc/[0-9]*/stat; do
+    {{ read -r line < "$file"; }} 2>/dev/null || continue
+    other=${{line%% *}}
+    set -- ${{line##*) }}
+    case $descendants in *" $other:"*) continue ;; esac
+    case "$running$descendants" in
+      *" $other:"* | *" $2:"* | *" $3:"* | *" $4:"*) descendants="$descendants$other:${{20}} " ;;
+    esac
+  done
+  [ "$known" != "$descendants" ] || break
+done
+for number in TERM KILL; do
+  for name in $descendants; do
+    {{ read -r line < "/proc/${{name%%:*}}/stat"; }} 2>/dev/null || continue
+    set -- ${{line##*) }}
+    [ "${{20}}" != "${{name#*:}}" ] || kill -s $number "${{name%%:*}}" 2>/dev/null
+  done
+  for name in $running; do
+    pid=${{name%%:*}} mark=${{name#*:}}
+    kill -s $number -- "-$pid" 2>/dev/null
+    [ -n "$mark" ] || continue
+    for file in $(grep -las "{MARK}=$mark" /proc/[0-9]*/environ 2>/dev/null); do
+      other=${{file#/proc/}}
+      kill -s $number "${{other%/environ}}" 2>/dev/null
+    done
+  done
+  if [ "$number" = TERM ] && [ "$running" != ' ' ]; then sleep 2; fi
+done
+"""
+
+
+class _Watchdog:
+    """The shell of this process; started with the first command."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()  # protects all of the below
+        self._shell: subprocess.Popen[bytes] | None = None
+        # Its input, both ends: with one that reads in our own hands, SIGPIPE is never ours if somebody kills it.
+        self._pipe: tuple[int, ...] = ()
+        self._running: set[str] = set()
+
+    def begins(self, name: str) -> None:
+        """Guard a command; without a shell to be had, it runs unguarded."""
+        with self._lock:
+            self._running.add(name)
+            if self._shell is not None and self._shell.poll() is None:
+                self._tell(f"+{name}")
+                return
+            with contextlib.suppress(OSError):
+                self._close()
+                self._pipe = os.pipe()
+                self._shell = subprocess.Popen(
+                    ["sh", "-c", _SCRIPT],
+                    stdin=self._pipe[0],
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    cwd="/",
+                    # It outlives an agent that is itself a command, to end what that has started.
+                    env=for_commands({name: value for name, value in os.environ.items() if name != MARK}),
+                    start_new_session=True,
+                )
+                for each in self._running:
+                    self._tell(f"+{each}")
+
+    def ends(self, name: str) -> None:
+        """Leave a command alone."""
+        with self._lock:
+            self._running.discard(name)
+            self._tell(f"-{name}")
+
+    def rest(self) -> None:
+        """End the shell, unless something runs."""
+        with self._lock:
+            if not self._running:
+                self._close()
+
+    def _tell(self, line: str) -> None:
+        if self._shell is not None and self._shell.poll() is None:  # or the next command starts another
+            os.write(self._pipe[1], f"{line}\n".encode())
+
+    def _close(self) -> None:
+        """Let the shell come to the end of its input, and wait for it."""
+        pipe, self._pipe = self._pipe, ()
+        for number in pipe:
+            os.close(number)
+        shell, self._shell = self._shell, None
+        if shell is not None:
+            shell.wait()
+
+    def forget(self) -> None:
+        """In a forked child: the shell and the commands are the parent's."""
+        for number in self._pipe:
+            os.close(number)
+        self.__init__()  # type: ignore[misc]  # as if new
+
+
+_watchdog = _Watchdog()
+os.register_at_fork(after_in_child=_watchdog.forget)
+
+
+def begins(pid: int, mark: str) -> None:
+    """A command runs that shall not outlive this process."""
+    _watchdog.begins(f"{pid}:{mark}")
+
+
+def ends(pid: int, mark: str) -> None:
+    """It has ended, or may live on."""
+    _watchdog.ends(f"{pid}:{mark}")
+
+
+@contextlib.contextmanager
+def guarding(pid: int, mark: str) -> Iterator[None]:
+    """A context in which a command shall not outlive this process, which runs no other one after it."""
+    begins(pid, mark)
+    try:
+        yield
+    finally:
+        ends(pid, mark)
+        _watchdog.rest()
