@@ -18,7 +18,7 @@ from benchmarks.row import Row, compare
 from benchmarks.samples import interleaved
 from benchmarks.workspace import SESSION
 from spillstore import Store
-from spillstore.observers import Observer, observe
+from spillstore.observers import Observer, subscribe
 from spillstore_tools import telemetry
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _observed(artifact: Artifact, rounds: int, content: bytes, places: list[int]
 
     variants: dict[str, Callable[[], Callable[[], object]]] = {
         "nobody": lambda: lambda: None,
-        "an observer that does nothing": lambda: observe(Observer()),
+        "an observer that does nothing": lambda: subscribe(Observer()),
         "OpenTelemetry without an SDK": telemetry.opentelemetry,
         "Prometheus": prometheus,
     }

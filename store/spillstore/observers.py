@@ -1,6 +1,6 @@
 r"""Who is told, within this process, what happens in its sessions: metrics, traces, the log ``spillstore``.
 
-What becomes an event of the audit log is a ``Happening`` here, whether it is recorded or not: ``audit="off"`` changes
+What becomes an event of the audit log is an ``EmittedEvent`` here, whether it is recorded or not: ``audit="off"`` changes
 nothing for who observes. Besides there are kinds that no log has: ``output`` (what a tool printed was made a text),
 ``command`` (one has ended), ``commit`` (a transaction of writers), ``failure`` (an artifact that cannot be stored any
 further). What is written is told once it is committed, by whoever commits it; all else at once, by who did it.
@@ -19,10 +19,10 @@ Example:
     >>> class Kinds(Observer):
     ...     def __init__(self):
     ...         self.seen = []
-    ...     def happened(self, happening):
-    ...         self.seen.append(happening.kind)
+    ...     def on_event(self, event):
+    ...         self.seen.append(event.kind)
     >>> kinds = Kinds()
-    >>> stop = observe(kinds)
+    >>> stop = subscribe(kinds)
     >>> with tempfile.TemporaryDirectory() as root, Store(root, free_disk_floor=0, audit="off").session("s") as session:
     ...     _ = session.put("one\ntwo\n").read_lines(1, 1)
     >>> stop()
@@ -41,12 +41,21 @@ import traceback
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from spillstore.events import log_lines
-from spillstore.events.happening import Happening
+from spillstore.events.emitted import EmittedEvent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["Happening", "Observer", "TellingLock", "Work", "begin", "observe", "tell", "wanted"]
+__all__ = [
+    "EmittedEvent",
+    "EmittingLock",
+    "Observer",
+    "Operation",
+    "begin_operation",
+    "emit",
+    "is_observed",
+    "subscribe",
+]
 P = ParamSpec("P")
 T = TypeVar("T")
 _log = logging.getLogger("spillstore")
@@ -55,11 +64,11 @@ _log = logging.getLogger("spillstore")
 class Observer:
     """Wants to know what happens. Made to be derived from; both methods may be called on any thread, at the same time."""
 
-    def happened(self, happening: Happening) -> None:
+    def on_event(self, event: EmittedEvent) -> None:
         """Something has."""
 
-    def began(self, kind: str, detail: Mapping[str, object]) -> Callable[[Happening], object] | None:
-        """Work of that kind begins: called in a context that is for this work alone.
+    def on_begin(self, kind: str, detail: Mapping[str, object]) -> Callable[[EmittedEvent], object] | None:
+        """An operation of that kind begins: called in a context of its own.
 
         Returns:
             What is to be called, on any thread, when it has ended, before ``happened``; or None.
@@ -71,7 +80,7 @@ _failed: set[int] = set()  # ids of observers whose failure was told
 _changing = threading.Lock()  # protects both
 
 
-def observe(observer: Observer) -> Callable[[], None]:
+def subscribe(observer: Observer) -> Callable[[], None]:
     """Tell ``observer`` from now on what happens in this process, and in children that are forked.
 
     Returns:
@@ -92,26 +101,26 @@ def observe(observer: Observer) -> Callable[[], None]:
     return stop
 
 
-def wanted(kind: str, outcome: str = "lost") -> bool:
+def is_observed(kind: str, outcome: str = "lost") -> bool:
     """Whether anybody wants to know of that kind; of an output, with that outcome (``lost`` is what most want to know)."""
-    return bool(_observers) or log_lines.wanted(kind, outcome)
+    return bool(_observers) or log_lines.is_enabled(kind, outcome)
 
 
-def tell(happening: Happening) -> None:
+def emit(event: EmittedEvent) -> None:
     """Tell everybody who wants to know."""
     try:
-        log_lines.log(happening)
+        log_lines.log(event)
     except Exception:  # noqa: BLE001  # a filter or handler of the caller's, of which only ``logging`` itself could tell
         if logging.raiseExceptions:
             traceback.print_exc()
     for observer in _observers:
         try:
-            observer.happened(happening)
+            observer.on_event(event)
         except Exception:  # noqa: BLE001  # whatever it is, it is not the fault of who is observed
-            _tell_failure(observer)
+            _log_failure(observer)
 
 
-def _tell_failure(observer: Observer) -> None:
+def _log_failure(observer: Observer) -> None:
     with _changing:
         if id(observer) in _failed:
             return
@@ -120,7 +129,7 @@ def _tell_failure(observer: Observer) -> None:
     _log.exception("an observer failed; this is told once", extra={"observer": type(observer).__qualname__})
 
 
-class Work:
+class Operation:
     """Work that goes on; made by ``begin``. ``end`` it on any thread; a second end is none."""
 
     __slots__ = ("_began", "_context", "_ended", "_ends", "_kind")
@@ -129,7 +138,7 @@ class Work:
         self,
         kind: str,
         context: contextvars.Context | None,
-        ends: tuple[tuple[Observer, Callable[[Happening], object]], ...],
+        ends: tuple[tuple[Observer, Callable[[EmittedEvent], object]], ...],
     ) -> None:
         self._kind = kind
         self._context = context
@@ -148,20 +157,20 @@ class Work:
     ) -> None:
         """Tell that it is over, and what came of it."""
         ends, self._ends = self._ends, ()
-        if self._ended or not (ends or wanted(self._kind)):
+        if self._ended or not (ends or is_observed(self._kind)):
             return
         self._ended = True
         seconds = time.perf_counter() - self._began
-        happening = Happening(self._kind, detail, session, artifact_id, seconds)
+        event = EmittedEvent(self._kind, detail, session, artifact_id, seconds)
         for observer, end in ends:
             try:
-                end(happening)
+                end(event)
             except Exception:  # noqa: BLE001  # as in ``tell``
-                _tell_failure(observer)
-        self.run(tell, happening)
+                _log_failure(observer)
+        self.run(emit, event)
 
 
-def begin(kind: str, detail: Mapping[str, object]) -> Work:
+def begin_operation(kind: str, detail: Mapping[str, object]) -> Operation:
     """Say that work begins here, as a part of what is done in this context.
 
     Args:
@@ -170,34 +179,34 @@ def begin(kind: str, detail: Mapping[str, object]) -> Work:
     """
     observers = _observers
     if not observers:
-        return Work(kind, None, ())
+        return Operation(kind, None, ())
     context = contextvars.copy_context()
     ends = []
     for observer in observers:
         try:
-            end = context.run(observer.began, kind, detail)
+            end = context.run(observer.on_begin, kind, detail)
         except Exception:  # noqa: BLE001  # as in ``tell``
-            _tell_failure(observer)
+            _log_failure(observer)
         else:
             if end is not None:
                 ends.append((observer, end))
-    return Work(kind, context, tuple(ends))
+    return Operation(kind, context, tuple(ends))
 
 
-class TellingLock:
+class EmittingLock:
     """A lock; what is told by who holds it is passed on when it has been let go, for an observer may use what it guards."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._holder: int | None = None
-        self._waiting: list[tuple[contextvars.Context | None, Happening]] = []  # of who holds it
+        self._waiting: list[tuple[contextvars.Context | None, EmittedEvent]] = []  # of who holds it
 
-    def tell(self, happening: Happening, context: contextvars.Context | None = None) -> None:
+    def emit(self, event: EmittedEvent, context: contextvars.Context | None = None) -> None:
         """Tell, now or then; in a context, if one is given, that nobody else uses."""
         if self._holder == threading.get_ident():
-            self._waiting.append((context, happening))
+            self._waiting.append((context, event))
         else:
-            _tell_in(context, happening)
+            _emit_in(context, event)
 
     def __enter__(self) -> None:
         self._lock.acquire()
@@ -208,18 +217,18 @@ class TellingLock:
         self._holder = None
         self._lock.release()
         self.released()
-        for context, happening in waiting:
-            _tell_in(context, happening)
+        for context, event in waiting:
+            _emit_in(context, event)
 
     def released(self) -> None:
         """For a lock that holds something else besides: it was let go, and nobody was told yet."""
 
 
-def _tell_in(context: contextvars.Context | None, happening: Happening) -> None:
+def _emit_in(context: contextvars.Context | None, event: EmittedEvent) -> None:
     if context is None:
-        tell(happening)
+        emit(event)
     else:
-        context.copy().run(tell, happening)
+        context.copy().run(emit, event)
 
 
 def _forget_after_fork() -> None:

@@ -19,7 +19,7 @@ from spillstore.events.catalogue import KINDS, READS, RENDERED
 VIEWS_DIFFER: dict[str, str] = {}
 # Who is given a kind, as the first text of its first two arguments.
 TAKING = {
-    "add", "audited", "action", "begin", "event", "Happening", "note", "read", "reading", "record", "tell", "write_event",
+    "add", "audited", "action", "begin", "event", "EmittedEvent", "note", "read", "reading", "record", "tell", "write_event",
     "_record_part", "_recorded",
 }  # fmt: skip
 

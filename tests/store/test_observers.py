@@ -21,30 +21,30 @@ from spillstore.exceptions import (
     RateLimitError,
     SessionQuotaError,
 )
-from spillstore.observers import Observer, observe
+from spillstore.observers import Observer, subscribe
 
 
 class Seen(Observer):
     """Keeps what it is told."""
 
     def __init__(self):
-        self.happenings = []
+        self.events = []
 
-    def happened(self, happening):
-        self.happenings.append(happening)
+    def on_event(self, event):
+        self.events.append(event)
 
     @property
     def kinds(self):
-        return [happening.kind for happening in self.happenings if happening.kind != "commit"]
+        return [event.kind for event in self.events if event.kind != "commit"]
 
     def of(self, kind):
-        return [happening for happening in self.happenings if happening.kind == kind]
+        return [event for event in self.events if event.kind == kind]
 
 
 @pytest.fixture
 def seen():
     observer = Seen()
-    stop = observe(observer)
+    stop = subscribe(observer)
     yield observer
     stop()
 
@@ -62,7 +62,7 @@ def test_what_happens_is_told_whatever_is_recorded(tmp_path, seen, audit):
             session.artifact("art_9")
         artifact.delete()
     assert ["create", "seal", "read", "search", "read", "denied", "delete"] == seen.kinds
-    assert {"chat"} == {happening.session for happening in seen.happenings}
+    assert {"chat"} == {event.session for event in seen.events}
     first, second = seen.of("read")
     assert (artifact.id, "ok", 4) == (first.artifact_id, first.detail["outcome"], first.detail["bytes"])
     assert 0 < first.seconds < 1
@@ -80,8 +80,8 @@ def test_limits_redactions_and_evictions_are_told(tmp_path, seen):
         session.put(b"token = " + b"ghp_" + b"a1B2" * 9 + b"\n", source="cat")
         with pytest.raises(RateLimitError):
             session.put(b"x")
-    assert [1] == [sum(happening.detail["counts"].values()) for happening in seen.of("redaction")]
-    assert ["artifacts_per_minute"] == [happening.detail["limit"] for happening in seen.of("limit")]
+    assert [1] == [sum(event.detail["counts"].values()) for event in seen.of("redaction")]
+    assert ["artifacts_per_minute"] == [event.detail["limit"] for event in seen.of("limit")]
     full = {**NO_FLOORS, "session_quota": 2_000_000}
     with Store(tmp_path / "evict", **full, session_policy="evict").session("s") as session:
         for _ in range(3):
@@ -95,7 +95,7 @@ def test_limits_redactions_and_evictions_are_told(tmp_path, seen):
 
 
 def test_damage_is_told(tmp_path, seen):
-    """A chunk that fails its digest is one happening."""
+    """A chunk that fails its digest is one event."""
     store = Store(tmp_path, **NO_FLOORS)
     with store.session("s") as session:
         artifact = session.put(b"one\n")
@@ -103,7 +103,7 @@ def test_damage_is_told(tmp_path, seen):
             connection.execute("UPDATE chunk SET digest = zeroblob(32)")
         with pytest.raises(IntegrityError):
             artifact.tail(1)
-    assert [artifact.id] == [happening.artifact_id for happening in seen.of("integrity")]
+    assert [artifact.id] == [event.artifact_id for event in seen.of("integrity")]
 
 
 def test_what_is_rolled_back_is_not_told(tmp_path, seen):
@@ -129,13 +129,13 @@ def test_an_observer_may_use_the_store(tmp_path):
     found = []
 
     class Reads(Observer):
-        def happened(self, happening):
-            if happening.kind in {"seal", "limit", "interrupt"}:
-                found.append((happening.kind, session.events(kind="create").items[0].artifact_id))
+        def on_event(self, event):
+            if event.kind in {"seal", "limit", "interrupt"}:
+                found.append((event.kind, session.events(kind="create").items[0].artifact_id))
                 session.infos()
 
     with Store(tmp_path, **{**NO_FLOORS, "artifacts_per_minute": 2}).session("s") as session:
-        stop = observe(Reads())
+        stop = subscribe(Reads())
         try:
             first = session.put(b"one\n")
             writer = session.create()
@@ -151,18 +151,18 @@ def test_an_observer_that_fails_is_told_of_once(tmp_path, caplog):
     """Nothing of it reaches the caller, others are told as ever, and the log says it once."""
 
     class Fails(Observer):
-        def happened(self, happening):
+        def on_event(self, event):
             raise ValueError("mine")
 
-        def began(self, kind, detail):
+        def on_begin(self, kind, detail):
             raise ValueError("mine")
 
     seen = Seen()
-    stops = [observe(Fails()), observe(seen)]
+    stops = [subscribe(Fails()), subscribe(seen)]
     try:
         with Store(tmp_path, **NO_FLOORS).session("s") as session:
             session.put(b"one\n").read_bytes(0, 1)
-        work = observers.begin("output", {})
+        work = observers.begin_operation("output", {})
         work.end({"outcome": "whole"})
     finally:
         for stop in stops:
@@ -176,7 +176,7 @@ def test_an_observer_that_fails_is_told_of_once(tmp_path, caplog):
 def test_who_stops_is_told_nothing_more(tmp_path, seen):
     """Stopping twice does no harm, and one observer among equals goes."""
     other = Seen()
-    stop = observe(other)
+    stop = subscribe(other)
     with Store(tmp_path, **NO_FLOORS).session("s") as session:
         session.put(b"one\n")
         stop()
@@ -191,11 +191,11 @@ def test_a_commit_is_told_in_the_context_of_the_writer(tmp_path):
     found = []
 
     class Looks(Observer):
-        def happened(self, happening):
-            if happening.kind == "commit":
+        def on_event(self, event):
+            if event.kind == "commit":
                 found.append((where.get(), threading.current_thread().name))
 
-    stop = observe(Looks())
+    stop = subscribe(Looks())
     try:
         with Store(tmp_path, **NO_FLOORS, commit_interval=0.01).session("s") as session:
             token = where.set("here")
@@ -217,13 +217,13 @@ def test_work_has_a_context_of_its_own():
     ended = []
 
     class Marks(Observer):
-        def began(self, kind, detail):
+        def on_begin(self, kind, detail):
             inside.set((kind, detail["tool"]))
             return ended.append
 
-    stop = observe(Marks())
+    stop = subscribe(Marks())
     try:
-        work = observers.begin("command", {"tool": "bash"})
+        work = observers.begin_operation("command", {"tool": "bash"})
         assert inside.get() is None
         found = []
         thread = threading.Thread(target=work.run, args=(lambda: found.append(inside.get()),))
@@ -233,7 +233,7 @@ def test_work_has_a_context_of_its_own():
         work.end({"tool": "bash", "outcome": "ok"}, artifact_id="art")
     finally:
         stop()
-    assert ["art"] == [happening.artifact_id for happening in ended]
+    assert ["art"] == [event.artifact_id for event in ended]
     assert ended[0].seconds >= 0
 
 
@@ -243,7 +243,7 @@ def test_a_forked_child_can_be_observed(tmp_path, seen):
         child = os.fork()
         if child == 0:
             mine = Seen()
-            observe(mine)
+            subscribe(mine)
             with Store(tmp_path / "child", **NO_FLOORS).session("s") as session:
                 session.put(b"one\n")
             os._exit(0 if mine.kinds == seen.kinds == ["create", "seal"] else 1)
@@ -272,10 +272,10 @@ def test_a_log_filter_that_fails_harms_nobody(tmp_path, capsys):
 
 def test_work_ends_once(seen):
     """A second end tells nothing."""
-    work = observers.begin("output", {})
+    work = observers.begin_operation("output", {})
     work.end({"outcome": "whole"})
     work.end({"outcome": "failed"})
-    assert ["whole"] == [happening.detail["outcome"] for happening in seen.happenings]
+    assert ["whole"] == [event.detail["outcome"] for event in seen.events]
 
 
 @pytest.mark.parametrize("read_only", [False, True])
@@ -285,16 +285,14 @@ def test_events_that_are_lost_are_told(tmp_path, monkeypatch, read_only):
     lost = []
 
     class Looks(Observer):
-        def happened(self, happening):
-            if happening.kind == "lost":
-                lost.append(
-                    (happening.detail["events"], session.events(kind="lost").items[0].detail["events"])
-                )
+        def on_event(self, event):
+            if event.kind == "lost":
+                lost.append((event.detail["events"], session.events(kind="lost").items[0].detail["events"]))
 
     store = Store(tmp_path, **NO_FLOORS)
     with store.session("s") as writer:
         name = writer.put(b"one\n").id
-    stop = observe(Looks())
+    stop = subscribe(Looks())
     try:
         with store.session("s", read_only=read_only) as session:
             artifact = session.artifact(name)

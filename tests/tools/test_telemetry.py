@@ -30,7 +30,7 @@ from support import NO_FLOORS, examples
 from spillstore import Store, aio
 from spillstore.events.catalogue import RETRIEVALS
 from spillstore.exceptions import RangeError, SpillstoreError
-from spillstore.observers import Happening
+from spillstore.observers import EmittedEvent
 from spillstore_tools import telemetry
 from spillstore_tools.agent.bash import BashTool, bash_sync
 from spillstore_tools.agent.search import search_artifact
@@ -198,7 +198,7 @@ def test_names_are_bounded(names):
     collector = telemetry.prometheus(registry)
     try:
         for name in names:
-            collector.happened(Happening("create", {"source": name}))
+            collector.on_event(EmittedEvent("create", {"source": name}))
         families = list(text_string_to_metric_families(generate_latest(registry).decode()))
     finally:
         collector.close()
@@ -222,22 +222,22 @@ def test_a_detail_may_be_anything(value, counted, traced):
             "events",
             "limit",
         )
-        happening = Happening(
+        event = EmittedEvent(
             kind, dict.fromkeys(names, value) | {"redactions": {value.__class__: value}}, "s", None, 0.1
         )
         for collector in list(counted._names_to_collectors.values())[:1]:
-            collector.happened(happening)
+            collector.on_event(event)
     assert b"nan" not in generate_latest(counted).lower().replace(b"nanosecond", b"")
 
 
 def test_threads_count_everything(counted):
-    """Two thousand happenings of eight threads are two thousand."""
+    """Two thousand events of eight threads are two thousand."""
     collector = next(iter(counted._names_to_collectors.values()))
 
     def work():
         for _ in range(250):
-            collector.happened(Happening("create", {"source": "t"}))
-            collector.happened(Happening("commit", {}, None, None, 0.001))
+            collector.on_event(EmittedEvent("create", {"source": "t"}))
+            collector.on_event(EmittedEvent("commit", {}, None, None, 0.001))
 
     threads = [threading.Thread(target=work) for _ in range(8)]
     for thread in threads:

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from spillstore import observers
 from spillstore.events.catalogue import NO_WRITES
-from spillstore.observers import Happening
+from spillstore.observers import EmittedEvent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -124,7 +124,7 @@ class Audit:
         settings: Settings,
         clock: Clock,
         flush: Callable[[], None],
-        say: Callable[[Happening], None],
+        say: Callable[[EmittedEvent], None],
         *,
         foreign: bool,
     ) -> None:
@@ -142,7 +142,7 @@ class Audit:
         self._told_lost = 0  # recorded, and to be told to who observes
         self._passed: dict[tuple[str, str], list[int]] = {}  # tool and who: calls and bytes
 
-    def tell(
+    def emit(
         self,
         kind: str,
         detail: Mapping[str, object],
@@ -151,8 +151,8 @@ class Audit:
         seconds: float | None = None,
     ) -> None:
         """Tell who observes of something that is no event here, or is recorded by who calls."""
-        if observers.wanted(kind):
-            self._say(Happening(kind, detail, self.session, artifact_id, seconds))
+        if observers.is_observed(kind):
+            self._say(EmittedEvent(kind, detail, self.session, artifact_id, seconds))
 
     def wants(self, kind: str) -> bool:
         """Whether events of that kind are recorded."""
@@ -174,8 +174,8 @@ class Audit:
         seconds: float | None = None,
     ) -> None:
         """Take an event; ``needed`` whatever the setting says."""
-        if observers.wanted(kind):
-            self._say(Happening(kind, detail, self.session, artifact_id, seconds))
+        if observers.is_observed(kind):
+            self._say(EmittedEvent(kind, detail, self.session, artifact_id, seconds))
         if not (self.wants(kind) or (needed and not self._foreign)):
             return
         said = _who.get()
@@ -210,7 +210,7 @@ class Audit:
             if error is not None:
                 action.failed = type(error).__name__
             return
-        if self.wants(kind) or observers.wanted(kind):
+        if self.wants(kind) or observers.is_observed(kind):
             seconds = None
             if began is not None:
                 seconds = time.perf_counter() - began
@@ -328,7 +328,7 @@ class Audit:
         with self._guard:
             lost, self._told_lost = self._told_lost, 0
         if lost:
-            self.tell("lost", {"events": lost})
+            self.emit("lost", {"events": lost})
 
     def drop(self) -> None:
         """Forget all, and take nothing more: there is nowhere to write it."""

@@ -5,7 +5,7 @@ as a retrieval and told as a span, and the lines of the log ``spillstore``; test
 Callers may record kinds of their own (``Session.note``): they count as writes, and no line tells of them.
 
 A line's message is a constant. What there is to say stands in fields of the record (``extra``), flat, so that formatters
-for JSON find them; ``event`` is the kind. Only fields named here leave a happening, and of them only numbers and short
+for JSON find them; ``event`` is the kind. Only fields named here leave a event, and of them only numbers and short
 words: a range that a model made up, a refused id, the reason of a failure or what somebody searched for never does.
 """
 

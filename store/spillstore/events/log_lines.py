@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from spillstore.events.catalogue import KINDS, OUTPUTS
 
 if TYPE_CHECKING:
-    from spillstore.events.happening import Happening
+    from spillstore.events.emitted import EmittedEvent
 
 _LONGEST = 100
 _log = logging.getLogger("spillstore")
@@ -20,7 +20,7 @@ _truncation = logging.getLogger("spillstore.truncation")
 LINES = {name: kind.line for name, kind in KINDS.items() if kind.line is not None}
 
 
-def wanted(kind: str, outcome: str = "lost") -> bool:
+def is_enabled(kind: str, outcome: str = "lost") -> bool:
     """Whether a line of that kind is wanted; of an output, with that outcome."""
     if kind == "output":
         return _truncation.isEnabledFor(OUTPUTS[outcome].level)
@@ -28,24 +28,24 @@ def wanted(kind: str, outcome: str = "lost") -> bool:
     return line is not None and _log.isEnabledFor(line.level)
 
 
-def log(happening: Happening) -> None:
+def log(event: EmittedEvent) -> None:
     """Say it, if anybody listens."""
-    logger, line = _log, LINES.get(happening.kind)
-    if happening.kind == "output":
-        logger, line = _truncation, OUTPUTS.get(str(happening.detail.get("outcome")))
+    logger, line = _log, LINES.get(event.kind)
+    if event.kind == "output":
+        logger, line = _truncation, OUTPUTS.get(str(event.detail.get("outcome")))
     if line is None or not logger.isEnabledFor(line.level):
         return
-    told: dict[str, object] = {"event": happening.kind}
-    if happening.session is not None:
-        told["session"] = happening.session
-    if happening.artifact_id is not None or happening.kind == "output":
-        told["artifact_id"] = happening.artifact_id
-    if happening.kind == "output":
-        told["artifact_created"] = happening.artifact_id is not None
-    if happening.seconds is not None:
-        told["seconds"] = round(happening.seconds, 6)
+    told: dict[str, object] = {"event": event.kind}
+    if event.session is not None:
+        told["session"] = event.session
+    if event.artifact_id is not None or event.kind == "output":
+        told["artifact_id"] = event.artifact_id
+    if event.kind == "output":
+        told["artifact_created"] = event.artifact_id is not None
+    if event.seconds is not None:
+        told["seconds"] = round(event.seconds, 6)
     for name, field in line.fields.items():
-        value = happening.detail.get(name)
+        value = event.detail.get(name)
         if isinstance(value, (bool, int, float)):
             told[field] = value
         elif isinstance(value, str):

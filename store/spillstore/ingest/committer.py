@@ -22,7 +22,7 @@ from spillstore.exceptions import (
     StorageError,
     StoreQuotaError,
 )
-from spillstore.observers import Happening, TellingLock, wanted
+from spillstore.observers import EmittedEvent, EmittingLock, is_observed
 from spillstore.runtime import workers
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class _FilledError(Exception):
     """Another process has taken the room that was made."""
 
 
-class CommitLock(TellingLock):
+class CommitLock(EmittingLock):
     """Taken by who writes rows, inside what a fork waits for."""
 
     def __init__(self, using: contextlib.AbstractContextManager[None]) -> None:
@@ -144,7 +144,7 @@ class Committer:
         """A transaction; what is recorded in it is told when it has been committed. The caller holds ``lock``."""
         self._check_writable()
         try:
-            with self._recorder.telling(), self._store.transaction(doing, patient=patient) as tx:
+            with self._recorder.emitting(), self._store.transaction(doing, patient=patient) as tx:
                 yield tx
         except SessionDeletedError as error:
             self._deleted(error)
@@ -258,7 +258,7 @@ class Committer:
 
     def _tell_commit(self, work: Work, began: float) -> None:
         """Tell of a transaction, in the context of the first artifact's writer: the committer has none of its own."""
-        if not wanted("commit"):
+        if not is_observed("commit"):
             return
         batches = [batch for _, batches in work for batch in batches]
         detail: dict[str, object] = {
@@ -268,7 +268,7 @@ class Committer:
         }
         seconds = time.perf_counter() - began
         session = self._recorder.session.session_id
-        self.lock.tell(Happening("commit", detail, session, None, seconds), work[0][0].context)
+        self.lock.emit(EmittedEvent("commit", detail, session, None, seconds), work[0][0].context)
 
     def record_failure(self, pipeline: Pipeline, error: SpillstoreError) -> None:
         """Best effort: what cannot be recorded now is derived once this process is gone. The caller holds ``lock``."""

@@ -75,13 +75,13 @@ class Evictor:
                 self._mark(artifact_id, was_read=was_read)
             except IntegrityError as error:
                 self._damaged.add(artifact_id)
-                self._recorder.tell("unevictable", artifact_id, {"error": type(error).__name__})
+                self._recorder.emit("unevictable", artifact_id, {"error": type(error).__name__})
             if self._row is not None:
                 return True
 
     def _mark(self, artifact_id: str, *, was_read: bool) -> None:
         """Take it out of sight, unless another process was first."""
-        with self._recorder.telling(), self._store.transaction("evicting an artifact") as tx:
+        with self._recorder.emitting(), self._store.transaction("evicting an artifact") as tx:
             found = tx.artifact_row(artifact_id)
             if found is None:
                 return

@@ -71,24 +71,24 @@ class Recorder:
         self._told: list[tuple[str, str | None, Mapping[str, object]]] = []  # of the transaction that goes on
 
     @contextlib.contextmanager
-    def telling(self) -> Iterator[None]:
+    def emitting(self) -> Iterator[None]:
         """Around a transaction: what is recorded in it is told when it has been committed."""
         try:
             yield
         except BaseException:
             self._told.clear()
             raise
-        self.tell_recorded()
+        self.emit_recorded()
 
-    def tell_recorded(self) -> None:
+    def emit_recorded(self) -> None:
         """Tell what was recorded and is committed now."""
         told, self._told = self._told, []
         for kind, artifact_id, detail in told:
-            self.tell(kind, artifact_id, detail)
+            self.emit(kind, artifact_id, detail)
 
-    def tell(self, kind: str, artifact_id: str | None, detail: Mapping[str, object]) -> None:
+    def emit(self, kind: str, artifact_id: str | None, detail: Mapping[str, object]) -> None:
         """Tell who observes of something that no event records."""
-        self._audit.tell(kind, detail, artifact_id=artifact_id)
+        self._audit.emit(kind, detail, artifact_id=artifact_id)
 
     def now_us(self) -> int:
         """Microseconds since 1970-01-01 UTC."""

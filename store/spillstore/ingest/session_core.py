@@ -118,7 +118,7 @@ class SessionCore:
 
     def _begin_anew(self, *, foreign: bool) -> None:
         self._commit = CommitLock(self.store.using)
-        self.audit = Audit(self.settings, self.clock, self._flush_events, self._commit.tell, foreign=foreign)
+        self.audit = Audit(self.settings, self.clock, self._flush_events, self._commit.emit, foreign=foreign)
         self._flushing = threading.Lock()  # one writes the events of a reader at a time
         self.queue = IngestQueue(self.settings, self.check_usable, self._failed)
 
@@ -160,7 +160,7 @@ class SessionCore:
             for record in unfinished:
                 if record.state == "open" and not self.store.alive(record.owner):
                     self._recorder.interrupt(tx, record, "its process ended")
-        self._recorder.tell_recorded()
+        self._recorder.emit_recorded()
         self.store.remove_dead()
         for record in unfinished:
             if record.state == "deleted":
@@ -389,7 +389,7 @@ class SessionCore:
         self.delete_artifact(pipeline.row.artifact_id, why="rejected")
 
     def _failed(self, pipeline: Pipeline, error: SpillstoreError) -> None:
-        self.audit.tell("failure", {"error": type(error).__name__}, artifact_id=pipeline.row.artifact_id)
+        self.audit.emit("failure", {"error": type(error).__name__}, artifact_id=pipeline.row.artifact_id)
 
     def _recording(self, doing: str) -> contextlib.AbstractContextManager[Transaction]:
         return self._writer().recording(doing)
@@ -440,7 +440,7 @@ class SessionCore:
             return
         recorder = Recorder(self.row, self.settings, self.clock, self.audit)
         try:
-            with recorder.telling():
+            with recorder.emitting():
                 write(self.store.transaction_beside("recording events"), recorder)
         except LockedError as error:
             _log.debug("events not recorded yet", extra=self._failure(error))
@@ -547,7 +547,7 @@ class SessionCore:
                 if self.settings.audit_keep:
                     self._keep_events(tx)
             gone = self.store.remove(self.row.uid)
-            self.audit.tell("delete_session", {})
+            self.audit.emit("delete_session", {})
             self._gone = SessionDeletedError(f"session {self.row.session_id!r} was deleted")
             error = self._gone
         for pipeline in self.queue.stop(forget=True):

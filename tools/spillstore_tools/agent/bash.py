@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from spillstore.audit.audit_log import acting
 from spillstore.exceptions import ClosedError, InvalidSettingError, SpillstoreError
-from spillstore.observers import begin
+from spillstore.observers import begin_operation
 from spillstore.session import Session
 from spillstore.settings import check_names
 from spillstore_tools.agent.arguments import ArgumentError, absent, named, text, whole
@@ -449,7 +449,7 @@ class BashTool:
         env, runner = self._environment(session), self._runner
         on_spill, on_end = self._on_spill, self._on_end
         tool = tool_of(self._source, session)
-        work = begin(COMMAND, {"tool": tool})
+        work = begin_operation(COMMAND, {"tool": tool})
         if session is not self._ruled:
             self._rules, self._ruled = self._rules_in(session), session
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from spillstore.exceptions import SpillstoreError
 from spillstore.ingest.interleaver import Interleaver
-from spillstore.observers import Happening, begin, tell, wanted
+from spillstore.observers import EmittedEvent, begin_operation, emit, is_observed
 from spillstore_tools.output.output_events import FAILED, OUTPUT, output_detail, tool_of
 from spillstore_tools.output.rendering import (
     facts_of,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from spillstore import Artifact, ArtifactInfo, Session, Writer
     from spillstore.info import Newline
-    from spillstore.observers import Work
+    from spillstore.observers import Operation
     from spillstore.redaction import RedactionRules, Redactor
     from spillstore_tools.preview.parts import View
     from spillstore_tools.preview.scan import Overview, Scan
@@ -151,7 +151,7 @@ class Spill:
         on_spill: Callable[[str], object] | None = None,
         on_pass: Callable[[str, int], object] | None = None,
         told_as: str | None = None,
-        work: Work | None = None,
+        work: Operation | None = None,
         on_redaction: Callable[[str, dict[str, int]], object] | None = None,
         began: float | None = None,
     ) -> None:
@@ -624,8 +624,8 @@ class Spill:
             session = self._session = self._session or self._open_session()
             self._context.run(self._note, session, detail)
         except Exception:  # noqa: BLE001  # whatever the caller's functions raise, the tool call succeeds
-            if wanted("limit"):
-                tell(Happening("limit", detail))
+            if is_observed("limit"):
+                emit(EmittedEvent("limit", detail))
 
     def _note(self, session: Session, detail: dict[str, object]) -> None:
         with session.acting(tool_call_id=self._tool_call_id):
@@ -675,11 +675,11 @@ class Spill:
         """
         if self._work is not None:
             return self._finish_recorded(exit_code, runtime, stopped)
-        work = self._context.copy().run(begin, OUTPUT, {"tool": self._told_as})
+        work = self._context.copy().run(begin_operation, OUTPUT, {"tool": self._told_as})
         detail: dict[str, object] = {"tool": tool_of(self._told_as, self._session), "outcome": FAILED}
         try:
             rendered = self._finish_recorded(exit_code, runtime, stopped)
-            if wanted(OUTPUT):
+            if is_observed(OUTPUT):
                 detail = output_detail(
                     rendered,
                     tool=tool_of(self._told_as, self._session),

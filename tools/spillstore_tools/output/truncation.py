@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from spillstore import Artifact
 from spillstore.exceptions import SpillstoreError
-from spillstore.observers import Happening, begin, tell, wanted
+from spillstore.observers import EmittedEvent, begin_operation, emit, is_observed
 from spillstore_tools.config.redaction_rules import Redaction
 from spillstore_tools.describe import tokens
 from spillstore_tools.output.output_events import (
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from spillstore import Session
     from spillstore.info import Newline
-    from spillstore.observers import Work
+    from spillstore.observers import Operation
     from spillstore_tools.config import MetadataSettings, TruncationConfiguration
     from spillstore_tools.preview.parts import Omission
     from spillstore_tools.profiles import ProfileName
@@ -230,7 +230,7 @@ class TruncationProcessor:
         Cost: linear in the content, in flat memory.
         """
         tool = tool_of(tool_name, self._known)
-        work = begin(OUTPUT, {"tool": tool})
+        work = begin_operation(OUTPUT, {"tool": tool})
         try:
             return work.run(
                 self._processed, content, tool_name, command, tool_call_id, content_type, newline, work
@@ -284,7 +284,7 @@ class TruncationProcessor:
         tool_call_id: str | None,
         content_type: str | None,
         newline: Newline,
-        work: Work,
+        work: Operation,
     ) -> TruncationResult:
         data: object = encoded(content) if isinstance(content, str) else content
         rules = self._redaction.rules(tool_name)
@@ -299,7 +299,7 @@ class TruncationProcessor:
                 text, redactions = self._answer(data), {}
             if text is not None:
                 rendered = Rendered(text=text)
-                if wanted(OUTPUT, "whole"):  # most output is, and most programs do not want to know
+                if is_observed(OUTPUT, "whole"):  # most output is, and most programs do not want to know
                     self._tell(work, rendered, tool_name, len(data))
                 return self._result(rendered, len(data), None, tool_name, redactions)
         redactions = {}
@@ -336,7 +336,7 @@ class TruncationProcessor:
 
     def _tell(
         self,
-        work: Work,
+        work: Operation,
         rendered: Rendered,
         tool_name: str,
         size: int,
@@ -345,7 +345,7 @@ class TruncationProcessor:
         problem: bool = False,
     ) -> None:
         """Tell who observes."""
-        if wanted(OUTPUT):
+        if is_observed(OUTPUT):
             detail = output_detail(
                 rendered,
                 tool=tool_of(tool_name, self._known),
@@ -436,8 +436,8 @@ class TruncationProcessor:
         if not redactions:
             return
         if self._session is None:  # nothing will ever be recorded
-            if wanted("redaction"):
-                tell(Happening("redaction", {"tool": tool_name, "counts": redactions}))
+            if is_observed("redaction"):
+                emit(EmittedEvent("redaction", {"tool": tool_name, "counts": redactions}))
             return
         if not callable(self._session):
             with contextlib.suppress(SpillstoreError):  # it is closed; nothing needs storing

@@ -19,7 +19,7 @@ import weakref
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from spillstore.exceptions import ClosedError
-from spillstore.observers import begin
+from spillstore.observers import begin_operation
 from spillstore_tools.output.output_events import COMMAND, FAILED
 from spillstore_tools.process import watchdog as _watchdog
 from spillstore_tools.process.output_reader import (
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from spillstore import Session
-    from spillstore.observers import Work
+    from spillstore.observers import Operation
     from spillstore_tools.output.session_opener import Opened
     from spillstore_tools.output.spill import Spill
     from spillstore_tools.preview.parts import View
@@ -118,7 +118,7 @@ class Job:
         linger: float = 1.0,
         heirs: Literal["read", "leave"] = "read",
         tool: str = "bash",
-        observed: Work | None = None,
+        observed: Operation | None = None,
     ) -> None:
         self.command = command
         self.began = time.time()
@@ -134,7 +134,7 @@ class Job:
         self._cannot_start = cannot_start
         self._linger = linger
         self._tool = tool
-        self._observed = observed or begin(COMMAND, {"tool": tool})
+        self._observed = observed or begin_operation(COMMAND, {"tool": tool})
         self._heirs = heirs
         self._process: Process | None = None
         self._error: BaseException | None = None

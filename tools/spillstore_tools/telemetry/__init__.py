@@ -1,6 +1,6 @@
 """Metrics and traces of what happens in this process: ``opentelemetry``, ``prometheus``.
 
-Both observe the same happenings (``spillstore.observers``) and measure them by the same table (``instruments``), so a figure
+Both observe the same events (``spillstore.observers``) and measure them by the same table (``instruments``), so a figure
 means the same wherever it is read. Nothing of this is imported unless one of them is called. Names of tools come from
 callers: the first hundred are told apart, the rest is ``other``. No id, no command, no path and no content is told.
 """

@@ -20,7 +20,7 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector as BaseCollector
 
-from spillstore.observers import Observer, observe
+from spillstore.observers import Observer, subscribe
 from spillstore_tools.telemetry.instruments import INSTRUMENTS, Instrument, Measuring, gauges
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
     from prometheus_client.core import Metric
 
-    from spillstore.observers import Happening
+    from spillstore.observers import EmittedEvent
 
 _UNITS = {"s": "_seconds", "By": "_bytes"}
 _FAMILIES = {
@@ -75,7 +75,7 @@ class Collector(BaseCollector, Observer):
         self._distributions: dict[tuple[Instrument, tuple[str, ...]], _Distribution] = {}
         self._registry = registry
         registry.register(self)
-        self._stop = observe(self)
+        self._stop = subscribe(self)
         _collectors.add(self)
 
     def renew(self) -> None:
@@ -87,9 +87,9 @@ class Collector(BaseCollector, Observer):
         self._stop()
         self._registry.unregister(self)
 
-    def happened(self, happening: Happening) -> None:
+    def on_event(self, event: EmittedEvent) -> None:
         """Count it."""
-        for instrument, value, values in self._measuring.measure(happening):
+        for instrument, value, values in self._measuring.measure(event):
             key = (instrument, values)
             with self._guard:
                 if instrument.kind == "counter":

@@ -1,4 +1,4 @@
-"""What is measured: a table of instruments, and what each happening adds to them.
+"""What is measured: a table of instruments, and what each event adds to them.
 
 Names are OpenTelemetry's; Prometheus has them as its translation makes them (``_total``, ``_bytes``, ``_seconds``). An
 attribute ``tool`` is ``spillstore.tool`` there and the label ``tool`` here. Attributes have few values: words of ours, and
@@ -17,7 +17,7 @@ from spillstore_tools.output.output_events import HIDDEN
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from spillstore.observers import Happening
+    from spillstore.observers import EmittedEvent
 
 OTHER = "other"
 MOST_TOOLS = 100
@@ -194,19 +194,19 @@ class Names:
 
 
 class Measuring:
-    """Makes measurements of happenings; each of its users has one, for the names that it has seen."""
+    """Makes measurements of events; each of its users has one, for the names that it has seen."""
 
     def __init__(self) -> None:
         self._tool = Names(MOST_TOOLS)
         self._word = Names(_MOST_WORDS)
 
-    def measure(self, happening: Happening) -> Iterator[Measurement]:
-        """What a happening adds."""
-        kind, detail = happening.kind, happening.detail
+    def measure(self, event: EmittedEvent) -> Iterator[Measurement]:
+        """What a event adds."""
+        kind, detail = event.kind, event.detail
         if kind in catalogue.RETRIEVALS:
-            yield from self._retrieval(happening)
+            yield from self._retrieval(event)
         elif kind == "output":
-            yield from self._output(happening)
+            yield from self._output(event)
         elif kind in {"seal", "interrupt"}:
             tool = self._tool(detail.get("tool"))
             yield Measurement(ARTIFACT_SIZE, _number(detail, "size"), (tool, _STATES[kind]))
@@ -221,32 +221,32 @@ class Measuring:
             )
             if instrument.kind == "counter":
                 yield Measurement(instrument, _number(detail, "events", 1) if kind == "lost" else 1, values)
-            elif happening.seconds is not None:
-                yield Measurement(instrument, happening.seconds, values)
+            elif event.seconds is not None:
+                yield Measurement(instrument, event.seconds, values)
 
-    def attributes(self, happening: Happening) -> dict[str, str]:
-        """What a span tells of a happening, besides numbers: its tool and its outcome."""
-        detail = happening.detail
+    def attributes(self, event: EmittedEvent) -> dict[str, str]:
+        """What a span tells of a event, besides numbers: its tool and its outcome."""
+        detail = event.detail
         told = {"tool": self._tool(detail.get("tool")), "outcome": self._word(detail.get("outcome"))}
         return {name: value for name, value in told.items() if value}
 
-    def _retrieval(self, happening: Happening) -> Iterator[Measurement]:
-        detail = happening.detail
+    def _retrieval(self, event: EmittedEvent) -> Iterator[Measurement]:
+        detail = event.detail
         tool, outcome = self._tool(detail.get("tool")), self._word(detail.get("outcome"))
-        yield Measurement(RETRIEVALS, 1, (happening.kind, tool, outcome))
-        if happening.seconds is not None:
-            yield Measurement(RETRIEVAL_DURATION, happening.seconds, (happening.kind, tool, outcome))
+        yield Measurement(RETRIEVALS, 1, (event.kind, tool, outcome))
+        if event.seconds is not None:
+            yield Measurement(RETRIEVAL_DURATION, event.seconds, (event.kind, tool, outcome))
         if size := _number(detail, "bytes"):
-            yield Measurement(RETURNED, size, (happening.kind, tool))
+            yield Measurement(RETURNED, size, (event.kind, tool))
 
-    def _output(self, happening: Happening) -> Iterator[Measurement]:
-        detail = happening.detail
+    def _output(self, event: EmittedEvent) -> Iterator[Measurement]:
+        detail = event.detail
         tool, outcome = self._tool(detail.get("tool")), self._word(detail.get("outcome"))
         yield Measurement(OUTPUTS, 1, (tool, outcome))
         yield Measurement(RECEIVED, _number(detail, "received"), (tool,))
         yield Measurement(SHOWN, _number(detail, "shown"), (tool,))
-        if happening.seconds is not None:
-            yield Measurement(OUTPUT_DURATION, happening.seconds, (tool, outcome))
+        if event.seconds is not None:
+            yield Measurement(OUTPUT_DURATION, event.seconds, (tool, outcome))
 
     def _redactions(self, counts: object, tool: str) -> Iterator[Measurement]:
         if not isinstance(counts, dict):
@@ -279,6 +279,6 @@ def gauges() -> dict[Instrument, float]:
 
 
 def _number(detail: Mapping[str, object], name: str, otherwise: float = 0) -> float:
-    """A number that a happening tells; a caller of ``Session.note`` may have put anything there."""
+    """A number that a event tells; a caller of ``Session.note`` may have put anything there."""
     value = detail.get(name, otherwise)
     return value if isinstance(value, (int, float)) and value >= 0 else 0

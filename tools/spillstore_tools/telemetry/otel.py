@@ -16,7 +16,7 @@ from opentelemetry.trace import Status, StatusCode
 
 from spillstore import __version__
 from spillstore.events.catalogue import READS
-from spillstore.observers import Observer, observe
+from spillstore.observers import Observer, subscribe
 from spillstore_tools.telemetry.instruments import INSTRUMENTS, Instrument, Measuring, gauges
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from opentelemetry.metrics import CallbackOptions, Counter, Histogram, MeterProvider
     from opentelemetry.trace import Span, TracerProvider
 
-    from spillstore.observers import Happening
+    from spillstore.observers import EmittedEvent
 
 SCOPE = "spillstore"
 _LIVE = frozenset({"command", "output"})
@@ -57,7 +57,7 @@ class Telling(Observer):
 
     def start(self) -> Callable[[], None]:
         """Begin; returns what ends it."""
-        stop = observe(self)
+        stop = subscribe(self)
 
         def end() -> None:
             self._stopped = True
@@ -71,9 +71,9 @@ class Telling(Observer):
 
         return look
 
-    def happened(self, happening: Happening) -> None:
+    def on_event(self, event: EmittedEvent) -> None:
         """Measure it, and make it a span if it took time."""
-        for instrument, value, values in self._measuring.measure(happening):
+        for instrument, value, values in self._measuring.measure(event):
             attributes = self._attributes.get((instrument, values))
             if attributes is None:
                 names = (f"{SCOPE}.{name}" for name in instrument.attributes)
@@ -83,33 +83,33 @@ class Telling(Observer):
                 self._adding[instrument].add(value, attributes)
             else:
                 self._recording[instrument].record(value, attributes)
-        if happening.kind in SPANS and happening.kind not in _LIVE and happening.seconds is not None:
+        if event.kind in SPANS and event.kind not in _LIVE and event.seconds is not None:
             end = time.time_ns()
-            start = end - round(happening.seconds * 1e9)
-            span = self._tracer.start_span(f"{SCOPE}.{happening.kind}", start_time=start)
-            self._tell(span, happening)
+            start = end - round(event.seconds * 1e9)
+            span = self._tracer.start_span(f"{SCOPE}.{event.kind}", start_time=start)
+            self._tell(span, event)
             span.end(end)
 
-    def began(self, kind: str, detail: Mapping[str, object]) -> Callable[[Happening], object]:  # noqa: ARG002  # told at the end
+    def on_begin(self, kind: str, detail: Mapping[str, object]) -> Callable[[EmittedEvent], object]:  # noqa: ARG002  # told at the end
         """Begin a span, of which what is done in this context is a part."""
         span = self._tracer.start_span(f"{SCOPE}.{kind}")
         contexts.attach(trace.set_span_in_context(span))  # never detached: the context ends with the work
 
-        def ended(happening: Happening) -> None:
-            self._tell(span, happening)
+        def ended(event: EmittedEvent) -> None:
+            self._tell(span, event)
             span.end()
 
         return ended
 
-    def _tell(self, span: Span, happening: Happening) -> None:
+    def _tell(self, span: Span, event: EmittedEvent) -> None:
         if not span.is_recording():
             return
-        for name, word in self._measuring.attributes(happening).items():
+        for name, word in self._measuring.attributes(event).items():
             span.set_attribute(f"{SCOPE}.{name}", word)
         for name in NUMBERS:
-            number = happening.detail.get(name)
+            number = event.detail.get(name)
             if isinstance(number, (int, float)):
                 span.set_attribute(f"{SCOPE}.{name}", number)
-        outcome = happening.detail.get("outcome", "ok")
+        outcome = event.detail.get("outcome", "ok")
         if outcome not in _GOOD:
             span.set_status(Status(StatusCode.ERROR))

@@ -250,7 +250,7 @@ def _record(started: Started, command_line: tuple[str, ...], asked: _Asked, loca
         InvalidSettingError,
         SpillstoreError,
     )
-    from spillstore.observers import begin  # noqa: PLC0415  # likewise
+    from spillstore.observers import begin_operation  # noqa: PLC0415  # likewise
     from spillstore.redaction import DEFAULT  # noqa: PLC0415  # likewise
     from spillstore_tools.config.redaction_rules import Redaction  # noqa: PLC0415  # likewise
     from spillstore_tools.output.output_events import COMMAND  # noqa: PLC0415  # likewise
@@ -272,7 +272,7 @@ def _record(started: Started, command_line: tuple[str, ...], asked: _Asked, loca
         observe()
     except SpillstoreError as error:  # likewise
         misconfigured = misconfigured or str(error)
-    work = begin(COMMAND, {"tool": asked.source})
+    work = begin_operation(COMMAND, {"tool": asked.source})
     hint = Hint(location.flags)
     sessions: list[Session] = []
     chosen = profile_named(asked.profile, configuration)

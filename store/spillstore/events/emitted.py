@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class Happening(NamedTuple):
+class EmittedEvent(NamedTuple):
     """Something that has happened.
 
     Attributes:
