@@ -100,7 +100,7 @@ def test_a_server_serves_its_metrics(start):
 
 def test_a_proxy_serves_its_metrics(start):
     """Results of the other server are counted under its tools' names."""
-    other = [sys.executable, str(HERE / "fronted_raw.py")]
+    other = [sys.executable, str(HERE / "upstream_raw.py")]
     client = Client(start("mcp-proxy", "--metrics", "0", "--json", "--", *other, stdin=subprocess.PIPE))
     url = client.said("metrics")
     client.initialize()
