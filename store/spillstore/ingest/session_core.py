@@ -346,14 +346,6 @@ class SessionCore:
         """Record what is refused for a limit."""
         return self._writer().limits(source)
 
-    def write(self, pipeline: Pipeline, stream: int, data: bytes) -> None:
-        """Put bytes into an artifact's inbox; blocks while its queue is full."""
-        self.queue.write(pipeline, stream, data)
-
-    def room(self, pipeline: Pipeline, size: int) -> bool:
-        """Whether a write of that many bytes would not have to wait; for callers that must not block."""
-        return self.queue.room(pipeline, size)
-
     def flush(self, pipeline: Pipeline) -> None:
         """Commit everything written so far, lines without an end included."""
         self.check_usable()
