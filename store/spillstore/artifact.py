@@ -84,6 +84,7 @@ def _recorded(
         names: what is told of the call: its first arguments in order, and others; and what each is called in the event,
             or ``""`` for what is not told, since what somebody looks for may be a secret.
     """
+    said = tuple(names.values())
 
     def recorded(method: Callable[Concatenate[Artifact, P], T]) -> Callable[Concatenate[Artifact, P], T]:
         @functools.wraps(method)
@@ -91,7 +92,7 @@ def _recorded(
             if self._quiet:
                 return method(self, *args, **kwargs)
             began = time.perf_counter()
-            detail: dict[str, object] = dict(zip(names.values(), args, strict=False))
+            detail: dict[str, object] = dict(zip(said, args, strict=False))
             for name, value in kwargs.items():
                 if name in names:
                     detail[names[name]] = value
@@ -101,7 +102,10 @@ def _recorded(
             except SpillstoreError as error:
                 self._engine.audit.read(kind, self._id, detail, began, error)
                 raise
-            detail.update(_given(result))
+            if isinstance(result, bytes):
+                detail["bytes"] = len(result)
+            else:
+                detail.update(_given(result))
             self._engine.audit.read(kind, self._id, detail, began)
             return result
 
@@ -111,9 +115,7 @@ def _recorded(
 
 
 def _given(result: object) -> dict[str, object]:
-    """What an event tells of an answer: how much, and nothing of what."""
-    if isinstance(result, bytes):
-        return {"bytes": len(result)}
+    """What an event tells of an answer that is no bytes: how much, and nothing of what."""
     if isinstance(result, infos.SearchResult):
         return {"lines": result.lines, "matches": result.total_matches, "complete": result.complete}
     if isinstance(result, infos.QueryResult):

@@ -18,14 +18,15 @@ _log = logging.getLogger("spillstore")
 _log.addHandler(logging.NullHandler())  # a library is silent unless its user configures logging
 _truncation = logging.getLogger("spillstore.truncation")
 LINES = {name: kind.line for name, kind in KINDS.items() if kind.line is not None}
+_LEVELS = {name: line.level for name, line in LINES.items()}
 
 
 def is_enabled(kind: str, outcome: str = "lost") -> bool:
     """Whether a line of that kind is wanted; of an output, with that outcome."""
-    if kind == "output":
-        return _truncation.isEnabledFor(OUTPUTS[outcome].level)
-    line = LINES.get(kind)
-    return line is not None and _log.isEnabledFor(line.level)
+    level = _LEVELS.get(kind)
+    if level is not None:
+        return _log.isEnabledFor(level)
+    return kind == "output" and _truncation.isEnabledFor(OUTPUTS[outcome].level)
 
 
 def log(event: EmittedEvent) -> None:

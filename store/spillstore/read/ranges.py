@@ -103,15 +103,20 @@ class RangeReader:
             self._refuse_lines(self._hole, first, last)
         begin = self._after_line_end(first - 1)
         if isinstance(begin, tuple) and self._ends_in(begin[0], last):
-            block, offset = begin
-            behind = after_nth(block.data, self.record.terminator(), last - first + 1, offset)
-            finish: tuple[Block, int] | int = block, behind
-        else:
-            finish = self._after_line_end(last)
+            return self._lines_of(*begin, last - first + 1, max_bytes)
+        finish = self._after_line_end(last)
         start = begin if isinstance(begin, int) else begin[0].start + begin[1]
         end = finish if isinstance(finish, int) else finish[0].start + finish[1]
         known = [side[0] for side in (begin, finish) if isinstance(side, tuple)]
         return self._join(start, end, max_bytes, known)
+
+    def _lines_of(self, block: Block, start: int, count: int, max_bytes: int) -> bytes:
+        """So many lines of a block, from a byte in it on; they end in it."""
+        self._sequence.check_borders(self._view, block.row)
+        end = after_nth(block.data, self.record.terminator(), count, start)
+        if end - start > max_bytes:
+            raise _too_large(str(end - start), max_bytes)
+        return block.data[start:end]
 
     def read_tail(self, lines: int, max_bytes: int) -> bytes:
         """The last ``lines`` lines."""
@@ -302,7 +307,10 @@ class RangeReader:
         There a position says its chunk, so neither blocks nor their starts are needed: 0.1 of the time of reading 64 KiB.
         """
         size = self.record.chunk_size
-        low, high = start % size, end - (end - 1) // size * size
+        seq, low = divmod(start, size)
+        if self._hole is None and low + end - start <= size:
+            return chunk_codec.decode(self._sequence.one(seq))[low : low + end - start]
+        high = end - (end - 1) // size * size
         parts: list[bytes | memoryview] = list(
             map(chunk_codec.decode, self._sequence.walk(self._view, start, end))
         )

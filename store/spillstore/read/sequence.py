@@ -120,6 +120,35 @@ class Sequence:
         if position < end:
             raise self._missing(view, position)
 
+    def one(self, seq: int) -> ChunkRow:
+        """Chunk ``seq`` of an artifact without a hole: ``walk`` for what lies in one chunk, in half the time.
+
+        Raises:
+            IntegrityError: it is missing, damaged or does not count what its artifact does.
+        """
+        rows = self._snapshot.chunks(self._key, None, seq - 1, seq, 1)
+        try:
+            values = next(rows, None)
+        finally:
+            rows.close()
+        if values is None:
+            raise self._missing(COMBINED, seq * self._chunk_size)
+        row = self._verified(values)
+        if seq == 0 or seq == self._record.chunks - 1:
+            self.check_borders(COMBINED, row)
+        return row
+
+    def check_borders(self, view: View, row: ChunkRow) -> None:
+        """Compare the line ends that a chunk counts with the artifact's, where its row says them: at its ends and a hole's.
+
+        Raises:
+            IntegrityError: they differ.
+        """
+        begin, size, before, inside = view.place(row, self._chunk_size)
+        for position, lines in ((begin, before), (begin + size, before + inside)):
+            if self._lines_at(view, position) not in {None, lines}:
+                raise self._wrong(view, begin, row)
+
     def _begin(self, view: View, head: ChunkRow, start: int) -> int:
         """Where the chunk begins that must hold byte ``start``."""
         begin, size, _, _ = view.place(head, self._chunk_size)
