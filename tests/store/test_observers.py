@@ -13,7 +13,7 @@ import pytest
 from support import NO_FLOORS
 
 from spillstore import Store, observers
-from spillstore.audit import audit_log
+from spillstore.audit import event_buffer
 from spillstore.exceptions import (
     ArtifactNotFoundError,
     IntegrityError,
@@ -281,7 +281,7 @@ def test_work_ends_once(seen):
 @pytest.mark.parametrize("read_only", [False, True])
 def test_events_that_are_lost_are_told(tmp_path, monkeypatch, read_only):
     """Once they are recorded as lost, by whom no lock is held, so that an observer may look at the session."""
-    monkeypatch.setattr(audit_log, "MOST", 5)
+    monkeypatch.setattr(event_buffer, "MOST", 5)
     lost = []
 
     class Looks(Observer):

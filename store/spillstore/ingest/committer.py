@@ -26,7 +26,9 @@ from spillstore.observers import EmittedEvent, EmittingLock, is_observed
 from spillstore.runtime import workers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+    from types import TracebackType
 
     from spillstore.audit.audit_log import Audit
     from spillstore.engine.base import SessionBackend, Transaction
@@ -51,7 +53,7 @@ class _FilledError(Exception):
 class CommitLock(EmittingLock):
     """Taken by who writes rows, inside what a fork waits for."""
 
-    def __init__(self, using: contextlib.AbstractContextManager[None]) -> None:
+    def __init__(self, using: AbstractContextManager[None]) -> None:
         super().__init__()
         self._using = using
 
@@ -62,6 +64,92 @@ class CommitLock(EmittingLock):
     def released(self) -> None:
         """It was let go, and nothing was told yet."""
         self._using.__exit__(None, None, None)
+
+
+class Recording:
+    """A transaction of the committer. The events recorded in it are emitted when it is committed."""
+
+    __slots__ = ("_deleted", "_doing", "_patient", "_recorder", "_store", "_transaction")
+
+    def __init__(
+        self,
+        store: SessionBackend,
+        recorder: Recorder,
+        deleted: Callable[[SpillstoreError], None],
+        doing: str,
+        *,
+        patient: bool,
+    ) -> None:
+        """Prepare the transaction.
+
+        Args:
+            store: where the rows go.
+            recorder: what records the events.
+            deleted: told that the session was deleted by somebody else.
+            doing: what the transaction is for, as an error will say.
+            patient: False to try only once where another process writes.
+        """
+        self._store = store
+        self._recorder = recorder
+        self._deleted = deleted
+        self._doing = doing
+        self._patient = patient
+
+    def __enter__(self) -> Transaction:
+        try:
+            self._transaction = self._store.transaction(self._doing, patient=self._patient)
+            return self._transaction.__enter__()
+        except BaseException as error:
+            self._failed(error)
+            raise
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self._transaction.__exit__(kind, error, trace)
+        except BaseException as failure:
+            self._failed(failure)
+            raise
+        if error is None:
+            self._recorder.emit_recorded()
+        else:
+            self._failed(error)
+
+    def _failed(self, error: BaseException) -> None:
+        """Nothing was stored."""
+        self._recorder.forget_recorded()
+        if isinstance(error, SessionDeletedError):
+            self._deleted(error)
+
+
+class LimitEvents:
+    """Records an event for a limit that refuses what is done in a block."""
+
+    __slots__ = ("_audit", "_settings", "_source")
+
+    def __init__(self, audit: Audit, settings: Settings, source: str) -> None:
+        """Prepare the event.
+
+        Args:
+            audit: where it is recorded.
+            settings: they say the limit.
+            source: the tool whose output is refused.
+        """
+        self._audit = audit
+        self._settings = settings
+        self._source = source
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, (QuotaError, DiskFullError)):
+            name = _LIMITS[type(error)]
+            most = getattr(self._settings, name)
+            self._audit.add("limit", None, {"limit": name, "tool": self._source, "most": most})
 
 
 class Committer:
@@ -139,27 +227,14 @@ class Committer:
                     with self.lock:
                         self._commit_ready()
 
-    @contextlib.contextmanager
-    def recording(self, doing: str, *, patient: bool = True) -> Iterator[Transaction]:
-        """A transaction; what is recorded in it is told when it has been committed. The caller holds ``lock``."""
+    def recording(self, doing: str, *, patient: bool = True) -> Recording:
+        """A transaction; the events that are recorded in it are emitted when it is committed. The caller holds ``lock``."""
         self._check_writable()
-        try:
-            with self._recorder.emitting(), self._store.transaction(doing, patient=patient) as tx:
-                yield tx
-        except SessionDeletedError as error:
-            self._deleted(error)
-            raise
+        return Recording(self._store, self._recorder, self._deleted, doing, patient=patient)
 
-    @contextlib.contextmanager
-    def limits(self, source: str) -> Iterator[None]:
+    def limits(self, source: str) -> LimitEvents:
         """Record what is refused for a limit; the transaction that it was refused in is rolled back."""
-        try:
-            yield
-        except (QuotaError, DiskFullError) as error:
-            name = _LIMITS[type(error)]
-            detail: dict[str, object] = {"limit": name, "tool": source, "most": getattr(self._settings, name)}
-            self._audit.add("limit", None, detail)
-            raise
+        return LimitEvents(self._audit, self._settings, source)
 
     def commit_through(self, pipeline: Pipeline, number: int) -> None:
         """Return when the batch of that number is committed; raise what kept it from being."""

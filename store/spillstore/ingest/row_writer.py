@@ -10,7 +10,8 @@ import contextlib
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from spillstore.audit.audit_log import ROTATED_AT_ONCE, ROTATED_EVERY, detail_text, who
+from spillstore.audit.actor import who
+from spillstore.audit.event_detail import detail_text
 from spillstore.engine.base import NewEvent
 from spillstore.events.catalogue import RENDERED
 from spillstore.exceptions import (
@@ -30,7 +31,8 @@ from spillstore.read.sequence import Sequence
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from spillstore.audit.audit_log import Audit, Entry
+    from spillstore.audit.audit_log import Audit
+    from spillstore.audit.event_buffer import Entry
     from spillstore.engine.base import Transaction
     from spillstore.format.chunk import Totals
     from spillstore.format.chunk_codec import ChunkRow
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
     from spillstore.model.clock import Clock
     from spillstore.settings import Settings
 
+ROTATED_EVERY = 1000  # events
+ROTATED_AT_ONCE = 2000  # rows that one transaction deletes
 _RENUMBER_CHUNKS = 64
 _MINUTE_US = 60_000_000
 
@@ -72,16 +76,20 @@ class Recorder:
 
     @contextlib.contextmanager
     def emitting(self) -> Iterator[None]:
-        """Around a transaction: what is recorded in it is told when it has been committed."""
+        """Around a transaction: the events that are recorded in it are emitted when it is committed."""
         try:
             yield
         except BaseException:
-            self._told.clear()
+            self.forget_recorded()
             raise
         self.emit_recorded()
 
+    def forget_recorded(self) -> None:
+        """The transaction came to nothing, and so did its events."""
+        self._told.clear()
+
     def emit_recorded(self) -> None:
-        """Tell what was recorded and is committed now."""
+        """Emit what was recorded and is committed now."""
         told, self._told = self._told, []
         for kind, artifact_id, detail in told:
             self.emit(kind, artifact_id, detail)
@@ -381,13 +389,13 @@ class Recorder:
         actor: str | None = None,
     ) -> None:
         """``write_event``, and nobody is told."""
-        acting, call = who()
+        actor, tool_call_id = who(actor, tool_call_id)
         event = NewEvent(
             self.now_us(),
             kind,
             artifact_id,
-            _storable(actor or acting),
-            _storable(tool_call_id or call),
+            _storable(actor),
+            _storable(tool_call_id),
             json.dumps(detail),
             _shown(kind, detail),
         )

@@ -42,8 +42,9 @@ from spillstore.ingest.row_writer import Recorder
 from spillstore.model.validation import is_count, read_artifact_row, read_session_row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
+    from types import TracebackType
 
     from spillstore.engine.base import Remains, SessionBackend, Snapshot, Transaction
     from spillstore.model.clock import Clock
@@ -154,7 +155,7 @@ class SessionCore:
                 lock=self._commit,
                 audit=self.audit,
                 check_writable=self._refuse_reader,
-                deleted=self._deleted,
+                deleted=self.note_deletion,
             )
             unfinished = self._unfinished(tx)
             for record in unfinished:
@@ -236,22 +237,19 @@ class SessionCore:
         assert self._committer is not None, "who may write has one"
         return self._committer
 
-    def _deleted(self, error: SpillstoreError) -> None:
+    def note_deletion(self, error: SpillstoreError) -> None:
+        """The session was deleted by somebody else: refuse everything from now on."""
         self._gone = self._gone or error
 
     # --- reading ----------------------------------------------------------------------------------------
 
-    @contextlib.contextmanager
-    def reader(self) -> Iterator[Snapshot]:
+    def reader(self) -> _Reading:
         """Rows for reading, each call on its own snapshot."""
-        with self._noting_deletion(), self.store.reader() as rows:
-            yield rows
+        return _Reading(self, self.store.reader())
 
-    @contextlib.contextmanager
-    def snapshot(self, doing: str) -> Iterator[Snapshot]:
+    def snapshot(self, doing: str) -> _Reading:
         """Rows for reading, all calls on one snapshot."""
-        with self._noting_deletion(), self.store.snapshot(doing) as rows:
-            yield rows
+        return _Reading(self, self.store.snapshot(doing))
 
     def borrow(self) -> Snapshot:
         """``reader`` without what costs a tenth of a small read; the same thread gives it back to ``store``."""
@@ -259,7 +257,7 @@ class SessionCore:
         try:
             return self.store.borrow()
         except SessionDeletedError as error:
-            self._deleted(error)
+            self.note_deletion(error)
             raise
 
     def current(self, rows: Snapshot) -> Snapshot:
@@ -267,16 +265,7 @@ class SessionCore:
         try:
             return self.store.current(rows)
         except SessionDeletedError as error:
-            self._deleted(error)
-            raise
-
-    @contextlib.contextmanager
-    def _noting_deletion(self) -> Iterator[None]:
-        self.check_usable()
-        try:
-            yield
-        except SessionDeletedError as error:
-            self._deleted(error)
+            self.note_deletion(error)
             raise
 
     def artifact_row(self, rows: Snapshot, artifact_id: str) -> ArtifactRow:
@@ -329,9 +318,10 @@ class SessionCore:
             source: whose output it is.
             detail: of the event, besides the source.
         """
-        self._writer().start()
-        with self._commit, self._recording("creating an artifact") as tx:
-            with self.limits(source):
+        committer = self._writer()
+        committer.start()
+        with self._commit, committer.recording("creating an artifact") as tx:
+            with committer.limits(source):
                 self.store.check_room()
                 self._recorder.refuse_rate(tx)
             row = self._recorder.insert(tx, make_row(tx.next_artifact_key(), self.store.owner))
@@ -342,7 +332,7 @@ class SessionCore:
         self.queue.add(pipeline)
         return pipeline
 
-    def limits(self, source: str) -> contextlib.AbstractContextManager[None]:
+    def limits(self, source: str) -> AbstractContextManager[None]:
         """Record what is refused for a limit."""
         return self._writer().limits(source)
 
@@ -383,7 +373,7 @@ class SessionCore:
     def _failed(self, pipeline: Pipeline, error: SpillstoreError) -> None:
         self.audit.emit("failure", {"error": type(error).__name__}, artifact_id=pipeline.row.artifact_id)
 
-    def _recording(self, doing: str) -> contextlib.AbstractContextManager[Transaction]:
+    def _recording(self, doing: str) -> AbstractContextManager[Transaction]:
         return self._writer().recording(doing)
 
     # --- ending and deleting ----------------------------------------------------------------------------
@@ -565,6 +555,33 @@ class SessionCore:
     def _update_session(self, tx: Transaction, **changes: int) -> None:
         self.row = self._session_row(tx)._replace(**changes).sealed()  # type: ignore[arg-type]  # two int columns
         tx.update_session(self.row)
+
+
+class _Reading:
+    """Rows that the engine lends for the length of a block. A session that turns out to be deleted is noted."""
+
+    __slots__ = ("_core", "_rows")
+
+    def __init__(self, core: SessionCore, rows: AbstractContextManager[Snapshot]) -> None:
+        self._core = core
+        self._rows = rows
+
+    def __enter__(self) -> Snapshot:
+        self._core.check_usable()
+        try:
+            return self._rows.__enter__()
+        except SessionDeletedError as error:
+            self._core.note_deletion(error)
+            raise
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self._rows.__exit__(kind, error, trace)
+        finally:
+            if isinstance(error, SessionDeletedError):
+                self._core.note_deletion(error)
 
 
 # --- the end of the process, and its children -------------------------------------------------------------

@@ -12,19 +12,18 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
-from spillstore.engine.errors import translated
+from spillstore.engine.errors import raise_translated, translated
 from spillstore.engine.sqlite import forks, owner_locks, reserve, sql
-from spillstore.engine.sqlite.connection import FileLock, Waiter
+from spillstore.engine.sqlite.connection import FileLock
 from spillstore.engine.sqlite.database import (
     WAL_BYTES,
     connect,
     connect_alone,
-    read_transaction,
     schema_number,
-    write_transaction,
 )
 from spillstore.engine.sqlite.schema_check import check_schema
 from spillstore.engine.sqlite.soft_delete import Buried, bury
+from spillstore.engine.sqlite.transactions import ReadTransaction, WriteTransaction
 from spillstore.exceptions import (
     ClosedError,
     DiskFullError,
@@ -38,6 +37,7 @@ from spillstore.exceptions import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+    from types import TracebackType
 
     from spillstore.engine.base import Snapshot, Transaction
     from spillstore.engine.sqlite.connection import Connection
@@ -115,7 +115,7 @@ class SessionFile:
         else:
             with translated(f"claiming {self._folder}"):
                 if self._alone:  # until it is closed: who waits for SQLite's lock does so with this one
-                    self._file_lock.acquire(Waiter(self._settings.busy_timeout))
+                    self._file_lock.acquire(self._settings.busy_timeout)
                 else:
                     self._owner = owner_locks.Owner(self._folder)
             self._writer = connection = self._connect(read_only=False)
@@ -236,16 +236,9 @@ class SessionFile:
 
     # --- reading ------------------------------------------------------------------------------------------
 
-    @contextlib.contextmanager
-    def reader(self) -> Iterator[Snapshot]:
+    def reader(self) -> _Reading:
         """Rows for reading, each call on its own snapshot."""
-        rows = self.borrow()
-        try:
-            rows = self.current(rows)
-            with translated("reading"):
-                yield rows
-        finally:
-            self.give_back(rows)
+        return _Reading(self)
 
     @contextlib.contextmanager
     def snapshot(self, doing: str) -> Iterator[Snapshot]:
@@ -276,9 +269,9 @@ class SessionFile:
         rows.close()
         return fresh
 
-    def together(self, rows: Any, doing: str) -> contextlib.AbstractContextManager[None]:
+    def together(self, rows: Any, doing: str) -> ReadTransaction:
         """One snapshot for several calls on what was borrowed."""
-        return read_transaction(rows, doing)
+        return ReadTransaction(rows, doing)
 
     def give_back(self, rows: Any) -> None:
         """Return what ``borrow`` or ``current`` gave."""
@@ -294,8 +287,7 @@ class SessionFile:
 
     # --- writing ------------------------------------------------------------------------------------------
 
-    @contextlib.contextmanager
-    def transaction(self, doing: str, *, patient: bool = True) -> Iterator[Transaction]:
+    def transaction(self, doing: str, *, patient: bool = True) -> WriteTransaction:
         """Rows to be changed, all or none. The caller sees to it that one thread at a time is here, inside ``using``.
 
         Args:
@@ -308,11 +300,9 @@ class SessionFile:
             StaleError: nothing was stored, because the journal was taken away meanwhile; it can be tried again.
             StorageError: it cannot be stored.
         """
-        writer = self._write_connection()
+        connection = self._writer or self._write_connection()
         timeout = self._settings.busy_timeout
-        with write_transaction(writer, timeout, doing, patient=patient, renew=self._renewed) as rows:
-            self._refuse_deleted(rows)
-            yield rows
+        return WriteTransaction(connection, timeout, doing, patient=patient, renew=self._renewed)
 
     @contextlib.contextmanager
     def transaction_beside(self, doing: str) -> Iterator[Transaction]:
@@ -321,16 +311,9 @@ class SessionFile:
         with (
             self.using,
             contextlib.closing(self._connect_again(read_only=False)) as connection,
-            write_transaction(connection, patience, doing) as rows,
+            WriteTransaction(connection, patience, doing) as rows,
         ):
-            self._refuse_deleted(rows)
             yield rows
-
-    @staticmethod
-    def _refuse_deleted(rows: Connection) -> None:
-        """Without this, a writer whose file was renamed and unlinked would go on committing into nowhere."""
-        if rows.deleted_us() is not None:
-            raise SessionDeletedError("the session was deleted; nothing more can be stored in it")
 
     def check_room(self) -> None:
         """That as much of the disk is free as must stay free.
@@ -341,9 +324,10 @@ class SessionFile:
         with translated("measuring the disk"):
             disk = os.statvfs(self._folder)
         settings = self._settings
-        free = disk.f_bavail * disk.f_frsize
-        fraction = int(disk.f_blocks * disk.f_frsize * settings.free_disk_floor_fraction)
-        floor = max(settings.free_disk_floor, fraction) if settings.free_disk_floor else 0
+        block, floor = disk.f_frsize, settings.free_disk_floor
+        if floor:
+            floor = max(floor, int(disk.f_blocks * block * settings.free_disk_floor_fraction))
+        free = disk.f_bavail * block
         if free < floor:
             raise DiskFullError(
                 f"{free} bytes are free on the disk and {floor} must stay free; delete sessions with `spillstore clean`, "
@@ -458,6 +442,33 @@ class SessionFile:
         if self._owner is not None:
             self._owner.moved(gone)
         return Buried(gone)
+
+
+class _Reading:
+    """A connection that is lent for the length of a block."""
+
+    __slots__ = ("_file", "_rows")
+
+    def __init__(self, file: SessionFile) -> None:
+        self._file = file
+
+    def __enter__(self) -> Connection:
+        file = self._file
+        rows = file.borrow()
+        try:
+            current: Connection = file.current(rows)
+        except BaseException:
+            file.give_back(rows)
+            raise
+        self._rows = current
+        return current
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.give_back(self._rows)
+        if error is not None:
+            raise_translated(error, "reading")
 
 
 def _uid_of(connection: Connection) -> object:
