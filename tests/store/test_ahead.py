@@ -63,7 +63,7 @@ def test_damage_is_an_error_where_it_is(session):
     """Blocks before a damaged chunk come, that one never does."""
     artifact = session.put(DATA)
     with session._engine._commit:
-        session._engine.store._writer.execute("UPDATE chunk SET data = zeroblob(50) WHERE seq = 100")
+        session._engine.store._pool._writer.execute("UPDATE chunk SET data = zeroblob(50) WHERE seq = 100")
     read = b""
     with pytest.raises(IntegrityError, match="chunk 100 "):
         for block in artifact.chunks():

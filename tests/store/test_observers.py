@@ -112,14 +112,14 @@ def test_what_is_rolled_back_is_not_told(tmp_path, seen):
         artifact = session.put(b"one\n")
         engine = session._engine
         with engine._commit:
-            engine.store._writer.execute(
+            engine.store._pool._writer.execute(
                 "CREATE TRIGGER never BEFORE INSERT ON event BEGIN SELECT RAISE(ABORT, 'no'); END"
             )
         with pytest.raises(Exception, match="no"):
             artifact.delete()
         assert "delete" not in seen.kinds
         with engine._commit:
-            engine.store._writer.execute("DROP TRIGGER never")
+            engine.store._pool._writer.execute("DROP TRIGGER never")
         artifact.delete()
     assert ["create", "seal", "delete"] == seen.kinds
 

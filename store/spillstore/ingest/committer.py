@@ -32,10 +32,11 @@ if TYPE_CHECKING:
 
     from spillstore.audit.audit_log import Audit
     from spillstore.engine.base import SessionBackend, Transaction
+    from spillstore.ingest.event_writer import EventWriter
     from spillstore.ingest.eviction import Evictor
     from spillstore.ingest.ingest_queue import IngestQueue, Work
     from spillstore.ingest.pipeline import Pipeline
-    from spillstore.ingest.row_writer import Recorder
+    from spillstore.ingest.row_writer import RowWriter
     from spillstore.settings import Settings
 
 _ATTEMPTS = 3  # to commit, where the WAL is taken away meanwhile
@@ -69,12 +70,12 @@ class CommitLock(EmittingLock):
 class Recording:
     """A transaction of the committer. The events recorded in it are emitted when it is committed."""
 
-    __slots__ = ("_deleted", "_doing", "_patient", "_recorder", "_store", "_transaction")
+    __slots__ = ("_deleted", "_doing", "_events", "_patient", "_store", "_transaction")
 
     def __init__(
         self,
         store: SessionBackend,
-        recorder: Recorder,
+        events: EventWriter,
         deleted: Callable[[SpillstoreError], None],
         doing: str,
         *,
@@ -84,13 +85,13 @@ class Recording:
 
         Args:
             store: where the rows go.
-            recorder: what records the events.
+            events: what records the events.
             deleted: told that the session was deleted by somebody else.
             doing: what the transaction is for, as an error will say.
             patient: False to try only once where another process writes.
         """
         self._store = store
-        self._recorder = recorder
+        self._events = events
         self._deleted = deleted
         self._doing = doing
         self._patient = patient
@@ -112,13 +113,13 @@ class Recording:
             self._failed(failure)
             raise
         if error is None:
-            self._recorder.emit_recorded()
+            self._events.emit_recorded()
         else:
             self._failed(error)
 
     def _failed(self, error: BaseException) -> None:
         """Nothing was stored."""
-        self._recorder.forget_recorded()
+        self._events.forget_recorded()
         if isinstance(error, SessionDeletedError):
             self._deleted(error)
 
@@ -160,7 +161,7 @@ class Committer:
         store: SessionBackend,
         settings: Settings,
         queue: IngestQueue,
-        recorder: Recorder,
+        rows: RowWriter,
         evictor: Evictor,
         *,
         lock: CommitLock,
@@ -174,7 +175,7 @@ class Committer:
             store: where the rows go.
             settings: what is in force.
             queue: whose batches are committed.
-            recorder: makes rows of them.
+            rows: makes rows of them.
             evictor: makes room.
             lock: what is held while rows are written.
             audit: whose events are written along.
@@ -185,7 +186,7 @@ class Committer:
         self._store = store
         self._settings = settings
         self._queue = queue
-        self._recorder = recorder
+        self._rows = rows
         self._evictor = evictor
         self._audit = audit
         self._check_writable = check_writable
@@ -230,7 +231,7 @@ class Committer:
     def recording(self, doing: str, *, patient: bool = True) -> Recording:
         """A transaction; the events that are recorded in it are emitted when it is committed. The caller holds ``lock``."""
         self._check_writable()
-        return Recording(self._store, self._recorder, self._deleted, doing, patient=patient)
+        return Recording(self._store, self._rows.events, self._deleted, doing, patient=patient)
 
     def limits(self, source: str) -> LimitEvents:
         """Record what is refused for a limit; the transaction that it was refused in is rolled back."""
@@ -294,7 +295,7 @@ class Committer:
     def _store_with_room(self, work: Work) -> None:
         if self._settings.session_policy == "evict":
             with self._audit.taken() as entries, self.recording("recording events") as tx:
-                self._recorder.events(tx, entries)  # they say what was read
+                self._rows.events.write_all(tx, entries)  # they say what was read
             new = sum(batch.stored_bytes for _, batches in work for batch in batches)
             pages = self._store.space_for(new, len(work))
             while self._evictor.make_room(pages):
@@ -317,8 +318,8 @@ class Committer:
                 raise _FilledError
             with self.limits(work[0][0].row.source):
                 self._store.check_room()
-            self._recorder.events(tx, entries)
-            stored = [self._recorder.store(tx, pipeline, batches) for pipeline, batches in work]
+            self._rows.events.write_all(tx, entries)
+            stored = [self._rows.store(tx, pipeline, batches) for pipeline, batches in work]
         for (pipeline, batches), now in zip(work, stored, strict=True):
             pipeline.row = now.row
             pipeline.partial_size = now.partial_size
@@ -342,7 +343,7 @@ class Committer:
             "stored_size": sum(batch.stored_bytes for batch in batches),
         }
         seconds = time.perf_counter() - began
-        session = self._recorder.session.session_id
+        session = self._rows.session.session_id
         self.lock.emit(EmittedEvent("commit", detail, session, None, seconds), work[0][0].context)
 
     def record_failure(self, pipeline: Pipeline, error: SpillstoreError) -> None:
@@ -351,5 +352,5 @@ class Committer:
             return
         with contextlib.suppress(SpillstoreError):
             with self.recording("recording a failure", patient=False) as tx:
-                row = self._recorder.interrupt(tx, pipeline.row, str(error), pipeline.actor)
+                row = self._rows.interrupt(tx, pipeline.row, str(error), pipeline.actor)
             pipeline.row = row

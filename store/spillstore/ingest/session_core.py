@@ -35,10 +35,12 @@ from spillstore.exceptions import (
 from spillstore.format.digests import keyed_digest, stored_algorithm
 from spillstore.format.rollback_guard import check_sum
 from spillstore.ingest.committer import CommitLock, Committer
+from spillstore.ingest.event_writer import EventWriter
 from spillstore.ingest.eviction import EVICT, Evictor
 from spillstore.ingest.ingest_queue import IngestQueue
 from spillstore.ingest.pipeline import Ending, Pipeline
-from spillstore.ingest.row_writer import Recorder
+from spillstore.ingest.quotas import refuse_rate
+from spillstore.ingest.row_writer import RowWriter
 from spillstore.model.validation import is_count, read_artifact_row, read_session_row
 
 if TYPE_CHECKING:
@@ -145,13 +147,15 @@ class SessionCore:
             self.row = self._session_row(tx)
             self.audit.session = self.row.session_id
             self.check_fresh(tx)
-            self._recorder = Recorder(self.row, self.settings, self.clock, self.audit)
+            self._rows = RowWriter(
+                self.row, self.settings, EventWriter(self.settings, self.clock, self.audit)
+            )
             self._committer = Committer(
                 self.store,
                 self.settings,
                 self.queue,
-                self._recorder,
-                Evictor(self.store, self._recorder, self.settings),
+                self._rows,
+                Evictor(self.store, self._rows, self.settings),
                 lock=self._commit,
                 audit=self.audit,
                 check_writable=self._refuse_reader,
@@ -160,8 +164,8 @@ class SessionCore:
             unfinished = self._unfinished(tx)
             for record in unfinished:
                 if record.state == "open" and not self.store.alive(record.owner):
-                    self._recorder.interrupt(tx, record, "its process ended")
-        self._recorder.emit_recorded()
+                    self._rows.interrupt(tx, record, "its process ended")
+        self._rows.events.emit_recorded()
         self.store.remove_dead()
         for record in unfinished:
             if record.state == "deleted":
@@ -323,9 +327,9 @@ class SessionCore:
         with self._commit, committer.recording("creating an artifact") as tx:
             with committer.limits(source):
                 self.store.check_room()
-                self._recorder.refuse_rate(tx)
-            row = self._recorder.insert(tx, make_row(tx.next_artifact_key(), self.store.owner))
-            self._recorder.event(
+                refuse_rate(tx, self.settings, self._rows.events.now_us())
+            row = self._rows.insert(tx, make_row(tx.next_artifact_key(), self.store.owner))
+            self._rows.events.record(
                 tx, "create", row.artifact_id, {"source": row.source, **detail}, row.tool_call_id
             )
         pipeline = make_pipeline(row)
@@ -381,21 +385,21 @@ class SessionCore:
     def end_session(self) -> None:
         """Record that the session has ended."""
         with self._commit, self._recording("ending the session") as tx:
-            self._update_session(tx, ended_us=self._recorder.now_us())
-            self._recorder.event(tx, "end", None, {})
+            self._update_session(tx, ended_us=self._rows.events.now_us())
+            self._rows.events.record(tx, "end", None, {})
 
     def record(self, kind: str, artifact_id: str, detail: dict[str, object]) -> None:
         """Write an event. Where only reading was asked for, it is tried on a connection of its own, and no more."""
 
-        def write(transaction: AbstractContextManager[Transaction], recorder: Recorder) -> None:
+        def write(transaction: AbstractContextManager[Transaction], events: EventWriter) -> None:
             with transaction as tx:
-                recorder.write_event(tx, kind, artifact_id, detail)
+                events.record_always(tx, kind, artifact_id, detail)
 
         if self.read_only:
             self._write_beside(write)
             return
         with self._commit:
-            write(self._recording("recording an event"), self._recorder)
+            write(self._recording("recording an event"), self._rows.events)
 
     def _flush_events(self) -> None:
         """Write what the audit holds. Never raises: what cannot be written waits, or is dropped where it never can."""
@@ -405,25 +409,27 @@ class SessionCore:
                     self._write_beside(self._write_events)
             else:
                 with self._commit:
-                    self._write_events(self._recording("recording events"), self._recorder)
+                    self._write_events(self._recording("recording events"), self._rows.events)
         except Exception as error:  # noqa: BLE001  # it runs on threads that must go on
             if isinstance(error, (ClosedError, ForkError, ReadOnlyError, SessionDeletedError)):
                 self.audit.drop()
             _log.debug("events not recorded", extra=self._failure(error))
 
-    def _write_events(self, transaction: AbstractContextManager[Transaction], recorder: Recorder) -> None:
+    def _write_events(self, transaction: AbstractContextManager[Transaction], events: EventWriter) -> None:
         """Write what the audit holds."""
         with self.audit.taken() as entries, transaction as tx:
-            recorder.events(tx, entries)
+            events.write_all(tx, entries)
 
-    def _write_beside(self, write: Callable[[AbstractContextManager[Transaction], Recorder], None]) -> None:
+    def _write_beside(
+        self, write: Callable[[AbstractContextManager[Transaction], EventWriter], None]
+    ) -> None:
         """Write as who only reads; where that cannot be, nothing is recorded any more."""
         if self._foreign or self._pid != os.getpid():
             return
-        recorder = Recorder(self.row, self.settings, self.clock, self.audit)
+        events = EventWriter(self.settings, self.clock, self.audit)
         try:
-            with recorder.emitting():
-                write(self.store.transaction_beside("recording events"), recorder)
+            with events.emitting():
+                write(self.store.transaction_beside("recording events"), events)
         except LockedError as error:
             _log.debug("events not recorded yet", extra=self._failure(error))
         except SpillstoreError as error:  # a file, a folder or a disk that cannot be written
@@ -455,8 +461,10 @@ class SessionCore:
             row = self.artifact_row(tx, artifact_id)
             if row.state == "open" and why == "deleted":
                 raise SessionBusyError(f"artifact {artifact_id} is being written; close its writer first")
-            row = self._recorder.update(tx, row._replace(state="deleted"))
-            self._recorder.event(tx, "delete", artifact_id, {"kept": row.kept, "why": why}, row.tool_call_id)
+            row = self._rows.update(tx, row._replace(state="deleted"))
+            self._rows.events.record(
+                tx, "delete", artifact_id, {"kept": row.kept, "why": why}, row.tool_call_id
+            )
         return row
 
     def _purge(self, row: ArtifactRow) -> None:
@@ -492,7 +500,7 @@ class SessionCore:
                 if first is not None:
                     tx.drop_chunks(row.artifact_key, first, first + most)
                 else:
-                    self._recorder.remove(tx, row)
+                    self._rows.remove(tx, row)
             self.store.release_space()
         return left
 
@@ -522,10 +530,10 @@ class SessionCore:
                     )
                 if unused_since is not None:
                     since_us = int(unused_since * 1e6)
-                    until_us = self._recorder.now_us()  # what the future holds is no use of a moment ago
+                    until_us = self._rows.events.now_us()  # what the future holds is no use of a moment ago
                     if tx.uses(since_us, until_us) or tx.artifacts_created(since_us, until_us):
                         raise SessionBusyError(f"session {self.row.session_id!r} was used a moment ago")
-                self._update_session(tx, deleted_us=self._recorder.now_us())
+                self._update_session(tx, deleted_us=self._rows.events.now_us())
                 if self.settings.audit_keep:
                     self._keep_events(tx)
             gone = self.store.remove(self.row.uid)
@@ -542,10 +550,10 @@ class SessionCore:
     def _keep_events(self, tx: Transaction) -> None:
         """Copy the events of a session that goes."""
         with self.audit.taken() as entries:
-            self._recorder.events(tx, entries)
+            self._rows.events.write_all(tx, entries)
             if self.audit.wants("delete_session"):
-                self._recorder.record(tx, "delete_session", None, {})
-        self.store.archive_events(tx, self.row, self._recorder.now_us())
+                self._rows.events.write(tx, "delete_session", None, {})
+        self.store.archive_events(tx, self.row, self._rows.events.now_us())
 
     def abandon(self) -> None:
         """Close the files of a deleted session."""

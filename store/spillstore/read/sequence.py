@@ -156,6 +156,15 @@ class Sequence:
             raise self._missing(view, start)
         return begin
 
+    def chunks(self, first: int, end: int) -> list[ChunkRow]:
+        """The chunks ``[first, end)``, none of them in the hole; fewer at the end of the artifact.
+
+        Raises:
+            IntegrityError: as for ``walk``.
+        """
+        size = self._chunk_size
+        return list(self.walk(COMBINED, first * size, min(end * size, self._record.size)))
+
     def stray(self, first: int, last: int) -> int | None:
         """The first chunk from ``first`` to ``last``, where none should be; None if there is none."""
         rows = self._snapshot.chunks(self._key, None, first - 1, last, 1)

@@ -134,10 +134,8 @@ class Verifier:
 
     def _fetch(self, first: int, end: int) -> list[ChunkRow]:
         """The chunks ``[first, end)``; they are in their places, and their digests are right."""
-        size = self._record.chunk_size
         with self._reader() as rows:
-            sequence = Sequence(rows, self._record, self._algorithm)
-            return list(sequence.walk(COMBINED, first * size, min(end * size, self._record.size)))
+            return Sequence(rows, self._record, self._algorithm).chunks(first, end)
 
     def _stray(self, first: int, last: int) -> int | None:
         with self._reader() as rows:
