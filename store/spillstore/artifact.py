@@ -30,15 +30,16 @@ from spillstore.exceptions import (
 from spillstore.format.chunk_codec import segments_of
 from spillstore.format.digests import new_digest
 from spillstore.model.records import STREAMS, VIEWS, ArtifactRow, View, view_of
-from spillstore.read.prefetch import ahead
-from spillstore.read.ranges import RangeReader, runs
+from spillstore.read.blocks import runs
+from spillstore.read.prefetch import prefetch
+from spillstore.read.ranges import RangeReader
 from spillstore.read.verify import verify
 from spillstore.settings import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from spillstore.engine.base import Snapshot
+    from spillstore.engine.rows import Snapshot
     from spillstore.info import (
         ArtifactInfo,
         BadLine,
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
     from spillstore.jsonpath.query import Query
     from spillstore.jsonstring import JSONString
     from spillstore.model.records import Hole
-    from spillstore.read.ranges import Block, Run
+    from spillstore.read.blocks import Block, Run
 
 MAX_BYTES = 64 * MIB
 _BLOCKS = 16  # chunks that an iterator fetches in one short transaction
@@ -754,7 +755,7 @@ class Artifact:
             return make(self._in_turn(low, high, stream, holes, record.terminator()))
 
         makers = (functools.partial(read, at, min(at + batch, end)) for at in range(soon, end, batch))
-        yield from ahead(makers, self._engine.check_usable)
+        yield from prefetch(makers, self._engine.check_usable)
 
     def _in_turn(
         self, start: int, end: int, stream: Stream, holes: Holes, terminator: bytes

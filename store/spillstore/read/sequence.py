@@ -24,7 +24,7 @@ from spillstore.model.records import COMBINED
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spillstore.engine.base import Snapshot
+    from spillstore.engine.rows import Snapshot
     from spillstore.format.digests import Algorithm
     from spillstore.model.records import ArtifactRow, View
 

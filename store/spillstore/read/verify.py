@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
-    from spillstore.engine.base import Snapshot
+    from spillstore.engine.rows import Snapshot
     from spillstore.format.chunk_codec import ChunkRow
     from spillstore.format.digests import Algorithm
     from spillstore.info import Verification
