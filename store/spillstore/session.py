@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Self, TypedDict
 from spillstore import info as infos
 from spillstore.artifact import Artifact, info_of
 from spillstore.audit.actor import acting, who
-from spillstore.engine.base import ArtifactFilter, EventFilter
 from spillstore.engine.errors import may_be_full
+from spillstore.engine.rows import ArtifactFilter, EventFilter
 from spillstore.exceptions import (
     ArtifactNotFoundError,
     ClosedError,

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from spillstore.audit.audit_log import Audit
-    from spillstore.engine.base import SessionBackend, Transaction
+    from spillstore.engine.base import SessionBackend
+    from spillstore.engine.rows import Transaction
     from spillstore.ingest.event_writer import EventWriter
     from spillstore.ingest.eviction import Evictor
     from spillstore.ingest.ingest_queue import IngestQueue, Work

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from spillstore.audit.actor import who
 from spillstore.audit.event_detail import detail_text
-from spillstore.engine.base import NewEvent
+from spillstore.engine.rows import NewEvent
 from spillstore.events.catalogue import RENDERED
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from spillstore.audit.audit_log import Audit
     from spillstore.audit.event_buffer import Entry
-    from spillstore.engine.base import Transaction
+    from spillstore.engine.rows import Transaction
     from spillstore.model.clock import Clock
     from spillstore.model.records import ArtifactRow
     from spillstore.settings import Settings

@@ -18,7 +18,8 @@ from spillstore.exceptions import IntegrityError
 from spillstore.model.validation import read_artifact_row
 
 if TYPE_CHECKING:
-    from spillstore.engine.base import SessionBackend, Snapshot
+    from spillstore.engine.base import SessionBackend
+    from spillstore.engine.rows import Snapshot
     from spillstore.ingest.row_writer import RowWriter
     from spillstore.model.records import ArtifactRow
     from spillstore.settings import Settings

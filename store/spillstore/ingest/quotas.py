@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from spillstore.exceptions import RateLimitError, SessionQuotaError
 
 if TYPE_CHECKING:
-    from spillstore.engine.base import Transaction
+    from spillstore.engine.rows import Transaction
     from spillstore.settings import Settings
 
 _MINUTE_US = 60_000_000

@@ -10,7 +10,7 @@ from spillstore.format.digests import new_digest
 from spillstore.read.sequence import Sequence
 
 if TYPE_CHECKING:
-    from spillstore.engine.base import Transaction
+    from spillstore.engine.rows import Transaction
     from spillstore.format.digests import Algorithm
     from spillstore.model.records import ArtifactRow
 

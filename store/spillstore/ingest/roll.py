@@ -9,7 +9,7 @@ from spillstore.model.records import VIEWS, Hole, HoleSpan
 from spillstore.read.sequence import Sequence
 
 if TYPE_CHECKING:
-    from spillstore.engine.base import Transaction
+    from spillstore.engine.rows import Transaction
     from spillstore.format.chunk_codec import ChunkRow
     from spillstore.format.digests import Algorithm
     from spillstore.model.records import ArtifactRow

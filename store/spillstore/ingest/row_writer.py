@@ -16,7 +16,7 @@ from spillstore.ingest.roll import roll
 from spillstore.model.records import ArtifactRow, SessionRow
 
 if TYPE_CHECKING:
-    from spillstore.engine.base import Transaction
+    from spillstore.engine.rows import Transaction
     from spillstore.format.chunk import Totals
     from spillstore.format.chunk_codec import ChunkRow
     from spillstore.format.digests import Hash

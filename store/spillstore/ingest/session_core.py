@@ -48,7 +48,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from types import TracebackType
 
-    from spillstore.engine.base import Remains, SessionBackend, Snapshot, Transaction
+    from spillstore.engine.base import Remains, SessionBackend
+    from spillstore.engine.rows import Snapshot, Transaction
     from spillstore.model.clock import Clock
     from spillstore.model.records import ArtifactRow, SessionRow
     from spillstore.settings import Settings

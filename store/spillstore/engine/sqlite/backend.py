@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from spillstore.engine.base import EventFilter
+    from spillstore.engine.rows import EventFilter
     from spillstore.engine.sqlite.folders import Folder
     from spillstore.info import Event, Page, SessionInfo
     from spillstore.model.clock import Clock

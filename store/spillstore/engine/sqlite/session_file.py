@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from spillstore.engine.base import Snapshot, Transaction
+    from spillstore.engine.rows import Snapshot, Transaction
     from spillstore.engine.sqlite.connection import Connection
     from spillstore.model.records import SessionRow
     from spillstore.settings import Settings
@@ -86,7 +86,7 @@ class SessionFile:
                 if not read_only:
                     self._claim(alone=alone)
                 connection = self._pool.open(read_only=read_only)
-                self._check_schema(connection)
+                _check_schema(connection, path)
                 self._pool.identify(connection)
             except BaseException:
                 self.close()
@@ -100,20 +100,6 @@ class SessionFile:
                 self._pool.lock.acquire(self._settings.busy_timeout)
             else:
                 self._owner = owner_locks.Owner(self._folder)
-
-    def _check_schema(self, connection: Connection) -> None:
-        number = schema_number(connection)
-        if number > sql.SCHEMA_NUMBER:
-            raise SchemaTooNewError(
-                f"{self.path} has schema {number} and this version knows {sql.SCHEMA_NUMBER}; read it with a newer "
-                "Spillstore"
-            )
-        if number < sql.SCHEMA_NUMBER:
-            raise SchemaTooOldError(
-                f"{self.path} has schema {number}, older than {sql.SCHEMA_NUMBER}; open it once for writing"
-            )
-        with translated(f"reading the schema of {self.path}"):
-            check_schema(connection)
 
     def close(self) -> None:
         """Close all connections and give up the claim. Nobody uses them any more, and nobody will."""
@@ -300,6 +286,21 @@ class SessionFile:
         if self._owner is not None:
             self._owner.moved(gone)
         return Buried(gone)
+
+
+def _check_schema(connection: Connection, path: Path) -> None:
+    number = schema_number(connection)
+    if number > sql.SCHEMA_NUMBER:
+        raise SchemaTooNewError(
+            f"{path} has schema {number} and this version knows {sql.SCHEMA_NUMBER}; read it with a newer "
+            "Spillstore"
+        )
+    if number < sql.SCHEMA_NUMBER:
+        raise SchemaTooOldError(
+            f"{path} has schema {number}, older than {sql.SCHEMA_NUMBER}; open it once for writing"
+        )
+    with translated(f"reading the schema of {path}"):
+        check_schema(connection)
 
 
 _open_files: set[SessionFile] = set()  # of this process
