@@ -17,7 +17,7 @@ class Action:
     Attributes:
         kind: ``read``, ``search``, ...
         artifact_id: what it was about, or None.
-        detail: what is told of it, without content.
+        detail: what the event says, without content.
         outcome: ``ok``, or why there was no answer.
         failed: the name of the last error that the store raised in it.
     """

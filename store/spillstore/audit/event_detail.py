@@ -22,7 +22,7 @@ def detail_text(detail: Mapping[str, Any]) -> str:
         >>> detail_text({"start": 10**30, "end": float("inf"), "stream": "x" * 1000, "odd": object()})[:60]
         '{"start": 4611686018427387904, "end": "inf", "stream": "xxxx'
     """
-    told = {}
+    fields = {}
     for name, value in detail.items():
         kind = type(value)
         simple = (
@@ -32,8 +32,8 @@ def detail_text(detail: Mapping[str, Any]) -> str:
             if kind is str
             else kind is bool or value is None
         )
-        told[str(name)] = value if simple else _plain(value)
-    return _encode(told)
+        fields[str(name)] = value if simple else _plain(value)
+    return _encode(fields)
 
 
 def _plain(value: Any) -> object:

@@ -168,7 +168,7 @@ class Backend(Protocol):
 
     @property
     def root(self) -> Path:
-        """The folder; errors name it, and commands are told to look there."""
+        """The folder, as errors name it."""
 
     def place(self, ref: SessionRef) -> str:
         """Where a session is: one text for one session, in this process."""
@@ -241,7 +241,7 @@ class Backend(Protocol):
         """All sessions, or those of one project, in no order."""
 
     def aged(self, info: SessionInfo, now: float, *, dry_run: bool) -> SessionInfo:
-        """A session whose last use lies in the future, with a time from which its age can be told; any other as it is."""
+        """A session whose last use lies in the future, with a time from which its age can be computed; any other as it is."""
 
     def last_look(self, now: float, interval: float) -> float | None:
         """When somebody looked for what is too old; None if that is less than ``interval`` seconds ago, or was never.

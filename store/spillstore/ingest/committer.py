@@ -64,7 +64,7 @@ class CommitLock(EmittingLock):
         super().__enter__()
 
     def released(self) -> None:
-        """It was let go, and nothing was told yet."""
+        """Let forks go on."""
         self._using.__exit__(None, None, None)
 
 
@@ -87,7 +87,7 @@ class Recording:
         Args:
             store: where the rows go.
             events: what records the events.
-            deleted: told that the session was deleted by somebody else.
+            deleted: called when the session turns out to be deleted.
             doing: what the transaction is for, as an error will say.
             patient: False to try only once where another process writes.
         """
@@ -181,7 +181,7 @@ class Committer:
             lock: what is held while rows are written.
             audit: whose events are written along.
             check_writable: raises what keeps anything from being written.
-            deleted: told that the session was deleted by somebody else.
+            deleted: called when the session turns out to be deleted.
         """
         self.lock = lock
         self._store = store
@@ -215,7 +215,7 @@ class Committer:
             self._thread = thread
 
     def join(self) -> None:
-        """Wait for the thread to end, which the queue was told to let it."""
+        """Wait for the thread to end, after ``IngestQueue.stop``."""
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
 
@@ -331,10 +331,10 @@ class Committer:
                 self._queue.fail(pipeline, now.error)
             if batches[-1].ending is not None:
                 self._queue.forget(pipeline)
-        self._tell_commit(work, began)
+        self._emit_commit(work, began)
 
-    def _tell_commit(self, work: Work, began: float) -> None:
-        """Tell of a transaction, in the context of the first artifact's writer: the committer has none of its own."""
+    def _emit_commit(self, work: Work, began: float) -> None:
+        """Emit a transaction's event, in the context of the first artifact's writer: the committer has none of its own."""
         if not is_observed("commit"):
             return
         batches = [batch for _, batches in work for batch in batches]

@@ -183,7 +183,7 @@ class RowWriter:
             newline, counted_anew = (
                 "lf",
                 False,
-            )  # nobody can tell any more how many CRs the dropped middle held
+            )  # nobody knows any more how many CRs the dropped middle held
         if counted_anew:
             row = renumber(tx, row, self.session.digest_algorithm)
         if counted_anew or row.hole is not None:  # chunks went or changed since their digests were taken
@@ -229,7 +229,7 @@ class RowWriter:
 
 
 def _sizes(row: ArtifactRow) -> dict[str, object]:
-    """What is told of an artifact that ends, whatever its event says."""
+    """What is emitted of an artifact that ends, besides its event's detail."""
     return {
         "tool": row.source,
         "size": row.size,

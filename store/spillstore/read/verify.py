@@ -53,7 +53,7 @@ def verify(
 
     Each few chunks are read for themselves, so that nobody is held up. Meanwhile the artifact may be deleted or evicted, or
     grow, roll or end. So what looks like damage is looked at again in one snapshot, its row first, and only what is wrong in
-    that is told.
+    that is an error.
 
     Raises:
         ArtifactNotFoundError: it was deleted meanwhile.

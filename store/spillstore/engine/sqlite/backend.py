@@ -352,7 +352,7 @@ def _set_aside(folder: Path, *, failed: bool) -> Buried | None:
 
 
 def _session_info(project: Folder, name: str) -> SessionInfo | None:
-    """What is told of a session; None for what is none."""
+    """What ``Store.sessions`` says of a session; None for what is none."""
     if name.startswith("."):
         return None
     with contextlib.suppress(FileNotFoundError, UnsafeRootError), project.folder(name) as session:

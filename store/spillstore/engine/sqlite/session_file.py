@@ -276,7 +276,7 @@ class SessionFile:
         """Whether the session's path still leads to the file that this holds."""
         try:
             status = self.path.stat()
-        except OSError:  # it is gone, or cannot be reached any more: who opens it anew is told why
+        except OSError:  # it is gone, or cannot be reached any more: opening it anew says why
             return False
         return (status.st_dev, status.st_ino) == self._pool.file
 
