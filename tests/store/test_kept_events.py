@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -14,8 +15,10 @@ import pytest
 from support import NO_FLOORS, ROUNDS
 
 from spillstore import Store
-from spillstore.engine.sqlite import archive
-from spillstore.exceptions import SpillstoreError
+from spillstore.engine.sqlite import archive, sql
+from spillstore.exceptions import IntegrityError, SpillstoreError
+from spillstore.format.digests import Algorithm
+from spillstore.model.records import SessionRow
 
 # As earlier versions made it, in the root.
 EARLIER = """
@@ -102,13 +105,15 @@ def test_a_thread_that_reads_does_not_drop_the_lock_of_one_that_writes(store):
     store.delete("test")
     writing, go_on = threading.Event(), threading.Event()
 
-    def rows():
+    def events_after(key):
         writing.set()
         go_on.wait()
-        return [[("cc", "later", None, 1, 7, "create", None, "x", None, "{}")]]
+        return [(1, 7, "create", None, "x", None, "{}")][key:]
 
+    later = SessionRow("later", None, "cc", 1, None, None, 1, Algorithm("blake3"), None, b"").sealed()
+    now_us = int(time.time() * 1e6)
     writer = threading.Thread(
-        target=lambda: archive.write(store.root / "_", None, rows, store.settings, int(time.time() * 1e6))
+        target=lambda: archive.append(store.root / "_", later, events_after, store.settings, now_us)
     )
     writer.start()
     writing.wait()
@@ -140,8 +145,9 @@ def test_a_damaged_one_stops_no_deletion(store, caplog, damage):
             )
     else:
         with file.open("r+b") as out:
-            out.seek(0 if damage == "start" else 4096)
-            out.write(b"\x07" * 8192)
+            start = 0 if damage == "start" else 4096
+            out.seek(start)
+            out.write(b"\x07" * (file.stat().st_size - start))
     with store.session("b") as session:
         session.delete()
     with store.session("c") as session:
@@ -162,6 +168,136 @@ def test_a_damaged_one_is_an_error_to_who_reads_it(store):
     file_of(store).write_bytes(b"no database" * 1000)
     with pytest.raises(SpillstoreError):
         store.deleted_events("test")
+
+
+def schema_of(file):
+    with closing(sqlite3.connect(file)) as connection:
+        return connection.execute("SELECT type, name, sql FROM sqlite_master ORDER BY name").fetchall()
+
+
+def test_an_archive_has_the_schema_of_a_session(store):
+    """One set of tables: the archive is made of the statements of a session's file, and has three plain indexes more."""
+    with store.session("test") as session:
+        session.put(b"x")
+    expected = schema_of(store.root / "_" / "test" / "session.db")
+    store.delete("test")
+    found = schema_of(file_of(store))
+    assert expected == [row for row in found if not row[1].startswith("ix_archive_")]
+    assert [("index", "ix_archive_at"), ("index", "ix_archive_name"), ("index", "ix_archive_uid")] == [
+        row[:2] for row in found if row not in expected
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "index"),
+    [
+        ("ARCHIVE_KEY", "ix_archive_uid"),
+        ("ARCHIVE_SESSIONS", "ix_archive_name"),
+        ("ARCHIVE_DROP_OLD", "ix_archive_at"),
+        ("ARCHIVE_DROP_FIRST", "ix_archive_at"),
+        ("EVENTS_PAGE", "ix_event_at"),
+    ],
+)
+def test_no_statement_walks_the_whole_archive(store, name, index):
+    """What a deletion and a page of events ask for is found by an index, however many sessions there were."""
+    fill(store, "test")
+    store.delete("test")
+    statement = getattr(sql, name)
+    values = dict.fromkeys(re.findall(r":(\w+)", statement), 1)
+    with closing(sqlite3.connect(file_of(store))) as connection:
+        plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {statement}", values)]
+    assert any(f"INDEX {index}" in step for step in plan), plan
+    assert not [step for step in plan if step.startswith("SCAN") and "COVERING INDEX" not in step], plan
+
+
+def test_the_oldest_events_of_all_sessions_go(tmp_path):
+    """An archive holds as many events as a session may, and no session that has none left."""
+    store = Store(tmp_path / "root", audit_keep=True, audit_events=7, **NO_FLOORS)
+    for name in ("first", "second", "third"):
+        fill(store, name)
+        store.delete(name)
+    kept = [len(events(store, name)) for name in ("first", "second", "third")]
+    assert [1, 3, 3] == kept
+    fill(store, "fourth")
+    store.delete("fourth")
+    with closing(sqlite3.connect(file_of(store))) as connection:
+        assert 7 == connection.execute("SELECT count(*) FROM event").fetchone()[0]
+        names = connection.execute("SELECT session_id FROM session ORDER BY session_key").fetchall()
+    assert [("second",), ("third",), ("fourth",)] == names
+
+
+def test_a_page_goes_on_between_sessions_of_one_name(store):
+    """Events of many sessions of a name come in the order of their time, each once, whatever the size of a page."""
+    for _ in range(4):
+        fill(store, "test")
+        store.delete("test")
+    whole = list(store.deleted_events("test"))
+    assert 12 == len(whole)
+    assert sorted((event.at for event in whole), reverse=True) == [event.at for event in whole]
+    for limit in (1, 2, 5, 11, 12):
+        found, cursor = [], None
+        while True:
+            page = store.deleted_events("test", limit=limit, cursor=cursor)
+            found += page.items
+            cursor = page.cursor
+            if cursor is None:
+                break
+        assert whole == found
+
+
+def test_events_are_copied_once_and_the_rest_later(store):
+    """A deletion that broke off behind the copy is finished by another: what came meanwhile is added, the rest is there once."""
+    row = SessionRow("test", None, "aa", 1, None, None, 1, Algorithm("blake3"), None, b"").sealed()
+    now_us = int(time.time() * 1e6)
+    have = [(key, now_us + key, "x", None, None, None, "{}") for key in range(1, 6)]
+    (store.root / "_").mkdir(parents=True, mode=0o700)
+    for size in (3, 3, 5):
+        archive.append(
+            store.root / "_",
+            row,
+            lambda key, size=size: [each for each in have[:size] if each[0] > key],
+            store.settings,
+            now_us,
+        )
+        assert size == len(store.deleted_events("test").items)
+
+
+def test_a_session_that_cannot_be_read_is_no_damage_of_the_archive(store):
+    """Its error is raised as it is, nothing of it is kept, and the archive stays where it is."""
+    fill(store, "test")
+    store.delete("test")
+
+    class Unreadable:
+        def events_after(self, key, limit):
+            raise IntegrityError("the session is damaged")
+
+    row = SessionRow("other", None, "bb", 1, None, None, 1, Algorithm("blake3"), None, b"").sealed()
+    with pytest.raises(IntegrityError, match="the session is damaged"):
+        archive.append(
+            store.root / "_",
+            row,
+            archive.events_of(Unreadable(), "other"),
+            store.settings,
+            int(time.time() * 1e6),
+        )
+    assert () == store.collect().damaged
+    assert ["delete_session", "seal", "create"] == events(store, "test")
+    assert [] == events(store, "other")
+
+
+def test_an_archive_of_an_earlier_version_is_taken_over(store):
+    """The project's own file in the earlier form is read as it is, and has the new one behind the next deletion."""
+    (store.root / "_").mkdir(parents=True, mode=0o700)
+    file = store.root / "_" / ".audit.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.executescript(EARLIER)
+    file.chmod(0o600)
+    assert ["create"] == events(store, "old")
+    new = Store(store.root, audit_keep=True, audit_age=0.0, **NO_FLOORS)
+    fill(new, "old")
+    new.delete("old")
+    assert ["delete_session", "seal", "create", "create"] == events(new, "old")
+    assert () == new.collect().damaged
 
 
 def test_one_that_was_never_written_holds_nothing(store):

@@ -285,3 +285,9 @@ VIEWS = tuple(
     f"CREATE VIEW {name} AS {' '.join(body.split()).replace('ISO', _ISO).replace('READS', _READS)}"
     for name, body in _VIEWS.items()
 )
+# What an archive has besides, which holds the sessions of a project that were deleted: it looks for them by other columns.
+ARCHIVE_INDEXES = (
+    "CREATE INDEX ix_archive_uid ON session (uid)",
+    "CREATE INDEX ix_archive_name ON session (session_id, project_id)",
+    "CREATE INDEX ix_archive_at ON event (at_us, session_key, event_key)",
+)

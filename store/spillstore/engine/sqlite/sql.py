@@ -35,6 +35,11 @@ DDL = (
     "CREATE VIEW v_limits AS SELECT at, json_extract(detail, '$.limit') AS limit_name, artifact_id, tool_call_id, tool, json_extract(detail, '$.size') AS size, json_extract(detail, '$.most') AS most FROM v_events WHERE kind = 'limit'",
     "CREATE VIEW v_denied AS SELECT at, actor, tool_call_id, tool, json_extract(detail, '$.id') AS id, json_extract(detail, '$.why') AS why FROM v_events WHERE kind = 'denied'",
 )
+ARCHIVE_DDL = (
+    "CREATE INDEX ix_archive_uid ON session (uid)",
+    "CREATE INDEX ix_archive_name ON session (session_id, project_id)",
+    "CREATE INDEX ix_archive_at ON event (at_us, session_key, event_key)",
+)
 
 SESSION_COLUMNS = (
     "session_id",
@@ -144,3 +149,10 @@ EVENTS_DROP_FIRST = "DELETE FROM event WHERE event.session_key = :session_key AN
 EVENTS_DROP_OLD = "DELETE FROM event WHERE event.session_key = :session_key AND event.event_key IN (SELECT event.event_key FROM event WHERE event.session_key = :session_key AND event.at_us < :before_us AND event.kind != 'rendered' ORDER BY event.at_us, event.event_key LIMIT :limit OFFSET 0)"
 EVENTS_SHOWN = "SELECT event.event_key, event.at_us, event.kind, event.artifact_id, event.actor, event.tool_call_id, event.detail FROM event WHERE event.session_key = :session_key AND event.shown = :shown AND (EXISTS (SELECT * FROM artifact WHERE artifact.session_key = event.session_key AND artifact.artifact_id = event.artifact_id AND artifact.state != 'deleted')) LIMIT :limit OFFSET 0"
 EVENTS_INSERT = "INSERT INTO event (session_key, event_key, at_us, kind, artifact_id, actor, tool_call_id, detail, shown) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+ARCHIVE_KEY = "SELECT session.session_key FROM session WHERE session.uid = :uid"
+ARCHIVE_NEXT_KEY = "SELECT coalesce(max(session.session_key), 0) + 1 AS anon_1 FROM session"
+ARCHIVE_SESSIONS = "SELECT session.session_key, session.uid FROM session WHERE session.session_id = :session_id AND session.project_id IS :project_id"
+ARCHIVE_COUNT = "SELECT count(*) AS count_1 FROM event"
+ARCHIVE_DROP_OLD = "DELETE FROM event WHERE event.at_us < :before_us RETURNING session_key"
+ARCHIVE_DROP_FIRST = "DELETE FROM event WHERE (event.session_key, event.event_key) IN (SELECT event.session_key, event.event_key FROM event ORDER BY event.at_us, event.session_key, event.event_key LIMIT :limit OFFSET 0) RETURNING session_key"
+ARCHIVE_DROP_SESSION = "DELETE FROM session WHERE session.session_key = :session_key AND NOT (EXISTS (SELECT * FROM event WHERE event.session_key = session.session_key))"

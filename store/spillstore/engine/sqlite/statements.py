@@ -288,7 +288,35 @@ def statements() -> dict[str, ClauseElement]:
         .offset(_ZERO)
     )
     out["EVENTS_INSERT"] = sa.insert(event)
-    return out
+    return out | _of_archive()
+
+
+def _of_archive() -> dict[str, ClauseElement]:
+    """What only an archive needs, which holds the rows of many sessions; the rest is that of a session's file."""
+    oldest = (
+        sa.select(event.c.session_key, event.c.event_key)
+        .order_by(event.c.at_us, event.c.session_key, event.c.event_key)
+        .limit(_P("limit", type_=sa.BigInteger))
+        .offset(_ZERO)
+    )
+    return {
+        "ARCHIVE_KEY": sa.select(session.c.session_key).where(session.c.uid == _P("uid")),
+        "ARCHIVE_NEXT_KEY": sa.select(sa.func.coalesce(sa.func.max(session.c.session_key), _ZERO) + _ONE),
+        "ARCHIVE_SESSIONS": sa.select(session.c.session_key, session.c.uid).where(
+            session.c.session_id == _P("session_id"),
+            session.c.project_id.is_not_distinct_from(_P("project_id")),
+        ),
+        "ARCHIVE_COUNT": sa.select(sa.func.count()).select_from(event),
+        "ARCHIVE_DROP_OLD": sa.delete(event)
+        .where(event.c.at_us < _P("before_us"))
+        .returning(event.c.session_key),
+        "ARCHIVE_DROP_FIRST": sa.delete(event)
+        .where(sa.tuple_(event.c.session_key, event.c.event_key).in_(oldest))
+        .returning(event.c.session_key),
+        "ARCHIVE_DROP_SESSION": sa.delete(session).where(
+            _of(session, ~sa.exists().where(event.c.session_key == session.c.session_key))
+        ),
+    }
 
 
 def render_sql(name: str, statement: ClauseElement) -> str:
@@ -337,6 +365,9 @@ def render() -> str:
         "",
         "DDL = (",
         *(f"    {_quoted(text)}," for text in render_ddl()),
+        ")",
+        "ARCHIVE_DDL = (",
+        *(f"    {_quoted(text)}," for text in schema.ARCHIVE_INDEXES),
         ")",
         "",
         *_columns("SESSION_COLUMNS", _SESSION_COLUMNS),
