@@ -8,7 +8,7 @@ the owner's name is no path, that times are dates. It costs 8 us a row, and rows
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_type_hints
 
 from spillstore.exceptions import IntegrityError, InvalidIdError
 from spillstore.format.chunk_codec import MAX_CHUNK
@@ -30,17 +30,18 @@ _POLICIES: Final = frozenset({"roll", "stop", "reject"})
 _FLAGS: Final = 0b111
 _OWNER: Final = re.compile(r"[0-9a-z]+-[0-9a-f]{16}(\.[a-z]+)?", re.ASCII)  # the name of a claim: no path
 _ID_LENGTH: Final = 100
-_COLUMNS: Final = ArtifactRow._fields
-_COUNTS: Final = tuple(
-    index
-    for index, name in enumerate(_COLUMNS)
-    if name.endswith(("_size", "_lines", "_limit", "_key"))
-    or name in {"chunks", "received", "size", "kept", "chars"}
-)
-_TEXTS: Final = tuple(map(_COLUMNS.index, ("artifact_id", "source", "state", "newline", "policy", "owner")))
-_MAYBE_TEXTS: Final = tuple(
-    map(_COLUMNS.index, ("tool_call_id", "command", "content_type", "reason", "hole"))
-)
+_HINTS: Final = get_type_hints(ArtifactRow)
+
+
+def _fields(hint: object) -> tuple[int, ...]:
+    """Where in a row the fields of a type are."""
+    return tuple(index for index, each in enumerate(_HINTS.values()) if each == hint)
+
+
+_COUNTS: Final = _fields(int)
+_TEXTS: Final = _fields(str)
+_MAYBE_TEXTS: Final = _fields(str | None)
+_MAYBE_DIGESTS: Final = _fields(bytes | None)
 
 
 def read_session_row(row: Sequence[Any] | None, key: bytes | None) -> SessionRow:
@@ -123,7 +124,7 @@ def types_fit(row: ArtifactRow) -> bool:
         and all(row[index] is None or type(row[index]) is str for index in _MAYBE_TEXTS)
         and all(
             digest is None or (type(digest) is bytes and len(digest) == DIGEST_SIZE)
-            for digest in (row.content_digest, row.chunks_digest)
+            for digest in (row[index] for index in _MAYBE_DIGESTS)
         )
         and is_count(row.created_us, LATEST_US)
         and (row.ended_us is None or is_count(row.ended_us, LATEST_US))
