@@ -346,7 +346,7 @@ def test_a_search_that_runs_out_of_time_loses_nothing(session, pattern, cleaner)
         for module, name, value in (
             (line_blocks, "LONGEST", 512),
             (line_blocks, "OVERLAP", 64),
-            (match_page, "LOOKS", 1),
+            (match_page, "CLOCK_EVERY", 1),
             (searched_text, "CLEANED", 400),
         ):
             patch.setattr(module, name, value)

@@ -74,7 +74,7 @@ class ChildReader:
         check_only: decode no values, where that can be.
 
     Attributes:
-        resume: where the last ``LargeChild`` ends; set by whoever got it, before the next is asked for.
+        resume: where the last ``LargeChild`` ends; set by whoever got it, before the next child is read.
         end: in the end, the byte behind the container.
     """
 
@@ -139,9 +139,9 @@ class ChildReader:
 
     def _on(self, at: int, buffer: bytes, length: int) -> tuple[int, bytes, bool]:
         """The bytes behind what was read."""
-        kept = buffer[length:]
-        more, last = self._reader.block_at(at + len(buffer), max(0, self._reader.block - len(kept)))
-        return at + length, kept + more, last
+        rest = buffer[length:]
+        more, last = self._reader.block_at(at + len(buffer), max(0, self._reader.block - len(rest)))
+        return at + length, rest + more, last
 
     def _batch(self, values: Any) -> Batch:
         batch = Batch(self._first, values)

@@ -50,7 +50,7 @@ class LazyNode:
 
     @property
     def end(self) -> int:
-        """The byte behind it. Cost: reading all of it, without making anything of it, when it is first asked for.
+        """The byte behind it. Cost: when it is first called, reading all of it, without decoding anything.
 
         Raises:
             MalformedError: it is no JSON.
@@ -169,10 +169,10 @@ class LazyNode:
             return None
         if isinstance(selector, Index):
             index = selector.index + (self._length() if selector.index < 0 else 0)
-            wanted = range(index, index + 1)
+            indices = range(index, index + 1)
         else:
-            wanted = self._range(selector)
-        return lambda batch: ((each, batch.values[each - batch.first]) for each in _part(wanted, batch))
+            indices = self._range(selector)
+        return lambda batch: ((each, batch.values[each - batch.first]) for each in _part(indices, batch))
 
     def _range(self, selector: Slice) -> range:
         start, stop, step = selector.start, selector.stop, selector.step
@@ -201,8 +201,8 @@ def _every(batch: Batch) -> Iterator[tuple[str | int, Any]]:
     return iter(enumerate(batch.values, batch.first))
 
 
-def _part(wanted: range, batch: Batch) -> range:
+def _part(indices: range, batch: Batch) -> range:
     """The indices of a range that are in a batch."""
-    passed = max(0, -((wanted.start - batch.first) // wanted.step))
-    low = wanted.start + passed * wanted.step
-    return range(low, min(wanted.stop, batch.first + len(batch.values)), wanted.step)
+    passed = max(0, -((indices.start - batch.first) // indices.step))
+    low = indices.start + passed * indices.step
+    return range(low, min(indices.stop, batch.first + len(batch.values)), indices.step)

@@ -7,7 +7,7 @@ import time
 from spillstore.info import Match
 
 TEXT = 2000  # bytes of a line around its match that are given
-LOOKS = 64  # matches or lines from one look at the clock to the next
+CLOCK_EVERY = 64  # matches or lines after which the clock is read
 
 
 class MatchPage:
@@ -32,7 +32,7 @@ class MatchPage:
         self.matches = matches
         self.found: list[Match] = []
         self._deadline = None if seconds is None else time.monotonic() + seconds
-        self._looks = 0
+        self._calls = 0
 
     @property
     def full(self) -> bool:
@@ -45,11 +45,11 @@ class MatchPage:
         return self._deadline is not None and time.monotonic() > self._deadline
 
     def late(self) -> bool:
-        """The same, but that it looks at the clock once in ``LOOKS`` calls."""
+        """The same, but that it reads the clock once in ``CLOCK_EVERY`` calls."""
         if self._deadline is None:
             return False
-        self._looks += 1
-        return self._looks % LOOKS == 0 and self.over
+        self._calls += 1
+        return self._calls % CLOCK_EVERY == 0 and self.over
 
 
 def match_of(number: int, byte: int, line: bytes, column: int) -> Match:

@@ -35,6 +35,7 @@ from spillstore.engine.sqlite.schema_check import check_schema
 from spillstore.events.catalogue import RENDERED
 from spillstore.exceptions import (
     DamageError,
+    IntegrityError,
     InvalidSettingError,
     SessionDeletedError,
     SpillstoreError,
@@ -113,11 +114,8 @@ def append(
         try:
             try:
                 _append(root, folder, session, events_after, settings, now_us)
-            except (
-                DamageError,
-                UnsafeRootError,
-                SessionDeletedError,
-            ) as error:  # the last: another process moved it aside
+            except (DamageError, UnsafeRootError, SessionDeletedError) as error:
+                # ``SessionDeletedError``: another process has moved it aside meanwhile.
                 set_aside(folder, inode, error)
                 provide(folder)
                 _append(root, folder, session, events_after, settings, now_us)
@@ -144,10 +142,12 @@ def _append(
             _make(rows, earlier)
         key = _session_key(rows, session)
         (newest,) = rows.execute(_sql.EVENT_NEWEST, {"session_key": key}).fetchone()
+        if type(newest) is not int:
+            raise IntegrityError("the archive is damaged: the key of an event is no number")
         while batch := events_after(newest):
             newest = batch[-1][0]
             _insert(rows, key, [row for row in batch if row[2] != RENDERED])
-        _rotate(rows, settings, now_us)
+        _rotate(rows, key, settings, now_us)
 
 
 def _session_key(rows: SessionRows, session: SessionRow) -> int:
@@ -164,9 +164,9 @@ def _insert(rows: SessionRows, key: int, events: Sequence[Row]) -> None:
     rows.executemany(_sql.EVENTS_INSERT, [(key, *event, None) for event in events])
 
 
-def _rotate(rows: SessionRows, settings: Settings, now_us: int) -> None:
-    """Remove the oldest events, by the limits that a session has, and sessions that have none left."""
-    dropped: list[tuple[int]] = []
+def _rotate(rows: SessionRows, key: int, settings: Settings, now_us: int) -> None:
+    """Remove the oldest events, by the limits that a session has, and sessions that have none, the last one too."""
+    dropped = [(key,)]
     if settings.audit_age:
         bound = {"before_us": now_us - int(settings.audit_age * 1e6)}
         dropped += rows.execute(_sql.ARCHIVE_DROP_OLD, bound)
@@ -180,7 +180,7 @@ def _rotate(rows: SessionRows, settings: Settings, now_us: int) -> None:
 
 
 def page(
-    project: Path, settings: Settings, ref: SessionRef, wanted: EventFilter, limit: int, cursor: str | None
+    project: Path, settings: Settings, ref: SessionRef, events: EventFilter, limit: int, cursor: str | None
 ) -> Page[Event]:
     """A page of the events of all deleted sessions of a name, the newest first; see ``Store.deleted_events``.
 
@@ -188,13 +188,13 @@ def page(
         project: the folder of the project.
         settings: what is in force.
         ref: the name.
-        wanted: which events.
+        events: which of them.
         limit: how many at most, from 1.
         cursor: of the page before.
     """
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
         raise InvalidSettingError(f"limit must be a whole number from 1, not {limit!r}")
-    last = (wanted.before_us, "", 0)  # time, session and key of the last event of the page before
+    last = (events.before_us, "", 0)  # time, session and key of the last event of the page before
     if cursor is not None:
         match = _CURSOR.fullmatch(cursor) if isinstance(cursor, str) else None
         if match is None:
@@ -210,27 +210,33 @@ def page(
         limit = min(limit, _LARGEST)
         name = {"session_id": ref.session_id, "project_id": ref.project}
         sessions = rows.execute(_sql.ARCHIVE_SESSIONS, name).fetchall()
-        each = (_events_before(rows, key, uid, last, wanted, limit + 1) for key, uid in sessions)
+        each = (_events_before(rows, key, uid, last, events, limit + 1) for key, uid in sessions)
         merged = heapq.merge(*each, key=operator.itemgetter(0), reverse=True)
         found = list(itertools.islice(merged, limit + 1))
     cursor = "{}-{}-{}".format(*found[limit - 1][0]) if len(found) > limit else None
-    return infos.Page([infos.event_of(row) for _, row in found[:limit]], cursor)
+    return infos.Page([event for _, event in found[:limit]], cursor)
 
 
 def _events_before(
-    rows: SessionRows, key: int, uid: str, last: tuple[int, str, int], wanted: EventFilter, limit: int
-) -> Iterator[tuple[tuple[int, str, int], Row]]:
-    """A session's events behind the last one of the page before, with what orders them."""
+    rows: SessionRows, key: int, uid: object, last: tuple[int, str, int], events: EventFilter, limit: int
+) -> Iterator[tuple[tuple[int, str, int], Event]]:
+    """A session's events behind the last one of the page before, each with its place in the order of all.
+
+    Raises:
+        IntegrityError: one of them is damaged.
+    """
+    if not isinstance(uid, str):
+        raise IntegrityError("the archive is damaged: the uid of a session is none")
     at_us, last_uid, last_key = last
     before = (at_us, last_key) if uid == last_uid else (at_us + (uid < last_uid), 0)
     parameters = {
-        **wanted._asdict(),
+        **events._asdict(),
         "session_key": key,
         **dict(zip(("before_us", "before_key"), before, strict=True)),
         "limit": limit,
     }
     for row in rows.execute(_sql.EVENTS_PAGE, parameters):
-        yield (row[1], uid, row[0]), row
+        yield (row[1], uid, row[0]), infos.event_of(row)
 
 
 @contextlib.contextmanager

@@ -49,7 +49,7 @@ def earlier_events(
         settings: what is in force.
     """
     if own is not None and (form := _form(own)):
-        return own.execute(_EVENTS, (project_id,)).fetchall() if form == _DDL else None
+        return _events_in(own, project_id) if form == _DDL else None
     try:
         if root.stat(_OF_ALL_PROJECTS) is None:
             return []
@@ -59,7 +59,7 @@ def earlier_events(
                 check_own(root.path / f"{_OF_ALL_PROJECTS}{suffix}", status, root.status)
         with translated("reading it"), connected(root, _OF_ALL_PROJECTS, settings) as connection:
             if _form(connection) == _DDL:
-                return connection.execute(_EVENTS, (project_id,)).fetchall()
+                return _events_in(connection, project_id)
         why = "its schema is not ours"
     except (OSError, SpillstoreError) as error:
         why = str(error)
@@ -71,3 +71,13 @@ def _form(rows: SessionRows) -> set[str]:
     """The statements that made what is in a file."""
     found = rows.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL LIMIT 300")
     return {" ".join(str(statement).split()) for (statement,) in found}
+
+
+def _events_in(rows: SessionRows, project_id: str | None) -> list[Row]:
+    """The events of a project in a file of an earlier form, but for those that are damaged."""
+    kinds = (str, str, int, int)  # of the columns uid, session, key and time
+    return [
+        row
+        for row in rows.execute(_EVENTS, (project_id,))
+        if tuple(map(type, (row[0], row[1], row[3], row[4]))) == kinds
+    ]

@@ -110,10 +110,10 @@ def check_schema(connection: sqlite3.Connection) -> None:
     left = dict(expected)
     added: list[_Object] = []
     for row in rows:
-        wanted = left.pop(row[1], None)
-        if wanted is None and row[1] not in expected:
+        ours = left.pop(row[1], None)
+        if ours is None and row[1] not in expected:
             added.append(row)
-        elif wanted is None or _loose(row) != _loose(wanted):
+        elif ours is None or _loose(row) != _loose(ours):
             raise IntegrityError(f"{_shown(row)} of the file is not as a session's is made")
     if left:
         lacking = next(iter(left.values()))

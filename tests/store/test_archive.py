@@ -300,6 +300,44 @@ def test_an_archive_of_an_earlier_version_is_taken_over(store):
     assert () == new.collect().damaged
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE event SET at_us = at_us + 0.5",
+        "UPDATE event SET event_key = 'x' || event_key",
+        "UPDATE session SET uid = x'00'",
+    ],
+)
+def test_values_of_a_wrong_type_are_damage(store, damage):
+    """Who reads them gets an error of ours, and a deletion goes on."""
+    for name in ("one", "two"):
+        fill(store, name)
+        store.delete(name)
+    row = SessionRow("one", None, "ab" * 16, 1, None, None, 1, Algorithm("blake3"), None, b"").sealed()
+    with closing(sqlite3.connect(file_of(store))) as connection:
+        connection.execute(f"{damage} WHERE session_key = 1")
+        connection.execute("UPDATE session SET session_id = 'one'")
+        connection.commit()
+    if "event_key" not in damage:
+        with pytest.raises(IntegrityError, match="damaged"):
+            store.deleted_events("one")
+    archive.append(
+        store.root / "_", row, lambda key: [(1, 1, "x", None, None, None, "{}")][key:], store.settings, 1
+    )
+    fill(store, "one")
+    store.delete("one")
+
+
+def test_a_session_without_events_leaves_nothing(store):
+    """Of a session that has recorded nothing there is no row in the archive."""
+    fill(store, "test")
+    store.delete("test")
+    row = SessionRow("silent", None, "ab" * 16, 1, None, None, 1, Algorithm("blake3"), None, b"").sealed()
+    archive.append(store.root / "_", row, lambda _key: [], store.settings, int(time.time() * 1e6))
+    with closing(sqlite3.connect(file_of(store))) as connection:
+        assert [("test",)] == connection.execute("SELECT session_id FROM session").fetchall()
+
+
 def test_one_that_was_never_written_holds_nothing(store):
     """The first write failed behind the making of the file: there are no events, and the next are kept."""
     fill(store, "test")
