@@ -1,4 +1,7 @@
-"""Regular expressions of filters (I-Regexp, RFC 9485), for RE2, which takes linear time; they are a subset of its own but for the dot."""
+"""Regular expressions of filters (I-Regexp, RFC 9485), for RE2, which takes linear time.
+
+They are a subset of its own but for the dot.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nodes of a document that is too large to be decoded: a container is gone through where it stands, and only what is small is decoded.
+"""Nodes of a document that is too large to be decoded: a container is read where it stands, and what is small is decoded.
 
 The order of RFC 9535 is not that of the document: ``..`` visits a container before what it holds, and ``[5, 0]`` is
 as it is written. A container is read anew for each selector, and once more to go down; so the memory stays flat.

@@ -1,4 +1,7 @@
-"""The file of an archive: made, opened and moved aside. It lies where nobody else can plant or exchange one, nor a journal beside it."""
+"""The file of an archive: made, opened and moved aside.
+
+It lies where nobody else can plant or exchange one, nor a journal beside it.
+"""
 
 from __future__ import annotations
 
