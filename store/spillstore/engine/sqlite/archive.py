@@ -27,11 +27,12 @@ from spillstore.engine.errors import translated
 from spillstore.engine.sqlite import forks
 from spillstore.engine.sqlite import sql as _sql
 from spillstore.engine.sqlite.archive_file import ARCHIVE, connected, provide, set_aside
-from spillstore.engine.sqlite.database import create_schema, read_transaction, write_transaction
+from spillstore.engine.sqlite.database import create_schema
 from spillstore.engine.sqlite.earlier_events import earlier_events
 from spillstore.engine.sqlite.folders import open_project, open_root
 from spillstore.engine.sqlite.rows import SessionRows
 from spillstore.engine.sqlite.schema_check import check_schema
+from spillstore.engine.sqlite.transactions import ReadTransaction, WriteTransaction
 from spillstore.events.catalogue import RENDERED
 from spillstore.exceptions import (
     DamageError,
@@ -48,7 +49,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from spillstore.engine.base import EventFilter, Row, SessionRef, Snapshot
+    from spillstore.engine.base import SessionRef
+    from spillstore.engine.rows import EventFilter, Row, Snapshot
+    from spillstore.engine.sqlite.connection import Connection
     from spillstore.engine.sqlite.folders import Folder
     from spillstore.info import Event, Page
     from spillstore.settings import Settings
@@ -60,6 +63,16 @@ using = threading.Lock()  # held while SQLite has any such file open in this pro
 _LARGEST: Final = 2**62
 _CURSOR: Final = re.compile(r"(\d{1,18})-([0-9a-f]{1,64})-(\d{1,18})", re.ASCII)
 _BATCH: Final = 1000  # events that are read at once
+
+
+class _ArchiveTransaction(WriteTransaction):
+    """A transaction on a file of sessions that are all deleted: no tombstone is looked for."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def check(connection: Connection) -> None:
+        """Nothing is to be checked."""
 
 
 class _SourceError(Exception):
@@ -133,7 +146,7 @@ def _append(
 ) -> None:
     with (
         connected(folder, ARCHIVE, settings) as connection,
-        write_transaction(connection, settings.busy_timeout, "keeping events") as rows,
+        _ArchiveTransaction(connection, settings.busy_timeout, "keeping events") as rows,
     ):
         earlier = earlier_events(rows, root, session.project_id, settings)
         if earlier is None:
@@ -205,7 +218,7 @@ def page(
         forks.using,
         using,
         _for_reading(project, ref.project, settings) as rows,
-        read_transaction(rows, "reading kept events"),
+        ReadTransaction(rows, "reading kept events"),
     ):
         limit = min(limit, _LARGEST)
         name = {"session_id": ref.session_id, "project_id": ref.project}

@@ -15,7 +15,7 @@ from spillstore.engine.sqlite.folders import check_own
 from spillstore.exceptions import SpillstoreError
 
 if TYPE_CHECKING:
-    from spillstore.engine.base import Row
+    from spillstore.engine.rows import Row
     from spillstore.engine.sqlite.folders import Folder
     from spillstore.engine.sqlite.rows import SessionRows
     from spillstore.settings import Settings

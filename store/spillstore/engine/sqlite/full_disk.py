@@ -12,7 +12,7 @@ import contextlib
 import logging
 from typing import TYPE_CHECKING
 
-from spillstore.audit.audit_log import who
+from spillstore.audit.actor import who
 from spillstore.engine.errors import translated
 from spillstore.engine.sqlite import forks, owner_locks
 from spillstore.engine.sqlite.database import DATABASE, connect_alone
@@ -28,7 +28,7 @@ from spillstore.model.validation import read_session_row
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from spillstore.engine.base import Row
+    from spillstore.engine.rows import Row
     from spillstore.model.clock import Clock
     from spillstore.model.records import SessionRow
     from spillstore.settings import Settings
