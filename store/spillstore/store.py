@@ -294,7 +294,7 @@ class Store:
             ...     store = Store(root)
             ...     with store.session("chat-42") as session:
             ...         artifact = session.put("hello\n")
-            ...     freed = store.delete_artifact("chat-42", artifact.id)
+            ...     freed = store.ingest.remover.remove("chat-42", artifact.id)
             ...     0 < freed < 1000
             True
         """
@@ -339,7 +339,7 @@ class Store:
                     return None
                 engine = SessionCore(opened, self._settings, self._clock, key=self._key, expected=ref)
             try:
-                return engine.delete_artifact(named_by(artifact_id)[0]).stored_size
+                return engine.ingest.remover.remove(named_by(artifact_id)[0]).stored_size
             finally:
                 engine.shutdown()
 

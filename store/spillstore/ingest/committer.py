@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from spillstore.audit.audit_log import Audit
     from spillstore.engine.base import SessionBackend, Transaction
     from spillstore.ingest.eviction import Evictor
+    from spillstore.ingest.inboxes import Inboxes
     from spillstore.ingest.ingest_queue import IngestQueue, Work
     from spillstore.ingest.pipeline import Pipeline
     from spillstore.ingest.row_writer import Recorder
@@ -72,6 +73,7 @@ class Committer:
         store: SessionBackend,
         settings: Settings,
         queue: IngestQueue,
+        inboxes: Inboxes,
         recorder: Recorder,
         evictor: Evictor,
         *,
@@ -86,6 +88,7 @@ class Committer:
             store: where the rows go.
             settings: what is in force.
             queue: whose batches are committed.
+            inboxes: emptied when what is in them is due.
             recorder: makes rows of them.
             evictor: makes room.
             lock: what is held while rows are written.
@@ -97,6 +100,7 @@ class Committer:
         self._store = store
         self._settings = settings
         self._queue = queue
+        self._inboxes = inboxes
         self._recorder = recorder
         self._evictor = evictor
         self._audit = audit
@@ -134,7 +138,7 @@ class Committer:
             # What is ready does not wait for what has to be filtered first.
             for pipeline in [None, *due]:
                 if pipeline is not None:
-                    self._queue.pump_due(pipeline)
+                    self._inboxes.pump_due(pipeline)
                 if self._queue.any_ready():
                     with self.lock:
                         self._commit_ready()
