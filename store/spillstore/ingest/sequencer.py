@@ -51,7 +51,8 @@ class Sequencer:
         ordering: protects everything behind the filters.
         taken: bytes that went into the filters.
         passed: bytes of each stream that came out of them.
-        behind: bytes that came behind the limit of their stream.
+        behind: bytes of each stream that came behind its limit.
+        watched: whether ``watch`` was called.
     """
 
     def __init__(
@@ -85,6 +86,7 @@ class Sequencer:
         self._stream_limit = stream_limit
         self._size = 0  # bytes of the sequence that were kept, where it is bounded
         self._stream_sizes = [0, 0]
+        self.watched = False
 
     @property
     def age(self) -> float:
@@ -215,6 +217,7 @@ class Sequencer:
             if hold_us is not None:
                 self._interleaver.hold_us = hold_us
             self._tap, self._limit = tap, limit
+            self.watched = True
             self._bounded = tap is not None or limit is not None or self._stream_limit is not None
             if self._bounded:
                 runs, self._runs = self._runs, []
