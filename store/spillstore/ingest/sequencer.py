@@ -12,11 +12,11 @@ from __future__ import annotations
 import itertools
 import operator
 import threading
+import time
 from typing import TYPE_CHECKING
 
 from spillstore.format.chunk import SEGMENT_US
 from spillstore.ingest.interleaver import Interleaver
-from spillstore.model.clock import SystemClock
 from spillstore.model.records import STREAMS
 from spillstore.settings import KIB
 
@@ -65,8 +65,8 @@ class Sequencer:
         clock: Clock | None = None,
         ago: float = 0.0,
     ) -> None:
-        self._clock = clock or SystemClock()
-        self._started = self._clock.monotonic() - ago
+        self._monotonic = time.monotonic if clock is None else clock.monotonic
+        self._started = self._monotonic() - ago
         self.filtering = threading.Lock()
         self.filtered = filters is not None or redactors is not None
         self.taken = 0
@@ -91,11 +91,11 @@ class Sequencer:
     @property
     def age(self) -> float:
         """Seconds since the output began."""
-        return self._clock.monotonic() - self._started
+        return self._monotonic() - self._started
 
     def now(self) -> int:
         """Microseconds since the output began."""
-        return int(self.age * 1e6)
+        return int((self._monotonic() - self._started) * 1e6)
 
     @property
     def redactions(self) -> dict[str, int]:
@@ -112,9 +112,11 @@ class Sequencer:
         """Take bytes of one stream at once."""
         with self.filtering:
             now = self.now()
-            items = list(self.filter([(stream, data, now)]))
+            passed = self._filter(stream, data)
             with self.ordering:
-                self.enter(items, now)
+                if passed:
+                    self.passed[stream] += len(passed)
+                    self._interleaver.write(stream, passed, now)
 
     def flush(self, *, finish: bool = False) -> None:
         """Let through lines without an end; ``finish`` if the output has ended, so that filters give what they hold."""
@@ -139,23 +141,25 @@ class Sequencer:
     def filter(self, items: Iterable[Item]) -> Iterator[Item]:
         """What filters and redactors let through of writes."""
         for stream, data, now in _joined(items) if self._redactors else items:
-            self.taken += len(data)
-            passed = self._filters[stream].feed(data) if self._filters else data
-            if passed and self._redactors:
-                passed = self._redactors[stream].feed(passed)
-            if passed:
+            if passed := self._filter(stream, data):
                 yield stream, passed, now
+
+    def _filter(self, stream: int, data: bytes) -> bytes:
+        self.taken += len(data)
+        if self._filters:
+            data = self._filters[stream].feed(data)
+        return self._redactors[stream].feed(data) if data and self._redactors else data
 
     def finish_filters(self, now: int) -> Iterator[Item]:
         """What filters and redactors hold back, since the output has ended. A second call gives nothing."""
         if self._finished:
             return
         self._finished = True
-        for stream in range(len(STREAMS)):
+        for stream in range(len(STREAMS)) if self.filtered else ():
             rest = self._filters[stream].finish() if self._filters else b""
             if self._redactors:
                 redactor = self._redactors[stream]
-                rest = redactor.feed(rest) + redactor.finish()
+                rest = redactor.feed(rest) + redactor.finish() if rest else redactor.finish()
             if rest:
                 yield stream, rest, now
 

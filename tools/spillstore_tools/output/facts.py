@@ -68,11 +68,11 @@ class LiveFacts:
         if not recorder.spooling:
             return {}
         terminator = self._passes.terminator
-        runs = recorder.sequencer.runs
-        found: dict[View, int] = {"combined": _lines(b"".join([data for _, data, _ in runs]), terminator)}
-        for number, view in enumerate(STREAMS):
-            found[view] = _lines(b"".join([data for stream, data, _ in runs if stream == number]), terminator)
-        return found
+        views: dict[View, list[bytes]] = {"combined": [], "stdout": [], "stderr": []}
+        for stream, data, _ in recorder.sequencer.runs:
+            views["combined"].append(data)
+            views[STREAMS[stream]].append(data)
+        return {view: _lines(b"".join(pieces), terminator) for view, pieces in views.items()}
 
 
 def _lines(data: bytes, terminator: bytes) -> int:

@@ -99,7 +99,10 @@ class Recorder:
     @property
     def capped(self) -> frozenset[str]:
         """The streams of which more has come than the profile keeps."""
-        return frozenset(name for name, behind in zip(STREAMS, self.sequencer.behind, strict=True) if behind)
+        behind = self.sequencer.behind
+        if not any(behind):
+            return frozenset()
+        return frozenset(name for name, size in zip(STREAMS, behind, strict=True) if size)
 
     def write(self, data: bytes, stream: int) -> None:
         """Take bytes; blocks while the store is behind."""
