@@ -564,10 +564,6 @@ class Writer:
         """End it and keep nothing; returns what a writer that spools has kept in memory."""
         return await asyncio.to_thread(self._writer.discard)
 
-    async def give_up(self, reason: str) -> None:
-        """Store nothing more; see ``spillstore.Writer.give_up``."""
-        await asyncio.to_thread(self._writer.give_up, reason)
-
     async def __aenter__(self) -> Self:
         return self
 

@@ -889,7 +889,7 @@ class Session:
             lost = rows.chunks_of_nobody()
             stale = []
             try:
-                self._engine.check_fresh(rows)
+                self._engine.record.check_fresh(rows)
             except IntegrityError as error:
                 stale.append(str(error))
         return [

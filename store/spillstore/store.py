@@ -29,6 +29,7 @@ from spillstore.format.digest_key import load_key
 from spillstore.format.digests import new_algorithm
 from spillstore.format.rollback_guard import new_sum
 from spillstore.ingest.session_core import SessionCore
+from spillstore.ingest.session_record import check_key
 from spillstore.limits import retention as _retention
 from spillstore.model.clock import SinceClock, SystemClock
 from spillstore.model.ids import check_id, named_by
@@ -294,7 +295,7 @@ class Store:
             ...     store = Store(root)
             ...     with store.session("chat-42") as session:
             ...         artifact = session.put("hello\n")
-            ...     freed = store.ingest.remover.remove("chat-42", artifact.id)
+            ...     freed = store.delete_artifact("chat-42", artifact.id)
             ...     0 < freed < 1000
             True
         """
@@ -631,7 +632,7 @@ def _acquire(
         with _registry_guard:
             engine = _registry.get(name)
             if engine is not None and engine.still_there():
-                engine.check_key(key)
+                check_key(engine.row, key)
                 engine.users += 1
                 return engine
         engine = opened()

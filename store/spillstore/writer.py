@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING, Literal, Self
 
 from spillstore.exceptions import (
@@ -175,10 +174,21 @@ class Writer:
     def abort(self, reason: str) -> None:
         """Commit everything and leave the artifact ``interrupted``.
 
+        Where ``Session.create`` was given a ``Sequencer``, that goes on without the store: its tap sees what was written and could
+        not be stored, its filters keep what they hold back, and it takes what comes next.
+
         Args:
             reason: what its ``info`` will say.
+
+        Raises:
+            StorageError: something could not be stored.
         """
-        self._end(Ending("interrupted", self._redacted(reason)))
+        reason = reason if self._rules is None else self._rules.redact(reason)
+        try:
+            self._end(Ending("interrupted", reason, output_goes_on=True))
+        finally:
+            if self._pipeline.shared:
+                self._pipeline.sequence_rest()
 
     def discard(self) -> list[tuple[str, bytes]]:
         """End it and keep nothing: of an artifact that was stored already, everything is deleted. Later writes raise ClosedError.
@@ -197,28 +207,10 @@ class Writer:
             self._ingest.drop(self._pipeline, error, "discarded")
         return runs or []
 
-    def give_up(self, reason: str) -> None:
-        """Store nothing more, and leave the artifact ``interrupted``; never raises a storage failure.
-
-        For a caller whose own ``Sequencer`` was given to ``Session.create``: the tap then sees what was written and not stored,
-        and the sequencer takes what comes next.
-
-        Args:
-            reason: what its ``info`` will say.
-        """
-        with contextlib.suppress(SpillstoreError):
-            self._ingest.end(
-                self._pipeline, Ending("interrupted", self._redacted(reason), output_goes_on=True)
-            )
-        self._pipeline.sequence_rest()
-
     def _end(self, ending: Ending) -> None:
         if self._spool is not None and not self._pipeline.ended:
             self._spool.store()
         self._ingest.end(self._pipeline, ending)
-
-    def _redacted(self, reason: str) -> str:
-        return reason if self._rules is None else self._rules.redact(reason)
 
     def __enter__(self) -> Self:
         return self

@@ -401,7 +401,8 @@ def test_a_sequence_goes_on_when_storing_fails(plain_store):
                 writer.write(rest[0])
                 rest.pop(0)
             writer.flush()
-        writer.give_up("it was full")
+        with pytest.raises(SessionQuotaError):
+            writer.abort("it was full")
         sequencer.write(0, b"passw")
         for line in [b"ord=" + SECRET + b"\n", *rest]:
             sequencer.write(0, line)
@@ -423,7 +424,8 @@ def test_a_secret_is_whole_though_its_session_closes(plain_store):
     session.close()
     with pytest.raises(ClosedError):
         writer.write(SECRET[6:])
-    writer.give_up("the session was closed")
+    with pytest.raises(ClosedError):
+        writer.abort("the session was closed")
     sequencer.write(0, SECRET[6:] + b"\n")
     sequencer.flush(finish=True)
     assert b"password=[REDACTED: PASSWORD]\n" == b"".join(seen)

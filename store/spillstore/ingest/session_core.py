@@ -19,34 +19,31 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore.audit.audit_log import Audit
-from spillstore.engine.errors import translated
 from spillstore.exceptions import (
     ArtifactNotFoundError,
     ClosedError,
     ForkError,
-    IntegrityError,
     ReadOnlyError,
-    SessionBusyError,
     SessionDeletedError,
     SpillstoreError,
 )
-from spillstore.format.digests import keyed_digest, stored_algorithm
-from spillstore.format.rollback_guard import check_sum
+from spillstore.format.digests import keyed_digest
 from spillstore.ingest.committer import CommitLock
 from spillstore.ingest.event_recorder import EventRecorder
 from spillstore.ingest.eviction import EVICT
 from spillstore.ingest.ingest import Ingest
 from spillstore.ingest.pipeline import Ending
-from spillstore.model.validation import read_artifact_row, read_session_row
+from spillstore.ingest.session_deletion import SessionDeletion
+from spillstore.ingest.session_record import SessionRecord
+from spillstore.model.validation import read_artifact_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spillstore.engine.base import Remains, SessionBackend, Snapshot, Transaction
+    from spillstore.engine.base import Remains, SessionBackend, Snapshot
     from spillstore.ingest.pipeline import Pipeline
-    from spillstore.ingest.row_writer import Recorder
     from spillstore.model.clock import Clock
-    from spillstore.model.records import ArtifactRow, SessionRow
+    from spillstore.model.records import ArtifactRow
     from spillstore.settings import Settings
 
 
@@ -83,8 +80,7 @@ class SessionCore:
         self.users = 0  # Session objects; protected by the store's registry
         self._pid = os.getpid()
         self._foreign = foreign
-        self._key = key
-        self._expected = expected
+        self.record = SessionRecord(store.path, key, expected)
         self._ingest: Ingest | None = None  # where the session may be written
         self._begin_anew(foreign=foreign)
         self._gone: SpillstoreError | None = None
@@ -104,8 +100,8 @@ class SessionCore:
     def _open(self) -> None:
         if self.read_only:
             with self.store.snapshot("opening the session") as rows:
-                self.row = self._session_row(rows)
-                self.check_fresh(rows)
+                self.row = self.record.read(rows)
+                self.record.check_fresh(rows)
         else:
             self._take_over()
         self.audit.session = self.row.session_id
@@ -148,9 +144,9 @@ class SessionCore:
         The write lock orders this against a deletion: either the deleter sees our claim, or we see that it is deleted.
         """
         with self.store.transaction("opening the session") as tx:
-            self.row = self._session_row(tx)
+            self.row = self.record.read(tx)
             self.audit.session = self.row.session_id
-            self.check_fresh(tx)
+            self.record.check_fresh(tx)
             ingest = self._ingest = Ingest(
                 self.store,
                 self.row,
@@ -175,43 +171,13 @@ class SessionCore:
     def _unfinished(self, rows: Snapshot) -> list[ArtifactRow]:
         return [read_artifact_row(row, self.row.digest_algorithm) for row in rows.unfinished()]
 
-    def _session_row(self, rows: Snapshot) -> SessionRow:
-        with translated("reading the session"):
-            row = read_session_row(rows.session_row(), self._key)
-        if self._expected is not None and self._expected != (row.session_id, row.project_id):
-            raise IntegrityError(
-                f"{self.store.path} holds session {row.session_id!r} of project {row.project_id!r}: a file of another place, "
-                "moved, copied or linked here; Store.open_file reads it"
-            )
-        return row
-
-    def check_fresh(self, rows: Snapshot) -> None:
-        """With a digest key: that no artifact's row was put back or taken away. Inside a transaction.
-
-        Raises:
-            IntegrityError: one was.
-        """
-        row = self._session_row(rows)
-        if row.digest_algorithm.key is not None:
-            check_sum(row.digest_algorithm, row.artifacts_sum, rows.artifact_digests())
-
-    def check_key(self, key: bytes | None) -> None:
-        """That whoever wants to share this engine has the same digest key.
-
-        Raises:
-            DigestKeyError: not so.
-        """
-        stored_algorithm(str(self.row.digest_algorithm), self.row.uid, key)
-
     def shutdown(self, reason: str = "its writer was not closed") -> None:
         """Commit everything, interrupt what is still open, give up the claim. Idempotent."""
         if self._pid != os.getpid():
             return
         if self._ingest is not None:
             for pipeline in self._ingest.queue.stop():
-                with contextlib.suppress(
-                    SpillstoreError
-                ):  # the writer raises it; here nobody could act on it
+                with contextlib.suppress(SpillstoreError):  # its writer raises it
                     self._ingest.end(pipeline, Ending("interrupted", reason, output_goes_on=True))
             self._ingest.committer.join()
         self.audit.close()
@@ -332,7 +298,7 @@ class SessionCore:
         """Record that the session has ended."""
         ingest = self.ingest
         with self._commit, ingest.committer.recording("ending the session") as tx:
-            self._update_session(tx, ended_us=ingest.recorder.now_us())
+            self.row = self.record.update(tx, ended_us=ingest.recorder.now_us())
             ingest.recorder.event(tx, "end", None, {})
 
     def sign(self, data: bytes) -> str:
@@ -353,48 +319,20 @@ class SessionCore:
         """
         ingest = self.ingest
         with self._commit:
-            writing = self.pipelines
-            with ingest.committer.recording("deleting the session") as tx:
-                others = self.store.others()
-                if (others or writing) and not force:
-                    who = ", ".join(others) or "an open writer here"
-                    raise SessionBusyError(
-                        f"session {self.row.session_id!r} is held by {who}; close it, or force the deletion"
-                    )
-                if unused_since is not None:
-                    since_us = int(unused_since * 1e6)
-                    until_us = ingest.recorder.now_us()  # what the future holds is no use of a moment ago
-                    if tx.uses(since_us, until_us) or tx.artifacts_created(since_us, until_us):
-                        raise SessionBusyError(f"session {self.row.session_id!r} was used a moment ago")
-                self._update_session(tx, deleted_us=ingest.recorder.now_us())
-                if self.settings.audit_keep:
-                    self._keep_events(tx, ingest.recorder)
-            gone = self.store.remove(self.row.uid)
+            deletion = SessionDeletion(self.store, self.record, self.settings, ingest)
+            remains = deletion.delete(force=force, unused_since=unused_since)
             self.audit.emit("delete_session", {})
-            self._gone = SessionDeletedError(f"session {self.row.session_id!r} was deleted")
-            error = self._gone
+            self._gone = error = SessionDeletedError(f"session {self.row.session_id!r} was deleted")
         for pipeline in ingest.queue.stop(forget=True):
             ingest.queue.fail(pipeline, error)
         ingest.committer.join()
         _engines.discard(self)
-        return gone
-
-    def _keep_events(self, tx: Transaction, recorder: Recorder) -> None:
-        """Copy the events of a session that goes."""
-        with self.audit.taken() as entries:
-            recorder.events(tx, entries)
-            if self.audit.wants("delete_session"):
-                recorder.record(tx, "delete_session", None, {})
-        self.store.archive_events(tx, self.row, recorder.now_us())
+        return remains
 
     def abandon(self) -> None:
         """Close the files of a deleted session."""
         self.audit.drop()
         self._close_store()
-
-    def _update_session(self, tx: Transaction, **changes: int) -> None:
-        self.row = self._session_row(tx)._replace(**changes).sealed()  # type: ignore[arg-type]  # two int columns
-        tx.update_session(self.row)
 
 
 # --- the end of the process, and its children -------------------------------------------------------------

@@ -208,7 +208,8 @@ class Recorder:
         self.problem = self.problem or str(error) or type(error).__name__
         writer, self._writer = self._writer, None
         if writer is not None:
-            writer.give_up(self.problem)
+            with contextlib.suppress(SpillstoreError):
+                writer.abort(self.problem)
             self._find(writer.id)
 
     def _find(self, artifact_id: str, *, empty: bool = False) -> None:
