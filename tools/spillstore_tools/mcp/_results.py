@@ -45,7 +45,8 @@ if TYPE_CHECKING:
 
     from spillstore_tools.mcp._listing import Names
     from spillstore_tools.mcp._pieces import Data
-    from spillstore_tools.output.truncation import TruncationProcessor, TruncationResult
+    from spillstore_tools.output.truncation import TruncationProcessor
+    from spillstore_tools.output.truncation_result import TruncationResult
 
 _T = TypeVar("_T", str, bytes)
 TOGETHER = 32_000
