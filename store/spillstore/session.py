@@ -358,8 +358,10 @@ class Session:
 
         if isinstance(spool, int):
             return Writer(ingest, pipeline, rules, Spool(pipeline, spool, begin, ingest.check_usable))
+        writer = Writer(ingest, pipeline, rules)
+        writer.refuse_too_large()  # of a sequencer that has taken something
         begin()
-        return Writer(ingest, pipeline, rules)
+        return writer
 
     def redaction(self, wanted: Redact = None) -> RedactionRules | None:
         """The rules by which secrets are taken out, or None where they are not.

@@ -123,7 +123,7 @@ class Writer:
         if stream not in STREAMS:
             raise RangeError(f"stream must be stdout or stderr, not {stream!r}")
         raw = _as_bytes(data)
-        self._refuse_too_large(len(raw))
+        self.refuse_too_large(len(raw))
         number = STREAMS.index(stream)
         if len(raw) <= self._piece:
             if raw:
@@ -135,15 +135,18 @@ class Writer:
         return len(raw)
 
     def _take(self, stream: int, data: bytes) -> None:
-        if self._spool is None or not self._spool.write(stream, data):
-            self._ingest.inboxes.write(self._pipeline, stream, data)
+        if (spool := self._spool) is not None:
+            if spool.write(stream, data):
+                return
+            self._spool = None  # the artifact has begun
+        self._ingest.inboxes.write(self._pipeline, stream, data)
 
     def would_block(self, size: int) -> bool:
         """Whether a write of that many bytes may take milliseconds: no room, much to copy or filter, or a limit passed."""
         if size > self._piece or self._passes_limit(size):
             return True
-        if self._spool is not None and not self._pipeline.begun:
-            return self._spool.would_begin(size) or (self._pipeline.filtered and size > _FILTERED_AT_ONCE)
+        if (spool := self._spool) is not None and not self._pipeline.begun:
+            return spool.would_begin(size) or (self._pipeline.filtered and size > _FILTERED_AT_ONCE)
         return not self._ingest.inboxes.room(self._pipeline, size)
 
     def flush(self) -> None:
@@ -152,8 +155,8 @@ class Writer:
         Raises:
             ClosedError, StorageError: as for ``write``.
         """
-        if self._spool is not None:
-            self._spool.store()
+        if (spool := self._spool) is not None:
+            spool.store()
         self._ingest.flush(self._pipeline)
 
     def close(self, *, exit_code: int | None = None, redactions: Mapping[str, int] | None = None) -> None:
@@ -200,7 +203,8 @@ class Writer:
         Raises:
             StorageError: what was stored cannot be deleted.
         """
-        runs = None if self._spool is None else self._spool.discard()
+        spool = self._spool
+        runs = None if spool is None else spool.discard()
         if runs is None and not self.closed:
             error = ClosedError(f"the writer of {self.id} was discarded")
             self._ingest.check_usable()
@@ -208,8 +212,8 @@ class Writer:
         return runs or []
 
     def _end(self, ending: Ending) -> None:
-        if self._spool is not None and not self._pipeline.ended:
-            self._spool.store()
+        if (spool := self._spool) is not None and not self._pipeline.ended:
+            spool.store()
         self._ingest.end(self._pipeline, ending)
 
     def __enter__(self) -> Self:
@@ -232,7 +236,12 @@ class Writer:
         row = self._pipeline.row
         return row.policy == "reject" and self._pipeline.received + more > row.size_limit
 
-    def _refuse_too_large(self, more: int) -> None:
+    def refuse_too_large(self, more: int = 0) -> None:
+        """Remove the artifact if so many more bytes are more than the ``reject`` policy lets it have.
+
+        Raises:
+            ArtifactTooLargeError: so it is.
+        """
         if not self._passes_limit(more) or self._pipeline.error is not None or self.closed:
             return
         row = self._pipeline.row

@@ -388,6 +388,27 @@ def test_a_sequencer_is_stored_from_its_first_byte(session):
     assert {"PASSWORD": 1} == artifact.events("redaction")[0].detail["counts"]
 
 
+def test_what_a_sequencer_has_taken_is_committed_in_time(session):
+    """It is readable soon, though nothing more comes, and counts as received."""
+    sequencer = Sequencer()
+    sequencer.write(0, b"all of it\n")
+    writer = session.create(source="x", spool=sequencer)
+    assert 10 == writer.received
+    wait_until(lambda: session.artifact(writer.id).info.size == 10)
+    writer.close()
+    assert 10 == session.artifact(writer.id).info.received
+
+
+def test_what_a_sequencer_has_taken_counts_for_the_limit(session):
+    """Output that is too large already is rejected before there is an artifact."""
+    sequencer = Sequencer()
+    sequencer.write(0, b"all of it\n")
+    with pytest.raises(ArtifactTooLargeError):
+        session.create(source="x", spool=sequencer, policy="reject", limit=5)
+    assert [] == list(session.artifacts())
+    assert [(0, b"all of it\n")] == [run[:2] for run in sequencer.runs]
+
+
 def test_a_sequence_goes_on_when_storing_fails(plain_store):
     """Everything that was written reaches the tap once and in order, whether it was stored or not, secrets whole."""
     seen = []

@@ -116,7 +116,7 @@ class Pipeline:
         self.inbox_bytes = 0
         self.unfiltered = UNFILTERED  # bytes that may wait for the filters
         self.scheduled = 0  # pumps that workers have been asked for and not begun
-        self.received = 0
+        self.received = sequencer.taken
         self.uncommitted = 0  # bytes of what was received
         self.waiting = 0  # writers, for room
         self.dirty_since: float | None = None  # when the oldest write was made that is not committed

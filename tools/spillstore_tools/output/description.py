@@ -69,7 +69,7 @@ class Description:
         return terminator
 
     def facts(self, exit_code: int | None, runtime: int | None) -> Facts:
-        """What a profile is told of it.
+        """The facts for its profile.
 
         Args:
             exit_code: of the command.

@@ -110,19 +110,19 @@ class Ending:
         if whole and info.terminator == passes.terminator:
             return overviews
         try:
-            again = scanned(artifact.unrecorded(), self._profile, self._described.source)
+            overviews = scanned(artifact.unrecorded(), self._profile, self._described.source)
             passes.head = head_of(artifact.unrecorded())
         except SpillstoreError as error:
             recorder.problem = f"it cannot be read again: {error}"
             return overviews
-        return again
+        return overviews
 
     def _repeated(
         self, rendered: Rendered, facts: Facts, exit_code: int | None, runtime: int | None
     ) -> Rendered | None:
         """The text, if the session had all of this before; then it is not stored a second time.
 
-        What somebody wants to have stored is stored, and so is what a model may have been told of.
+        Output that the caller wants stored is stored, and so is output of which a model was shown a part.
         """
         recorder = self._recorder
         artifact, info, session = recorder.artifact, recorder.info, recorder.session

@@ -1,4 +1,4 @@
-"""What is known of an output while it comes: what a profile is told of it, and how many lines it has."""
+"""What is known of an output while it comes: the facts for its profile, and how many lines it has."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class LiveFacts:
         return "" if session is None else flags_to(session)
 
     def now(self, exit_code: int | None, runtime: int | None, *, stored: bool = True) -> Facts:
-        """What a profile is told of output that is not stored, or not all of it.
+        """The facts of output that is not stored, or not all of it.
 
         Args:
             exit_code: of the command.

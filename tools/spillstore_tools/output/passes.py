@@ -23,7 +23,7 @@ _BATCH = (
 
 
 class News(NamedTuple):
-    """What has come since a model was told the last time, and where that begins."""
+    """What has come since the last text, and where that begins."""
 
     origin: Place
     scan: Scan
@@ -56,7 +56,7 @@ class Passes:
         head: the first bytes of the sequence.
         seen: bytes that were scanned.
         inside: whether the last line that was scanned has not ended.
-        news: what has come since a model was told, once it was.
+        news: what has come since the last text; None before the first.
     """
 
     def __init__(self, profile: Profile, source: str, terminator: bytes) -> None:

@@ -38,7 +38,7 @@ class Recorder:
         problem: why not all of it is stored, or None.
         artifact: where it is stored, as of the last look at it.
         info: the artifact's.
-        begun: the id of an artifact that was begun and that nobody was told of yet.
+        begun: the id of an artifact that was begun and not announced yet.
     """
 
     def __init__(
@@ -197,7 +197,7 @@ class Recorder:
         self.sequencer.disconnect()
 
     def delete(self) -> None:
-        """Remove the artifact; where that fails it stays, and is told of."""
+        """Remove the artifact; where that fails it stays."""
         if self.artifact is not None:
             with contextlib.suppress(SpillstoreError):
                 self.artifact.delete()

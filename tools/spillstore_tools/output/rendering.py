@@ -1,4 +1,4 @@
-"""What is stored, shown again: the passes of a profile over an artifact, and what its text says of it.
+"""Previews of stored artifacts: the scans of a profile over an artifact, and what its text says of it.
 
 Everything said here comes from the artifact alone, so the text is the one that was shown when the output came. One
 thing cannot be had again: a line that a rolling artifact has dropped since, or that came when the artifact had all that it
@@ -219,7 +219,7 @@ def kind_of(head: bytes, size: int) -> BinaryType | None:
 
 
 def media_type_of(data: bytes, *, whole: bool) -> str | None:
-    """What content is by its looks, for who was not told: text, JSON, or a kind that its first bytes name.
+    """The media type of content, guessed from its beginning: text, JSON, or a kind that its first bytes name.
 
     Args:
         data: its beginning.

@@ -1,4 +1,4 @@
-"""What a tool prints though the session has it already: shown from there, and not kept a second time.
+"""Output that the session has already (duplicates): shown from the artifact that holds it, and not stored a second time.
 
 Answers of the retrieval tools, known by their marks, are shown whole: they are bounded, and a model has asked for them.
 What is the same as an artifact, stream by stream, is shown as the profile shows any output, with a line that says whose artifact
@@ -70,12 +70,12 @@ def find_repeated(
     original = session.artifact(origin.artifact_id).unrecorded()
     if _is_same(artifact, original, origin):
         stored = place_of(original.info, facts.stored.flags if facts.stored else "")
-        again = _header(
+        header = _header(
             original.info,
             "all",
             quoted_call(dataclasses.replace(facts, stored=stored), start_line=1, end_line=_LINES),
         )
-        facts = dataclasses.replace(facts, stored=stored, again=again, created=original.info.created)
+        facts = dataclasses.replace(facts, stored=stored, again=header, created=original.info.created)
         return Repeated(render(facts), origin.artifact_id)
     return Repeated(_repeated(artifact, original, origin, facts), origin.artifact_id)
 

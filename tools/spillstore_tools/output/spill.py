@@ -15,7 +15,7 @@ import time
 from typing import TYPE_CHECKING
 
 from spillstore.exceptions import SpillstoreError
-from spillstore.observers import EmittedEvent, begin_operation, emit, is_observed
+from spillstore.observers import begin_operation, is_observed
 from spillstore_tools.output.description import Description
 from spillstore_tools.output.ending import Ending
 from spillstore_tools.output.facts import LiveFacts
@@ -23,8 +23,8 @@ from spillstore_tools.output.output_events import FAILED, OUTPUT, output_detail,
 from spillstore_tools.output.passes import Passes
 from spillstore_tools.output.progress import Progress
 from spillstore_tools.output.recorder import STREAMS, OutputStream, Recorder
+from spillstore_tools.output.refusal import Refusal
 from spillstore_tools.output.rendering import preview_detail
-from spillstore_tools.profiles.base import Facts, Rendered, refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from spillstore.observers import Operation
     from spillstore.redaction import RedactionRules
     from spillstore_tools.preview.parts import View
-    from spillstore_tools.profiles.base import Background, Keep, Profile
+    from spillstore_tools.profiles.base import Background, Keep, Profile, Rendered
 
 
 class Spill:
@@ -55,7 +55,7 @@ class Spill:
             event ``create`` says.
         on_spill: called with the artifact's id when there is one.
         on_pass: called with the tool and the size of output that is not stored, at the end.
-        told_as: name of the tool in the events that observers receive; None for ``source``.
+        observed_as: name of the tool in the events that observers receive; None for ``source``.
         work: the operation that it is a part of, whose end observers learn of; None if ``finish`` is to tell them.
         on_redaction: called then with the tool and how many secrets of each kind were taken out of it, if any were.
         began: when it began to be printed, by ``time.monotonic``, if that was before; times count from then.
@@ -87,7 +87,7 @@ class Spill:
         redaction: RedactionRules | None = None,
         on_spill: Callable[[str], object] | None = None,
         on_pass: Callable[[str, int], object] | None = None,
-        told_as: str | None = None,
+        observed_as: str | None = None,
         work: Operation | None = None,
         on_redaction: Callable[[str, dict[str, int]], object] | None = None,
         began: float | None = None,
@@ -107,10 +107,8 @@ class Spill:
         self._described = described
         self._profile = profile
         self._open_session = session
-        self._refuse_at = profile.refuse_at(described.source)
-        self._refused = False
         self._work = work
-        self._tool = described.source if told_as is None else told_as
+        self._tool = described.source if observed_as is None else observed_as
         self._on_spill = on_spill
         self._on_pass = on_pass
         self._on_redaction = on_redaction
@@ -119,6 +117,8 @@ class Spill:
         )  # of who acts: what happens on other threads is theirs, too
         self._passes = Passes(profile, described.source, b"\r" if newline == "cr" else b"\n")
         self._recorder = Recorder(session, profile, described, self._passes, redaction, ago)
+        limit = profile.refuse_at(described.source)
+        self._refusal = Refusal(limit, described.source, self._recorder, self._passes)
         self._facts = LiveFacts(described, self._recorder, self._passes, flags)
         self._progress = Progress(profile, described.source, self._recorder, self._passes, self._facts)
         self._ending = Ending(
@@ -186,9 +186,7 @@ class Spill:
         recorder = self._recorder
         with recorder.lock:
             recorder.sizes[number] += len(data)
-            if self._refuse_at is not None and recorder.received >= self._refuse_at:
-                self._refuse()
-            else:
+            if not self._refusal.check():
                 recorder.write(bytes(data), number)
         self._announce()
         return len(data)
@@ -209,7 +207,7 @@ class Spill:
             exit_code: of the command, if it has ended and others print in its place.
         """
         self.keep()
-        return self._refusal(background, exit_code) or self._progress.look(background, exit_code)
+        return self._refusal.text(background, exit_code) or self._progress.look(background, exit_code)
 
     def news(
         self, background: Background, *, exit_code: int | None = None, recorded: bool = True
@@ -218,15 +216,15 @@ class Spill:
 
         ``recorded`` is false of what may never be shown.
         """
-        refusal = self._refusal(background, exit_code)
+        refusal = self._refusal.text(background, exit_code)
         return refusal or self._progress.news(background, exit_code, recorded=recorded)
 
     def abort(self, reason: str) -> None:
         """Give up: what was stored stays, ``interrupted``; what was held back is dropped."""
         with self._recorder.lock:
             self._recorder.abort(reason)
-            if self._refused:
-                self._note_refused()
+            if self._refusal.met:
+                self._refusal.record(self._note_limit)
 
     def _announce(self) -> None:
         """Tell the caller that there is an artifact: without a lock, for it may ask for what is printed."""
@@ -238,41 +236,9 @@ class Spill:
             with contextlib.suppress(Exception):  # whatever it raises, the tool call succeeds
                 self._context.copy().run(self._on_spill, begun)
 
-    # --- output that the profile refuses ----------------------------------------------------------------
-
-    def _refuse(self) -> None:
-        """Keep nothing: the profile refuses what is as large as this."""
-        if not self._refused:
-            self._refused = True
-            self._passes.drop()
-            self._recorder.abort("refused: too large")
-            self._recorder.delete()
-
-    def _refusal(self, background: Background | None = None, exit_code: int | None = None) -> Rendered | None:
-        """The text of output that is refused; None of any other."""
-        if not self._refused:
-            return None
-        assert self._refuse_at is not None, "or nothing would have been refused"
-        if background is None:
-            return refused(self.received, self._refuse_at)
-        status = Facts(source=self._described.source, exit_code=exit_code, background=background).status
-        return refused(self.received, self._refuse_at, status)
-
-    def _note_refused(self) -> None:
-        """Record that a limit was met, also where nothing of the output has reached the store."""
-        source = self._described.source
-        detail = {
-            "limit": "max_artifact_size",
-            "tool": source,
-            "size": self.received,
-            "most": self._refuse_at,
-        }
-        try:
-            session = self._recorder.session = self._recorder.session or self._open_session()
-            self._context.run(self._note, session, "limit", detail)
-        except Exception:  # noqa: BLE001  # whatever the caller's functions raise, the tool call succeeds
-            if is_observed("limit"):
-                emit(EmittedEvent("limit", detail))
+    def _note_limit(self, kind: str, detail: dict[str, object]) -> None:
+        session = self._recorder.session = self._recorder.session or self._open_session()
+        self._context.run(self._note, session, kind, detail)
 
     def _note(
         self, session: Session, kind: str, detail: dict[str, object], artifact_id: str | None = None
@@ -314,8 +280,8 @@ class Spill:
     def _finish(self, exit_code: int | None, runtime: int | None, stopped: str | None) -> Rendered:
         try:
             with self._recorder.lock:
-                if (rendered := self._refusal()) is not None:
-                    self._note_refused()
+                if (rendered := self._refusal.text()) is not None:
+                    self._refusal.record(self._note_limit)
                 else:
                     rendered = self._ending.finish(exit_code, runtime)
                     if self._passes.news is not None:
@@ -337,7 +303,7 @@ class Spill:
                 if stopped is not None:
                     detail["why"] = stopped
             self._note(session, kind, detail | self._ending.repeated, self.artifact_id)
-        elif not self._refused and self.problem is None:
+        elif not self._refusal.met and self.problem is None:
             if self._on_pass is not None:
                 self._on_pass(source, self.received)
             if self._on_redaction is not None and session is None and (found := self.redactions):

@@ -171,13 +171,13 @@ class TruncationProcessor:
             if text is not None:
                 rendered = Rendered(text=text)
                 if is_observed(OUTPUT, "whole"):  # most output is, and most programs do not want to know
-                    self._tell(work, rendered, tool_name, len(data))
+                    self._emit(work, rendered, tool_name, len(data))
                 return self._result(rendered, len(data), None, tool_name, redactions)
         redactions = {}
         if isinstance(data, Artifact):
             rendered, size = render(data, self._profile, flags=self._flags_of_known()), data.info.size
             artifact_id: str | None = data.id
-            self._tell(work, rendered, tool_name, size, artifact_id)
+            self._emit(work, rendered, tool_name, size, artifact_id)
         else:
             pieces, content_type = pieces_of(data, content_type)
             spill = Spill(
@@ -198,10 +198,10 @@ class TruncationProcessor:
             rendered, size, artifact_id = spill.finish(), spill.received, spill.artifact_id
             redactions = spill.redactions
             problem = self._session.stores and spill.problem is not None
-            self._tell(work, rendered, tool_name, size, artifact_id, problem=problem)
+            self._emit(work, rendered, tool_name, size, artifact_id, problem=problem)
         return self._result(rendered, size, artifact_id, tool_name, redactions)
 
-    def _tell(
+    def _emit(
         self,
         work: Operation,
         rendered: Rendered,
@@ -211,7 +211,7 @@ class TruncationProcessor:
         *,
         problem: bool = False,
     ) -> None:
-        """Tell who observes."""
+        """Emit the event ``output``."""
         if is_observed(OUTPUT):
             detail = output_detail(
                 rendered,
@@ -224,7 +224,7 @@ class TruncationProcessor:
             work.end(detail, session=self._session.id, artifact_id=artifact_id)
 
     def shows_whole(self, data: bytes, tool_name: str) -> bool:
-        """Whether the profile shows a text as it is, told without storing anything; False also above 64 KiB."""
+        """Whether the profile shows a text as it is; stores nothing. False also above 64 KiB."""
         return self._at_once(data, tool_name, "auto") is not None
 
     def redacted(self, text: str, tool_name: str) -> str:

@@ -35,7 +35,7 @@ class TruncationMetadata:
         redrawn_characters: characters that were drawn over or erased in their lines, and are stored but not shown.
         tool_name: the tool.
         profile: the profile's name.
-        included: what ``as_dict`` tells unless it is asked for other things; None for all of it.
+        included: what ``as_dict`` gives by default; None for all of it.
         partial: whether parts of an artifact may be asked for.
     """
 
@@ -58,7 +58,7 @@ class TruncationMetadata:
         """What the configuration wants of it, under the names of the profile ``acode``.
 
         Args:
-            include: what is told; None for what the processor's configuration says, all of it where it has none.
+            include: what it gives; None for what the processor's configuration says, all of it where it has none.
         """
         include = self.included if include is None else include
         own = {"included", "partial"}
@@ -79,13 +79,13 @@ class TruncationMetadata:
             use = "for a part of it" if self.partial else "for all of it, a part at a time"
             data["retrieval_instructions"] = f'Use get_artifact(id="{self.artifact_id}"{part}) {use}.'
         if include is not None:
-            for wanted, names in (
+            for included, names in (
                 (include.include_original_size, ("original_size", "original_bytes")),
                 (include.include_token_estimate, ("original_tokens", "truncated_tokens")),
                 (include.include_strategy, ("strategy", "strategy_used", "truncation_strategy")),
                 (include.include_retrieval_instructions, ("retrieval_instructions",)),
             ):
-                for name in () if wanted else names:
+                for name in () if included else names:
                     data.pop(name, None)
         return data
 
@@ -141,7 +141,7 @@ class TruncationResult:
             tool_name: the tool.
             redactions: how many secrets of each kind were taken out of it.
             profile: the profile's name.
-            configuration: what is told of it; None for everything.
+            configuration: which metadata it gives; None for all.
         """
         omitted = omitted_chars(rendered)
         metadata = TruncationMetadata(
