@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import sqlite3
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from model import interleave
 from support import NO_FLOORS, ManualClock, examples, wait_until
 
-from spillstore import Store
+from spillstore import Store, aio
 from spillstore.exceptions import (
     ArtifactNotFoundError,
     ArtifactTooLargeError,
@@ -450,3 +451,35 @@ def test_a_secret_is_whole_though_its_session_closes(plain_store):
     sequencer.write(0, SECRET[6:] + b"\n")
     sequencer.flush(finish=True)
     assert b"password=[REDACTED: PASSWORD]\n" == b"".join(seen)
+
+
+# --- asyncio ----------------------------------------------------------------------------------------------
+
+
+def test_a_spooling_writer_for_asyncio(tmp_path):
+    """The same names, awaited: what is little is given back, what is more is stored."""
+
+    async def main():
+        async with aio.Store(tmp_path / "root", **NO_FLOORS).session("test") as session:
+            async with session.create(source="x", spool=5) as writer:
+                await writer.write(b"1234\n")
+                assert not writer.stored
+                assert not await session.exists(writer.id)
+                assert [("stdout", b"1234\n")] == await writer.discard()
+            async with session.create(source="x", spool=5) as writer:
+                await writer.write(b"more than five\n")
+                assert writer.stored
+            artifact = await session.artifact(writer.id)
+            return await artifact.read_bytes(0, 99), len(await session.artifacts())
+
+    assert (b"more than five\n", 1) == asyncio.run(main())
+
+
+def test_a_write_that_takes_long_would_block(session):
+    """What begins the artifact, or is much to filter, is for another thread than that of an event loop."""
+    writer = session.create(source="x", spool=10_000)
+    assert (False, True, True) == tuple(writer.would_block(size) for size in (100, 5000, 10_001))
+    plain = session.create(source="x", spool=10_000, redact=False)
+    assert (False, False, True) == tuple(plain.would_block(size) for size in (100, 5000, 10_001))
+    writer.discard()
+    plain.discard()
