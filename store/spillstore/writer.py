@@ -122,17 +122,19 @@ class Writer:
         """
         if stream not in STREAMS:
             raise RangeError(f"stream must be stdout or stderr, not {stream!r}")
-        raw = _as_bytes(data)
-        self.refuse_too_large(len(raw))
+        raw = data if type(data) is bytes else _as_bytes(data)
+        size = len(raw)
+        if self._passes_limit(size):
+            self._reject(size)
         number = STREAMS.index(stream)
-        if len(raw) <= self._piece:
-            if raw:
+        if size <= self._piece:
+            if size:
                 self._take(number, raw)
         else:
             view = memoryview(raw)
-            for start in range(0, len(raw), self._piece):
+            for start in range(0, size, self._piece):
                 self._take(number, bytes(view[start : start + self._piece]))
-        return len(raw)
+        return size
 
     def _take(self, stream: int, data: bytes) -> None:
         if (spool := self._spool) is not None:
@@ -232,17 +234,23 @@ class Writer:
             if failure is not error:
                 error.add_note(f"artifact {self.id} could not be stored whole: {failure}")
 
-    def _passes_limit(self, more: int) -> bool:
+    def _passes_limit(self, more: int = 0) -> bool:
+        """Whether so many more bytes are more than the ``reject`` policy lets the artifact have."""
         row = self._pipeline.row
         return row.policy == "reject" and self._pipeline.received + more > row.size_limit
 
-    def refuse_too_large(self, more: int = 0) -> None:
-        """Remove the artifact if so many more bytes are more than the ``reject`` policy lets it have.
+    def refuse_too_large(self) -> None:
+        """Remove the artifact if what a sequencer has taken for it is more than the ``reject`` policy lets it have."""
+        if self._passes_limit():
+            self._reject()
+
+    def _reject(self, more: int = 0) -> None:
+        """Remove the artifact, which so many more bytes make too large, unless another error is due first.
 
         Raises:
-            ArtifactTooLargeError: so it is.
+            ArtifactTooLargeError: always, but for that.
         """
-        if not self._passes_limit(more) or self._pipeline.error is not None or self.closed:
+        if self._pipeline.error is not None or self.closed:
             return
         row = self._pipeline.row
         size = self._pipeline.received + more

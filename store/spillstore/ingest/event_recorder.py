@@ -15,14 +15,15 @@ from spillstore.exceptions import (
     SessionDeletedError,
     SpillstoreError,
 )
-from spillstore.ingest.row_writer import Recorder
+from spillstore.ingest.event_writer import EventWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from spillstore.audit.audit_log import Audit
-    from spillstore.engine.base import SessionBackend, Transaction
+    from spillstore.engine.base import SessionBackend
+    from spillstore.engine.rows import Transaction
     from spillstore.ingest.committer import Committer
     from spillstore.model.clock import Clock
     from spillstore.model.records import SessionRow
@@ -35,7 +36,7 @@ class EventRecorder:
     """Writes events of one session; of one that is only read, on a connection of its own and as well as that goes.
 
     Attributes:
-        writing: what gives transactions, and what writes rows in them; None where the session is only read.
+        writing: what gives transactions, and what writes events in them; None where the session is only read.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class EventRecorder:
             row: the session's.
             foreign: the session is in no store of ours, and who reads it is not recorded there.
         """
-        self.writing: tuple[Committer, Recorder] | None = None
+        self.writing: tuple[Committer, EventWriter] | None = None
         self._foreign = foreign
         self._store = store
         self._settings = settings
@@ -71,16 +72,16 @@ class EventRecorder:
     def record(self, kind: str, artifact_id: str, detail: dict[str, object]) -> None:
         """Write an event at once."""
 
-        def write(transaction: AbstractContextManager[Transaction], recorder: Recorder) -> None:
+        def write(transaction: AbstractContextManager[Transaction], events: EventWriter) -> None:
             with transaction as tx:
-                recorder.write_event(tx, kind, artifact_id, detail)
+                events.record_always(tx, kind, artifact_id, detail)
 
         if self.writing is None:
             self._write_beside(write)
             return
-        committer, recorder = self.writing
+        committer, events = self.writing
         with committer.lock:
-            write(committer.recording("recording an event"), recorder)
+            write(committer.recording("recording an event"), events)
 
     def flush(self) -> None:
         """Write what the audit holds. Never raises: what cannot be written waits, or is dropped where it never can."""
@@ -89,26 +90,28 @@ class EventRecorder:
                 with self._flushing:
                     self._write_beside(self._write_gathered)
             else:
-                committer, recorder = self.writing
+                committer, events = self.writing
                 with committer.lock:
-                    self._write_gathered(committer.recording("recording events"), recorder)
+                    self._write_gathered(committer.recording("recording events"), events)
         except Exception as error:  # noqa: BLE001  # it runs on threads that must go on
             if isinstance(error, (ClosedError, ForkError, ReadOnlyError, SessionDeletedError)):
                 self._audit.drop()
             self._log("events not recorded", error)
 
-    def _write_gathered(self, transaction: AbstractContextManager[Transaction], recorder: Recorder) -> None:
+    def _write_gathered(self, transaction: AbstractContextManager[Transaction], events: EventWriter) -> None:
         with self._audit.taken() as entries, transaction as tx:
-            recorder.events(tx, entries)
+            events.write_all(tx, entries)
 
-    def _write_beside(self, write: Callable[[AbstractContextManager[Transaction], Recorder], None]) -> None:
+    def _write_beside(
+        self, write: Callable[[AbstractContextManager[Transaction], EventWriter], None]
+    ) -> None:
         """Write as who only reads; where that cannot be, nothing is recorded any more."""
         if self._foreign or self._pid != os.getpid():
             return
-        recorder = Recorder(self._row, self._settings, self._clock, self._audit)
+        events = EventWriter(self._settings, self._clock, self._audit)
         try:
-            with recorder.emitting():
-                write(self._store.transaction_beside("recording events"), recorder)
+            with events.emitting():
+                write(self._store.transaction_beside("recording events"), events)
         except LockedError as error:
             self._log("events not recorded yet", error)
         except SpillstoreError as error:  # a file, a folder or a disk that cannot be written

@@ -42,9 +42,10 @@ class Inboxes:
 
     def _accept(self, pipeline: Pipeline, stream: int, data: bytes) -> bool:
         """Wait for room and put bytes into the inbox; False if the caller must make the room, for want of other threads."""
+        size = len(data)
         with self._queue.guard:
             self._queue.refuse_ended(pipeline)
-            while self._full(pipeline, len(data)):
+            while self._full(pipeline, size):
                 self._schedule(pipeline, at_least=1)
                 if pipeline.inbox and not workers.working():
                     return False
@@ -53,12 +54,13 @@ class Inboxes:
                 pipeline.waiting -= 1
                 self._queue.refuse_ended(pipeline)
             pipeline.inbox.append((stream, data, pipeline.now()))
-            pipeline.inbox_bytes += len(data)
-            pipeline.received += len(data)
-            pipeline.uncommitted += len(data)
+            pipeline.inbox_bytes += size
+            pipeline.received += size
+            pipeline.uncommitted += size
             if pipeline.dirty_since is None:
                 pipeline.dirty_since = time.monotonic()
-            self._schedule(pipeline, at_least=pipeline.pumped_at_once)
+            if pipeline.inbox_bytes >= pipeline.pumped_at_once:
+                self._schedule(pipeline, at_least=pipeline.pumped_at_once)
             return True
 
     def room(self, pipeline: Pipeline, size: int) -> bool:
@@ -68,9 +70,9 @@ class Inboxes:
 
     def _full(self, pipeline: Pipeline, size: int) -> bool:
         """Whether a write must wait: for this artifact's filters, or for its bytes to be committed. Never for another's."""
-        if pipeline.filtered and pipeline.inbox and pipeline.inbox_bytes + size > pipeline.unfiltered:
+        if pipeline.inbox_bytes + size > pipeline.unfiltered and pipeline.filtered and pipeline.inbox:
             return True
-        return pipeline.uncommitted > 0 and pipeline.uncommitted + size > self._queue.queue_bytes()
+        return pipeline.uncommitted + size > self._queue.queue_bytes and pipeline.uncommitted > 0
 
     # --- pumps --------------------------------------------------------------------------------------------
 

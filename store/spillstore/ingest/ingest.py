@@ -6,18 +6,21 @@ from typing import TYPE_CHECKING
 
 from spillstore.exceptions import LockedError, SpillstoreError
 from spillstore.ingest.committer import Committer
+from spillstore.ingest.event_writer import EventWriter
 from spillstore.ingest.eviction import Evictor
 from spillstore.ingest.inboxes import Inboxes
 from spillstore.ingest.ingest_queue import IngestQueue
+from spillstore.ingest.quotas import refuse_rate
 from spillstore.ingest.removal import ArtifactRemover
-from spillstore.ingest.row_writer import Recorder
+from spillstore.ingest.row_writer import RowWriter
 
 if TYPE_CHECKING:
     import contextlib
     from collections.abc import Callable
 
     from spillstore.audit.audit_log import Audit
-    from spillstore.engine.base import SessionBackend, Snapshot
+    from spillstore.engine.base import SessionBackend
+    from spillstore.engine.rows import Snapshot
     from spillstore.ingest.committer import CommitLock
     from spillstore.ingest.pipeline import Ending, Pipeline
     from spillstore.model.clock import Clock
@@ -31,7 +34,7 @@ class Ingest:
     Attributes:
         queue: the artifacts that are written.
         inboxes: what was written of them and is not sequenced yet.
-        recorder: writes their rows.
+        rows: writes their rows.
         committer: commits them.
         remover: removes artifacts.
     """
@@ -65,22 +68,23 @@ class Ingest:
         self.audit = audit
         self.check_usable = check_usable
         self._store = store
+        self._settings = settings
         self.queue = IngestQueue(settings, check_usable, self._failed)
         self.inboxes = Inboxes(self.queue)
-        self.recorder = Recorder(session, settings, clock, audit)
+        self.rows = RowWriter(session, settings, EventWriter(settings, clock, audit))
         self.committer = Committer(
             store,
             settings,
             self.queue,
             self.inboxes,
-            self.recorder,
-            Evictor(store, self.recorder, settings),
+            self.rows,
+            Evictor(store, self.rows, settings),
             lock=lock,
             audit=audit,
             check_writable=check_usable,
             deleted=deleted,
         )
-        self.remover = ArtifactRemover(store, self.committer, self.recorder, find, check_usable)
+        self.remover = ArtifactRemover(store, self.committer, self.rows, find, check_usable)
 
     @property
     def owner(self) -> str:
@@ -102,9 +106,9 @@ class Ingest:
         with self.committer.lock, self.committer.recording("creating an artifact") as tx:
             with self.limits(row.source):
                 self._store.check_room()
-                self.recorder.refuse_rate(tx)
-            inserted = self.recorder.insert(tx, row._replace(artifact_key=tx.next_artifact_key()))
-            self.recorder.event(
+                refuse_rate(tx, self._settings, self.rows.events.now_us())
+            inserted = self.rows.insert(tx, row._replace(artifact_key=tx.next_artifact_key()))
+            self.rows.events.record(
                 tx,
                 "create",
                 row.artifact_id,

@@ -53,6 +53,7 @@ class IngestQueue:
         self.room = threading.Condition(self.guard)  # for writers: in a queue, or there will never be any
         self._tick = threading.Condition(self.guard)  # for the committer alone
         self._pipelines: list[Pipeline] = []
+        self.queue_bytes = self._settings.queue_bytes  # that one artifact may have uncommitted
         self._ready_bytes = 0
         self._asleep = False  # the committer waits for an artifact to be opened
         self._hurried = False  # it is not to wait for its next tick
@@ -75,6 +76,7 @@ class IngestQueue:
         """Begin to take an artifact's bytes."""
         with self.guard:
             self._pipelines.append(pipeline)
+            self._share_queues()
             if self._asleep:
                 self._tick.notify()
 
@@ -83,6 +85,7 @@ class IngestQueue:
         with self.guard:
             if pipeline in self._pipelines:
                 self._pipelines.remove(pipeline)
+                self._share_queues()
 
     def stop(self, *, forget: bool = False) -> list[Pipeline]:
         """Let the committer end; returns the artifacts that are still written.
@@ -96,6 +99,7 @@ class IngestQueue:
             pipelines = list(self._pipelines)
             if forget:
                 self._pipelines.clear()
+                self._share_queues()
         return pipelines
 
     def close(self, pipeline: Pipeline) -> bool | None:
@@ -134,11 +138,11 @@ class IngestQueue:
         if pipeline.ended:
             raise ClosedError(f"the writer of {pipeline.row.artifact_id} was closed before")
 
-    def queue_bytes(self) -> int:
-        """Bytes that one artifact may have uncommitted; the caller holds ``guard``."""
+    def _share_queues(self) -> None:
+        """Divide what may wait in all queues among the artifacts that are written; the caller holds ``guard``."""
         most = self._settings.queue_bytes
         share = _FULL_QUEUES * most // max(len(self._pipelines), 1)
-        return min(most, max(share, _LEAST_QUEUE))
+        self.queue_bytes = min(most, max(share, _LEAST_QUEUE))
 
     # --- batches ------------------------------------------------------------------------------------------
 
@@ -155,7 +159,7 @@ class IngestQueue:
 
     def _urgent(self, pipeline: Pipeline) -> bool:
         """Whether what is ready is not to wait for the next tick; the caller holds ``guard``."""
-        enough = min(self._settings.commit_bytes, self.queue_bytes() * 3 // 4)
+        enough = min(self._settings.commit_bytes, self.queue_bytes * 3 // 4)
         return (
             self._ready_bytes >= self._settings.commit_bytes
             or pipeline.ready_bytes >= enough

@@ -158,10 +158,15 @@ class Pipeline:
 
     def take(self, most: int) -> tuple[list[Item], int]:
         """Items of the inbox, of ``most`` bytes or a little more, and their bytes; the caller holds the queue's lock."""
-        items: list[Item] = []
-        size = 0
-        while self.inbox and size < most:
-            items.append(self.inbox.popleft())
+        inbox, size = self.inbox, self.inbox_bytes
+        if size <= most:
+            items = list(inbox)
+            inbox.clear()
+            self.inbox_bytes = 0
+            return items, size
+        items, size = [], 0
+        while size < most:
+            items.append(inbox.popleft())
             size += len(items[-1][1])
         self.inbox_bytes -= size
         return items, size

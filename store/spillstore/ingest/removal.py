@@ -11,9 +11,10 @@ from spillstore.model.validation import is_count
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from spillstore.engine.base import SessionBackend, Snapshot
+    from spillstore.engine.base import SessionBackend
+    from spillstore.engine.rows import Snapshot
     from spillstore.ingest.committer import Committer
-    from spillstore.ingest.row_writer import Recorder
+    from spillstore.ingest.row_writer import RowWriter
     from spillstore.model.records import ArtifactRow
 
 _PURGE_CHUNKS = 512
@@ -26,7 +27,7 @@ class ArtifactRemover:
         self,
         store: SessionBackend,
         committer: Committer,
-        recorder: Recorder,
+        rows: RowWriter,
         find: Callable[[Snapshot, str], ArtifactRow],
         check_writable: Callable[[], None],
     ) -> None:
@@ -35,13 +36,13 @@ class ArtifactRemover:
         Args:
             store: where the rows are.
             committer: gives transactions.
-            recorder: changes rows.
+            rows: changes rows.
             find: the row of an artifact.
             check_writable: raises what keeps anything from being written.
         """
         self._store = store
         self._committer = committer
-        self._recorder = recorder
+        self._rows = rows
         self._find = find
         self._check_writable = check_writable
 
@@ -61,8 +62,10 @@ class ArtifactRemover:
             row = self._find(tx, artifact_id)
             if row.state == "open" and why == "deleted":
                 raise SessionBusyError(f"artifact {artifact_id} is being written; close its writer first")
-            row = self._recorder.update(tx, row._replace(state="deleted"))
-            self._recorder.event(tx, "delete", artifact_id, {"kept": row.kept, "why": why}, row.tool_call_id)
+            row = self._rows.update(tx, row._replace(state="deleted"))
+            self._rows.events.record(
+                tx, "delete", artifact_id, {"kept": row.kept, "why": why}, row.tool_call_id
+            )
         return row
 
     def purge(self, row: ArtifactRow) -> None:
@@ -98,7 +101,7 @@ class ArtifactRemover:
                 if first is not None:
                     tx.drop_chunks(row.artifact_key, first, first + most)
                 else:
-                    self._recorder.remove(tx, row)
+                    self._rows.remove(tx, row)
             self._store.release_space()
         return left
 

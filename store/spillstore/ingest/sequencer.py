@@ -253,12 +253,13 @@ def _joined(items: Iterable[Item]) -> Iterator[Item]:
     """Writes that the chunker would give one time to, as one: a redactor takes its time for each."""
     for stream, writes in itertools.groupby(items, key=operator.itemgetter(0)):
         pieces: list[bytes] = []
-        first = size = 0
+        first = until = size = 0
         for _, data, now in writes:
-            if pieces and (now - first >= SEGMENT_US or size + len(data) > SLICE):
-                yield stream, b"".join(pieces), first
-                pieces, size = [], 0
-            first = first if pieces else now
-            pieces.append(data)
             size += len(data)
+            if pieces and (now >= until or size > SLICE):
+                yield stream, b"".join(pieces), first
+                pieces, size = [], len(data)
+            if not pieces:
+                first, until = now, now + SEGMENT_US
+            pieces.append(data)
         yield stream, b"".join(pieces), first

@@ -38,9 +38,11 @@ from spillstore.ingest.session_record import SessionRecord
 from spillstore.model.validation import read_artifact_row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+    from types import TracebackType
 
-    from spillstore.engine.base import Remains, SessionBackend, Snapshot
+    from spillstore.engine.base import Remains, SessionBackend
+    from spillstore.engine.rows import Snapshot
     from spillstore.ingest.pipeline import Pipeline
     from spillstore.model.clock import Clock
     from spillstore.model.records import ArtifactRow
@@ -121,7 +123,7 @@ class SessionCore:
             self.store, self.settings, self.clock, self.audit, self.row, foreign=foreign
         )
         if self._ingest is not None and not foreign:
-            self.events.writing = self._ingest.committer, self._ingest.recorder
+            self.events.writing = self._ingest.committer, self._ingest.rows.events
 
     def disown(self) -> None:
         """In a forked child: refuse everything. The locks are new, since their holders may not exist here."""
@@ -156,13 +158,13 @@ class SessionCore:
                 lock=self._commit,
                 find=self.artifact_row,
                 check_usable=self._refuse_reader,
-                deleted=self._deleted,
+                deleted=self.note_deletion,
             )
             unfinished = self._unfinished(tx)
             for record in unfinished:
                 if record.state == "open" and not self.store.alive(record.owner):
-                    ingest.recorder.interrupt(tx, record, "its process ended")
-        ingest.recorder.emit_recorded()
+                    ingest.rows.interrupt(tx, record, "its process ended")
+        ingest.rows.events.emit_recorded()
         self.store.remove_dead()
         for record in unfinished:
             if record.state == "deleted":
@@ -216,22 +218,19 @@ class SessionCore:
         """The artifacts that are being written here."""
         return [] if self._ingest is None else self._ingest.queue.pipelines
 
-    def _deleted(self, error: SpillstoreError) -> None:
+    def note_deletion(self, error: SpillstoreError) -> None:
+        """The session was deleted by somebody else: refuse everything from now on."""
         self._gone = self._gone or error
 
     # --- reading ----------------------------------------------------------------------------------------
 
-    @contextlib.contextmanager
-    def reader(self) -> Iterator[Snapshot]:
+    def reader(self) -> _Reading:
         """Rows for reading, each call on its own snapshot."""
-        with self._noting_deletion(), self.store.reader() as rows:
-            yield rows
+        return _Reading(self, self.store.reader())
 
-    @contextlib.contextmanager
-    def snapshot(self, doing: str) -> Iterator[Snapshot]:
+    def snapshot(self, doing: str) -> _Reading:
         """Rows for reading, all calls on one snapshot."""
-        with self._noting_deletion(), self.store.snapshot(doing) as rows:
-            yield rows
+        return _Reading(self, self.store.snapshot(doing))
 
     def borrow(self) -> Snapshot:
         """``reader`` without what costs a tenth of a small read; the same thread gives it back to ``store``."""
@@ -239,7 +238,7 @@ class SessionCore:
         try:
             return self.store.borrow()
         except SessionDeletedError as error:
-            self._deleted(error)
+            self.note_deletion(error)
             raise
 
     def current(self, rows: Snapshot) -> Snapshot:
@@ -247,16 +246,7 @@ class SessionCore:
         try:
             return self.store.current(rows)
         except SessionDeletedError as error:
-            self._deleted(error)
-            raise
-
-    @contextlib.contextmanager
-    def _noting_deletion(self) -> Iterator[None]:
-        self.check_usable()
-        try:
-            yield
-        except SessionDeletedError as error:
-            self._deleted(error)
+            self.note_deletion(error)
             raise
 
     def artifact_row(self, rows: Snapshot, artifact_id: str) -> ArtifactRow:
@@ -298,8 +288,8 @@ class SessionCore:
         """Record that the session has ended."""
         ingest = self.ingest
         with self._commit, ingest.committer.recording("ending the session") as tx:
-            self.row = self.record.update(tx, ended_us=ingest.recorder.now_us())
-            ingest.recorder.event(tx, "end", None, {})
+            self.row = self.record.update(tx, ended_us=ingest.rows.events.now_us())
+            ingest.rows.events.record(tx, "end", None, {})
 
     def sign(self, data: bytes) -> str:
         """See ``Session.sign``."""
@@ -333,6 +323,33 @@ class SessionCore:
         """Close the files of a deleted session."""
         self.audit.drop()
         self._close_store()
+
+
+class _Reading:
+    """Rows that the engine lends for the length of a block. A session that turns out to be deleted is noted."""
+
+    __slots__ = ("_core", "_rows")
+
+    def __init__(self, core: SessionCore, rows: AbstractContextManager[Snapshot]) -> None:
+        self._core = core
+        self._rows = rows
+
+    def __enter__(self) -> Snapshot:
+        self._core.check_usable()
+        try:
+            return self._rows.__enter__()
+        except SessionDeletedError as error:
+            self._core.note_deletion(error)
+            raise
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self._rows.__exit__(kind, error, trace)
+        finally:
+            if isinstance(error, SessionDeletedError):
+                self._core.note_deletion(error)
 
 
 # --- the end of the process, and its children -------------------------------------------------------------

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from spillstore.exceptions import SessionBusyError
 
 if TYPE_CHECKING:
-    from spillstore.engine.base import Remains, SessionBackend, Transaction
+    from spillstore.engine.base import Remains, SessionBackend
+    from spillstore.engine.rows import Transaction
     from spillstore.ingest.ingest import Ingest
     from spillstore.ingest.session_record import SessionRecord
     from spillstore.settings import Settings
@@ -26,13 +27,13 @@ class SessionDeletion:
 
     def delete(self, *, force: bool, unused_since: float | None) -> Remains:
         """Delete it; returns what is left of it. Arguments and errors as for ``SessionCore.delete_session``."""
-        recorder = self._ingest.recorder
+        events = self._ingest.rows.events
         with self._ingest.committer.recording("deleting the session") as tx:
             if not force:
                 self._refuse_busy()
             if unused_since is not None:
                 self._refuse_used(tx, unused_since)
-            row = self._record.update(tx, deleted_us=recorder.now_us())
+            row = self._record.update(tx, deleted_us=events.now_us())
             if self._settings.audit_keep:
                 self._archive_events(tx)
         return self._store.remove(row.uid)
@@ -47,19 +48,19 @@ class SessionDeletion:
 
     def _refuse_used(self, tx: Transaction, unused_since: float) -> None:
         since_us = int(unused_since * 1e6)
-        until_us = self._ingest.recorder.now_us()  # what the future holds is no use of a moment ago
+        until_us = self._ingest.rows.events.now_us()  # what the future holds is no use of a moment ago
         if tx.uses(since_us, until_us) or tx.artifacts_created(since_us, until_us):
             raise SessionBusyError(f"session {self._name!r} was used a moment ago")
 
     def _archive_events(self, tx: Transaction) -> None:
         """Copy the events of the session to where those of deleted sessions are."""
-        recorder, audit = self._ingest.recorder, self._ingest.audit
+        events, audit = self._ingest.rows.events, self._ingest.audit
         with audit.taken() as entries:
-            recorder.events(tx, entries)
+            events.write_all(tx, entries)
             if audit.wants("delete_session"):
-                recorder.record(tx, "delete_session", None, {})
-        self._store.archive_events(tx, self._record.read(tx), recorder.now_us())
+                events.write(tx, "delete_session", None, {})
+        self._store.archive_events(tx, self._record.read(tx), events.now_us())
 
     @property
     def _name(self) -> str:
-        return self._ingest.recorder.session.session_id
+        return self._ingest.rows.session.session_id

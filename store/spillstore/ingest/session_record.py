@@ -13,7 +13,7 @@ from spillstore.model.validation import read_session_row
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from spillstore.engine.base import Snapshot, Transaction
+    from spillstore.engine.rows import Snapshot, Transaction
     from spillstore.model.records import SessionRow
 
 
