@@ -359,7 +359,6 @@ class Session:
         if isinstance(spool, int):
             return Writer(ingest, pipeline, rules, Spool(pipeline, spool, begin, ingest.check_usable))
         writer = Writer(ingest, pipeline, rules)
-        writer.refuse_too_large()  # of a sequencer that has taken something
         begin()
         return writer
 

@@ -63,6 +63,8 @@ class Writer:
         self._spool = spool
         self._exit_code: int | None = None
         self._piece = UNFILTERED_SLOW if pipeline.filtered else _PIECE
+        if pipeline.received and self._passes_limit():  # a sequencer has taken too much already
+            self._reject()
 
     def __repr__(self) -> str:
         return f"<Writer {self.id}>"
@@ -238,11 +240,6 @@ class Writer:
         """Whether so many more bytes are more than the ``reject`` policy lets the artifact have."""
         row = self._pipeline.row
         return row.policy == "reject" and self._pipeline.received + more > row.size_limit
-
-    def refuse_too_large(self) -> None:
-        """Remove the artifact if what a sequencer has taken for it is more than the ``reject`` policy lets it have."""
-        if self._passes_limit():
-            self._reject()
 
     def _reject(self, more: int = 0) -> None:
         """Remove the artifact, which so many more bytes make too large, unless another error is due first.
