@@ -23,8 +23,9 @@ from spillstore_tools.agent.compare import compare_artifacts
 from spillstore_tools.agent.retrieval import artifact_info, get_artifact, list_artifacts
 from spillstore_tools.agent.search import search_artifact
 from spillstore_tools.agent.toolbox import Toolbox
+from spillstore_tools.output.content import ContentError
 from spillstore_tools.output.spill import Spill
-from spillstore_tools.output.truncation import ContentError, TruncationProcessor
+from spillstore_tools.output.truncation import TruncationProcessor
 from spillstore_tools.process.jobs import guarded
 from spillstore_tools.profiles import profile
 

@@ -40,8 +40,9 @@ from spillstore_tools.config.redaction_rules import Redaction
 from spillstore_tools.output.output_events import COMMAND, tool_of
 from spillstore_tools.output.session_opener import Opened
 from spillstore_tools.output.spill import Spill
-from spillstore_tools.process.jobs import Job, guarded, jobs_of
+from spillstore_tools.process.jobs import Job, guarded
 from spillstore_tools.process.runners import LocalRunner, for_commands
+from spillstore_tools.process.session_jobs import jobs_of
 from spillstore_tools.process.working_folders import note_folder
 from spillstore_tools.profiles import profile as profile_named
 
@@ -54,8 +55,8 @@ if TYPE_CHECKING:
     from spillstore_tools.agent.schemas import Style
     from spillstore_tools.config import TruncationConfiguration
     from spillstore_tools.preview.parts import Omission
-    from spillstore_tools.process.jobs import Jobs
     from spillstore_tools.process.runners import Runner
+    from spillstore_tools.process.session_jobs import Jobs
     from spillstore_tools.profiles import ProfileName
     from spillstore_tools.profiles.base import Profile, Rendered
 
@@ -474,7 +475,7 @@ class BashTool:
                 redaction=self._rules,
                 on_spill=spilled,
                 on_pass=None if session is None else session.count_passed,
-                told_as=tool,
+                observed_as=tool,
                 on_redaction=None
                 if session is None
                 else lambda tool, counts: session.note("redaction", {"tool": tool, "counts": counts}),
