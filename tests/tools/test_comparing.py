@@ -15,9 +15,11 @@ from support import NO_FLOORS, examples
 
 from spillstore import Store
 from spillstore.exceptions import ClosedError
-from spillstore_tools.agent import compare as comparing
-from spillstore_tools.agent.compare import compare_artifacts, run_before
-from spillstore_tools.agent.retrieval import MAX_CHARS, get_artifact
+from spillstore_tools.agent import compare_artifacts as comparing
+from spillstore_tools.agent.answers import MAX_CHARS
+from spillstore_tools.agent.artifacts import previous_run
+from spillstore_tools.agent.compare_artifacts import compare_artifacts
+from spillstore_tools.agent.get_artifact import get_artifact
 from spillstore_tools.compare import line_reader as _whole_lines
 from spillstore_tools.compare import multiset as _multiset
 from spillstore_tools.compare.differences import Differences
@@ -279,7 +281,7 @@ def test_the_run_before_is_the_base(tmp_path):
         last = session.put("d\n", source="bash", command="make")
         for _ in range(120):
             session.put("e\n", source="bash", command="ls")
-        assert first.id == run_before(session, last).id
+        assert first.id == previous_run(session, last).id
         assert f"[{last.id} against {first.id}: 1 new line" in compare_artifacts(session, id=last.id).text
         answer = compare_artifacts(session, id=first.id, base="null")
         assert answer.is_error
@@ -473,7 +475,7 @@ def test_an_unfinished_comparison_is_gone_on_with(session, monkeypatch):
     assert sorted(progress) == progress
     assert len(progress) > 3
     monkeypatch.undo()
-    comparing._kept.clear()
+    comparing._recent.clear()
     sizes = f"{base.info.size}-{artifact.info.size}"
     cursor = f"combined:{sizes}:wait60"
     assert not compare_artifacts(session, id=artifact.id, base=base.id, cursor=cursor).is_error

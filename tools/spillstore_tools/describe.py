@@ -67,6 +67,16 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def shortened(text: str, length: int = 60) -> str:
+    """A text of at most ``length`` characters; a longer one ends in three dots.
+
+    Example:
+        >>> shortened("make test", 8), shortened("make", 8)
+        ('make ...', 'make')
+    """
+    return text if len(text) <= length else f"{text[: length - 3]}..."
+
+
 def exact_size(size: int, rounded: Callable[[int], str] = human_size) -> str:
     """A size to the byte, and ``rounded`` for people where that is not the same."""
     return count(size, "byte") if size < _STEP else f"{count(size, 'byte')} ({rounded(size)})"

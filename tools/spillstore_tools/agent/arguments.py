@@ -71,6 +71,16 @@ def absent(value: object) -> bool:
     return value is None or (isinstance(value, str) and value.strip().lower() in _ABSENT)
 
 
+def unquoted(value: object) -> str:
+    """An id or a cursor without the quotes and spaces that models put around it.
+
+    Example:
+        >>> unquoted(' "art_1" '), unquoted("`7`")
+        ('art_1', '7')
+    """
+    return str(value).strip().strip("\"'`")
+
+
 def whole(
     name: str, value: object, *, least: int | None = 0, most: int | None = None, example: str = ""
 ) -> int | None:

@@ -88,12 +88,12 @@ class Section(NamedTuple):
 
     Attributes:
         sort: ``new`` or ``gone``.
-        telling: whether they are those that matter and what is beside them, or all others.
+        important: whether they are those that matter and their neighbours, or all others.
         size: how many.
     """
 
     sort: Sort
-    telling: bool
+    important: bool
     size: int
 
 
@@ -308,7 +308,7 @@ class Differences:
 
     def _places(self, half: _Half, section: Section, start: int) -> Iterator[int]:
         """Where the lines of a section stand in the sequence."""
-        if section.telling:
+        if section.important:
             yield from list(half.telling.values())[start:]
             return
         chosen = sorted(half.telling)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from spillstore_tools.agent.schemas import READING_ARGUMENTS, reading_definition
+from spillstore_tools.agent.reading_tools import READING_TOOLS
 from spillstore_tools.mcp._pieces import PieceError, dumped, items, joined, listed, members, text_of, value
 from spillstore_tools.mcp.outputs import tool_of
 
@@ -54,7 +54,7 @@ class Names:
     def __init__(self, taken: Iterable[str], *, structured: bool = False) -> None:
         others = set(taken)
         self.ours: dict[str, str] = {}
-        for tool in READING_ARGUMENTS:
+        for tool in READING_TOOLS:
             name = tool
             while name in others:
                 name = PREFIX + name
@@ -82,16 +82,21 @@ class Names:
     def definitions(self) -> list[bytes]:
         """Our tools, as they are listed."""
         return [
-            dumped({**tool_of(reading_definition("mcp", tool), structured=self._structured), "name": name})
+            dumped(
+                {
+                    **tool_of(READING_TOOLS[tool].definition.in_style("mcp"), structured=self._structured),
+                    "name": name,
+                }
+            )
             for tool, name in self.ours.items()
         ]
 
 
 def could_be_ours(name: str) -> bool:
     """Whether a name may mean one of our tools, depending on what else there is."""
-    while name not in READING_ARGUMENTS and name.startswith(PREFIX):
+    while name not in READING_TOOLS and name.startswith(PREFIX):
         name = name.removeprefix(PREFIX)
-    return name in READING_ARGUMENTS
+    return name in READING_TOOLS
 
 
 class Page:

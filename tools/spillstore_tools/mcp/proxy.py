@@ -30,7 +30,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from spillstore.exceptions import SpillstoreError
-from spillstore_tools.agent.retrieval import Answer
+from spillstore_tools.agent.answers import Answer
 from spillstore_tools.describe import human_size
 from spillstore_tools.mcp._catalogue import Catalogue
 from spillstore_tools.mcp._fronted import Fronted

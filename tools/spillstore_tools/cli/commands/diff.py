@@ -48,8 +48,8 @@ def command(ids: tuple[str, ...], stream: str, location: Location, *, exact: boo
       spillstore diff @last
       spillstore diff art_1699234567890_a1b2c3d4e5f60718 @last --stream stderr --json
     """  # noqa: D301  # click's mark for text that is not to be wrapped
-    from spillstore_tools.agent.compare import facts, summary  # noqa: PLC0415  # with it come the previews
-    from spillstore_tools.compare.differences import Differences  # noqa: PLC0415  # likewise
+    from spillstore_tools.compare.differences import Differences  # noqa: PLC0415  # with it come the previews
+    from spillstore_tools.compare.report import facts, summary  # noqa: PLC0415  # likewise
 
     if len(ids) > 2:  # noqa: PLR2004  # the two
         raise click.UsageError("give one or two artifacts; for example spillstore diff @last")
@@ -73,9 +73,9 @@ def command(ids: tuple[str, ...], stream: str, location: Location, *, exact: boo
 
 def _before(session: Session, artifact: Artifact) -> Artifact:
     from spillstore.exceptions import ArtifactNotFoundError  # noqa: PLC0415
-    from spillstore_tools.agent.compare import last_before  # noqa: PLC0415  # with it come the previews
+    from spillstore_tools.agent.artifacts import previous_run  # noqa: PLC0415  # with it come the previews
 
-    if (found := last_before(session, artifact)) is not None:
+    if (found := previous_run(session, artifact)) is not None:
         return found
     folder = folder_of(artifact)
     where = "" if folder is None else f", run in {folder}"
@@ -86,11 +86,11 @@ def _before(session: Session, artifact: Artifact) -> Artifact:
 
 
 def _print_text(base: Artifact, artifact: Artifact, found: Differences, flags: str) -> None:
-    from spillstore_tools.agent.compare import row, title  # noqa: PLC0415
+    from spillstore_tools.compare.report import change_row, section_title  # noqa: PLC0415
 
     sections = found.sections()
     for section in sections:
-        click.echo(styled(f"[{title(section, sections)}]", "1"))
+        click.echo(styled(f"[{section_title(section, sections)}]", "1"))
         last = 0
         for change in found.changes(section):
             if last and change.line > last + 1:
@@ -99,7 +99,7 @@ def _print_text(base: Artifact, artifact: Artifact, found: Differences, flags: s
             owner = artifact if change.sort == "new" else base
             view = "" if found.stream == "combined" else f" --stream {found.stream}"
             show = f"spillstore show {owner.id} --bytes {change.start}-{change.end}{view}{flags}"
-            text = row(change, None, f"all of it: {show}").removesuffix("\n")
+            text = change_row(change, None, f"all of it: {show}").removesuffix("\n")
             click.echo(styled(text, _STYLES[change.sort]))
 
 
@@ -122,6 +122,6 @@ def _print_json(base: Artifact, artifact: Artifact, found: Differences, asked: d
     separator = "\n    "
     for section in found.sections():
         for change in found.changes(section):
-            click.echo(separator + json.dumps({**change._asdict(), "telling": section.telling}), nl=False)
+            click.echo(separator + json.dumps({**change._asdict(), "telling": section.important}), nl=False)
             separator = ",\n    "
     click.echo("\n  ]\n}" if separator.startswith(",") else "]\n}")

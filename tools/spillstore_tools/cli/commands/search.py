@@ -159,7 +159,7 @@ def _found(
     artifacts: Iterator[Artifact], pattern: str, asked: _Asked
 ) -> Iterator[tuple[Artifact, SearchResult]]:
     """What is found in each artifact; of many, only those in which something is."""
-    from spillstore_tools.agent.search import Seen  # noqa: PLC0415  # with it come the previews
+    from spillstore_tools.agent.search_artifact import TextCleaner  # noqa: PLC0415  # with it come the previews
 
     before, after = asked.around
     limit = 0 if asked.count else 1 if asked.ids_only else asked.limit
@@ -177,7 +177,7 @@ def _found(
                 ignore_case=asked.ignore_case,
                 literal=asked.literal,
                 invert=asked.invert,
-                cleaner=None if asked.raw else Seen(),
+                cleaner=None if asked.raw else TextCleaner(),
                 on_progress=done,
             )
         matches = tuple(
@@ -218,7 +218,7 @@ def _print(found: Iterator[tuple[Artifact, SearchResult]], pattern: str, asked: 
 
 
 def _print_rows(result: SearchResult, pattern: str, asked: _Asked) -> None:
-    from spillstore_tools.agent.search import grouped  # noqa: PLC0415  # with it come the previews
+    from spillstore_tools.agent.search_artifact import grouped  # noqa: PLC0415  # with it come the previews
 
     parts = _Parts(pattern, asked)
     if asked.only_matching:

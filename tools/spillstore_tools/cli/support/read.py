@@ -34,7 +34,7 @@ path_option = click.option(
 
 def json_stream(artifact: Artifact, stream: str, cursor: str | None = None, start_line: int = 1) -> Stream:
     """The stream that was asked for by ``--stream``; otherwise the one that is JSON."""
-    from spillstore_tools.agent.query import json_view, view_of_cursor  # noqa: PLC0415  # with it come the previews
+    from spillstore_tools.agent.artifacts import json_view, view_of_cursor  # noqa: PLC0415  # with it come the previews
 
     if click.get_current_context().get_parameter_source("stream") is not ParameterSource.DEFAULT:
         return cast("Stream", stream)
