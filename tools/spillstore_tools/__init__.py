@@ -14,8 +14,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spillstore.runtime.lazy_imports import importing
-
 if TYPE_CHECKING:
     from spillstore_tools.agent.answers import Answer
     from spillstore_tools.agent.artifact_info import artifact_info
@@ -63,29 +61,32 @@ __all__ = [
     "search_artifact",
 ]
 
+_MODULES = {
+    "agent.answers": ("Answer",),
+    "agent.artifact_info": ("artifact_info",),
+    "agent.bash": ("BashOptions", "BashTool", "bash", "bash_sync"),
+    "agent.bash_result": ("BashResult",),
+    "agent.command_launcher": ("CommandOptions",),
+    "agent.compare_artifacts": ("compare_artifacts",),
+    "agent.get_artifact": ("get_artifact",),
+    "agent.list_artifacts": ("list_artifacts",),
+    "agent.query_artifact": ("query_artifact",),
+    "agent.search_artifact": ("search_artifact",),
+    "agent.toolbox": ("Toolbox",),
+    "compare.differences": ("Differences",),
+    "config": ("ConfigurationError", "TruncationConfiguration", "load as load_configuration"),
+    "output.rendering": ("render",),
+    "output.truncation": ("TruncationProcessor", "TruncationResult"),
+    "process.runners": ("LocalRunner", "Runner"),
+    "profiles": ("profile",),
+}
+
 if not TYPE_CHECKING:  # a type checker would take any name for one that this function finds
-    __getattr__ = importing(
-        __name__,
-        {
-            "agent.answers": ("Answer",),
-            "agent.artifact_info": ("artifact_info",),
-            "agent.bash": ("BashOptions", "BashTool", "bash", "bash_sync"),
-            "agent.bash_result": ("BashResult",),
-            "agent.command_launcher": ("CommandOptions",),
-            "agent.compare_artifacts": ("compare_artifacts",),
-            "agent.get_artifact": ("get_artifact",),
-            "agent.list_artifacts": ("list_artifacts",),
-            "agent.query_artifact": ("query_artifact",),
-            "agent.search_artifact": ("search_artifact",),
-            "agent.toolbox": ("Toolbox",),
-            "compare.differences": ("Differences",),
-            "config": ("ConfigurationError", "TruncationConfiguration", "load as load_configuration"),
-            "output.rendering": ("render",),
-            "output.truncation": ("TruncationProcessor", "TruncationResult"),
-            "process.runners": ("LocalRunner", "Runner"),
-            "profiles": ("profile",),
-        },
-    )
+
+    def __getattr__(name: str) -> object:
+        from spillstore.runtime.lazy_imports import importing  # noqa: PLC0415  # a command starts without it
+
+        return importing(__name__, _MODULES)(name)
 
 
 def __dir__() -> list[str]:

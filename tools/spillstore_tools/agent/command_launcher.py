@@ -15,8 +15,9 @@ from spillstore_tools.agent.bash_result import BashResult
 from spillstore_tools.config.redaction_rules import Redaction
 from spillstore_tools.output.output_events import COMMAND, tool_of
 from spillstore_tools.output.spill import Spill
+from spillstore_tools.process.environment import for_commands
 from spillstore_tools.process.jobs import Job, guarded
-from spillstore_tools.process.runners import LocalRunner, for_commands
+from spillstore_tools.process.runners import LocalRunner
 from spillstore_tools.process.working_folders import note_folder
 from spillstore_tools.profiles import profile as profile_named
 

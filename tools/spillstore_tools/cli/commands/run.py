@@ -25,7 +25,8 @@ from spillstore_tools.cli.support.profile import load_configuration, profile_opt
 from spillstore_tools.cli.support.redacted import announce, no_redact_option
 from spillstore_tools.cli.support.signals import FOR_ALL, CommandInterruptedError, SignalRelay
 from spillstore_tools.process import watchdog as _watchdog
-from spillstore_tools.process.runners import MARK, StartError, start_program
+from spillstore_tools.process.environment import MARK
+from spillstore_tools.process.runners import StartError, start_program
 from spillstore_tools.process.working_folders import note_folder
 
 if TYPE_CHECKING:

@@ -59,7 +59,7 @@ def paged(*, off: bool) -> Iterator[None]:
     import subprocess  # noqa: PLC0415  # likewise
 
     sys.stdout.flush()
-    from spillstore_tools.process.runners import for_commands  # noqa: PLC0415  # likewise
+    from spillstore_tools.process.environment import for_commands  # noqa: PLC0415  # likewise
 
     pager = subprocess.Popen(command, stdin=subprocess.PIPE, env=for_commands(os.environ))
     assert pager.stdin is not None  # it was asked for
