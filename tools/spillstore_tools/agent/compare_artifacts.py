@@ -49,7 +49,8 @@ if TYPE_CHECKING:
 
     from spillstore import Artifact, Session
     from spillstore.info import Stream
-    from spillstore_tools.compare.differences import Change, Differences
+    from spillstore_tools.compare.changed_lines import Change
+    from spillstore_tools.compare.differences import Differences
 
 _LINE = 400  # characters of a line that are shown
 _KEPT = 2  # comparisons of a session

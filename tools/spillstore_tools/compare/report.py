@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
     from spillstore import ArtifactInfo
     from spillstore.info import Stream
-    from spillstore_tools.compare.differences import Change, Differences, Section
+    from spillstore_tools.compare.changed_lines import Change
+    from spillstore_tools.compare.differences import Differences, Section
 
 
 def summary(found: Differences, *, exact: bool) -> str:

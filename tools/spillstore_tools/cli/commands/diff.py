@@ -7,14 +7,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from spillstore_tools.cli.support.location import (
-    LAST,
-    Location,
-    complete_id,
-    find,
-    location_options,
-    stream_option,
-)
+from spillstore_tools.cli.support.artifacts import LAST, find
+from spillstore_tools.cli.support.completion import complete_id
+from spillstore_tools.cli.support.options import location_options, stream_option
 from spillstore_tools.cli.support.output import json_option, local, note, styled
 from spillstore_tools.cli.support.progress import progress
 from spillstore_tools.describe import human_size
@@ -23,11 +18,12 @@ from spillstore_tools.process.working_folders import folder_of
 if TYPE_CHECKING:
     from spillstore import Artifact, Session
     from spillstore.info import Stream
+    from spillstore_tools.cli.support.location import Location
     from spillstore_tools.compare.differences import Differences
 
 _DIFFERENT = 1
 _STYLES = {"new": "32", "gone": "31"}  # as git has them
-_SLICE = 0.2  # seconds between two looks at how far it is
+_SLICE = 0.2  # seconds between two updates of the progress
 
 
 @click.command("diff")
@@ -55,7 +51,7 @@ def command(ids: tuple[str, ...], stream: str, location: Location, *, exact: boo
         raise click.UsageError("give one or two artifacts; for example spillstore diff @last")
     with location.reading("compare") as session:
         artifact = find(session, ids[-1] if ids else LAST)
-        base = find(session, ids[0]) if len(ids) > 1 else _before(session, artifact)
+        base = find(session, ids[0]) if len(ids) > 1 else _previous(session, artifact)
         found = Differences(base, artifact, stream=cast("Stream", stream), exact=exact)
         with progress(f"comparing {human_size(sum(found.sizes))}") as done:
             while not found.run(_SLICE):
@@ -71,7 +67,7 @@ def command(ids: tuple[str, ...], stream: str, location: Location, *, exact: boo
             click.get_current_context().exit(_DIFFERENT)
 
 
-def _before(session: Session, artifact: Artifact) -> Artifact:
+def _previous(session: Session, artifact: Artifact) -> Artifact:
     from spillstore.exceptions import ArtifactNotFoundError  # noqa: PLC0415
     from spillstore_tools.agent.artifacts import previous_run  # noqa: PLC0415  # with it come the previews
 
@@ -103,13 +99,13 @@ def _print_text(base: Artifact, artifact: Artifact, found: Differences, flags: s
             click.echo(styled(text, _STYLES[change.sort]))
 
 
-def _print_json(base: Artifact, artifact: Artifact, found: Differences, asked: dict[str, Any]) -> None:
-    """One document, written while its changes are read."""
+def _print_json(base: Artifact, artifact: Artifact, found: Differences, options: dict[str, Any]) -> None:
+    """Print one document, written while its changes are read."""
     new, gone, both = found.totals()
     document = {
         "base": base.id,
         "id": artifact.id,
-        **asked,
+        **options,
         "verdict": found.verdict,
         "new": new,
         "gone": gone,
