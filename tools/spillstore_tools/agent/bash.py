@@ -108,7 +108,7 @@ async def bash(
     tool_call_id: str | None = None,
     **options: Unpack[CommandOptions],
 ) -> BashResult:
-    """Run a command, or look after one in the background.
+    """Run a command, or check or end one in the background.
 
     ``command``, ``timeout``, ``check_pid`` and ``kill_pid`` are what a model sends; one of the three but ``timeout`` is
     needed. Cancelling the call ends the command with everything it has started, and what it printed is stored. Closing
@@ -244,7 +244,7 @@ class BashTool:
         except ArgumentError as error:
             return BashResult.refused(str(error))
         if request.command is None:
-            return await asyncio.to_thread(self._look_after, request, tool_call_id)
+            return await asyncio.to_thread(self._check_or_end, request, tool_call_id)
         if self._opened.current is None:  # opening takes time, and must not hold up the loop
             await asyncio.to_thread(self._launcher.session)
         job = self._launcher.start(request.command, tool_call_id)
@@ -280,7 +280,7 @@ class BashTool:
         except ArgumentError as error:
             return BashResult.refused(str(error))
         if request.command is None:
-            return self._look_after(request, tool_call_id)
+            return self._check_or_end(request, tool_call_id)
         job = self._launcher.start(request.command, tool_call_id)
         try:
             if not job.wait(request.timeout / 1000):
@@ -304,7 +304,7 @@ class BashTool:
                 self._jobs.keep(job)
             return BashResult.of(job, rendered)
 
-    def _look_after(self, request: _Request, tool_call_id: str | None) -> BashResult:
+    def _check_or_end(self, request: _Request, tool_call_id: str | None) -> BashResult:
         """Check, or end, a command in the background."""
         pid = request.check_pid if request.kill_pid is None else request.kill_pid
         assert pid is not None  # one of the three is there
@@ -376,6 +376,7 @@ class _Request:
 
 
 def _unknown(pid: int, jobs: Jobs) -> str:
+    """The message for a pid that is no command's; it names those that there are."""
     known = "; ".join(f"{job.pid} ({shlex.quote(job.command)[:80]})" for job in jobs.background())
     there = f"in the background are: {known}" if known else "no command of this session is in the background"
     return f"no command with pid {pid}; {there}"

@@ -33,7 +33,7 @@ _HELD = 1024 * 1024  # bytes of a file before it is one
 _IN_BUCKET = 64_000  # numbers of both sides
 _MOST_BUCKETS = 1024
 _BUFFERED = 1024  # numbers of a bucket that wait to be written
-_KINDS = 20_000  # repeated numbers of which counts are kept, a side
+_KINDS = 20_000  # repeated numbers whose counts are stored, for each side
 _GROUPED = 4  # times from which on one stands for all
 _PIECE = 4096  # flags of a bucket that are read together
 

@@ -128,7 +128,7 @@ class Process:
         except (OSError, RuntimeError) as error:
             started.signal_all(signal.SIGKILL)
             self.close()
-            raise StartError(f"cannot look after the command: {error}", NOT_EXECUTABLE) from error
+            raise StartError(f"cannot watch the command: {error}", NOT_EXECUTABLE) from error
         enlarged = [_enlarge(pipe) for pipe in self._pipes.values()]
         self._read_size = _READ_LARGE if all(enlarged) else _READ
 

@@ -254,7 +254,7 @@ class _Local:
             if number == signal.SIGKILL and members:
                 self.send_signal(number)  # at once, before any of them can start another
             return sum(member.send(number) for member in members)
-        except OSError:  # no descriptor is left, so nobody knows
+        except OSError:  # no descriptor is left to find out with
             self.send_signal(number)
             return 1
 
