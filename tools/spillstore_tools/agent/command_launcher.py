@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, TypedDict
 
-from spillstore.audit.audit_log import acting
+from spillstore.audit.actor import acting
 from spillstore.exceptions import ClosedError, SpillstoreError
 from spillstore.observers import begin_operation
 from spillstore_tools.agent.answers import MODEL

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from spillstore.audit.audit_log import acting
+from spillstore.audit.actor import acting
 from spillstore.model.ids import named_by
 from spillstore_tools.cli.support.artifacts import LAST
 from spillstore_tools.cli.support.completion import complete_folder, complete_id, complete_session
