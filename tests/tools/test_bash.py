@@ -18,7 +18,7 @@ from support import NO_FLOORS, soon
 from spillstore import Store, aio
 from spillstore.exceptions import ClosedError, InvalidSettingError
 from spillstore_tools.agent.bash import BashTool, bash, bash_sync
-from spillstore_tools.agent.schemas import STYLES
+from spillstore_tools.agent.definitions import STYLES
 from spillstore_tools.output.rendering import render
 from spillstore_tools.process.runners import LocalRunner
 from spillstore_tools.profiles import NAMES

@@ -9,7 +9,7 @@ import tracemalloc
 import pytest
 from previews import reader, whole
 
-from spillstore_tools.agent.retrieval import get_artifact
+from spillstore_tools.agent.get_artifact import get_artifact
 from spillstore_tools.config import load
 from spillstore_tools.output.content import ContentError
 from spillstore_tools.output.rendering import render
