@@ -311,12 +311,12 @@ static int placeholder(const Text *t, i64 from, i64 to) {
     return from < to && word_at(t, from, t->tables->placeholders) == to - from;
 }
 
-/* Whether a value between `from` and `to`, all of it plain, could be a secret. */
-static int value_could_be(const Text *t, i64 from, i64 to, int strength) {
+/* Whether a value between `from` and `to` could be a secret; a bare one, in no quotes, without the signs at its end. */
+static int value_could_be(const Text *t, i64 from, i64 to, int strength, int bare) {
     i64 end = to, first = from;
     if (strength == WEAK)
         return run_could_be(t, from, to, WEAK);
-    while (end > from && is(t, end - 1, TRAILS)) end--;
+    while (bare && end > from && is(t, end - 1, TRAILS)) end--;
     if (placeholder(t, from, end))
         return 0;
     if (strength == PASSWORD)
@@ -349,7 +349,7 @@ static int quoted_could(const Text *t, i64 at, i64 line_end, int strength) {
     i64 to = end - escapes;
     if (to <= from)
         return at_is(t, end + 1, quote) || escapes > 1; /* three of them */
-    return to - from > LONG_VALUE || value_could_be(t, from, to, strength);
+    return to - from > LONG_VALUE || value_could_be(t, from, to, strength, 0);
 }
 
 /* A plain value behind a sign. Returns 0 if no rule can find a secret in it, nor by any other form from this name on. */
@@ -388,7 +388,7 @@ static int after_sign(const Text *t, i64 sign, int length, i64 line_end, int str
         for (i64 i = end; i < line_end && i < end + 96; i++)
             if (t->text[i] == '=')
                 return run_could_be(t, at, line_end, strength);
-    return value_could_be(t, at, end, strength);
+    return value_could_be(t, at, end, strength, 1);
 }
 
 /* Whether `name`, at the end of what stands before, is the first word of its line, but for commands and signs. */
@@ -603,7 +603,9 @@ static int signed_could(const Text *t, i64 end, const Literal *literal) {
     at += length;
     for (int runs = 0; runs < 4; runs++) {
         i64 begin = at, run = 0;
-        while (at < t->size && at < begin + 160 && (is(t, at, BLANK) || (!quoted && one_of(t->text[at], "\"'`\\|>-+&!;=")))) at++;
+        if (at_is(t, at, '&'))
+            return 1;
+        while (at < t->size && at < begin + 160 && (is(t, at, BLANK) || (!quoted && one_of(t->text[at], "\"'`\\|>-+!=")))) at++;
         while (at + run < t->size && run < literal->least && set[t->text[at + run]]) run++;
         if (run >= literal->least || at + run >= t->size)
             return 1;
