@@ -2,25 +2,191 @@
 
 from __future__ import annotations
 
-import random
 import string
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import random
 
 _LETTERS = string.ascii_letters + string.digits
-NAMES = (
-    "password DB_PASSWORD passwd pwd PASS PWD psk pass passphrase secret SECRET_KEY client_secret token api_token "
-    "tokens apiKey api_key key keys KEY_ID private-key credentials creds session_id _session sessionid salt CLI_AUTH "
-    "password_length secretName public_key keyword passenger tokenizer requirepass masterauth contraseña пароль 密码 "
-    "Authorization authorization _auth auth cookie Set-Cookie Bearer Basic sonar.login IDENTIFIED identified"
-).split()
-SIGNS = "= : => := ::= == != === ?= ?? || += .= -> <- , ; :: :/ ( [ { < > | & % ! ? + - @ # \\".split(" ")
+NAMES = [
+    "password",
+    "DB_PASSWORD",
+    "passwd",
+    "pwd",
+    "PASS",
+    "PWD",
+    "psk",
+    "pass",
+    "passphrase",
+    "secret",
+    "SECRET_KEY",
+    "client_secret",
+    "token",
+    "api_token",
+    "tokens",
+    "apiKey",
+    "api_key",
+    "key",
+    "keys",
+    "KEY_ID",
+    "private-key",
+    "credentials",
+    "creds",
+    "session_id",
+    "_session",
+    "sessionid",
+    "salt",
+    "CLI_AUTH",
+    "password_length",
+    "secretName",
+    "public_key",
+    "keyword",
+    "passenger",
+    "tokenizer",
+    "requirepass",
+    "masterauth",
+    "contraseña",
+    "пароль",
+    "密码",
+    "Authorization",
+    "authorization",
+    "_auth",
+    "auth",
+    "cookie",
+    "Set-Cookie",
+    "Bearer",
+    "Basic",
+    "sonar.login",
+    "IDENTIFIED",
+    "identified",
+]
+SIGNS = [
+    "=",
+    ":",
+    "=>",
+    ":=",
+    "::=",
+    "==",
+    "!=",
+    "===",
+    "?=",
+    "??",
+    "||",
+    "+=",
+    ".=",
+    "->",
+    "<-",
+    ",",
+    ";",
+    "::",
+    ":/",
+    "(",
+    "[",
+    "{",
+    "<",
+    ">",
+    "|",
+    "&",
+    "%",
+    "!",
+    "?",
+    "+",
+    "-",
+    "@",
+    "#",
+    "\\",
+]
 BLANKS = ("", "", "", " ", " ", "  ", "\t", "\n", "\n  ", "\n\n    ", "\r\n", "\r")
 QUOTES = ("", "", "", '"', '"', "'", "`", '\\"', "&quot;", "%5D", '"""', "b'", 'f"')
-WORDS = (
-    "is for of set to the was new user login admin root ID id as string str STRING char or BY WITH value Value: default: type: "
-    "name: name key: variable field ENV set export setx setenv add --from-literal -e -D -u -p -a --user mysql curl docker "
-    "sshpass define os.getenv( process.env. <key> </key> <string> form-data; name= |- >- | > - * # ~ & null None true false "
-    "[REDACTED: $HOME ${X} $(x) {{x}} <x> %s self.x this.y x.y() C:/a/b https:// postgres:// @ machine .run( hooks"
-).split()
+WORDS = [
+    "is",
+    "for",
+    "of",
+    "set",
+    "to",
+    "the",
+    "was",
+    "new",
+    "user",
+    "login",
+    "admin",
+    "root",
+    "ID",
+    "id",
+    "as",
+    "string",
+    "str",
+    "STRING",
+    "char",
+    "or",
+    "BY",
+    "WITH",
+    "value",
+    "Value:",
+    "default:",
+    "type:",
+    "name:",
+    "name",
+    "key:",
+    "variable",
+    "field",
+    "ENV",
+    "set",
+    "export",
+    "setx",
+    "setenv",
+    "add",
+    "--from-literal",
+    "-e",
+    "-D",
+    "-u",
+    "-p",
+    "-a",
+    "--user",
+    "mysql",
+    "curl",
+    "docker",
+    "sshpass",
+    "define",
+    "os.getenv(",
+    "process.env.",
+    "<key>",
+    "</key>",
+    "<string>",
+    "form-data;",
+    "name=",
+    "|-",
+    ">-",
+    "|",
+    ">",
+    "-",
+    "*",
+    "#",
+    "~",
+    "&",
+    "null",
+    "None",
+    "true",
+    "false",
+    "[REDACTED:",
+    "$HOME",
+    "${X}",
+    "$(x)",
+    "{{x}}",
+    "<x>",
+    "%s",
+    "self.x",
+    "this.y",
+    "x.y()",
+    "C:/a/b",
+    "https://",
+    "postgres://",
+    "@",
+    "machine",
+    ".run(",
+    "hooks",
+]
 
 
 def value(rng: random.Random) -> str:
@@ -35,7 +201,9 @@ def value(rng: random.Random) -> str:
     if kind == 3:
         return "".join(rng.choices(_LETTERS + "!#%*+?^~@/=.:;,()[]{}|$<>\\-_", k=rng.randrange(1, 30)))
     if kind == 4:
-        return "-".join(rng.choices(("hunter2", "v12", "red", "x9", "ab12cd34", "Password1", "0"), k=rng.randrange(1, 5)))
+        return "-".join(
+            rng.choices(("hunter2", "v12", "red", "x9", "ab12cd34", "Password1", "0"), k=rng.randrange(1, 5))
+        )
     if kind == 5:
         return "".join(rng.choices(_LETTERS + "_.~+/=@-", k=rng.choice((255, 256, 257, 300))))
     return rng.choice(WORDS)
@@ -48,7 +216,13 @@ def text(rng: random.Random, literals: tuple[str, ...]) -> bytes:
         kind = rng.randrange(10)
         if kind < 4:
             parts += [rng.choice(QUOTES), rng.choice(NAMES), rng.choice(QUOTES), rng.choice(BLANKS)]
-            parts += [rng.choice(SIGNS), rng.choice(BLANKS), rng.choice(QUOTES), value(rng), rng.choice(QUOTES)]
+            parts += [
+                rng.choice(SIGNS),
+                rng.choice(BLANKS),
+                rng.choice(QUOTES),
+                value(rng),
+                rng.choice(QUOTES),
+            ]
         elif kind < 6:
             parts += [rng.choice(literals), value(rng)]
         elif kind < 8:

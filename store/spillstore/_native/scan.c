@@ -51,6 +51,9 @@ enum { UNKNOWN, HARMLESS, PASSWORD, SECRET, TOKEN, WEAK };
 #define PROBES 8
 #define STORED_NAME 46
 
+/* Lists of words, as in `Tables`. */
+static const u8 STRING_CALL[] = "\7string(", OR[] = "\2or", ID[] = "\2id", GENERATED[] = "\11generated", LOGINS[] = "\5login\5user:\11username:";
+
 typedef struct {
     u8 check;
     u8 length;   /* of the literal */
@@ -73,14 +76,14 @@ typedef struct {
     const Literal *literals;
     const u32 *bytes;        /* [256] */
     const u8 *sets;          /* [][256] */
-    const char *spoken;      /* lists of words, each ended by a zero byte, the list by another */
-    const char *types;
-    const char *values;
-    const char *passed;
-    const char *placeholders;
-    const char *qualifiers;
-    const char *setters;
-    const char *commands;
+    const u8 *spoken;        /* lists of words: of each its length and its bytes; a length of 0 ends a list */
+    const u8 *types;
+    const u8 *values;
+    const u8 *passed;
+    const u8 *placeholders;
+    const u8 *qualifiers;
+    const u8 *setters;
+    const u8 *commands;
     Name *names;             /* a hash table, filled by `learn` */
     u64 seed;
     u32 accepting;           /* the first accepting state */
@@ -148,23 +151,21 @@ static int one_of(u8 byte, const char *bytes) { return byte != 0 && strchr(bytes
 static u8 small(u8 byte) { return byte >= 'A' && byte <= 'Z' ? (u8)(byte + 32) : byte; }
 
 /* Whether one of the words begins at `at`, or ends there. */
-static int word_begins(const Text *t, i64 at, const char *words) {
-    for (; *words; words += strlen(words) + 1) {
-        i64 size = (i64)strlen(words);
-        if (at + size <= t->size && memcmp(t->text + at, words, (size_t)size) == 0)
+static int word_begins(const Text *t, i64 at, const u8 *words) {
+    for (; *words; words += *words + 1)
+        if (at + *words <= t->size && t->text[at] == words[1] && memcmp(t->text + at, words + 1, *words) == 0)
             return 1;
-    }
     return 0;
 }
 
-static int word_ends(const Text *t, i64 at, const char *words, int any_case) {
-    for (; *words; words += strlen(words) + 1) {
-        i64 size = (i64)strlen(words), i = 0;
+static int word_ends(const Text *t, i64 at, const u8 *words, int any_case) {
+    for (; *words; words += *words + 1) {
+        i64 size = *words, i = 0;
         if (size > at)
             continue;
         for (; i < size; i++) {
             u8 byte = t->text[at - size + i];
-            if ((any_case ? small(byte) : byte) != (u8)words[i])
+            if ((any_case ? small(byte) : byte) != words[1 + i])
                 break;
         }
         if (i == size)
@@ -256,10 +257,10 @@ static i64 line_end_of(Text *t, i64 at) {
 }
 
 /* The length of the word of `words` that stands at `at`, of either case; 0 if none does. */
-static i64 word_at(const Text *t, i64 at, const char *words) {
-    for (; *words; words += strlen(words) + 1) {
-        i64 size = (i64)strlen(words), i = 0;
-        while (i < size && at + i < t->size && small(t->text[at + i]) == (u8)words[i]) i++;
+static i64 word_at(const Text *t, i64 at, const u8 *words) {
+    for (; *words; words += *words + 1) {
+        i64 size = *words, i = 0;
+        while (i < size && at + i < t->size && small(t->text[at + i]) == words[1 + i]) i++;
         if (i == size && !is(t, at + size, ALNUM) && !at_is(t, at + size, '_'))
             return size;
     }
@@ -288,7 +289,7 @@ static int next_line_could(const Text *t, i64 line_end, int word) {
         if (word) {
             i64 last = at;
             while (last < end && is(t, last, WORD)) last++;
-            if (blanks_end(t, last) == end || word_begins(t, at, "string(\0"))
+            if (blanks_end(t, last) == end || word_begins(t, at, STRING_CALL))
                 return 1;
         }
         if (t->text[at] == '-')
@@ -405,7 +406,7 @@ static int login_before(const Text *t, i64 begin) {
     while (at > low && is(t, at - 1, BLANK)) at--;
     while (at > low && !is(t, at - 1, BLANK | LINE_END)) at--;
     while (at > low && is(t, at - 1, BLANK)) at--;
-    return word_ends(t, at, "login\0user:\0username:\0", 0);
+    return word_ends(t, at, LOGINS, 0);
 }
 
 static int directive(const Text *t, i64 begin, i64 stop) {
@@ -440,7 +441,7 @@ static int value_may_follow(const Text *t, i64 stop) {
         i64 end = at + 1 + is(t, at + 1, DIGIT);
         return is(t, end, BLANK) || at_is(t, end, ':') || end >= t->size;
     }
-    return word_begins(t, at, t->tables->types) || word_at(t, at, t->tables->spoken) || word_at(t, at, "id\0") || word_begins(t, at, "generated\0");
+    return word_begins(t, at, t->tables->types) || word_at(t, at, t->tables->spoken) || word_at(t, at, ID) || word_begins(t, at, GENERATED);
 }
 
 /* `is set to: word`: words that may stand between a password's name and its value, and behind them a sign or a quote. */
@@ -476,10 +477,10 @@ static int after_blank(const Text *t, i64 begin, i64 stop, i64 line_end, int str
         return run_could_be(t, stop, line_end, strength);
     i64 before = begin;
     while (before > 0 && before > begin - 32 && is(t, before - 1, BLANK)) before--;
-    int could = word_ends(t, before, t->tables->setters, 0) || word_begins(t, at, t->tables->types) || word_begins(t, at, "or\0");
+    int could = word_ends(t, before, t->tables->setters, 0) || word_begins(t, at, t->tables->types) || word_begins(t, at, OR);
     for (i64 i = begin > 32 ? begin - 32 : 0; i < begin && !could; i++) could = t->text[i] == '<';
     could = could || (strength == PASSWORD && spoken_could(t, stop, line_end)) ||
-            (strength == SECRET && word_at(t, at, "id\0")) ||
+            (strength == SECRET && word_at(t, at, ID)) ||
             (directive(t, begin, stop) && (first_of_line(t, begin) || login_before(t, begin)));
     return could && run_could_be(t, stop, line_end, strength);
 }

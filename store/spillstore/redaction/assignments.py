@@ -142,7 +142,9 @@ def named(look: Look, start: int, end: int) -> int:  # one for each kind of name
     if stop == look.size or text[stop] not in FOLLOWING:
         if text[stop : stop + 1] in _ENDS and b"ame:" in text[max(0, start - _BACK) : start]:
             _labelled(look, start, stop)
-        return stop if text[stop : stop + 1].isascii() else end  # a letter of another alphabet may end another word
+        return (
+            stop if text[stop : stop + 1].isascii() else end
+        )  # a letter of another alphabet may end another word
     begin = _begin(text, start)
     left = text[begin - 1 : begin]
     dashed = text[begin] == _DASH and (begin == 0 or text[begin - 1] in OPTION_BEFORE)

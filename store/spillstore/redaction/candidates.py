@@ -15,13 +15,11 @@ from __future__ import annotations
 import collections
 import ctypes
 import functools
-import itertools
 import operator
 import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from spillstore import _native
 from spillstore.redaction import addresses, assignments, commands, headers, tokens
 
 if TYPE_CHECKING:
@@ -37,7 +35,6 @@ if TYPE_CHECKING:
 _ALWAYS, _NAMED, _WORD, _MARK, _RUN, _SIGNED, _CREDENTIALS, _COMMAND, _LINE_START = range(9)
 _STRENGTHS: dict[str | None, int] = {None: 1, "password": 2, "secret": 3, "token": 4, "weak": 5}
 
-_ALNUM = rb"A-Za-z0-9"
 # One bit for each class of bytes, in the order of ``_native/scan.c``.
 _CLASSES = (
     rb"[\w.-]",
@@ -66,9 +63,9 @@ PLACEHOLDERS = "null none nil true false undefined yes no on off password passwd
 _QUALIFIERS = assignments.QUALIFIER.decode().replace("|", " ")
 _SETTERS = " ".join(word.decode() for word in assignments.SETS_LAST)
 _COMMANDS = "export set ENV ARG declare Environment= -"
+_COLUMNS = 128  # of a row of the automaton
 _MOST_NAMES = 8192
 _ROOM = 8192  # candidates that one call gives out
-_NO_NAME = range(256)
 _END_THEN_START = operator.itemgetter(2, 1)
 _SIMPLE = re.compile(rb"(\[[^\]]+\])\{(\d+)")  # what a token goes on with, where that is one class
 _RUN_ON = rb"[A-Za-z0-9_.~+/=@:|-]"
@@ -128,8 +125,7 @@ class Entry(NamedTuple):
     dull: frozenset[int]
 
 
-@functools.cache
-def entries(groups: tuple[Group, ...]) -> tuple[Entry, ...]:
+def entries(groups: Sequence[Group]) -> tuple[Entry, ...]:
     """All literals of the rules, with the kind that each belongs to."""
     return tuple(
         Entry(
@@ -231,7 +227,7 @@ class Scanner:
 
 
 def _words(words: str) -> bytes:
-    return b"".join(word.encode() + b"\0" for word in words.split()) + b"\0"
+    return b"".join(bytes([len(word)]) + word.encode() for word in words.split()) + b"\0"
 
 
 class _Sets:
@@ -252,7 +248,7 @@ def _members(pattern: bytes) -> frozenset[int]:
     return frozenset(b"".join(re.findall(pattern, bytes(range(256)))))
 
 
-def _checked(entry: Entry, sets: _Sets) -> _Literal:  # noqa: C901  # one for each rule
+def _checked(entry: Entry, sets: _Sets) -> _Literal:  # one for each rule
     """What is asked of the bytes around a literal, by the rule that it belongs to."""
     rule, literal = entry.rule, entry.literal
     found = _Literal(check=_ALWAYS, length=len(literal))
@@ -276,7 +272,7 @@ def _checked(entry: Entry, sets: _Sets) -> _Literal:  # noqa: C901  # one for ea
     elif rule in _SIGNED_RULES:
         members, least = _SIGNED_RULES[rule]
         found.check, found.set, found.least = _SIGNED, sets.of(_members(members)), least
-        found.header = {headers.cookie: 1, headers.authorization: 2}.get(rule, 0)
+        found.header = 1 if rule is headers.cookie else 2 if rule is headers.authorization else 0
     return found
 
 
@@ -318,10 +314,13 @@ def _tables(library: ctypes.CDLL, of: Sequence[Entry]) -> tuple[_Tables, tuple[o
     sets = _Sets()
     literals = [entry.literal for entry in of]
     table = (_Literal * len(of))(
-        *(_token_checked(entry.literal, sets) if entry.kind == _TOKENS else _checked(entry, sets) for entry in of)
+        *(
+            _token_checked(entry.literal, sets) if entry.kind == _TOKENS else _checked(entry, sets)
+            for entry in of
+        )
     )
     alphabet = sorted({byte for literal in literals for byte in literal})
-    assert len(alphabet) < 128, "a row of the automaton has 128 columns"
+    assert len(alphabet) < _COLUMNS, "one column is for all other bytes"
     column = {byte: place for place, byte in enumerate(alphabet, 1)}
     classes = bytes(column.get(byte, 0) for byte in range(256))
     following, firsts, numbers, accepting = _automaton(library, literals, classes)
@@ -359,7 +358,7 @@ def _automaton(
 ) -> tuple[ctypes.Array[ctypes.c_uint16], ctypes.Array[ctypes.c_uint32], ctypes.Array[ctypes.c_uint16], int]:
     """The states of the automaton, where the literals of each accepting one stand among the ends, and the first of them."""
     most, room = sum(map(len, literals)) + 1, 4 * len(literals)
-    following = (ctypes.c_uint16 * (most * 128))()
+    following = (ctypes.c_uint16 * (most * _COLUMNS))()
     work = (ctypes.c_uint32 * (most * 4))()
     firsts = (ctypes.c_uint32 * (most + 1))()
     ends = (ctypes.c_uint16 * room)()
@@ -373,10 +372,3 @@ def _automaton(
     )  # fmt: skip
     assert accepting >= 0, "the literals have no more states and ends than this"
     return following, firsts, ends, accepting
-
-
-@functools.cache
-def searcher(groups: tuple[Group, ...]) -> Automaton | Scanner:
-    """What finds literals on this machine."""
-    library = _native.library()
-    return Automaton(entries(groups)) if library is None else Scanner(library, entries(groups))

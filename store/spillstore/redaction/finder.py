@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import functools
 
+from spillstore import _native
 from spillstore.redaction import addresses, assignments, commands, headers, tokens
-from spillstore.redaction.candidates import Automaton, Entry, Scanner, entries, searcher
+from spillstore.redaction.candidates import Automaton, Scanner, entries
 from spillstore.redaction.look import CONTEXT, Look
 
 # How far before a secret the literals of a kind may stand: those of assignments, addresses, headers (for cookies), commands,
@@ -25,12 +26,12 @@ def find(text: bytes, *, since: int = 0, final: bool) -> Look:
         final: nothing follows that belongs to the last line.
     """
     look = Look(text, final=final)
-    search, rules = _rules()
+    search = searcher()
     done = [max(0, since - back) for back in _BACK]
     size = look.size
     whole = size if final else max(text.rfind(b"\n"), text.rfind(b"\r")) + 1
     for number, start, end in search.hits(text, whole):
-        _, rule, kind, dull = rules[number]
+        _, rule, kind, dull = ENTRIES[number]
         if start >= done[kind] and (end == size or text[end] not in dull):
             look.tried += 1
             after = rule(look, start, end)
@@ -59,6 +60,11 @@ _GROUPS = (
 )
 
 
+ENTRIES = entries(_GROUPS)
+
+
 @functools.cache
-def _rules() -> tuple[Automaton | Scanner, tuple[Entry, ...]]:
-    return searcher(_GROUPS), entries(_GROUPS)
+def searcher() -> Automaton | Scanner:
+    """What finds literals on this machine."""
+    library = _native.library()
+    return Automaton(ENTRIES) if library is None else Scanner(library, ENTRIES)
