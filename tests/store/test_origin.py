@@ -121,7 +121,7 @@ def test_beginnings_of_other_outputs_are_no_origin(store):
 
 
 ORIGIN = {
-    "ARTIFACTS_ALIKE": "SEARCH artifact USING INDEX ix_artifact_content (session_key=? AND content_digest=?)",
+    "ARTIFACTS_OF_CONTENT": "SEARCH artifact USING INDEX ix_artifact_content (session_key=? AND content_digest=?)",
     "EVENTS_SHOWN": "SEARCH event USING INDEX ix_event_shown (session_key=? AND shown=?)",
 }
 
@@ -150,7 +150,7 @@ def test_an_origin_costs_the_same_among_many(plain_store):
             if number not in {10, 299}:
                 continue
             session.events()
-            (connection,) = session._engine.store._readers
+            (connection,) = session._engine.store._pool._readers
             steps = 0
 
             def count():

@@ -1,4 +1,4 @@
-"""The rows of a session, read and written with SQLite's statements: ``Snapshot`` and ``Transaction`` of ``engine.base``.
+"""The rows of a session, read and written with SQLite's statements: ``Snapshot`` and ``Transaction`` of ``engine.rows``.
 
 Costs: a look-up is one descent of an index, 5 to 20 us; ``chunks`` besides takes a few microseconds for each row.
 """
@@ -15,7 +15,7 @@ from spillstore.model.records import ArtifactRow, SessionRow
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from spillstore.engine.base import ArtifactFilter, EventFilter, NewEvent, Row, Rows
+    from spillstore.engine.rows import ArtifactFilter, EventFilter, NewEvent, Row, Rows
 
 SESSION_KEY: Final = 1  # a file holds one session
 _RANGE: Final = {None: _sql.RANGE_COMBINED, 0: _sql.RANGE_STDOUT, 1: _sql.RANGE_STDERR}
@@ -67,7 +67,7 @@ class SessionRows(sqlite3.Connection):
     def same_content(self, content_digest: bytes, but: str, limit: int) -> list[str]:
         """Ids of sealed artifacts that hold all of their content, which has that digest."""
         wanted = {**_KEY, "content_digest": content_digest, "artifact_id": but, "limit": limit}
-        return self._column(_sql.ARTIFACTS_ALIKE, wanted)
+        return self._column(_sql.ARTIFACTS_OF_CONTENT, wanted)
 
     def artifacts_created(self, since_us: int, until_us: int) -> int:
         """How many artifacts were begun in that time."""
