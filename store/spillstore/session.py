@@ -8,7 +8,7 @@ import threading
 from typing import TYPE_CHECKING, Self, TypedDict
 
 from spillstore import info as infos
-from spillstore.artifact import Artifact, info_of
+from spillstore.artifact import Artifact
 from spillstore.audit.audit_log import acting, who
 from spillstore.engine.base import ArtifactFilter, EventFilter
 from spillstore.engine.errors import may_be_full
@@ -511,7 +511,7 @@ class Session:
 
         def page(cursor: str | None) -> Page[ArtifactInfo]:
             found, following = self._page(source, state, tool_call_id, since, limit, cursor)
-            told = [info_of(self._engine, record) for record in found]
+            told = [infos.artifact_info(self._engine.row, record) for record in found]
             return infos.Page(told, following, page if limit is None else None)
 
         return page(cursor)
