@@ -66,7 +66,7 @@ DEFAULTS = {
 def test_the_defaults_are_these():
     """Every default, and the size of a chunk."""
     assert DEFAULTS == dataclasses.asdict(Settings())
-    assert 64 * KIB == spillstore.session.CHUNK_SIZE
+    assert 64 * KIB == spillstore.session.new_artifact.CHUNK_SIZE
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from spillstore.ingest.content import Content
     from spillstore.model.clock import Clock
     from spillstore.redaction import RedactionRules
-    from spillstore.session import CreateOptions, PutOptions
+    from spillstore.session.options import CreateOptions, PutOptions
     from spillstore.settings import Settings, SettingsOptions
 
 __all__ = ["Artifact", "Listing", "Opening", "Reader", "Session", "Store", "Writer"]

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Never
 
+    from spillstore.runtime.delegation import Method
+
 
 class _Closable(Protocol):
     async def __aexit__(
@@ -31,7 +33,6 @@ class _Closable(Protocol):
 P = ParamSpec("P")
 T = TypeVar("T")
 R = TypeVar("R")
-R_co = TypeVar("R_co", covariant=True)
 T_co = TypeVar("T_co", covariant=True)
 C = TypeVar("C", bound=_Closable)
 
@@ -94,16 +95,6 @@ class Listing(Generic[T]):
             if page.cursor is None or page.following is None:
                 return
             page = await asyncio.to_thread(page.following, page.cursor)
-
-
-class Method(Protocol[P, R_co]):
-    """What type checkers see of a method that was made from a plain one: its parameters, and another result."""
-
-    @overload
-    def __get__(self, instance: None, owner: type, /) -> Callable[Concatenate[Any, P], R_co]: ...
-
-    @overload
-    def __get__(self, instance: object, owner: type, /) -> Callable[P, R_co]: ...
 
 
 class Attribute(Protocol[T_co]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, overload
 
 from spillstore.exceptions import InvalidSettingError, RangeError
 from spillstore.settings import MIB
@@ -135,15 +135,21 @@ def page_start(limit: object, cursor: object) -> tuple[int, int] | None:
     return int(match[1]), int(match[2])
 
 
-def storable(text: str) -> str:
+@overload
+def storable(text: str) -> str: ...
+
+
+@overload
+def storable(text: str | None) -> str | None: ...
+
+
+def storable(text: str | None) -> str | None:
     r"""Text that UTF-8, and so every engine, can hold: each half of a surrogate pair that stands alone becomes U+FFFD.
 
     Example:
         >>> storable("caf\u00e9 \ud800!") == "caf\u00e9 \ufffd!", storable("\ud83d\ude00") == "\U0001f600"
         (True, True)
     """
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
+    if text is None or text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

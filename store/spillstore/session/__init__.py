@@ -1,0 +1,367 @@
+"""A session: the artifacts of one conversation, in one file."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Self
+
+from spillstore.engine.errors import may_be_full
+from spillstore.exceptions import StorageError
+from spillstore.ingest.content import opened
+from spillstore.runtime.close_hooks import CloseHooks
+from spillstore.runtime.delegation import delegated
+from spillstore.session.check import check
+from spillstore.session.events import SessionEvents
+from spillstore.session.handle import SessionHandle
+from spillstore.session.listing import ArtifactListing
+from spillstore.session.new_artifact import NewArtifact
+from spillstore.settings import MIB
+from spillstore.writer import Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from types import TracebackType
+
+    from spillstore.artifact import Artifact
+    from spillstore.engine.base import Remains
+    from spillstore.info import CheckReport, Newline
+    from spillstore.ingest.content import Content
+    from spillstore.ingest.session_core import SessionCore
+    from spillstore.ingest.stream_filters import FilterFactory, Tap
+    from spillstore.redaction import RedactionRules
+    from spillstore.session.options import Redact
+    from spillstore.settings import Policy, Settings, Size
+
+__all__ = ["Session"]
+
+_BACKGROUND_BYTES = 16 * MIB  # from which on a deleted session's files are unlinked on another thread
+
+
+class Session:
+    r"""All artifacts of one conversation. Made by ``Store.session``; safe from any thread; a context manager.
+
+    Leaving the block closes the session and keeps it.
+
+    Example:
+        >>> import tempfile
+        >>> from spillstore import Store
+        >>> with tempfile.TemporaryDirectory() as root, Store(root).session("chat-42", project="web") as session:
+        ...     artifact = session.put("hello\n", source="doc", tool_call_id="call_1")
+        ...     [found.id == artifact.id for found in session.artifacts(source="doc")]
+        [True]
+    """
+
+    def __init__(
+        self,
+        core: SessionCore,
+        release: Callable[[SessionCore], None],
+        root: Path | None = None,
+        rules: RedactionRules | None = None,
+        *,
+        before_create: Callable[[], None] = lambda: None,
+        deleted: Callable[[], None] = lambda: None,
+        remove_unwritten: Callable[[], Remains] | None = None,
+    ) -> None:
+        """Look at a session that was opened; see ``Store.session``.
+
+        Args:
+            core: what this process holds of it.
+            release: gives the core back.
+            root: the store's folder.
+            rules: by which secrets are taken out; None for the built-in ones.
+            before_create: called before an artifact is made; makes room for it.
+            deleted: called when the session was deleted.
+            remove_unwritten: deletes the session where nothing can be stored.
+        """
+        self._engine = core
+        self._handle = SessionHandle(core, rules)
+        self._events = SessionEvents(self._handle)
+        self._listing = ArtifactListing(self._handle)
+        self._release = release
+        self._root = root
+        self._before_create = before_create
+        self._deleted = deleted
+        self._remove_unwritten = remove_unwritten
+        self._cleanup = core.settings.cleanup_on_exit
+        self._close_hooks = CloseHooks()
+        self._close_guard = threading.Lock()  # so that of two threads one releases
+
+    def __repr__(self) -> str:
+        return f"<Session {self.id!r} of project {self.project!r} in {self.path.parent}>"
+
+    @property
+    def id(self) -> str:
+        """The id as the caller gave it."""
+        return self._engine.row.session_id
+
+    @property
+    def project(self) -> str | None:
+        """The project it belongs to, or None."""
+        return self._engine.row.project_id
+
+    @property
+    def root(self) -> Path | None:
+        """The store's folder, or None where one file was opened."""
+        return self._root
+
+    @property
+    def path(self) -> Path:
+        """Its file."""
+        return self._engine.store.path
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it was opened for reading alone."""
+        return self._engine.read_only
+
+    @property
+    def present(self) -> bool:
+        """Whether its file is still where it was opened, and not deleted or exchanged. Cost: one system call."""
+        return self._engine.still_there()
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self._engine.settings
+
+    @property
+    def cleanup_on_exit(self) -> bool:
+        """Whether ``end`` deletes the session; ``close`` keeps it all the same.
+
+        At first the store's setting. Tools set it where their profile, or its configuration, says so.
+        """
+        return self._cleanup
+
+    @cleanup_on_exit.setter
+    def cleanup_on_exit(self, value: bool) -> None:
+        self._cleanup = value
+
+    # --- artifacts --------------------------------------------------------------------------------------
+
+    def create(
+        self,
+        *,
+        source: str = "",
+        tool_call_id: str | None = None,
+        command: str | None = None,
+        content_type: str | None = None,
+        newline: Newline = "lf",
+        limit: Size | None = None,
+        policy: Policy | None = None,
+        redact: Redact = None,
+        filters: FilterFactory | None = None,
+        tap: Tap | None = None,
+        ago: float = 0.0,
+    ) -> Writer:
+        """Begin an artifact. Returns when its row is committed, so that others can see it at once.
+
+        Args:
+            source: the tool that prints.
+            tool_call_id: the call it answers.
+            command: the command or arguments.
+            content_type: a media type, such as ``text/plain``.
+            newline: ``lf``; ``cr`` for text whose lines end in CR alone; ``auto`` to decide between the two at the
+                end, CR where no LF stands but as the last byte: for content that did not come from a process (where a
+                lone CR draws over the line).
+            limit: raw bytes that may be kept, also as text such as ``"64MiB"``; None for the setting.
+            policy: ``roll``, ``stop`` or ``reject`` at the limit; None for the setting.
+            redact: whether secrets are taken out of the output, the command, the source and the media type before anything
+                is stored; rules of its own, or ``Redacted`` by a caller that has done it; None for the store's setting and rules.
+                What is switched off is recorded.
+            filters: makes what may change each stream before it is stored; see ``StreamFilter``.
+            tap: sees the sequence as it is stored; called on a worker thread, one call at a time.
+            ago: seconds since it began to be printed, where that was before this call; the artifact's times count from then.
+
+        Returns:
+            The writer. Cost: one small transaction.
+
+        Raises:
+            InvalidSettingError: an argument of a wrong type or value.
+            RateLimitError, StoreQuotaError, DiskFullError, SessionDeletedError, LockedError, ReadOnlyError: it cannot be
+                stored.
+        """
+        self._handle.check_open()
+        new = NewArtifact(
+            self._handle,
+            source=source,
+            tool_call_id=tool_call_id,
+            command=command,
+            content_type=content_type,
+            newline=newline,
+            limit=limit,
+            policy=policy,
+            redact=redact,
+            filters=filters,
+            tap=tap,
+            ago=ago,
+        )
+        core = self._engine
+        with core.limits(new.source):
+            self._before_create()
+        return Writer(core, core.create(new.row, new.pipeline, new.source, new.detail()), new.rules)
+
+    def put(
+        self,
+        data: Content,
+        *,
+        exit_code: int | None = None,
+        source: str = "",
+        tool_call_id: str | None = None,
+        command: str | None = None,
+        content_type: str | None = None,
+        newline: Newline = "auto",
+        limit: Size | None = None,
+        policy: Policy | None = None,
+        redact: Redact = None,
+    ) -> Artifact:
+        """Store content that is already there: bytes, text, a file by its path, or an iterable of bytes such as an open file.
+
+        It is stored as ``stdout``. What is no content, or cannot be read, is refused before anything is begun. Content above
+        the limit is cut as the policy says; ``info.hole`` tells what ``roll`` has dropped, and the log and the events say that
+        a limit was met. The other parameters are those of ``create``; ``newline`` is ``auto`` here, because content that is put
+        does not come from a process.
+
+        Returns:
+            The sealed artifact.
+
+        Raises:
+            UsageError: it is no content (a dict, a number, a list of texts ...), or a file that cannot be opened.
+            InvalidSettingError, StorageError: as for ``create`` and ``Writer.write``.
+        """
+        with opened(data) as pieces:
+            writer = self.create(
+                source=source,
+                tool_call_id=tool_call_id,
+                command=command,
+                content_type=content_type,
+                newline=newline,
+                limit=limit,
+                policy=policy,
+                redact=redact,
+            )
+            with writer:
+                writer.exit_code = exit_code
+                for piece in pieces:
+                    writer.write(piece)
+        return self._listing.artifact(writer.id)
+
+    redaction = delegated(SessionHandle.redaction, "_handle")
+    artifact = delegated(ArtifactListing.artifact, "_listing")
+    exists = delegated(ArtifactListing.exists, "_listing")
+    matching = delegated(ArtifactListing.matching, "_listing")
+    artifacts = delegated(ArtifactListing.artifacts, "_listing")
+    infos = delegated(ArtifactListing.infos, "_listing")
+    find = delegated(ArtifactListing.find, "_listing")
+
+    # --- events -----------------------------------------------------------------------------------------
+
+    events = delegated(SessionEvents.events, "_events")
+    new_events = delegated(SessionEvents.new_events, "_events")
+    acting = delegated(SessionEvents.acting, "_events")
+    action = delegated(SessionEvents.action, "_events")
+    note = delegated(SessionEvents.note, "_events")
+    count_passed = delegated(SessionEvents.count_passed, "_events")
+
+    def sign(self, data: bytes) -> str:
+        """Eleven characters that only somebody who can open this session can make of ``data``: a keyed digest of 64 bits.
+
+        With it, what was taken out of the session can be told from what only looks like it. The key is part of the
+        session, and gone with it.
+        """
+        return self._engine.sign(data)
+
+    # --- check, end and delete --------------------------------------------------------------------------
+
+    def check(self, *, on_progress: Callable[[int, int], object] | None = None) -> CheckReport:
+        """Check everything: the storage engine's own structure, every row's digest, every chunk, and that nothing is left over.
+
+        Cost: reading and decoding the whole session, in flat memory. Others may go on writing, deleting and evicting: what
+        goes meanwhile is not counted, and nothing is called damaged that was not there any more or had changed.
+        ``on_progress`` is called, on this thread, every few chunks with the bytes that are checked and those that there are.
+
+        Raises:
+            IntegrityError: lists what is wrong.
+            SessionDeletedError, StorageError: it cannot be read to its end, which says nothing about what is in it.
+        """
+        self._handle.check_open()
+        return check(self._engine, self._listing, on_progress)
+
+    def end(self, *, cleanup: bool | None = None) -> None:
+        """Record that the conversation is over and close; delete at once where ``cleanup_on_exit`` is set.
+
+        ``cleanup`` deletes or keeps it, whatever that property says.
+
+        Raises:
+            SessionBusyError: it is to be deleted and somebody else holds it.
+        """
+        self._handle.check_open()
+        self._close_hooks.run()
+        if self._cleanup if cleanup is None else cleanup:
+            self.delete()
+            return
+        self._engine.end_session()
+        self.close()
+
+    def delete(self, *, force: bool = False) -> None:
+        """Delete the session with all its artifacts, atomically; large files are unlinked in the background.
+
+        ``force`` deletes it even though somebody alive holds it; they get ``SessionDeletedError``.
+
+        Raises:
+            SessionBusyError: somebody alive holds it, or a writer is open here.
+            ReadOnlyError: it was opened for reading.
+        """
+        self._handle.check_open()
+        core = self._engine
+        try:
+            gone = core.delete_session(force=force)
+        except StorageError as error:
+            if self._remove_unwritten is None or not may_be_full(error) or core.users > 1:
+                raise
+            self.close()  # as the last who has it open here
+            self._remove_unwritten().free()
+            return
+        size = gone.size()
+        self.close()
+        self._deleted()
+
+        def free() -> None:
+            core.abandon()
+            gone.free()
+
+        if size < _BACKGROUND_BYTES:
+            free()
+        else:
+            # Not a daemon: a process that ends now waits the tenth of a second that a gigabyte takes.
+            threading.Thread(target=free, name="spillstore-unlink").start()
+
+    def on_close(self, function: Callable[[], object]) -> None:
+        """Call ``function`` when this object is about to be closed, while it can still be used; the last added first.
+
+        So what writes into the session can come to its end. What ``function`` raises is raised by ``close``, when the
+        session has been let go of.
+
+        Raises:
+            ClosedError: it is closed.
+        """
+        self._handle.check_open()
+        self._close_hooks.add(function)
+
+    def close(self) -> None:
+        """Let go of the session; artifacts still open through it are sealed as ``interrupted`` by the last one out."""
+        try:
+            self._close_hooks.run()
+        finally:
+            with self._close_guard:
+                closed, self._handle.closed = self._handle.closed, True
+            if not closed:
+                self._release(self._engine)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
