@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import TYPE_CHECKING
 
@@ -42,13 +43,20 @@ class SessionHandle:
         Raises:
             InvalidSettingError: ``wanted`` is none of what may be given.
         """
-        if wanted is False or (wanted is None and not self.core.settings.redact):
+        return self._default_rules if wanted is None else self._rules_for(wanted)
+
+    @functools.cached_property
+    def _default_rules(self) -> RedactionRules | None:
+        return self._rules_for(self.core.settings.redact)
+
+    def _rules_for(self, wanted: Redact) -> RedactionRules | None:
+        if wanted is False:
             return None
         from spillstore.redaction import DEFAULT, Redacted, RedactionRules  # noqa: PLC0415  # not where it is switched off
 
         if isinstance(wanted, Redacted):
             return None
-        rules = (self._rules or DEFAULT) if wanted is None or wanted is True else wanted
+        rules = (self._rules or DEFAULT) if wanted is True else wanted
         if isinstance(rules, RedactionRules):
             return rules if rules.enabled else None
         raise InvalidSettingError(f"redact must be true, false, Redacted or RedactionRules, not {wanted!r}")
