@@ -125,7 +125,7 @@ class JSONString:
         stream: Stream = "combined",  # noqa: ARG002  # see the class
         holes: Holes = "raise",  # noqa: ARG002  # likewise
     ) -> Iterator[bytes]:
-        """The bytes ``[start, end)``, at once."""
+        """The bytes ``[start, end)``, as one block."""
         yield self._data[start:end]
 
     def locate(
@@ -190,7 +190,7 @@ class JSONString:
     def _batches(
         self, start: int, end: int, _stream: Stream, _holes: Holes, make: Callable[[Iterable[Run]], T]
     ) -> Iterator[T]:
-        """As ``Artifact._batches``."""
+        """As ``read.iteration.batches``."""
         for at in range(start, end, _BLOCK):
             data = self._data[at : min(at + _BLOCK, end)]
             yield make(iter([Run(at, bisect_right(self._starts, at), data.count(b"\n"), data)]))

@@ -304,7 +304,7 @@ class Store:
         """
         if project is not None:
             check_id("project", project)
-        wanted = EventFilter(
+        filters = EventFilter(
             since_us=0 if since is None else int(since * 1e6),
             before_us=END if until is None else int(until * 1e6),
             kind=kind,
@@ -312,7 +312,7 @@ class Store:
             artifact_id=artifact_id,
             tool_call_id=tool_call_id,
         )
-        return self._backend.deleted_events(SessionRef(session_id, project), wanted, limit, cursor)
+        return self._backend.deleted_events(SessionRef(session_id, project), filters, limit, cursor)
 
     def check(self) -> int:
         """``Session.check`` for every session; returns how many were checked.

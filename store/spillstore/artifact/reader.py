@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class ArtifactReader:
-    """Reads what an artifact holds; the parameters that the methods share are told by ``Artifact``."""
+    """Reads what an artifact holds; ``Artifact`` describes the parameters that the methods share."""
 
     def __init__(self, core: SessionCore, artifact_id: str, record: ArtifactRow | None = None) -> None:
         self._core = core

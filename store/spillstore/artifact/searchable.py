@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class SearchableArtifact(ArtifactReader):
-    """Searches what an artifact holds; the parameters that the methods share are told by ``Artifact``."""
+    """Searches what an artifact holds; ``Artifact`` describes the parameters that the methods share."""
 
     @recorded("search", stream="stream")
     def search(

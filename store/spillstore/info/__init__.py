@@ -1,4 +1,4 @@
-"""What the store tells about what it holds: plain, frozen values, each imported when it is first used."""
+"""What the store returns: plain, frozen values, each imported when it is first used."""
 
 from __future__ import annotations
 

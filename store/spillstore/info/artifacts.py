@@ -1,4 +1,4 @@
-"""What is known of an artifact."""
+"""An artifact's sizes, lines, state and metadata, and what was dropped of it."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ class ArtifactInfo:
         limit: raw bytes that it may keep.
         policy: what happens there.
         hole: what was dropped, in the combined view, or None.
-        chunks: chunks cut so far, and
-        chunk_size: raw bytes of each but the last.
+        chunks: number of chunks so far.
+        chunk_size: raw bytes of each chunk but the last.
     """
 
     id: str

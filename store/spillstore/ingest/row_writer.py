@@ -24,6 +24,7 @@ from spillstore.format.chunk import ALL_BITS
 from spillstore.format.chunker import Chunker
 from spillstore.format.digests import new_digest
 from spillstore.format.rollback_guard import changed_sum
+from spillstore.model.arguments import storable
 from spillstore.model.records import COMBINED, VIEWS, ArtifactRow, Hole, HoleSpan, SessionRow, View
 from spillstore.read.sequence import Sequence
 
@@ -386,8 +387,8 @@ class Recorder:
             self.now_us(),
             kind,
             artifact_id,
-            _storable(actor or acting),
-            _storable(tool_call_id or call),
+            storable(actor or acting),
+            storable(tool_call_id or call),
             json.dumps(detail),
             _shown(kind, detail),
         )
@@ -403,8 +404,8 @@ class Recorder:
                         at,
                         kind,
                         name,
-                        _storable(actor),
-                        _storable(call),
+                        storable(actor),
+                        storable(call),
                         detail_text(detail),
                         _shown(kind, detail),
                     )
@@ -479,11 +480,6 @@ def _shown(kind: str, detail: Mapping[str, object]) -> bytes | None:
         return bytes.fromhex(digest) if isinstance(digest, str) else None
     except ValueError:  # somebody else's word
         return None
-
-
-def _storable(text: str | None) -> str | None:
-    """Text that every engine can hold: without half surrogates."""
-    return text if text is None or text.isascii() else text.encode(errors="replace").decode()
 
 
 def _final_rows(batches: list[Batch]) -> list[ChunkRow]:

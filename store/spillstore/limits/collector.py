@@ -83,7 +83,7 @@ class Collector:
         return self._collect(now, now - age, keep_bytes, project, dry_run=dry_run, on_progress=on_progress)
 
     def collect_if_due(self) -> None:
-        """Once per ``collect_interval`` and root, delete what was too old already when it was looked at before."""
+        """Once per ``collect_interval`` and root, delete what was too old already at the last such call."""
         now = self._clock.time()
         before = self._backend.last_look(now, self._settings.collect_interval)
         if before is None:

@@ -14,7 +14,7 @@ _CURSOR = re.compile(r"(\d{1,18})-(\d{1,18})", re.ASCII)
 
 
 def whole_number(value: object, name: str, example: str, least: int | None = 0) -> int:
-    """``value``, if it is a whole number from ``least`` on; at most ``LARGEST``.
+    """``value``, if it is a whole number from ``least`` on.
 
     Args:
         value: what was given.
@@ -29,33 +29,35 @@ def whole_number(value: object, name: str, example: str, least: int | None = 0) 
         raise RangeError(f"{name} must be a whole number, not {value!r}; for example {example}")
     if least is not None and value < least:
         raise RangeError(f"{name} is {value}, but must be {least} or more; for example {example}")
-    return min(value, LARGEST)
+    return value
 
 
 def line_number(value: object, name: str, example: str) -> int:
-    """The same for a line.
+    """``value``, if it is the number of a line; at most ``LARGEST``.
 
     Raises:
         RangeError: it is no whole number from 1 on.
     """
-    if isinstance(value, int) and value < 1 and not isinstance(value, bool):
-        raise RangeError(f"{name} is {value}, but lines count from 1; for example {example}")
-    return whole_number(value, name, example)
+    number = whole_number(value, name, example, least=None)
+    if number < 1:
+        raise RangeError(f"{name} is {number}, but lines count from 1; for example {example}")
+    return min(number, LARGEST)
 
 
 def byte_position(value: object, name: str, example: str) -> int:
-    """The same for a byte.
+    """``value``, if it is the position of a byte; at most ``LARGEST``.
 
     Raises:
         RangeError: it is no whole number from 0 on.
     """
-    if isinstance(value, int) and value < 0:
-        raise RangeError(f"{name} is {value}, but bytes count from 0; for example {example}")
-    return whole_number(value, name, example)
+    position = whole_number(value, name, example, least=None)
+    if position < 0:
+        raise RangeError(f"{name} is {position}, but bytes count from 0; for example {example}")
+    return min(position, LARGEST)
 
 
-def line_range(first: object, last: object) -> tuple[int, int]:
-    """The lines ``first`` to ``last``.
+def line_range(first: int, last: int) -> tuple[int, int]:
+    """The lines ``first`` to ``last``, both at most ``LARGEST``.
 
     Raises:
         RangeError: they are not two whole numbers with 1 <= first <= last.
@@ -63,14 +65,14 @@ def line_range(first: object, last: object) -> tuple[int, int]:
     if type(first) is int and type(last) is int and 1 <= first <= last <= LARGEST:
         return first, last
     example = "read_lines(1, 100)"
-    low, high = line_number(first, "first", example), whole_number(last, "last", example, least=None)
-    if high < low:
+    low = line_number(first, "first", example)
+    if whole_number(last, "last", example, least=None) < first:
         raise RangeError(f"last is {last} and lies before first, {first}; for example {example}")
-    return low, high
+    return low, min(last, LARGEST)
 
 
-def byte_range(start: object, end: object) -> tuple[int, int]:
-    """The bytes ``[start, end)``.
+def byte_range(start: int, end: int) -> tuple[int, int]:
+    """The bytes ``[start, end)``, both at most ``LARGEST``.
 
     Raises:
         RangeError: they are not two whole numbers with 0 <= start <= end.
@@ -78,10 +80,10 @@ def byte_range(start: object, end: object) -> tuple[int, int]:
     if type(start) is int and type(end) is int and 0 <= start <= end <= LARGEST:
         return start, end
     example = "read_bytes(0, 65536)"
-    low, high = byte_position(start, "start", example), whole_number(end, "end", example, least=None)
-    if high < low:
+    low = byte_position(start, "start", example)
+    if whole_number(end, "end", example, least=None) < start:
         raise RangeError(f"end is {end} and lies before start, {start}; for example {example}")
-    return low, high
+    return low, min(end, LARGEST)
 
 
 def time_us(value: object, name: str, example: str) -> int:

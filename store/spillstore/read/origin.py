@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from spillstore.info import Origin
     from spillstore.model.records import ArtifactRow
 
-_READS = 200  # events that are looked at; one of them may be of an artifact that is still there
+_READS = 200  # events that are read
 _CANDIDATES = 4  # of each kind that are read to find out whether they are the same
 
 

@@ -48,7 +48,7 @@ class Pieces:
     """Reads one view.
 
     Args:
-        batches: its bytes; as ``Artifact._batches``.
+        batches: its bytes; as ``read.iteration.batches``.
         stream: the view.
         terminator: what ends a line.
         ready: makes a piece of whole lines: where the data begins, the number of the first whole line, the data, and where

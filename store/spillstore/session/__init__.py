@@ -9,7 +9,6 @@ from spillstore.engine.errors import may_be_full
 from spillstore.exceptions import StorageError
 from spillstore.runtime.close_hooks import CloseHooks
 from spillstore.runtime.delegation import delegated
-from spillstore.session.check import check
 from spillstore.session.creation import ArtifactCreator
 from spillstore.session.events import SessionEvents
 from spillstore.session.handle import SessionHandle
@@ -150,7 +149,7 @@ class Session:
     def sign(self, data: bytes) -> str:
         """Eleven characters that only somebody who can open this session can make of ``data``: a keyed digest of 64 bits.
 
-        With it, what was taken out of the session can be told from what only looks like it. The key is part of the
+        A text that came out of the session can so be distinguished from one that only looks like it. The key is part of the
         session, and gone with it.
         """
         return self._engine.sign(data)
@@ -166,6 +165,8 @@ class Session:
             IntegrityError: lists what is wrong.
             SessionDeletedError, StorageError: it cannot be read to its end, which says nothing about what is in it.
         """
+        from spillstore.session.check import check  # noqa: PLC0415  # few programs check
+
         self._handle.check_open()
         return check(self._engine, self._listing, on_progress)
 

@@ -110,7 +110,7 @@ class ArtifactCreator:
         """Store content that is already there: bytes, text, a file by its path, or an iterable of bytes such as an open file.
 
         It is stored as ``stdout``. What is no content, or cannot be read, is refused before anything is begun. Content above
-        the limit is cut as the policy says; ``info.hole`` tells what ``roll`` has dropped, and the log and the events say that
+        the limit is cut as the policy says; ``info.hole`` is what ``roll`` has dropped, and the log and the events say that
         a limit was met. The other parameters are those of ``create``; ``newline`` is ``auto`` here, because content that is put
         does not come from a process.
 

@@ -62,7 +62,7 @@ class SessionEvents:
         """
         most = _PAGE if limit is None else limit
         before = page_start(most, cursor) or (END if until is None else int(until * 1e6), 0)
-        wanted = EventFilter(
+        filters = EventFilter(
             since_us=0 if since is None else int(since * 1e6),
             before_us=before[0],
             before_key=before[1],
@@ -72,11 +72,11 @@ class SessionEvents:
             tool_call_id=tool_call_id,
         )
 
-        def page(wanted: EventFilter) -> Page[Event]:
+        def page(filters: EventFilter) -> Page[Event]:
             self._session.check_open()
             self._session.core.audit.flush()
             with self._session.core.reader() as snapshot:
-                rows = snapshot.events(wanted, most + 1)
+                rows = snapshot.events(filters, most + 1)
             found = [infos.event_of(row) for row in rows[:most]]
             if len(rows) <= most:
                 return infos.Page(found, None)
@@ -87,9 +87,9 @@ class SessionEvents:
 
         def following(cursor: str) -> Page[Event]:
             at_us, key = page_start(most, cursor) or (END, 0)
-            return page(wanted._replace(before_us=at_us, before_key=key))
+            return page(filters._replace(before_us=at_us, before_key=key))
 
-        return page(wanted)
+        return page(filters)
 
     def new_events(
         self,
@@ -112,7 +112,7 @@ class SessionEvents:
             artifact_id: likewise.
             actor: likewise.
             tool_call_id: likewise.
-            since: where it begins, in seconds since 1970; None for now. Not looked at with a cursor.
+            since: where it begins, in seconds since 1970; None for now. Ignored with a cursor.
             limit: the most that a page holds.
 
         Returns:
@@ -140,8 +140,8 @@ class SessionEvents:
             raise SessionDeletedError(f"session {core.row.session_id!r} was deleted")
         core.audit.flush()
         artifact_id = None if artifact_id is None else named_by(artifact_id)[0]
-        wanted = {"kind": kind, "artifact_id": artifact_id, "actor": actor, "tool_call_id": tool_call_id}
-        wanted = {name: value for name, value in wanted.items() if value is not None}
+        given = {"kind": kind, "artifact_id": artifact_id, "actor": actor, "tool_call_id": tool_call_id}
+        equal = {name: value for name, value in given.items() if value is not None}
         since_us = 0 if since is None else int(since * 1e6)
         found: list[Event] = []
         with core.reader() as snapshot:
@@ -156,7 +156,7 @@ class SessionEvents:
                     event = infos.event_of(row)
                     after, at_us = row[_KEY], max(at_us, row[_AT_US])
                     if row[_AT_US] >= since_us and all(
-                        getattr(event, name) == value for name, value in wanted.items()
+                        getattr(event, name) == value for name, value in equal.items()
                     ):
                         found.append(event)
                     if len(found) == limit:

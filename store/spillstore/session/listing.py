@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 _PAGE = 100
-_LONGEST_ID = 4096  # characters of a refused id that are looked at
+_LONGEST_ID = 4096  # characters of a refused id that are checked for secrets
 _STATES = ("open", "sealed", "interrupted")
 
 
@@ -130,9 +130,9 @@ class ArtifactListing:
             InvalidSettingError: a filter, limit or cursor that means nothing.
         """
         core = self._session.core
-        wanted = self._filter(source, state, tool_call_id, since)
+        filters = self._filter(source, state, tool_call_id, since)
         return self._converted(
-            wanted, state, limit, cursor, lambda record: Artifact(core, record.artifact_id, record)
+            filters, state, limit, cursor, lambda record: Artifact(core, record.artifact_id, record)
         )
 
     def infos(
@@ -147,8 +147,8 @@ class ArtifactListing:
     ) -> Page[ArtifactInfo]:
         """Like ``artifacts``, but what is known of each, read in one snapshot."""
         row = self._session.core.row
-        wanted = self._filter(source, state, tool_call_id, since)
-        return self._converted(wanted, state, limit, cursor, lambda record: infos.artifact_info(row, record))
+        filters = self._filter(source, state, tool_call_id, since)
+        return self._converted(filters, state, limit, cursor, lambda record: infos.artifact_info(row, record))
 
     def _filter(
         self, source: str | None, state: str | None, tool_call_id: str | None, since: float | None
@@ -165,31 +165,31 @@ class ArtifactListing:
 
     def _converted(
         self,
-        wanted: ArtifactFilter,
+        filters: ArtifactFilter,
         state: str | None,
         limit: int | None,
         cursor: str | None,
         convert: Callable[[ArtifactRow], T],
     ) -> Page[T]:
         def page(cursor: str | None) -> Page[T]:
-            found, following = self.page(wanted, state, limit, cursor)
+            found, following = self.page(filters, state, limit, cursor)
             return infos.Page(list(map(convert, found)), following, page if limit is None else None)
 
         return page(cursor)
 
     def page(
-        self, wanted: ArtifactFilter, state: str | None, limit: int | None, cursor: str | None
+        self, filters: ArtifactFilter, state: str | None, limit: int | None, cursor: str | None
     ) -> tuple[list[ArtifactRow], str | None]:
         """The rows of a page, and the cursor of the next."""
         limit = _PAGE if limit is None else limit
         before_us, before_key = page_start(limit, cursor) or (END, 0)
         self._session.check_open()
         core = self._session.core
-        wanted = wanted._replace(before_us=before_us, before_key=before_key)
+        filters = filters._replace(before_us=before_us, before_key=before_key)
         found: list[ArtifactRow] = []
         with core.snapshot("listing") as snapshot:
             while True:
-                rows = snapshot.artifacts(wanted, min(limit, _PAGE) + 1)
+                rows = snapshot.artifacts(filters, min(limit, _PAGE) + 1)
                 for row in rows:
                     record = core.with_derived_state(read_artifact_row(row, core.row.digest_algorithm))
                     if state is not None and record.state != state:
@@ -200,4 +200,4 @@ class ArtifactListing:
                 if len(rows) <= min(limit, _PAGE):
                     return found, None
                 last = ArtifactRow(*rows[-1])
-                wanted = wanted._replace(before_us=last.created_us, before_key=last.artifact_key)
+                filters = filters._replace(before_us=last.created_us, before_key=last.artifact_key)
