@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from support import NO_FLOORS, ROUNDS, dice, examples
 
 from spillstore import Store
+from spillstore.engine.sqlite.backend import FolderBackend
 from spillstore.engine.sqlite.marks import size_of
 from spillstore.exceptions import InvalidSettingError, SpillstoreError, StoreQuotaError
 from spillstore.info import SessionInfo
@@ -346,8 +347,8 @@ def test_a_full_store_that_can_free_nothing_refuses(make_store, clock):
 def test_the_size_of_a_store_is_looked_at_now_and_then(plain_store, clock, monkeypatch):
     """Far from the quota once a minute, for all processes; near it more often, for a second at least."""
     looks = []
-    sessions = Store.sessions
-    monkeypatch.setattr(Store, "sessions", lambda *args: looks.append(1) or sessions(*args))
+    sessions = FolderBackend.sessions
+    monkeypatch.setattr(FolderBackend, "sessions", lambda *args: looks.append(1) or sessions(*args))
     store = Store(plain_store.root, **NO_FLOORS, clock=clock)
     with store.session("test") as session:
         session.put(b"x")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from typing import TYPE_CHECKING
 
@@ -25,6 +24,10 @@ class SessionHandle:
         self.core = core
         self.closed = False
         self._rules = rules
+        self._default_rules: RedactionRules | None = None
+        self._is_known = (
+            False  # whether that was looked up, which imports what most programs that read do not need
+        )
 
     def check_open(self) -> None:
         """Raise if nothing can be done with the session.
@@ -43,16 +46,20 @@ class SessionHandle:
         Raises:
             InvalidSettingError: ``wanted`` is none of what may be given.
         """
-        return self._default_rules if wanted is None else self._rules_for(wanted)
-
-    @functools.cached_property
-    def _default_rules(self) -> RedactionRules | None:
-        return self._rules_for(self.core.settings.redact)
+        if wanted is not None:
+            return self._rules_for(wanted)
+        if not self._is_known:
+            self._default_rules = self._rules_for(self.core.settings.redact)
+            self._is_known = True
+        return self._default_rules
 
     def _rules_for(self, wanted: Redact) -> RedactionRules | None:
         if wanted is False:
             return None
-        from spillstore.redaction import DEFAULT, Redacted, RedactionRules  # noqa: PLC0415  # not where it is switched off
+        with (
+            self.core.store.using
+        ):  # a fork waits: in its child, an import that another thread has begun would never end
+            from spillstore.redaction import DEFAULT, Redacted, RedactionRules  # noqa: PLC0415  # not where it is off
 
         if isinstance(wanted, Redacted):
             return None
