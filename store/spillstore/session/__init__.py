@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from typing import TYPE_CHECKING, Self
 
 from spillstore.engine.errors import may_be_full
 from spillstore.exceptions import StorageError
-from spillstore.runtime.close_hooks import CloseHooks
 from spillstore.runtime.delegation import delegated
 from spillstore.session.creation import ArtifactCreator
 from spillstore.session.events import SessionEvents
@@ -77,7 +77,7 @@ class Session:
         self._deleted = deleted
         self._remove_unwritten = remove_unwritten
         self._cleanup = core.settings.cleanup_on_exit
-        self._close_hooks = CloseHooks()
+        self._before_close = contextlib.ExitStack()
         self._close_guard = threading.Lock()  # so that of two threads one releases
 
     def __repr__(self) -> str:
@@ -179,7 +179,7 @@ class Session:
             SessionBusyError: it is to be deleted and somebody else holds it.
         """
         self._handle.check_open()
-        self._close_hooks.run()
+        self._before_close.close()
         if self._cleanup if cleanup is None else cleanup:
             self.delete()
             return
@@ -229,12 +229,12 @@ class Session:
             ClosedError: it is closed.
         """
         self._handle.check_open()
-        self._close_hooks.add(function)
+        self._before_close.callback(function)
 
     def close(self) -> None:
         """Let go of the session; artifacts still open through it are sealed as ``interrupted`` by the last one out."""
         try:
-            self._close_hooks.run()
+            self._before_close.close()
         finally:
             with self._close_guard:
                 closed, self._handle.closed = self._handle.closed, True

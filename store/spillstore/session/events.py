@@ -106,14 +106,8 @@ class SessionEvents:
 
         That order is not quite that of time: a process writes what it has read up to two seconds later.
 
-        Args:
-            cursor: the ``cursor`` of the page before; None to begin.
-            kind: only these, and so on, as for ``events``.
-            artifact_id: likewise.
-            actor: likewise.
-            tool_call_id: likewise.
-            since: where it begins, in seconds since 1970; None for now. Ignored with a cursor.
-            limit: the most that a page holds.
+        ``cursor`` is that of the page before; without one, it begins ``since`` a time in seconds since 1970, or now. The filters
+        are those of ``events``; ``limit`` is the most that a page holds.
 
         Returns:
             The page; its ``cursor`` is never None. Fewer than ``limit`` events are all that there are for now. Cost: a look
