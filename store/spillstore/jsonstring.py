@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from spillstore.exceptions import QueryError, RangeError
 from spillstore.info import Position, StreamInfo
 from spillstore.model.arguments import byte_position, line_number
-from spillstore.read.ranges import Run
+from spillstore.read.blocks import Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -6,9 +6,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spillstore.engine.base import END, EventFilter, SessionRef, VanishedError
+from spillstore.engine.base import SessionRef, VanishedError
 from spillstore.engine.errors import may_be_full
 from spillstore.engine.registry import open_backend, open_file
+from spillstore.engine.rows import END, EventFilter
 from spillstore.exceptions import (
     ArtifactNotFoundError,
     IntegrityError,

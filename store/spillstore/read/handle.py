@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from spillstore.audit.audit_log import Audit
-    from spillstore.engine.base import SessionBackend, Snapshot
+    from spillstore.engine.base import SessionBackend
+    from spillstore.engine.rows import Snapshot
     from spillstore.info import Holes
     from spillstore.model.records import ArtifactRow, SessionRow
-    from spillstore.read.ranges import Block
+    from spillstore.read.blocks import Block
 
 P = ParamSpec("P")
 T = TypeVar("T")

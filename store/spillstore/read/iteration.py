@@ -14,16 +14,17 @@ from spillstore.exceptions import RangeTooLargeError
 from spillstore.format.chunk_codec import segments_of
 from spillstore.model.arguments import byte_position, whole_number
 from spillstore.model.records import STREAMS, VIEWS, view_of
-from spillstore.read.prefetch import ahead
-from spillstore.read.ranges import runs
+from spillstore.read.blocks import runs
+from spillstore.read.prefetch import prefetch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from spillstore.format.segment_map import Segment as StoredSegment
     from spillstore.info import Holes, Segment, Stream
+    from spillstore.read.blocks import Block, Run
     from spillstore.read.handle import ArtifactHandle
-    from spillstore.read.ranges import Block, RangeReader, Run
+    from spillstore.read.ranges import RangeReader
 
 BLOCKS = 16  # chunks that are fetched in one short transaction: a batch
 _AHEAD = 4  # batches from which on the next ones are prefetched
@@ -64,7 +65,7 @@ def batches(
         return make(_in_turn(handle, low, high, stream, holes, record.terminator()))
 
     makers = (functools.partial(read, at, min(at + batch, end)) for at in range(soon, end, batch))
-    yield from ahead(makers, handle.session.check_usable)
+    yield from prefetch(makers, handle.session.check_usable)
 
 
 def _in_turn(

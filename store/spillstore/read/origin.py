@@ -20,7 +20,7 @@ from spillstore.read.iteration import chunks
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spillstore.engine.base import Row
+    from spillstore.engine.rows import Row
     from spillstore.info import Origin
     from spillstore.model.records import ArtifactRow
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spillstore import info as infos
-from spillstore.engine.base import ArtifactFilter
+from spillstore.engine.rows import ArtifactFilter
 from spillstore.exceptions import ArtifactNotFoundError, IntegrityError
 from spillstore.read.verify import verify
 

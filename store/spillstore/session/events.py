@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spillstore import info as infos
-from spillstore.audit.audit_log import acting
-from spillstore.engine.base import END, EventFilter
+from spillstore.audit.actor import acting
+from spillstore.engine.rows import END, EventFilter
 from spillstore.exceptions import SessionDeletedError
 from spillstore.model.arguments import page_start
 from spillstore.model.ids import named_by
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from contextlib import AbstractContextManager
 
-    from spillstore.audit.audit_log import Action
-    from spillstore.engine.base import Row
+    from spillstore.audit.action import Action
+    from spillstore.engine.rows import Row
     from spillstore.info import Event, Page
     from spillstore.session.handle import SessionHandle
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from spillstore import info as infos
 from spillstore.artifact import Artifact
-from spillstore.engine.base import END, ArtifactFilter
+from spillstore.engine.rows import END, ArtifactFilter
 from spillstore.exceptions import ArtifactNotFoundError, InvalidSettingError
 from spillstore.model.arguments import page_start, storable
 from spillstore.model.ids import ARTIFACT_ID, named_by

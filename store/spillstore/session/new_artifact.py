@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from spillstore.audit.audit_log import who
+from spillstore.audit.actor import who
 from spillstore.exceptions import InvalidSettingError
 from spillstore.format.chunk import ALL_BITS
 from spillstore.ingest.pipeline import Pipeline
