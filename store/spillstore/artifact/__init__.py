@@ -13,6 +13,9 @@ from spillstore.events.catalogue import RENDERED
 from spillstore.exceptions import IntegrityError
 from spillstore.format.digests import new_digest
 from spillstore.model.arguments import whole_number
+from spillstore.read.export import export
+from spillstore.read.origin import find_origin
+from spillstore.read.verify import verify
 
 if TYPE_CHECKING:
     import os
@@ -58,8 +61,6 @@ class Artifact(SearchableArtifact):
             ArtifactNotFoundError: it was deleted.
             IntegrityError: says what is damaged, and where.
         """
-        from spillstore.read.verify import verify  # noqa: PLC0415  # few programs verify
-
         with self._core.snapshot("verifying") as rows:
             record = self._handle.row_in(rows)
         try:
@@ -88,8 +89,6 @@ class Artifact(SearchableArtifact):
             StorageError: the file cannot be written.
             DroppedRangeError, IntegrityError: see the class.
         """
-        from spillstore.read.export import export  # noqa: PLC0415  # few programs export
-
         target = Path(path)
         return export(self._handle, target, stream, holes, overwrite=overwrite, on_progress=on_progress)
 
@@ -182,7 +181,5 @@ class Artifact(SearchableArtifact):
         one that has met its limit and keeps only the beginning (``stop``). Cost: two look-ups; where they find something,
         reading as much as this artifact has, eight times at most.
         """
-        from spillstore.read.origin import find_origin  # noqa: PLC0415  # few programs look for it
-
         self._core.audit.flush()
         return find_origin(self._handle, alike=alike)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 from spillstore.engine.errors import may_be_full
 from spillstore.exceptions import StorageError
 from spillstore.runtime.delegation import delegated
+from spillstore.session.check import check
 from spillstore.session.creation import ArtifactCreator
 from spillstore.session.events import SessionEvents
 from spillstore.session.handle import SessionHandle
@@ -165,8 +166,6 @@ class Session:
             IntegrityError: lists what is wrong.
             SessionDeletedError, StorageError: it cannot be read to its end, which says nothing about what is in it.
         """
-        from spillstore.session.check import check  # noqa: PLC0415  # few programs check
-
         self._handle.check_open()
         return check(self._engine, self._listing, on_progress)
 
