@@ -100,7 +100,8 @@ ORDER = (
     ("session",),
     ("artifact", "writer"),
     ("jsonstring",),
-    ("ingest", "search", "jsonpath", "limits"),
+    ("limits",),
+    ("ingest", "search", "jsonpath"),
     ("read",),
     ("audit",),
     ("observers",),
@@ -113,6 +114,7 @@ ORDER = (
     ("model",),
     ("format",),
     ("redaction", "runtime"),
+    ("_native",),
     ("settings",),
     ("exceptions",),
 )
