@@ -23,7 +23,7 @@ from spillstore_tools.compare import multiset as _multiset
 from spillstore_tools.compare.differences import Differences
 from spillstore_tools.compare.line_reader import WholeLines
 from spillstore_tools.compare.multiset import FIRST, MORE, NEW, SAME, Sequence, Side, compared
-from spillstore_tools.preview.fold import fold
+from spillstore_tools.preview.text.normalise import fold
 
 MIB = 1024 * 1024
 ROW = re.compile(r"([+-])(\d+):(.*?)(?:  \[and ([\d,]+) more like this.*\])?", re.DOTALL)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import examples, not_for_ever
 
-from spillstore_tools.preview.fold import Folder, fold
+from spillstore_tools.preview.text.normalise import Folder, fold
 
 MIB = 1024 * 1024
 SAME = [

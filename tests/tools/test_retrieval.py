@@ -15,7 +15,7 @@ from support import NO_FLOORS, examples, rolling
 from spillstore import Store
 from spillstore.exceptions import ClosedError
 from spillstore_tools.agent.retrieval import MAX_CHARS, artifact_info, get_artifact, list_artifacts
-from spillstore_tools.preview.clean import clean
+from spillstore_tools.preview.text.clean import clean
 
 LINES = [b"line %d\n" % number for number in range(1, 2001)]
 DATA = b"".join(LINES)

@@ -11,12 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from law import assert_law
 
-from spillstore_tools.preview import smart as module
-from spillstore_tools.preview.clean import clean
 from spillstore_tools.preview.parts import Gap, Shown, gaps_of, length_of, text_of
-from spillstore_tools.preview.scan import Scan
-from spillstore_tools.preview.smart import Smart, Watcher
-from spillstore_tools.preview.strategies import Request, strategy
+from spillstore_tools.preview.scan.scan import Scan
+from spillstore_tools.preview.strategies import candidates as module
+from spillstore_tools.preview.strategies import strategy
+from spillstore_tools.preview.strategies.candidates import Watcher
+from spillstore_tools.preview.strategies.request import Request
+from spillstore_tools.preview.strategies.smart import Smart
+from spillstore_tools.preview.text.clean import clean
 
 
 def marker(gap: Gap) -> str:

@@ -19,7 +19,7 @@ from spillstore import Store
 from spillstore.exceptions import RangeTooLargeError, SessionBusyError
 from spillstore_tools.output.rendering import render, scanned
 from spillstore_tools.output.spill import Spill
-from spillstore_tools.preview.clean import clean
+from spillstore_tools.preview.text.clean import clean
 from spillstore_tools.profiles import NAMES
 from spillstore_tools.profiles import profile as profile_named
 from spillstore_tools.profiles.opencode import Opencode

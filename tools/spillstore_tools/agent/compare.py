@@ -42,7 +42,8 @@ from spillstore_tools.agent.retrieval import (
 from spillstore_tools.compare.differences import Differences
 from spillstore_tools.describe import count, human_size, utc
 from spillstore_tools.output.signature import ROOM as MARK_ROOM
-from spillstore_tools.preview.clean import one_line, whole_cut
+from spillstore_tools.preview.text.clean import one_line
+from spillstore_tools.preview.text.graphemes import grapheme_boundary
 from spillstore_tools.process.working_folders import folder_of
 
 if TYPE_CHECKING:
@@ -385,7 +386,7 @@ def row(change: Change, most: int | None, whole_line: str, *, brief: bool = Fals
         whole_line: where all of it is, if it is not shown.
         brief: leave the counts out.
     """
-    text = change.text if most is None else change.text[: whole_cut(change.text, most)]
+    text = change.text if most is None else change.text[: grapheme_boundary(change.text, most)]
     note = "" if change.complete and len(text) == len(change.text) else f"[... {whole_line}]"
     if change.more:
         counts = "" if brief else f"; {change.base:,} in the base, {change.now:,} now"

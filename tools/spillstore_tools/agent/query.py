@@ -39,7 +39,7 @@ from spillstore_tools.agent.retrieval import (
     room_of,
 )
 from spillstore_tools.output.signature import ROOM as MARK_ROOM
-from spillstore_tools.preview.clean import one_line
+from spillstore_tools.preview.text.clean import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -34,10 +34,10 @@ from spillstore_tools.describe import described, human_size, utc
 from spillstore_tools.output.rendering import kind_of
 from spillstore_tools.output.signature import ROOM as MARK_ROOM
 from spillstore_tools.output.signature import marked
-from spillstore_tools.preview.binary import HEAD_BYTES
-from spillstore_tools.preview.clean import is_plain, one_line, split_lines
-from spillstore_tools.preview.clean_stream import settled_length
-from spillstore_tools.preview.lines import Line
+from spillstore_tools.preview.binary.recognise import HEAD_BYTES
+from spillstore_tools.preview.text.clean import is_plain, one_line, split_lines
+from spillstore_tools.preview.text.lines import Line
+from spillstore_tools.preview.text.stream import settled_length
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -37,7 +37,8 @@ from spillstore_tools.agent.retrieval import (
     of_session,
     string_of,
 )
-from spillstore_tools.preview.clean import Positions, clean, is_clean, one_line
+from spillstore_tools.preview.text.clean import clean, is_clean, one_line
+from spillstore_tools.preview.text.offsets import ByteOffsets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -81,7 +82,7 @@ class Seen:
 
     def offset(self, line: bytes, terminator: bytes, index: int) -> int:
         """As in ``Cleaner``."""
-        return Positions(line, terminator).offset(index)
+        return ByteOffsets(line, terminator).offset(index)
 
 
 @audited("search")

@@ -33,12 +33,12 @@ from spillstore.exceptions import RangeTooLargeError
 from spillstore_tools.compare.line_reader import WholeLines
 from spillstore_tools.compare.multiset import FIRST, NEW, Side, compared
 from spillstore_tools.output.rendering import kind_of
-from spillstore_tools.preview.actionable import STRONG
-from spillstore_tools.preview.binary import HEAD_BYTES
-from spillstore_tools.preview.clean import clean, is_plain, split_lines
-from spillstore_tools.preview.fold import Folder
-from spillstore_tools.preview.scan import Block
-from spillstore_tools.preview.smart import Watcher
+from spillstore_tools.preview.binary.recognise import HEAD_BYTES
+from spillstore_tools.preview.scan.block import Block
+from spillstore_tools.preview.strategies.actionable import STRONG
+from spillstore_tools.preview.strategies.candidates import Watcher
+from spillstore_tools.preview.text.clean import clean, is_plain, split_lines
+from spillstore_tools.preview.text.normalise import Folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from spillstore import Artifact
     from spillstore.info import Stream
     from spillstore_tools.compare.line_reader import Lines
-    from spillstore_tools.preview.binary import BinaryType
+    from spillstore_tools.preview.binary.magic import BinaryType
 
 Sort = Literal["new", "gone"]
 Verdict = Literal["identical", "alike", "reordered", "different"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from spillstore_tools.mcp._pieces import PieceError, member_in, members, value
 from spillstore_tools.mcp._results import Call
-from spillstore_tools.preview.clean import label
+from spillstore_tools.preview.text.clean import label
 
 if TYPE_CHECKING:
     import queue

@@ -60,7 +60,7 @@ from spillstore_tools.mcp._pieces import (
 from spillstore_tools.mcp._results import Call, Fitter
 from spillstore_tools.mcp._workers import Workers
 from spillstore_tools.mcp.outputs import result_of
-from spillstore_tools.preview.clean import label
+from spillstore_tools.preview.text.clean import label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

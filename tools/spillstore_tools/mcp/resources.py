@@ -15,7 +15,7 @@ from spillstore_tools.agent.retrieval import find_artifact, get_artifact
 from spillstore_tools.describe import human_size
 from spillstore_tools.mcp.outputs import text_of
 from spillstore_tools.output.rendering import head_of, kind_of
-from spillstore_tools.preview.clean import label
+from spillstore_tools.preview.text.clean import label
 
 if TYPE_CHECKING:
     from spillstore import Artifact, ArtifactInfo, Session

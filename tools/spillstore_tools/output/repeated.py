@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from spillstore_tools.output.rendering import place_of
 from spillstore_tools.output.signature import MOST, foreign_chars
 from spillstore_tools.preview.parts import Note, Shown
-from spillstore_tools.preview.scan import Place
+from spillstore_tools.preview.scan.overview import Position
 from spillstore_tools.profiles.base import Section, compose, quoted_call
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _repeated(artifact: Artifact, original: Artifact, origin: Origin, facts: Fac
     footer = f"[{facts.status}]\n" if facts.is_command else ""
     return excerpt(
         part,
-        Place(origin.start, position.line, inside=not begins),
+        Position(origin.start, position.line, inside=not begins),
         facts,
         header,
         footer,

@@ -41,9 +41,9 @@ from spillstore_tools.output.rendering import (
 )
 from spillstore_tools.output.repeated import known
 from spillstore_tools.output.serial import Serial
-from spillstore_tools.preview.binary import HEAD_BYTES
+from spillstore_tools.preview.binary.recognise import HEAD_BYTES
 from spillstore_tools.preview.parts import VIEWS
-from spillstore_tools.preview.scan import Place
+from spillstore_tools.preview.scan.overview import Position
 from spillstore_tools.profiles.base import Facts, Rendered, refused
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ if TYPE_CHECKING:
     from spillstore.observers import Operation
     from spillstore.redaction import RedactionRules, Redactor
     from spillstore_tools.preview.parts import View
-    from spillstore_tools.preview.scan import Overview, Scan
+    from spillstore_tools.preview.scan.overview import Overview
+    from spillstore_tools.preview.scan.scan import Scan
     from spillstore_tools.profiles.base import Background, Keep, Profile
 
 OutputStream = Literal["stdout", "stderr"]
@@ -67,7 +68,7 @@ _BATCH = 64 * 1024
 class News(NamedTuple):
     """What has come since somebody looked, and where that begins."""
 
-    origin: Place
+    origin: Position
     scan: Scan
 
 
@@ -503,10 +504,10 @@ class Spill:
         self.keep()
 
         def text(facts: Facts) -> Rendered:
-            looks = {view: scan.look() for view, scan in self._scans.items()}
+            looks = {view: scan.snapshot() for view, scan in self._scans.items()}
             # Without a pass over both streams the artifact says how many lines they have.
             lines = self.lines().get("combined", 0)
-            origin = Place(self._seen, lines + (not self._inside), inside=self._inside)
+            origin = Position(self._seen, lines + (not self._inside), inside=self._inside)
             rest = b""
             if "combined" in looks:
                 overview, rest = looks["combined"]
@@ -529,14 +530,14 @@ class Spill:
         def text(facts: Facts) -> Rendered:
             assert self._news is not None  # somebody has looked
             origin = self._news.origin
-            overview, rest = self._news.scan.look()
+            overview, rest = self._news.scan.snapshot()
             if background.state == "ended":
                 overview, rest = self._news.scan.finish(), b""
             end = overview.end
             line = origin.line + end.line - 1
             # An escape sequence that has not ended is held back: then nothing is told, and the line is as it was.
             inside = end.inside if end.byte else origin.inside
-            self._follow(Place(origin.byte + end.byte, line, inside=inside), rest)
+            self._follow(Position(origin.byte + end.byte, line, inside=inside), rest)
             return self._profile.news(overview, origin, self._final, facts)
 
         rendered = self._beside(text, background, exit_code)
@@ -558,7 +559,7 @@ class Spill:
                 artifact_id=self.artifact_id,
             )
 
-    def _follow(self, origin: Place, rest: bytes) -> None:
+    def _follow(self, origin: Position, rest: bytes) -> None:
         """From here on it is news."""
         scan = self._profile.news_scan(self._ended_by)
         scan.feed(rest)

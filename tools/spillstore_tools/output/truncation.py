@@ -30,7 +30,7 @@ from spillstore_tools.output.rendering import flags_to, kind_of, render, termina
 from spillstore_tools.output.repeated import passes
 from spillstore_tools.output.signature import MOST
 from spillstore_tools.output.spill import Spill
-from spillstore_tools.preview.clean import clean, is_plain, redrawn
+from spillstore_tools.preview.text.clean import clean, is_plain, redrawn
 from spillstore_tools.profiles import profile as profile_named
 from spillstore_tools.profiles.base import REFUSED, Rendered
 

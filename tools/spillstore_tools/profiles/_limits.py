@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from spillstore_tools.preview.strategies import Request, omitted_marker
+from spillstore_tools.preview.strategies.request import Request, omitted_marker
 
 if TYPE_CHECKING:
     from spillstore_tools.config import ToolLimits, TruncationConfiguration

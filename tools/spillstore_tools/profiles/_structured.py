@@ -10,19 +10,20 @@ import json
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from spillstore_tools.preview._cuts import NotStructured, TextCut, apply_cuts
-from spillstore_tools.preview._json import cut_json, parsed
-from spillstore_tools.preview.element import replaced
 from spillstore_tools.preview.parts import Note, length_of, text_of
-from spillstore_tools.preview.scan import Scan
-from spillstore_tools.preview.strategies import Request, strategy
+from spillstore_tools.preview.scan.scan import Scan
+from spillstore_tools.preview.strategies import strategy
+from spillstore_tools.preview.strategies.request import Request
+from spillstore_tools.preview.structured.cuts import NotStructured, TextCut, apply_cuts
+from spillstore_tools.preview.structured.json_cuts import cut_json, parsed
+from spillstore_tools.preview.structured.replace import replaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spillstore_tools.preview._json import Value
     from spillstore_tools.preview.parts import Gap, Marker, Part
-    from spillstore_tools.preview.scan import Overview
+    from spillstore_tools.preview.scan.overview import Overview
+    from spillstore_tools.preview.structured.json_cuts import Value
 
 _LONG = 1000  # characters of a string's source from which on it may be shown as text
 _LINES = 5  # and the line ends that it must have

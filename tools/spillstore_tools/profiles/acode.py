@@ -14,11 +14,15 @@ import json
 from typing import TYPE_CHECKING
 
 from spillstore_tools.describe import preview_size, tokens
-from spillstore_tools.preview import element, smart  # noqa: F401  # both register themselves
-from spillstore_tools.preview.clean import one_line, whole_cut
 from spillstore_tools.preview.parts import Note, Shown, gaps_of, length_of, text_of
-from spillstore_tools.preview.scan import Place, Scan
-from spillstore_tools.preview.strategies import Request, beginning, nothing_shown, strategy
+from spillstore_tools.preview.scan.overview import Position
+from spillstore_tools.preview.scan.scan import Scan
+from spillstore_tools.preview.strategies import strategy
+from spillstore_tools.preview.strategies.ends import beginning
+from spillstore_tools.preview.strategies.fit import nothing_shown
+from spillstore_tools.preview.strategies.request import Request
+from spillstore_tools.preview.text.clean import one_line
+from spillstore_tools.preview.text.graphemes import grapheme_boundary
 from spillstore_tools.profiles._limits import Limits, request_of
 from spillstore_tools.profiles._structured import member_step
 from spillstore_tools.profiles.base import (
@@ -35,9 +39,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from spillstore_tools.config import ToolLimits, TruncationConfiguration
-    from spillstore_tools.preview.binary import BinaryType
+    from spillstore_tools.preview.binary.magic import BinaryType
     from spillstore_tools.preview.parts import Part, View
-    from spillstore_tools.preview.scan import Overview
+    from spillstore_tools.preview.scan.overview import Overview
     from spillstore_tools.profiles.base import Facts, Rendered
 
 _PREVIEW = 500
@@ -190,7 +194,9 @@ def _within_json(parts: list[Part], reference: str) -> list[Part] | None:
 def _block(overview: Overview, facts: Facts, room: int, tail: str) -> list[Part]:
     """A preview of so many characters between the head of the block and its tail; no head where there is no preview."""
     head = beginning(overview.forward(), room, Request(limit=room, line_limit=None), exact=True)
-    gap = overview.gap(head.place, Place(overview.size, overview.lines + 1), overview.chars - head.chars)
+    gap = overview.gap(
+        head.position, Position(overview.size, overview.lines + 1), overview.chars - head.chars
+    )
     parts: list[Part] = [*head.parts, gap]
     shown = length_of(parts)
     block = _block_head(overview, facts, shown) if room or tail.startswith("\n") else ""
@@ -220,7 +226,7 @@ def reference_line(overview: Overview, facts: Facts) -> str:
         first = next((line.prefix(_SUMMARY)[0].strip() for line in overview.forward() if line.chars > 1), "")
         summary = f"{summary}: {first}" if first else summary
     if len(summary) > _SUMMARY:
-        summary = summary[: whole_cut(summary, _SUMMARY - 3)] + "..."
+        summary = summary[: grapheme_boundary(summary, _SUMMARY - 3)] + "..."
     return f"[Artifact: {identity}] {summary} ({preview_size(overview.size)})"
 
 

@@ -17,7 +17,7 @@ from spillstore_tools.profiles.default import problem_notice
 from spillstore_tools.profiles.excerpt import excerpt
 
 if TYPE_CHECKING:
-    from spillstore_tools.preview.scan import Overview, Place
+    from spillstore_tools.preview.scan.overview import Overview, Position
     from spillstore_tools.profiles.base import Facts, Rendered
 
 
@@ -32,7 +32,7 @@ def progress(rendered: Rendered, facts: Facts) -> Rendered:
     )
 
 
-def news(new: Overview, origin: Place, facts: Facts) -> Rendered:
+def news(new: Overview, origin: Position, facts: Facts) -> Rendered:
     """What is new, in at most 8,000 characters; ``origin`` is where its positions begin."""
     footer = f"[{_artifact(facts)}{facts.status}]\n"
     if not new.size:

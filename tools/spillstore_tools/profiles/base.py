@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
 from spillstore.settings import KIB
 from spillstore_tools.describe import preview_size
-from spillstore_tools.preview.binary import summarise
-from spillstore_tools.preview.clean import clean, whole_cut
+from spillstore_tools.preview.binary.summary import summarise
 from spillstore_tools.preview.parts import Gap, Note, Omission, Part, View, omissions_of
-from spillstore_tools.preview.strategies import everything
+from spillstore_tools.preview.text.clean import clean
+from spillstore_tools.preview.text.graphemes import grapheme_boundary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from spillstore_tools.preview.binary import BinaryType
-    from spillstore_tools.preview.scan import Overview, Place, Scan
+    from spillstore_tools.preview.binary.magic import BinaryType
+    from spillstore_tools.preview.scan.overview import Overview, Position
+    from spillstore_tools.preview.scan.scan import Scan
 
 Keep = Literal["spilled", "all"]
 ENCODED_TEXT = "text/plain; charset="
@@ -265,7 +266,7 @@ class Profile(Protocol):
     def news(
         self,
         new: Overview,
-        origin: Place,
+        origin: Position,
         overviews: Mapping[View, Overview] | None,  # noqa: ARG002  # the default
         facts: Facts,
     ) -> Rendered:
@@ -347,7 +348,7 @@ def redrawn_notice(overview: Overview, facts: Facts, view: View = "combined") ->
     of_view = "" if view == "combined" else f" of {view}"
     where = "they cannot be fetched"
     if facts.stored is not None:
-        start, end = overview.drawn
+        start, end = overview.redrawn_span
         span = {"start_byte": start, "end_byte": end} if facts.partial else {}
         call = quoted_call(facts, **stream, **span).removesuffix(")") + ", raw=true)"
         where = f"as it was printed: {call}"
@@ -390,12 +391,12 @@ def summarised(overview: Overview, facts: Facts, kind: BinaryType, room: int) ->
         kind: what it is; text in another encoding is decoded.
         room: code points.
     """
-    gap = everything(overview)
+    gap = overview.everything()
     if kind.media_type.startswith(ENCODED_TEXT):
         text = _decoded(kind, facts.head, overview.size, room)
     else:
         text = summarise(kind, facts.head, overview.size, inline=room)
-    return dataclasses.replace(gap, inside=False, text=text)
+    return dataclasses.replace(gap, text=text)
 
 
 def _decoded(kind: BinaryType, head: bytes, size: int, room: int) -> str:
@@ -407,7 +408,7 @@ def _decoded(kind: BinaryType, head: bytes, size: int, room: int) -> str:
     if size <= len(head) and len(title) + len(text) <= room:
         return title + text
     space = max(0, room - len(title) - len(rest))
-    return (title + text[: whole_cut(text, min(space, len(text)))] + rest)[: max(0, room)]
+    return (title + text[: grapheme_boundary(text, min(space, len(text)))] + rest)[: max(0, room)]
 
 
 def refused(size: int, limit: int, status: str = "") -> Rendered:

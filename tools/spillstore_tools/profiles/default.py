@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from spillstore.settings import MIB
 from spillstore_tools.describe import preview_size
-from spillstore_tools.preview import element, smart  # noqa: F401  # both register themselves
 from spillstore_tools.preview.parts import Gap, Note, Shown, gaps_of
-from spillstore_tools.preview.scan import Scan
-from spillstore_tools.preview.strategies import Request, strategy
+from spillstore_tools.preview.scan.scan import Scan
+from spillstore_tools.preview.strategies import strategy
+from spillstore_tools.preview.strategies.request import Request
 from spillstore_tools.profiles._limits import Limits, request_of
 from spillstore_tools.profiles._structured import cut, structured
 from spillstore_tools.profiles.base import (
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from spillstore_tools.config import ToolLimits, TruncationConfiguration
-    from spillstore_tools.preview.binary import BinaryType
+    from spillstore_tools.preview.binary.magic import BinaryType
     from spillstore_tools.preview.parts import Marker, Part, View
-    from spillstore_tools.preview.scan import Overview
+    from spillstore_tools.preview.scan.overview import Overview
     from spillstore_tools.profiles._structured import Structured
     from spillstore_tools.profiles.base import Facts, Rendered, Stored
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from spillstore_tools.preview import smart  # noqa: F401  # it registers itself
 from spillstore_tools.preview.parts import Note, Shown
-from spillstore_tools.preview.scan import Scan
-from spillstore_tools.preview.strategies import Request, clip_marker, repeat_marker, strategy
+from spillstore_tools.preview.scan.scan import Scan
+from spillstore_tools.preview.strategies import strategy
+from spillstore_tools.preview.strategies.request import Request, clip_marker, repeat_marker
 from spillstore_tools.profiles.base import Section, compose, is_gone, summarised
 from spillstore_tools.profiles.default import LIMIT, STRATEGY, after, marker_of
 
 if TYPE_CHECKING:
     from spillstore_tools.preview.parts import Marker, Part, View
-    from spillstore_tools.preview.scan import Overview, Place
+    from spillstore_tools.preview.scan.overview import Overview, Position
     from spillstore_tools.profiles.base import Facts, Rendered
 
 
@@ -34,7 +34,7 @@ def excerpt_scan(terminator: bytes) -> Scan:
 
 def excerpt(
     part: Overview,
-    origin: Place,
+    origin: Position,
     facts: Facts,
     header: str,
     footer: str,
@@ -89,6 +89,6 @@ def excerpt(
     return dataclasses.replace(rendered, omissions=tuple(omissions))
 
 
-def _moved(marker: Marker, origin: Place) -> Marker:
+def _moved(marker: Marker, origin: Position) -> Marker:
     """The same marker for gaps whose positions count from ``origin``."""
     return lambda gap: marker(origin.moved(gap))

@@ -11,8 +11,11 @@ import json
 from typing import TYPE_CHECKING
 
 from spillstore_tools.preview.parts import Gap, Shown, length_of, omissions_of, text_of
-from spillstore_tools.preview.scan import Place, Scan
-from spillstore_tools.preview.strategies import End, Request, assemble, beginning, ending
+from spillstore_tools.preview.scan.overview import Position
+from spillstore_tools.preview.scan.scan import Scan
+from spillstore_tools.preview.strategies.ends import End, beginning, ending
+from spillstore_tools.preview.strategies.fit import assemble
+from spillstore_tools.preview.strategies.request import Request
 from spillstore_tools.profiles.base import Profile, Rendered, dropped, is_gone, quoted_call
 
 if TYPE_CHECKING:
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 
     from spillstore_tools.config import TruncationConfiguration
     from spillstore_tools.preview.parts import Part, View
-    from spillstore_tools.preview.scan import Overview
+    from spillstore_tools.preview.scan.overview import Overview
     from spillstore_tools.profiles.base import Facts
 
 STREAMS: tuple[View, View] = ("stdout", "stderr")
@@ -73,7 +76,7 @@ class Lace(Profile):
         return self.render(overviews, facts)
 
     def news(
-        self, new: Overview, origin: Place, overviews: Mapping[View, Overview] | None, facts: Facts
+        self, new: Overview, origin: Position, overviews: Mapping[View, Overview] | None, facts: Facts
     ) -> Rendered:
         """As in ``Profile``; the result is JSON, too, with what is new of both streams as ``combinedPreview``."""
         told = super().news(new, origin, overviews, facts)
@@ -109,17 +112,17 @@ def _preview(overview: Overview, view: View, facts: Facts) -> list[Part]:
     few = overview.lines <= HEAD_LINES + TAIL_LINES
     most = None if few else HEAD_LINES
     head = beginning(overview.forward(), 2 * MAX_CHARS, request, most=most, exact=True)
-    tail = End([], Place(overview.size, overview.lines + 1))
+    tail = End([], Position(overview.size, overview.lines + 1))
     if not few:
         tail = ending(
-            overview.backward(), MAX_CHARS, request, head.place, overview, most=TAIL_LINES, exact=True
+            overview.backward(), MAX_CHARS, request, head.position, overview, most=TAIL_LINES, exact=True
         )
 
     def marker(gap: Gap) -> str:
         return "" if few else _marker(gap, view, facts)  # few long lines are cut off below
 
     parts = assemble(head, tail, overview, marker)
-    return parts if length_of(parts) <= MAX_CHARS else _cut_off(parts, overview, tail.place)
+    return parts if length_of(parts) <= MAX_CHARS else _cut_off(parts, overview, tail.position)
 
 
 def _marker(gap: Gap, view: View, facts: Facts) -> str:
@@ -134,11 +137,11 @@ def _marker(gap: Gap, view: View, facts: Facts) -> str:
     )
 
 
-def _cut_off(parts: list[Part], overview: Overview, behind: Place) -> list[Part]:
+def _cut_off(parts: list[Part], overview: Overview, behind: Position) -> list[Part]:
     """The first 10,000 characters, the words that say so included; ``behind`` is where the gap in ``parts`` ends."""
     room = MAX_CHARS - len(CUT)
     kept: list[Part] = []
-    chars, place = 0, Place(0, 1)
+    chars, place = 0, Position(0, 1)
     for part in parts:
         if isinstance(part, Gap):
             if len(part.text) > room:
@@ -153,10 +156,10 @@ def _cut_off(parts: list[Part], overview: Overview, behind: Place) -> list[Part]
                 kept.append(Shown(text, part.start, end))
                 room -= len(text)
                 chars += len(text)
-                place = Place(end, place.line + text.count("\n"), inside=not text.endswith("\n"))
+                place = Position(end, place.line + text.count("\n"), inside=not text.endswith("\n"))
             if end < part.end:
                 break
-    gap = overview.gap(place, Place(overview.size, overview.lines + 1), overview.chars - chars)
+    gap = overview.gap(place, Position(overview.size, overview.lines + 1), overview.chars - chars)
     return [*kept, dataclasses.replace(gap, text=CUT)]
 
 

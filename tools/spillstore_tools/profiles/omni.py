@@ -10,8 +10,9 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from spillstore_tools.preview.parts import Note, Shown
-from spillstore_tools.preview.scan import Scan
-from spillstore_tools.preview.strategies import Request, beginning, ending
+from spillstore_tools.preview.scan.scan import Scan
+from spillstore_tools.preview.strategies.ends import beginning, ending
+from spillstore_tools.preview.strategies.request import Request
 from spillstore_tools.profiles.base import Inline, Profile, Section, compose, redrawn_notice, searching
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from spillstore_tools.config import TruncationConfiguration
     from spillstore_tools.preview.parts import Part, View
-    from spillstore_tools.preview.scan import Overview
+    from spillstore_tools.preview.scan.overview import Overview
     from spillstore_tools.profiles.base import Facts, Rendered
 
 LIMIT = 8000
@@ -56,8 +57,8 @@ class Omni(Profile):
         redrawn = _redrawn(overview, facts)
         room = LIMIT - len(_notice(facts, overview.chars)) - len(redrawn) - len(_HEAD) - len(_TAIL)
         head = beginning(overview.forward(), room // 2, request, exact=True)
-        tail = ending(overview.backward(), room - head.length, request, head.place, overview, exact=True)
-        gap = overview.gap(head.place, tail.place, overview.chars - head.chars - tail.chars)
+        tail = ending(overview.backward(), room - head.length, request, head.position, overview, exact=True)
+        gap = overview.gap(head.position, tail.position, overview.chars - head.chars - tail.chars)
         parts = [
             Note(_notice(facts, gap.chars or 0) + redrawn + _HEAD),
             *head.parts,

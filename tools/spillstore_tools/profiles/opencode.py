@@ -12,8 +12,10 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from spillstore_tools.preview.parts import Gap, Note, Shown, text_of
-from spillstore_tools.preview.scan import Place, Scan
-from spillstore_tools.preview.strategies import Request, merged
+from spillstore_tools.preview.scan.overview import Position
+from spillstore_tools.preview.scan.scan import Scan
+from spillstore_tools.preview.strategies.fit import merged
+from spillstore_tools.preview.strategies.request import Request
 from spillstore_tools.profiles.base import (
     Inline,
     Profile,
@@ -28,9 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from spillstore_tools.config import TruncationConfiguration
-    from spillstore_tools.preview.lines import Line
     from spillstore_tools.preview.parts import Part, View
-    from spillstore_tools.preview.scan import Overview
+    from spillstore_tools.preview.scan.overview import Overview
+    from spillstore_tools.preview.text.lines import Line
     from spillstore_tools.profiles.base import Facts, Rendered
 
 MAX_LINES = 2000
@@ -103,7 +105,7 @@ class Opencode(Profile):
         if behind > place.byte:
             covered = _covered(head) + _covered(tail)
             number = overview.lines - len(tail) + 1
-            gap = overview.gap(place, Place(behind, number), overview.chars - covered)
+            gap = overview.gap(place, Position(behind, number), overview.chars - covered)
             parts.append(dataclasses.replace(gap, text="\n" if kept and head else ""))
         if tail:
             parts += [Note(f"--- Last {_lines(len(tail))} ---\n"), *(part for line in tail for part in line)]
@@ -187,10 +189,10 @@ def _bytes(parts: Iterable[Part]) -> int:
     return sum(len(part.text.encode()) for part in parts)
 
 
-def _after(lines: list[list[Part]]) -> Place:
+def _after(lines: list[list[Part]]) -> Position:
     if not lines:
-        return Place(0, 1)
-    return Place(lines[-1][-1].end, len(lines) + 1)  # type: ignore[union-attr]  # lines are no notes
+        return Position(0, 1)
+    return Position(lines[-1][-1].end, len(lines) + 1)  # type: ignore[union-attr]  # lines are no notes
 
 
 def _covered(lines: list[list[Part]]) -> int:

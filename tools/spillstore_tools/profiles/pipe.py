@@ -11,7 +11,8 @@ import dataclasses
 from typing import TYPE_CHECKING, Literal
 
 from spillstore_tools.preview.parts import Gap, Note, Shown, text_of
-from spillstore_tools.preview.scan import Overview, Place, Scan
+from spillstore_tools.preview.scan.overview import Overview, Position
+from spillstore_tools.preview.scan.scan import Scan
 from spillstore_tools.profiles.base import (
     Inline,
     Profile,
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from spillstore_tools.config import TruncationConfiguration
-    from spillstore_tools.preview.lines import Line
     from spillstore_tools.preview.parts import Part, View
+    from spillstore_tools.preview.text.lines import Line
     from spillstore_tools.profiles.base import Facts, Rendered
 
 MAX_LINES = 2000
@@ -87,7 +88,7 @@ def truncate_tail(
     shown: list[str] = []  # from the last on
     size = chars = 0
     limit: Literal["lines", "bytes"] | None = None
-    place = Place(overview.size, overview.lines + 1)
+    place = Position(overview.size, overview.lines + 1)
     for line in overview.backward():
         if len(shown) == max_lines:
             limit = "lines"
@@ -100,11 +101,11 @@ def truncate_tail(
             text, start = _tail_of(line, max_bytes)
         shown.append(text)
         size, chars = size + _width(text), chars + len(text)
-        place = Place(start, line.number, inside=start > line.start)
+        place = Position(start, line.number, inside=start > line.start)
         if limit is not None:
             break
     truncated = place.byte > 0
-    parts: list[Part] = [overview.gap(Place(0, 1), place, overview.chars - chars)] if truncated else []
+    parts: list[Part] = [overview.gap(Position(0, 1), place, overview.chars - chars)] if truncated else []
     if shown:
         parts.append(Shown("".join(reversed(shown)), place.byte, overview.size))
     return TruncateResult(
@@ -205,7 +206,7 @@ class Pipe(Profile):
         return self.scan("combined", terminator, "")
 
     def news(
-        self, new: Overview, origin: Place, overviews: Mapping[View, Overview] | None, facts: Facts
+        self, new: Overview, origin: Position, overviews: Mapping[View, Overview] | None, facts: Facts
     ) -> Rendered:
         """As in ``Profile``; of a command that has ended, the end of everything it printed."""
         assert facts.background is not None  # the caller's part

@@ -28,7 +28,7 @@ from spillstore_tools.cli.support.output import (
     print_json,
     with_room,
 )
-from spillstore_tools.preview.clean import label
+from spillstore_tools.preview.text.clean import label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

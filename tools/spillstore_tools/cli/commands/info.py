@@ -11,7 +11,7 @@ from spillstore_tools.cli.support.location import LAST, Location, find, ids_argu
 from spillstore_tools.cli.support.output import json_option, local, print_json, styled
 from spillstore_tools.cli.support.redacted import counted, told
 from spillstore_tools.describe import described, tokens
-from spillstore_tools.preview.clean import label
+from spillstore_tools.preview.text.clean import label
 from spillstore_tools.process.working_folders import folder_of
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from spillstore_tools.cli.support.location import Location, every, find, locatio
 from spillstore_tools.cli.support.output import json_option, print_json
 from spillstore_tools.cli.support.progress import progress
 from spillstore_tools.describe import count, exact_size, human_size, incomplete
-from spillstore_tools.preview.clean import label
+from spillstore_tools.preview.text.clean import label
 
 _ARE = ("are", "is")
 

@@ -59,7 +59,7 @@ def summary(
 
 def mattered(rendered: Rendered) -> list[str]:
     """The lines of a preview that matter most, in their order."""
-    from spillstore_tools.preview.actionable import STRONG, score  # noqa: PLC0415  # the command has ended by now
+    from spillstore_tools.preview.strategies.actionable import STRONG, score  # noqa: PLC0415  # the command has ended by now
 
     ours = [(at, at + length) for at, length in rendered.notes]
     ours += [(each.at, each.at + each.length) for each in rendered.omissions]

@@ -17,7 +17,7 @@ from click.core import ParameterSource
 from spillstore.audit.audit_log import acting
 from spillstore.model.ids import named_by
 from spillstore_tools.cli.support.working_folders import project_session
-from spillstore_tools.preview.clean import label
+from spillstore_tools.preview.text.clean import label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from spillstore.model.json_values import is_whole
 from spillstore.settings import MIB
-from spillstore_tools.preview._cuts import (
+from spillstore_tools.preview.structured.cuts import (
     DEEPEST,
     SHORTEST,
     Detail,
@@ -35,6 +35,7 @@ from spillstore_tools.preview._cuts import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
 
 _BOM = "\ufeff"
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -78,7 +79,7 @@ def cut_json(
         NotStructured: the text is no JSON, or nested more deeply than Python's scanner goes.
 
     Example:
-        >>> from spillstore_tools.preview._cuts import apply_cuts
+        >>> from spillstore_tools.preview.structured.cuts import apply_cuts
         >>> text = str(list(range(1, 101)))
         >>> apply_cuts(text, cut_json(text, 50, first=2, last=2))
         '[1, 2, "... 96 items omitted ...", 99, 100]'

@@ -1,14 +1,16 @@
-"""Cleaning what comes in blocks: how much of it is settled, whatever follows."""
+"""Cleaning of data that comes in blocks: how much of it can be cleaned now, whatever follows."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from spillstore_tools.preview.clean import STRING_LIMIT, clean
+from spillstore_tools.preview.text.clean import clean
+from spillstore_tools.preview.text.control import STRING_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
 
 _HOLD = 1024 * 1024
 _WIDEST = 4  # bytes of a character
@@ -24,7 +26,7 @@ _UNFINISHED = re.compile(
 
 
 def clean_blocks(blocks: Iterable[bytes], terminator: bytes = b"\n") -> Iterator[str]:
-    """Cleaned text of data that comes in blocks, in flat memory: of a line above a megabyte each megabyte is cleaned alone."""
+    """Cleaned text of data that comes in blocks, in flat memory: a line above a megabyte is cleaned a megabyte at a time."""
     held = b""
     for block in blocks:
         held += block
@@ -39,9 +41,9 @@ def clean_blocks(blocks: Iterable[bytes], terminator: bytes = b"\n") -> Iterator
 
 
 def settled_length(data: bytes | bytearray) -> int:
-    """How much of ``data`` can be cleaned now: what follows cannot change what its bytes mean."""
+    """How many bytes of ``data`` can be cleaned now: those whose meaning does not depend on the bytes that follow."""
     end = len(data)
-    if data.endswith(b"\r"):  # it may belong to the ending; what stands before it is done
+    if data.endswith(b"\r"):  # it may belong to the ending
         return end - 1
     for back in range(1, min(_WIDEST, end) + 1):
         byte = data[end - back]

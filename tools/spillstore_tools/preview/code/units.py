@@ -20,7 +20,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 
-from spillstore_tools.preview._language import INSIDE
+from spillstore_tools.preview.code.language import INSIDE
 
 FUNCTION, CLASS, TYPE, BLOCK = "function", "class", "type", "block"
 LINES, HEAD, TAIL = "lines", "head", "tail"

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spillstore_tools.preview._code import cut_code, read_code
-from spillstore_tools.preview._diff import cut_diff, looks_like_diff, read_diff
-from spillstore_tools.preview._omissions import Lines
+from spillstore_tools.preview.code.diff import cut_diff, read_diff
+from spillstore_tools.preview.code.omissions import Lines
+from spillstore_tools.preview.code.source import cut_code, read_code
 
 if TYPE_CHECKING:
-    from spillstore_tools.preview._cuts import TextCut
-
-__all__ = ["cut_units", "language_of", "looks_like_diff"]
+    from spillstore_tools.preview.structured.cuts import TextCut
 
 
 def cut_units(text: str, limit: int, *, source_hint: str | None = None) -> list[TextCut] | None:
@@ -35,7 +33,7 @@ def cut_units(text: str, limit: int, *, source_hint: str | None = None) -> list[
         neither a diff nor source code, or too little of it would fit: cut it in another way.
 
     Example:
-        >>> from spillstore_tools.preview._cuts import apply_cuts
+        >>> from spillstore_tools.preview.structured.cuts import apply_cuts
         >>> text = "".join(f"class Part{n}:\n    def size(self):\n        return {n} * 7\n\n" for n in range(9))
         >>> print(apply_cuts(text, cut_units(text, 240)).rstrip())
         class Part0:

@@ -130,7 +130,6 @@ def by_magic(head: bytes, size: int) -> BinaryType | None:
 
 
 # --- formats that need a second look ----------------------------------------------------------------------
-
 _Found = tuple[str, str] | None
 
 _MEMBERS: tuple[tuple[bytes, str, str], ...] = (

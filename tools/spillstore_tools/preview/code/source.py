@@ -13,13 +13,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from spillstore_tools.preview._blocks import BLOCK, HEAD, LINES, NAMED, TAIL, Unit, units_of
-from spillstore_tools.preview._cuts import counted
-from spillstore_tools.preview._language import INSIDE, guessed, hinted, masked
-from spillstore_tools.preview._omissions import MARKER, Lines, several
+from spillstore_tools.preview.code.language import INSIDE, guessed, hinted, masked
+from spillstore_tools.preview.code.omissions import MARKER, Lines, several
+from spillstore_tools.preview.code.units import BLOCK, HEAD, LINES, NAMED, TAIL, Unit, units_of
+from spillstore_tools.preview.structured.cuts import counted
 
 if TYPE_CHECKING:
-    from spillstore_tools.preview._cuts import TextCut
+    from spillstore_tools.preview.structured.cuts import TextCut
+
 
 _HEAD_SHARE = 0.15  # of the limit, for what stands before the first unit
 _FRONT_SHARE = 0.6  # of the room, for units from the first on, before those from the last back

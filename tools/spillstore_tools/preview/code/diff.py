@@ -12,13 +12,14 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from spillstore_tools.preview._cuts import counted
-from spillstore_tools.preview._omissions import MARKER, Lines, omission, short
+from spillstore_tools.preview.code.omissions import MARKER, Lines, omission, short
+from spillstore_tools.preview.structured.cuts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spillstore_tools.preview._cuts import TextCut
+    from spillstore_tools.preview.structured.cuts import TextCut
+
 
 _FIRST, _LAST = 10, 5  # files, where not all headers fit
 _HEADERS_SHARE = 0.5  # of the room, that headers of all files may take

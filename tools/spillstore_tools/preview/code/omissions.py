@@ -5,10 +5,11 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from spillstore_tools.preview._cuts import TextCut, counted
+from spillstore_tools.preview.structured.cuts import TextCut, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
 
 MARKER = 200  # characters of one marker at most, its line end included
 _INDENT = 40

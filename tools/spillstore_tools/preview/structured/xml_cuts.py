@@ -16,7 +16,7 @@ import re
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from spillstore_tools.preview._cuts import (
+from spillstore_tools.preview.structured.cuts import (
     DEEPEST,
     SHORTEST,
     Detail,
@@ -58,7 +58,7 @@ def cut_xml(text: str, limit: int, *, first: int = 5, last: int = 5, max_depth: 
         NotStructured: the text is not well-formed, or has a document type.
 
     Example:
-        >>> from spillstore_tools.preview._cuts import apply_cuts
+        >>> from spillstore_tools.preview.structured.cuts import apply_cuts
         >>> text = "<log>" + "<line>ok</line>" * 100 + "</log>"
         >>> apply_cuts(text, cut_xml(text, 90, first=1, last=1))
         '<log><line>ok</line><!-- ... 98 elements omitted ... --><line>ok</line></log>'
