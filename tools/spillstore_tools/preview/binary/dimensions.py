@@ -1,4 +1,4 @@
-"""How large a picture is, from the first bytes of its file; the formats are named in ``_magic``."""
+"""Width and height of a picture, from the first bytes of its file."""
 
 from __future__ import annotations
 

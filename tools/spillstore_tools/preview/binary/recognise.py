@@ -1,4 +1,4 @@
-"""Whether content is binary, of which type, and what a model is shown of it.
+"""Whether content is binary, and of which type.
 
 Tools print text, and text is often a little broken: a NUL between file names, a Latin-1 accent, a character cut in
 half by a buffer. So doubt goes to text:
@@ -14,6 +14,11 @@ The limits: compressed and random bytes have 10 % control characters and 45 % by
 have 20 to 50 % NULs, Western European text in Latin-1 has 2 to 8 % invalid bytes. Text in other legacy encodings, such
 as KOI8-R or Shift JIS, counts as binary. Of 120,000 files of a Debian system with Python (2026-07) no text in UTF-8,
 ASCII or Latin-1 was called binary.
+
+The formats are a table of ours (``magic``). Two libraries of pure Python were tried (2026-11) on the 52 formats that the tests name
+and on up to 300 files of each type of a Debian system: filetype 1.2.0 knows neither bytecode nor pickles, message
+catalogues, Mach-O or Parquet, and calls a Java archive a ZIP; puremagic 1.30 calls every ZIP a Word document and takes
+240 us where ours takes 3.
 """
 
 from __future__ import annotations

@@ -1,20 +1,4 @@
-"""Whether content is binary, of which type, and what a model is shown of it.
-
-Tools print text, and text is often a little broken: a NUL between file names, a Latin-1 accent, a character cut in
-half by a buffer. So doubt goes to text:
-
-1. Without a control character and valid in UTF-8: text, whatever word it begins with. Tabs, line ends, form feeds,
-   backspaces, bells and escapes do not count as control characters; what goes to a terminal is full of them.
-2. With the byte order mark of UTF-16 or UTF-32, and text in that encoding behind it: text.
-3. With a beginning that belongs to a known format: that format.
-4. Else by numbers: more than one byte in ten a control character, or three in ten wrong, is binary.
-
-One NUL anywhere, as grep and git have it, was the alternative for 4; it takes the output of `find -print0` for binary.
-The limits: compressed and random bytes have 10 % control characters and 45 % bytes that are invalid in UTF-8, programs
-have 20 to 50 % NULs, Western European text in Latin-1 has 2 to 8 % invalid bytes. Text in other legacy encodings, such
-as KOI8-R or Shift JIS, counts as binary. Of 120,000 files of a Debian system with Python (2026-07) no text in UTF-8,
-ASCII or Latin-1 was called binary.
-"""
+"""What a model is shown instead of binary content: its type, its size, and its first bytes."""
 
 from __future__ import annotations
 
