@@ -16,7 +16,7 @@ from spillstore_tools.output.spill import Spill
 from spillstore_tools.preview.text.clean import clean
 from spillstore_tools.profiles import NAMES
 from spillstore_tools.profiles import profile as profile_named
-from spillstore_tools.profiles.base import Background
+from spillstore_tools.profiles.facts import Background
 
 ONE_VIEW = ("default", "acode", "omni")
 

@@ -8,8 +8,9 @@ from previews import reader, spilled, whole
 from spillstore.exceptions import DiskFullError
 from spillstore_tools.preview.scan.scan import Scan
 from spillstore_tools.preview.text.clean import clean
-from spillstore_tools.profiles import pipe, profile
-from spillstore_tools.profiles.pipe import MAX_BYTES, MAX_LINES, truncate_tail
+from spillstore_tools.profiles import profile
+from spillstore_tools.profiles.formats import pipe
+from spillstore_tools.profiles.formats.pipe import MAX_BYTES, MAX_LINES, truncate_tail
 
 
 @pytest.fixture

@@ -57,7 +57,8 @@ if TYPE_CHECKING:
     from spillstore_tools.process.jobs import Jobs
     from spillstore_tools.process.runners import Runner
     from spillstore_tools.profiles import ProfileName
-    from spillstore_tools.profiles.base import Profile, Rendered
+    from spillstore_tools.profiles.base import Profile
+    from spillstore_tools.profiles.rendered import Rendered
 
 TIMEOUT = 120_000
 _FOREVER = 100_000_000_000  # three years; clocks of waits take no number of any size

@@ -15,7 +15,7 @@ hash of the folded bytes, keyed anew in each process, so nobody can make two lin
 do in one comparison of 20,000.
 
 What has changed is told in sections: new lines that matter and what is new beside them, lines gone that matter, what else
-is new, what else is gone, each in the order of its artifact. What matters is judged as for previews (``preview.smart``).
+is new, what else is gone, each in the order of its artifact. What matters is judged as for previews (``preview.strategies.candidates``).
 
 A comparison works in steps and may be interrupted after any number of seconds and gone on with.
 """

@@ -44,7 +44,8 @@ from spillstore_tools.output.serial import Serial
 from spillstore_tools.preview.binary.recognise import HEAD_BYTES
 from spillstore_tools.preview.parts import VIEWS
 from spillstore_tools.preview.scan.overview import Position
-from spillstore_tools.profiles.base import Facts, Rendered, refused
+from spillstore_tools.profiles.facts import Facts
+from spillstore_tools.profiles.rendered import Rendered, refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,7 +57,8 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.parts import View
     from spillstore_tools.preview.scan.overview import Overview
     from spillstore_tools.preview.scan.scan import Scan
-    from spillstore_tools.profiles.base import Background, Keep, Profile
+    from spillstore_tools.profiles.base import Keep, Profile
+    from spillstore_tools.profiles.facts import Background
 
 OutputStream = Literal["stdout", "stderr"]
 STREAMS: tuple[OutputStream, OutputStream] = ("stdout", "stderr")

@@ -32,7 +32,7 @@ from spillstore_tools.output.signature import MOST
 from spillstore_tools.output.spill import Spill
 from spillstore_tools.preview.text.clean import clean, is_plain, redrawn
 from spillstore_tools.profiles import profile as profile_named
-from spillstore_tools.profiles.base import REFUSED, Rendered
+from spillstore_tools.profiles.rendered import REFUSED, Rendered
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,8 +1,7 @@
 """Profiles: named sets of limits, strategy and result format.
 
 ``default`` is ours; ``acode``, ``opencode``, ``pipe``, ``omni`` and ``lace`` follow five published designs to the
-letter. A profile looks at output twice over: it says which views are scanned and how, and when they have been it says
-whether all of it can be shown, and makes the text.
+letter. ``base`` says what a profile does.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ NAMES: tuple[ProfileName, ...] = get_args(ProfileName)
 
 
 def profile(name: ProfileName, configuration: TruncationConfiguration | None = None) -> Profile:
-    """The profile of that name; ``configuration`` matters to ``default`` and ``acode``.
+    """The profile of a name; ``configuration`` matters to ``default`` and ``acode``.
 
     Raises:
         InvalidSettingError: there is none; the message names those that there are.
@@ -31,5 +30,6 @@ def profile(name: ProfileName, configuration: TruncationConfiguration | None = N
         'omni'
     """
     check_names("profile", [name], NAMES)
-    module = importlib.import_module(f"spillstore_tools.profiles.{name}")
+    folder = "" if name == "default" else "formats."
+    module = importlib.import_module(f"{__name__}.{folder}{name}")
     return cast("Profile", module.make(configuration))

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from spillstore_tools.process.output_reader import Outcome
     from spillstore_tools.process.runners import Started
     from spillstore_tools.profiles import ProfileName
-    from spillstore_tools.profiles.base import Rendered
+    from spillstore_tools.profiles.rendered import Rendered
 
 # What a program's name hardly is: a line for a shell, an assignment before a command, or a command that shells have inside.
 _OF_A_SHELL = re.compile(

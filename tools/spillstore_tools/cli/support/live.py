@@ -15,7 +15,7 @@ from spillstore_tools.describe import count, human_size, seconds
 if TYPE_CHECKING:
     from spillstore import ArtifactInfo
     from spillstore_tools.process.output_reader import Outcome
-    from spillstore_tools.profiles.base import Rendered
+    from spillstore_tools.profiles.rendered import Rendered
 
 SILENCE = 2.0  # seconds after which a person wonders whether anything goes on
 _NAMED = 2  # lines that the summary repeats

@@ -30,6 +30,7 @@ def summarise(kind: BinaryType, data_head: bytes, size: int, *, inline: int) -> 
         The text, without a line end, never longer than ``inline``.
 
     Example:
+        >>> from spillstore_tools.preview.binary.magic import BinaryType
         >>> print(summarise(BinaryType("image/gif", "GIF image"), b"GIF89a\2\0\3\0", 10, inline=200))
         [Binary: image/gif, 10 bytes, 2x3 pixels]
         base64 of all 10 bytes:

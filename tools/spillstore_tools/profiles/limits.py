@@ -1,4 +1,4 @@
-"""What a configuration says of one tool, looked up once."""
+"""The limits and the strategy of one tool, from a configuration, looked up once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from spillstore_tools.config import ToolLimits, TruncationConfiguration
     from spillstore_tools.preview.parts import Marker
 
-SMART = "smart"
+LIMIT = 8000  # code points of a preview under the profile ``default``
+SMART = "smart"  # the strategy of that profile
 
 
 class Limits:
@@ -27,25 +28,25 @@ class Limits:
 
     def __init__(self, configuration: TruncationConfiguration, *, own: str | None = None) -> None:
         self._configuration = configuration
-        self._own = own  # the profile's strategy, where nobody has asked for one
+        self._own = own  # the profile's strategy, for tools whose strategy is only a default
         self._known: dict[str | None, ToolLimits] = {}
 
     def of(self, source: str) -> ToolLimits:
-        """What is in force for a tool; ``smart_truncation.enabled`` decides for tools without a strategy of their own."""
+        """The limits of a tool; ``smart_truncation.enabled`` decides for tools without a strategy of their own."""
         overrides = self._configuration.overrides
         name = source if source in overrides else None
         found = self._known.get(name)
         if found is None:
             found = self._configuration.for_tool(name)
             if self._own is not None:
-                found = msgspec.structs.replace(found, strategy=self._asked(name) or self._own)
+                found = msgspec.structs.replace(found, strategy=self._configured(name) or self._own)
             if found.smart_enabled and (name is None or overrides[name].strategy is None):
                 found = msgspec.structs.replace(found, strategy=SMART)
             self._known[name] = found
         return found
 
-    def _asked(self, name: str | None) -> str | None:
-        """The strategy that somebody has asked for, for this tool or for all."""
+    def _configured(self, name: str | None) -> str | None:
+        """The strategy that a source names for this tool or for all tools, if any does."""
         assumed = self._configuration.assumed
         if name is not None and name not in assumed and (own := self._configuration.overrides[name].strategy):
             return own
@@ -53,7 +54,7 @@ class Limits:
 
 
 def request_of(limits: ToolLimits, limit: int, marker: Marker = omitted_marker) -> Request:
-    """What a strategy is asked for a tool, within ``limit`` code points."""
+    """The request to a strategy for a tool, of at most ``limit`` code points."""
     return Request(
         limit=max(1, limit),
         marker=marker,

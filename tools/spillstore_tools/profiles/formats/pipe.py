@@ -13,15 +13,9 @@ from typing import TYPE_CHECKING, Literal
 from spillstore_tools.preview.parts import Gap, Note, Shown, text_of
 from spillstore_tools.preview.scan.overview import Overview, Position
 from spillstore_tools.preview.scan.scan import Scan
-from spillstore_tools.profiles.base import (
-    Inline,
-    Profile,
-    Section,
-    compose,
-    quoted_call,
-    redrawn_notice,
-    searching,
-)
+from spillstore_tools.profiles.base import Inline, Profile
+from spillstore_tools.profiles.notices import get_artifact_call, redrawn_notice, search_command
+from spillstore_tools.profiles.rendered import Section, compose
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,7 +23,9 @@ if TYPE_CHECKING:
     from spillstore_tools.config import TruncationConfiguration
     from spillstore_tools.preview.parts import Part, View
     from spillstore_tools.preview.text.lines import Line
-    from spillstore_tools.profiles.base import Facts, Rendered
+    from spillstore_tools.profiles.facts import Facts
+    from spillstore_tools.profiles.rendered import Rendered
+
 
 MAX_LINES = 2000
 MAX_BYTES = 50 * 1024
@@ -180,8 +176,8 @@ class Pipe(Profile):
                 sections.append(Section(view, parts))
         if facts.is_command and facts.exit_code is not None:
             sections.append(Section("combined", [Note(f"\nexit code: {facts.exit_code}")]))
-        if facts.again:
-            sections.insert(0, Section("combined", [Note(f"{facts.again}\n")]))
+        if facts.repeat_notice:
+            sections.insert(0, Section("combined", [Note(f"{facts.repeat_notice}\n")]))
         failed = facts.is_command and facts.exit_code not in {0, None}
         redrawn = sum(overview.redrawn for overview in overviews.values())
         return compose(sections, facts, strategy="tail", is_error=failed, redrawn=redrawn)
@@ -243,7 +239,7 @@ def _whereabouts(facts: Facts) -> str:
     if facts.stored is None:
         return f"none ({facts.reason})"
     kept = f" (may be incomplete: {facts.reason})" if facts.problem is not None else ""
-    return quoted_call(facts, start_line=1, end_line=MAX_LINES) + kept
+    return get_artifact_call(facts, start_line=1, end_line=MAX_LINES) + kept
 
 
 def _section(view: View, result: TruncateResult, facts: Facts) -> list[Part]:
@@ -272,8 +268,8 @@ def _notice(view: View, result: TruncateResult, facts: Facts) -> str:
         return f"[{view}: Showing {shown}. Full output file may be incomplete: {where} ({facts.reason})]"
     if facts.stored is None:
         return f"[{view}: Showing {shown}. The rest was not kept.]"
-    call = quoted_call(facts, stream=view, start_line=1, end_line=MAX_LINES)
-    call = f"{call}; in a shell: {searching(facts.stored, view)}"
+    call = get_artifact_call(facts, stream=view, start_line=1, end_line=MAX_LINES)
+    call = f"{call}; in a shell: {search_command(facts.stored, view)}"
     hole = facts.stored.holes.get(view)
     gone = f" (but bytes {hole[0]}-{hole[1]} of {view} were dropped)" if hole else ""
     return f"[{view}: Showing {shown}. Full output: {call}{gone}]"

@@ -17,6 +17,7 @@ from spillstore_tools.preview.strategies.request import Request
 from spillstore_tools.preview.structured.cuts import NotStructured, TextCut, apply_cuts
 from spillstore_tools.preview.structured.json_cuts import cut_json, parsed
 from spillstore_tools.preview.structured.replace import replaced
+from spillstore_tools.profiles.notices import gap_marker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.parts import Gap, Marker, Part
     from spillstore_tools.preview.scan.overview import Overview
     from spillstore_tools.preview.structured.json_cuts import Value
+
 
 _LONG = 1000  # characters of a string's source from which on it may be shown as text
 _LINES = 5  # and the line ends that it must have
@@ -218,20 +220,9 @@ def _excerpt(text: str, string: _Text, room: int, *, partial: bool) -> str:
 
 
 def _marker_of(path: str, *, partial: bool) -> Marker:
-    """Makes the text of a gap in a string: what is missing, and the arguments of the call that brings it."""
-    called = f"path={json.dumps(path, ensure_ascii=False)}, "
-
-    def marker(gap: Gap) -> str:
-        if gap.inside:
-            what, call = f"{gap.end - gap.start} bytes", f"start_byte={gap.start}, end_byte={gap.end}"
-            place = f"bytes {gap.start}-{gap.end}"
-        else:
-            what = f"{gap.lines} {'line' if gap.lines == 1 else 'lines'}"
-            call = f"start_line={gap.first_line}, end_line={gap.last_line}"
-            place = f"lines {gap.first_line}-{gap.last_line}"
-        return f"[... {what} omitted: {f'{called}{call}' if partial else place} ...]\n"
-
-    return marker
+    """The function that makes the markers of gaps in a string."""
+    before = f"path={json.dumps(path, ensure_ascii=False)}, "
+    return lambda gap: gap_marker(gap, partial=partial, before=before)
 
 
 def _clipped(gap: Gap) -> str:

@@ -13,7 +13,9 @@ from spillstore_tools.preview.parts import Note, Shown
 from spillstore_tools.preview.scan.scan import Scan
 from spillstore_tools.preview.strategies.ends import beginning, ending
 from spillstore_tools.preview.strategies.request import Request
-from spillstore_tools.profiles.base import Inline, Profile, Section, compose, redrawn_notice, searching
+from spillstore_tools.profiles.base import Inline, Profile
+from spillstore_tools.profiles.notices import redrawn_notice, search_command
+from spillstore_tools.profiles.rendered import Section, compose
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +23,9 @@ if TYPE_CHECKING:
     from spillstore_tools.config import TruncationConfiguration
     from spillstore_tools.preview.parts import Part, View
     from spillstore_tools.preview.scan.overview import Overview
-    from spillstore_tools.profiles.base import Facts, Rendered
+    from spillstore_tools.profiles.facts import Facts
+    from spillstore_tools.profiles.rendered import Rendered
+
 
 LIMIT = 8000
 _HEAD = "--- head ---\n"
@@ -82,8 +86,8 @@ def _redrawn(overview: Overview, facts: Facts) -> str:
 
 def _notice(facts: Facts, omitted: int) -> str:
     lines = [f"[Output truncated: {omitted} characters omitted]"]
-    if facts.again:
-        lines.append(facts.again)
+    if facts.repeat_notice:
+        lines.append(facts.repeat_notice)
     stored = facts.stored
     if facts.problem is not None:
         kept = f"; the first {stored.size} bytes are in artifact {stored.id}" if stored else ""
@@ -96,7 +100,7 @@ def _notice(facts: Facts, omitted: int) -> str:
     if stored is not None:
         lines.append(
             f'Follow up with get_artifact(id="{stored.id}", tail=100) or search_artifact(id="{stored.id}", pattern="error"); '
-            f"in a shell: spillstore tail {stored.id} -n 100{stored.flags}, or {searching(stored)}"
+            f"in a shell: spillstore tail {stored.id} -n 100{stored.flags}, or {search_command(stored)}"
         )
     return "".join(f"{line}\n" for line in [*lines, ""])
 

@@ -23,17 +23,13 @@ from spillstore_tools.preview.strategies.fit import nothing_shown
 from spillstore_tools.preview.strategies.request import Request
 from spillstore_tools.preview.text.clean import one_line
 from spillstore_tools.preview.text.graphemes import grapheme_boundary
-from spillstore_tools.profiles._limits import Limits, request_of
-from spillstore_tools.profiles._structured import member_step
-from spillstore_tools.profiles.base import (
-    REASON,
-    Inline,
-    Profile,
-    Section,
-    compose,
-    redrawn_notice,
-    summarised,
-)
+from spillstore_tools.profiles.base import Inline, Profile
+from spillstore_tools.profiles.binary import summarised
+from spillstore_tools.profiles.facts import REASON
+from spillstore_tools.profiles.limits import Limits, request_of
+from spillstore_tools.profiles.notices import redrawn_notice
+from spillstore_tools.profiles.rendered import Section, compose
+from spillstore_tools.profiles.structured import member_step
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +38,9 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.binary.magic import BinaryType
     from spillstore_tools.preview.parts import Part, View
     from spillstore_tools.preview.scan.overview import Overview
-    from spillstore_tools.profiles.base import Facts, Rendered
+    from spillstore_tools.profiles.facts import Facts
+    from spillstore_tools.profiles.rendered import Rendered
+
 
 _PREVIEW = 500
 _SUMMARY = 100
@@ -253,7 +251,7 @@ def _block_head(overview: Overview, facts: Facts, shown: int) -> str:
 
 def _losses(facts: Facts) -> list[str]:
     """What is to be known of an artifact: that it is another output's, and what it lacks."""
-    stored, losses = facts.stored, [facts.again[1:-1]] if facts.again else []
+    stored, losses = facts.stored, [facts.repeat_notice[1:-1]] if facts.repeat_notice else []
     if stored is not None and stored.hole is not None:
         losses.append(f"Dropped: bytes {stored.hole[0]}-{stored.hole[1]}, which cannot be fetched any more")
     if stored is not None and stored.cut_off:

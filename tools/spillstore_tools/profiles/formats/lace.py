@@ -16,7 +16,9 @@ from spillstore_tools.preview.scan.scan import Scan
 from spillstore_tools.preview.strategies.ends import End, beginning, ending
 from spillstore_tools.preview.strategies.fit import assemble
 from spillstore_tools.preview.strategies.request import Request
-from spillstore_tools.profiles.base import Profile, Rendered, dropped, is_gone, quoted_call
+from spillstore_tools.profiles.base import Profile
+from spillstore_tools.profiles.notices import get_artifact_call
+from spillstore_tools.profiles.rendered import Rendered, is_gone, mark_dropped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
     from spillstore_tools.config import TruncationConfiguration
     from spillstore_tools.preview.parts import Part, View
     from spillstore_tools.preview.scan.overview import Overview
-    from spillstore_tools.profiles.base import Facts
+    from spillstore_tools.profiles.facts import Facts
+
 
 STREAMS: tuple[View, View] = ("stdout", "stderr")
 HEAD_LINES = 100
@@ -65,7 +68,7 @@ class Lace(Profile):
         }
         return Rendered(
             text=_result(facts, fields, truncated),
-            omissions=dropped(omissions, facts),
+            omissions=mark_dropped(omissions, facts),
             strategy="lines" if omissions else "none",
             is_error=facts.exit_code == NOT_FOUND and _blank(overviews["stdout"]),
             fields=fields,
@@ -128,7 +131,7 @@ def _preview(overview: Overview, view: View, facts: Facts) -> list[Part]:
 def _marker(gap: Gap, view: View, facts: Facts) -> str:
     where = "not stored"
     if facts.stored is not None:
-        call = quoted_call(facts, stream=view, start_line=gap.first_line, end_line=gap.last_line)
+        call = get_artifact_call(facts, stream=view, start_line=gap.first_line, end_line=gap.last_line)
         gone = is_gone(facts, view, gap.start, gap.end)
         where = f"see full output in {call}{' (not all of it is there any more)' if gone else ''}"
     return (

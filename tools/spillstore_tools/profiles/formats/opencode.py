@@ -16,15 +16,9 @@ from spillstore_tools.preview.scan.overview import Position
 from spillstore_tools.preview.scan.scan import Scan
 from spillstore_tools.preview.strategies.fit import merged
 from spillstore_tools.preview.strategies.request import Request
-from spillstore_tools.profiles.base import (
-    Inline,
-    Profile,
-    Section,
-    compose,
-    quoted_call,
-    redrawn_notice,
-    searching,
-)
+from spillstore_tools.profiles.base import Inline, Profile
+from spillstore_tools.profiles.notices import get_artifact_call, redrawn_notice, search_command
+from spillstore_tools.profiles.rendered import Section, compose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -33,7 +27,9 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.parts import Part, View
     from spillstore_tools.preview.scan.overview import Overview
     from spillstore_tools.preview.text.lines import Line
-    from spillstore_tools.profiles.base import Facts, Rendered
+    from spillstore_tools.profiles.facts import Facts
+    from spillstore_tools.profiles.rendered import Rendered
+
 
 MAX_LINES = 2000
 MAX_BYTES = 50 * 1024
@@ -89,8 +85,8 @@ class Opencode(Profile):
                 last = sections[-1].parts[-1].text
                 parts = [Note("\n" if last.endswith("\n") else "\n\n"), *parts]
             sections.append(Section(view, parts))
-        if facts.again:
-            sections.insert(0, Section("combined", [Note(f"{facts.again}\n")]))
+        if facts.repeat_notice:
+            sections.insert(0, Section("combined", [Note(f"{facts.repeat_notice}\n")]))
         redrawn = sum(overview.redrawn for overview in overviews.values())
         return compose(sections, facts, strategy="lines", redrawn=redrawn)
 
@@ -114,14 +110,14 @@ class Opencode(Profile):
     def _notice(self, overview: Overview, view: View, facts: Facts) -> str:
         lines = [f"<{view} truncated: {overview.lines:,} {'line' if overview.lines == 1 else 'lines'} total>"]
         if facts.stored is not None and facts.problem is None:
-            call = quoted_call(facts, stream=view, offset=0, limit=MAX_LINES, max_chars=_READ_CHARS)
+            call = get_artifact_call(facts, stream=view, offset=0, limit=MAX_LINES, max_chars=_READ_CHARS)
             capped = " (truncated at 100MB)" if view in facts.capped else ""
             hole = facts.stored.holes.get(view)
             gone = f" (bytes {hole[0]}-{hole[1]} were dropped)" if hole else ""
             lines += [
                 f"Full output saved to: artifact {facts.stored.id}, {view}{capped}{gone}",
                 f"Use {call} with other values of offset and limit to read specific sections.",
-                f"In a shell: {searching(facts.stored, view)}",
+                f"In a shell: {search_command(facts.stored, view)}",
             ]
             if view in facts.capped:
                 size = facts.stored.sizes[view]
