@@ -36,6 +36,7 @@ def search_command(stored: Stored, view: View = "combined") -> str:
     """A shell command that searches the stored output.
 
     Example:
+        >>> from spillstore_tools.profiles.facts import Stored
         >>> search_command(Stored(id="art_1_a", flags=" --session s"), "stderr")
         'spillstore cat art_1_a --stream stderr --session s | rg PATTERN'
     """
@@ -47,6 +48,7 @@ def get_artifact_call(facts: Facts, **arguments: object) -> str:
     """A call of ``get_artifact``, as a model writes it; with an empty id if nothing is stored.
 
     Example:
+        >>> from spillstore_tools.profiles.facts import Facts, Stored
         >>> get_artifact_call(Facts(source="x", stored=Stored(id="art_1_a")), start_line=3, stream="stderr")
         'get_artifact(id="art_1_a", start_line=3, stream="stderr")'
     """
