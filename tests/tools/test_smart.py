@@ -15,7 +15,7 @@ from spillstore_tools.preview.parts import Gap, Shown, gaps_of, length_of, text_
 from spillstore_tools.preview.scan.scan import Scan
 from spillstore_tools.preview.strategies import candidates as module
 from spillstore_tools.preview.strategies import strategy
-from spillstore_tools.preview.strategies.candidates import Watcher
+from spillstore_tools.preview.strategies.candidates import CandidateFinder
 from spillstore_tools.preview.strategies.request import Request
 from spillstore_tools.preview.strategies.smart import Smart
 from spillstore_tools.preview.text.clean import clean
@@ -258,7 +258,7 @@ def test_memory():
     finally:
         tracemalloc.stop()
     assert scan.size > 50_000_000
-    assert isinstance(watched, Watcher)
+    assert isinstance(watched, CandidateFinder)
     assert len(watched.candidates) < 2 * module._CANDIDATES
     assert held < 40_000_000
 
@@ -266,7 +266,7 @@ def test_memory():
 @pytest.mark.parametrize("size", [60_000, 100_000])
 def test_memory_for_long_lines(size):
     """Long lines that matter are few."""
-    watched = Watcher()
+    watched = CandidateFinder()
     scan = Scan(head_chars=8000, tail_chars=8000, observer=watched)
     for name in names(200):
         scan.feed(f"ERROR: {name} {'x' * size} {name}\n".encode())

@@ -36,9 +36,9 @@ from spillstore_tools.output.rendering import kind_of
 from spillstore_tools.preview.binary.recognise import HEAD_BYTES
 from spillstore_tools.preview.scan.block import Block
 from spillstore_tools.preview.strategies.actionable import STRONG
-from spillstore_tools.preview.strategies.candidates import Watcher
+from spillstore_tools.preview.strategies.candidates import CandidateFinder
 from spillstore_tools.preview.text.clean import clean, is_plain, split_lines
-from spillstore_tools.preview.text.normalise import Folder
+from spillstore_tools.preview.text.normalise import LineHasher
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -143,7 +143,7 @@ class Differences:
         self._other = _Half(artifact, stream, WholeLines(artifact, stream, asked[1]), "new")
         self.stream: Stream = stream
         self._exact = exact
-        self._folder = Folder()
+        self._hasher = LineHasher()
         self._long = False
         self.lock = threading.RLock()
         self.verdict: Verdict | None = None
@@ -284,7 +284,7 @@ class Differences:
                 half.side.numbers.add(array("q", self._numbers(lines, half.lines.terminator)))
                 self._read = before + half.lines.read
                 yield
-        self._folder = Folder()  # what it remembers is not needed any more
+        self._hasher = LineHasher()  # what it remembers is not needed any more
         older, newer = self._base.side, self._other.side
         if older.numbers.same_as(newer.numbers):
             self.verdict = "alike"
@@ -302,7 +302,7 @@ class Differences:
         text = _seen(lines.data, terminator)
         if self._exact:
             return list(map(hash, text.split(b"\n")))
-        return self._folder.numbers(text + b"\n")
+        return self._hasher.hashes(text + b"\n")
 
     # --- what is told -------------------------------------------------------------------------------------
 
@@ -369,7 +369,7 @@ def _pieces(half: _Half) -> Iterator[bytes]:
 
 def _judge(half: _Half) -> Iterator[None]:
     """Look at what has changed again, and find what matters."""
-    watcher = Watcher()
+    watcher = CandidateFinder()
     index = rank = 0
     for lines in half.lines.passed():
         told = bytes(half.side.flags.read(index, lines.size)).translate(_IS_TOLD)

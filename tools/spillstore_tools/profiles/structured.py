@@ -15,7 +15,8 @@ from spillstore_tools.preview.scan.scan import Scan
 from spillstore_tools.preview.strategies import strategy
 from spillstore_tools.preview.strategies.request import Request
 from spillstore_tools.preview.structured.cuts import NotStructured, TextCut, apply_cuts
-from spillstore_tools.preview.structured.json_cuts import cut_json, parsed
+from spillstore_tools.preview.structured.json_cuts import cut_json
+from spillstore_tools.preview.structured.json_tree import parsed
 from spillstore_tools.preview.structured.replace import replaced
 from spillstore_tools.profiles.notices import gap_marker
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from spillstore_tools.preview.parts import Gap, Marker, Part
     from spillstore_tools.preview.scan.overview import Overview
-    from spillstore_tools.preview.structured.json_cuts import Value
+    from spillstore_tools.preview.structured.json_tree import Value
 
 
 _LONG = 1000  # characters of a string's source from which on it may be shown as text

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spillstore_tools.preview.code.diff import cut_diff, read_diff
-from spillstore_tools.preview.code.omissions import Lines
+from spillstore_tools.preview.code.omissions import TextLines
 from spillstore_tools.preview.code.source import cut_code, read_code
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def cut_units(text: str, limit: int, *, source_hint: str | None = None) -> list[
             def size(self):
                 return 8 * 7
     """
-    lines = Lines(text)
+    lines = TextLines(text)
     cuts: list[TextCut] | None = None
     if (files := read_diff(lines)) is not None:
         cuts = [] if len(text) <= limit else cut_diff(lines, files, limit)
@@ -69,5 +69,5 @@ def language_of(text: str, hint: str | None = None) -> str | None:
         >>> language_of("package a\n\nfunc f(x int) {\n\tg(x)\n}\n\nfunc g(x int) {\n\tf(x)\n}\n"), language_of("Prose.\n")
         ('go', None)
     """
-    code = read_code(Lines(text), hint)
+    code = read_code(TextLines(text), hint)
     return code[0] if code else None

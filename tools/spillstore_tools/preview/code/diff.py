@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from spillstore_tools.preview.code.omissions import MARKER, Lines, omission, short
+from spillstore_tools.preview.code.omissions import MARKER, TextLines, omission, short
 from spillstore_tools.preview.structured.cuts import counted
 
 if TYPE_CHECKING:
@@ -65,10 +65,10 @@ def looks_like_diff(text: str) -> bool:
         >>> looks_like_diff("--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n"), looks_like_diff("--- a\n+++ b\nno hunk\n")
         (True, False)
     """
-    return read_diff(Lines(text)) is not None
+    return read_diff(TextLines(text)) is not None
 
 
-def read_diff(lines: Lines) -> list[_File] | None:
+def read_diff(lines: TextLines) -> list[_File] | None:
     """The files of a diff, or None if the text is none."""
     if "\n@@" not in lines.text and not _START.match(lines.text):
         return None
@@ -160,7 +160,7 @@ def _hunk(raw: list[str], at: int) -> int:
     return end
 
 
-def cut_diff(lines: Lines, files: list[_File], limit: int) -> list[TextCut] | None:
+def cut_diff(lines: TextLines, files: list[_File], limit: int) -> list[TextCut] | None:
     """The cuts that bring a diff down to a limit, or None if not even one file's header fits.
 
     Args:
@@ -168,7 +168,7 @@ def cut_diff(lines: Lines, files: list[_File], limit: int) -> list[TextCut] | No
         files: what ``read_diff`` found in it.
         limit: characters of the result.
     """
-    cutter = _Cutter(lines, files, limit)
+    cutter = _DiffCutter(lines, files, limit)
     if not cutter.headers():
         return None
     cutter.hunks()
@@ -194,10 +194,10 @@ def _ranked(number: int) -> list[int]:
     return order
 
 
-class _Cutter:
+class _DiffCutter:
     """Deals out the room; a file costs what is kept of it and, if that is not all of it, a marker."""
 
-    def __init__(self, lines: Lines, files: list[_File], limit: int) -> None:
+    def __init__(self, lines: TextLines, files: list[_File], limit: int) -> None:
         self._lines = lines
         self._files = files
         self._limit = limit

@@ -16,11 +16,11 @@ _INDENT = 40
 _NAME = 48
 
 
-class Lines:
+class TextLines:
     r"""A text by lines; numbers count from 0, as list indices do.
 
     Example:
-        >>> lines = Lines("ab\n\nc")
+        >>> lines = TextLines("ab\n\nc")
         >>> lines.raw, lines.size(0, 2), lines.text[lines.starts[2] :]
         (['ab', '', 'c'], 4, 'c')
     """

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from spillstore_tools.preview.code.language import INSIDE, guessed, hinted, masked
-from spillstore_tools.preview.code.omissions import MARKER, Lines, several
+from spillstore_tools.preview.code.omissions import MARKER, TextLines, several
 from spillstore_tools.preview.code.units import BLOCK, HEAD, LINES, NAMED, TAIL, Unit, units_of
 from spillstore_tools.preview.structured.cuts import counted
 
@@ -48,7 +48,7 @@ _BRACED_LINE = re.compile(
 )
 
 
-def read_code(lines: Lines, hint: str | None) -> tuple[str, list[Unit]] | None:
+def read_code(lines: TextLines, hint: str | None) -> tuple[str, list[Unit]] | None:
     """The language and the units of source code, or None if the text is none."""
     language = guessed(lines.text, lines.raw, hint)
     if language is None:
@@ -129,7 +129,7 @@ class _Choice:
                 self.take(index, 0 if self.kept[index - 1] else MARKER)
 
 
-def cut_code(lines: Lines, units: list[Unit], limit: int) -> list[TextCut] | None:
+def cut_code(lines: TextLines, units: list[Unit], limit: int) -> list[TextCut] | None:
     """The cuts that bring source code down to a limit, or None if not even one unit's first lines fit.
 
     Args:
@@ -137,13 +137,13 @@ def cut_code(lines: Lines, units: list[Unit], limit: int) -> list[TextCut] | Non
         units: all of it.
         limit: characters of the result.
     """
-    return _Cutter(lines, limit).cut(units)
+    return _CodeCutter(lines, limit).cut(units)
 
 
-class _Cutter:
+class _CodeCutter:
     """Decides what stays; see the module."""
 
-    def __init__(self, lines: Lines, limit: int) -> None:
+    def __init__(self, lines: TextLines, limit: int) -> None:
         self._lines = lines
         self._limit = limit
 

@@ -218,13 +218,13 @@ def _mostly(inner: list[Unit], first: int, end: int) -> bool:
 
 
 @dataclass(slots=True)
-class _Block:
+class _BracePair:
     """What stands between two braces; lines, and the offset of the first."""
 
     opened: int
     at: int
     closed: int = -1
-    inner: list[_Block] = field(default_factory=list)
+    inner: list[_BracePair] = field(default_factory=list)
 
 
 class _Braced:
@@ -241,9 +241,9 @@ class _Braced:
         """All lines, as units."""
         return _filled(self._found(self._blocks(), 0, 1), 0, len(self._raw), self._raw)
 
-    def _blocks(self) -> list[_Block]:
+    def _blocks(self) -> list[_BracePair]:
         """The outermost blocks; in ``#if`` and ``#else`` braces count from the same depth."""
-        outer = _Block(-1, -1)
+        outer = _BracePair(-1, -1)
         stack, depth = [outer], 0
         branches: list[int] = []
         pattern = _BRACE_OR_BRANCH if self._branches else _BRACE
@@ -265,11 +265,11 @@ class _Braced:
                     branches.pop()
         return outer.inner
 
-    def _opened(self, beside: list[_Block], at: int) -> _Block:
+    def _opened(self, beside: list[_BracePair], at: int) -> _BracePair:
         """The block that a brace opens: one more, or that which has just closed on the same line, ``}, {``."""
         last = beside[-1] if beside else None
         if last is None or last.closed < 0 or at >= self._starts[last.closed + 1]:
-            last = _Block(self._line(at), at)
+            last = _BracePair(self._line(at), at)
             beside.append(last)
         elif last.closed == last.opened:
             last.at = at  # ``(options = {}) {``: what came before is part of the header
@@ -279,7 +279,7 @@ class _Braced:
     def _line(self, offset: int) -> int:
         return bisect_right(self._starts, offset) - 1
 
-    def _found(self, blocks: list[_Block], low: int, level: int) -> list[Unit]:
+    def _found(self, blocks: list[_BracePair], low: int, level: int) -> list[Unit]:
         """The units of blocks that stand side by side, none of which begins before a line."""
         found: list[Unit] = []
         for block in blocks:
@@ -288,7 +288,7 @@ class _Braced:
             low = max(low, end)
         return found
 
-    def _unit(self, block: _Block, low: int, end: int, level: int) -> Unit:
+    def _unit(self, block: _BracePair, low: int, end: int, level: int) -> Unit:
         first = self._header(block.opened, low)
         header = self._header_text(first, block)
         kind, name = _named(header, self._language)
@@ -320,7 +320,7 @@ class _Braced:
             line -= 1
         return line
 
-    def _header_text(self, first: int, block: _Block) -> str:
+    def _header_text(self, first: int, block: _BracePair) -> str:
         line = self._masked[block.opened]
         text = "\n".join([*self._masked[first : block.opened], line[: block.at - self._starts[block.opened]]])
         if len(text) > 2 * _LONGEST:

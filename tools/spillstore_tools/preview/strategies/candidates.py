@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _DIGITS = b"0123456789"
 _HEXADECIMAL = b"0123456789abcdef"  # request ids and the like, once there are many kinds of lines
 _FINE_KINDS = 1024
-_JUDGED = 400  # characters of a line that are looked at
+_SCORED_CHARS = 400  # characters of a line that are looked at
 _BEFORE, _AFTER = 8, 10  # neighbours that are kept
 _CONTEXT_BYTES = 600  # of a neighbour that is kept
 _CANDIDATES = 400
@@ -29,22 +29,22 @@ _CANDIDATE_BYTES = 8 * 1024 * 1024  # of their own lines, which may be long
 _TEMPLATES = 8192
 _TEMPLATE_BYTES = 256
 _HITS = 48  # in one block, before it is looked at as a whole
-_JUDGED_LINES = ((4, 256), (32, 32), (128, 6), (1 << 62, 2))  # up to this block, so many lines of a block
+_SCORED_LINES = ((4, 256), (32, 32), (128, 6), (1 << 62, 2))  # up to this block, so many lines of a block
 _NARROWED = 16  # blocks after which hints that stand everywhere are given up
 
 
 @dataclasses.dataclass(slots=True)
 class Candidate:
-    """A line that matters.
+    """A line that may be shown.
 
     Attributes:
         line: the line.
         score: how much it matters.
-        kind: what lines like it have in common.
+        kind: a key that lines like it share.
         around: the line and its neighbours in the same block.
         chars_before: code points of the output before the line.
         more: how many later lines differ from it in digits alone, or behind their first 256 bytes.
-        last: the last of them.
+        last: the number of the last of them.
     """
 
     line: Line
@@ -56,39 +56,43 @@ class Candidate:
     last: int = 0
 
     def near(self, before: int, after: int) -> list[Line]:
-        """The line, and some of its neighbours."""
+        """The line and neighbours in a distance."""
         number = self.line.number
         return [line for line in self.around if number - before <= line.number <= number + after]
 
 
-class Watcher:
-    """Judges lines as they pass."""
+class CandidateFinder:
+    """The observer that scores lines as they pass and keeps the best ones.
+
+    Attributes:
+        candidates: the lines kept so far, in order.
+    """
 
     def __init__(self) -> None:
         self._hints = Hints()
         self._terminator = b"\n"
         self._templates: dict[bytes, Candidate | None] = {}
-        self._folded = _DIGITS
+        self._ignored = _DIGITS
         self._blocks = 0
         self.candidates: list[Candidate] = []
         self._held = 0  # bytes of the candidates' lines
         self._chars = 0  # code points before the block
         self._counted = (0, 0)  # bytes of the block, and the code points they are
-        self._left = 0  # lines of the block that may still be judged
+        self._left = 0  # lines of the block that may still be scored
 
     def block(self, block: Block) -> None:
-        """Judge the lines of a block."""
+        """Score the lines of a block."""
         self._terminator = block.terminator
         if block.long is not None:
-            self._judge_long(block)
+            self._score_long(block)
         else:
-            self._judge_lines(block)
+            self._score_lines(block)
         self._chars += block.chars
 
-    def _judge_lines(self, block: Block) -> None:
+    def _score_lines(self, block: Block) -> None:
         """Line by line where telling words are rare, else the whole block at once, known kinds of lines first."""
         self._counted = (0, 0)
-        self._left = next(most for blocks, most in _JUDGED_LINES if self._blocks < blocks)
+        self._left = next(most for blocks, most in _SCORED_LINES if self._blocks < blocks)
         self._blocks += 1
         if self._blocks % _NARROWED == 0:
             self._hints.narrow()
@@ -98,52 +102,52 @@ class Watcher:
             hit = self._hints.search(raw, position)
             if hit < 0:
                 return
-            hit += raw.startswith(end_of_line, hit)  # what stands before a word may end the line before
+            hit += raw.startswith(end_of_line, hit)  # the character before a word may be a line end
             start = raw.rfind(end_of_line, 0, hit) + 1
             position = (raw.find(end_of_line, hit) + 1) or len(raw)
             number += raw.count(end_of_line, counted, start)
             counted = start
-            self._look(block, start, position, number)
+            self._meet(block, start, position, number)
             if position >= len(raw):
                 return
-        self._judge_rest(block, position, number + 1)
+        self._score_rest(block, position, number + 1)
 
-    def _judge_rest(self, block: Block, position: int, number: int) -> None:
+    def _score_rest(self, block: Block, position: int, number: int) -> None:
         rest = block.raw[position:]
         lines = split_lines(rest, self._terminator)
-        keys = rest.translate(None, self._folded).split(self._terminator)
+        keys = rest.translate(None, self._ignored).split(self._terminator)
         known = self._templates
-        told = [index for index, key in enumerate(keys) if known.get(key, 1) is not None]
+        promising = [index for index, key in enumerate(keys) if known.get(key, 1) is not None]
         starts = list(accumulate(map(len, lines), initial=position))
-        for index in told:
+        for index in promising:
             if index >= len(lines):
                 break  # behind the last line end
             line = lines[index]
             if self._hints.search(line) >= 0:
-                folded = self._folded
-                self._look(block, starts[index], starts[index + 1], number + index)
-                if self._folded is not folded:
-                    self._judge_rest(block, starts[index + 1], number + index + 1)
+                ignored = self._ignored
+                self._meet(block, starts[index], starts[index + 1], number + index)
+                if self._ignored is not ignored:
+                    self._score_rest(block, starts[index + 1], number + index + 1)
                     return
             elif len(known) < _TEMPLATES and len(keys[index]) <= _TEMPLATE_BYTES:
-                known[keys[index]] = None  # dull, and known to be from now on
+                known[keys[index]] = None  # of no interest, which is known from now on
 
-    def _look(self, block: Block, start: int, end: int, number: int) -> None:
-        """Count a line of a known kind; judge one of a new kind."""
-        key = block.raw[start:end].translate(None, self._folded).removesuffix(self._terminator)
+    def _meet(self, block: Block, start: int, end: int, number: int) -> None:
+        """Count a line of a known kind; score one of a new kind."""
+        key = block.raw[start:end].translate(None, self._ignored).removesuffix(self._terminator)
         key = key[:_TEMPLATE_BYTES]
         if key not in self._templates:
             if self._left:
                 self._left -= 1
-                self._judge(block, key, start, end, number)
+                self._score(block, key, start, end, number)
         elif (known := self._templates[key]) is not None:
             known.more += 1
             known.last = number
 
-    def _judge(self, block: Block, key: bytes, start: int, end: int, number: int) -> None:
+    def _score(self, block: Block, key: bytes, start: int, end: int, number: int) -> None:
         overwritten = block.raw.find(b"\r", start, end - 2) >= 0  # so that what shows may stand at the end
-        judged = end if overwritten else min(end, start + 2 * _JUDGED)
-        text = clean(block.raw[start:judged], self._terminator)[:_JUDGED].rstrip("\n")
+        scored = end if overwritten else min(end, start + 2 * _SCORED_CHARS)
+        text = clean(block.raw[start:scored], self._terminator)[:_SCORED_CHARS].rstrip("\n")
         points = score(text)
         candidate = None
         if points >= 1:
@@ -156,26 +160,26 @@ class Watcher:
     def _remember(self, key: bytes, candidate: Candidate | None) -> None:
         if len(self._templates) < _TEMPLATES:
             self._templates[key] = candidate
-        if len(self._templates) >= _FINE_KINDS and self._folded is _DIGITS:
-            self._folded = _HEXADECIMAL
+        if len(self._templates) >= _FINE_KINDS and self._ignored is _DIGITS:
+            self._ignored = _HEXADECIMAL
             self._templates = {
                 key.translate(None, _HEXADECIMAL): known for key, known in self._templates.items()
             }
 
     def _chars_before(self, block: Block, start: int) -> int:
         if not block.counted:
-            return self._chars  # nobody will ask
+            return self._chars  # not used then
         counted, chars = self._counted
         chars += clean_length(block.raw[counted:start], self._terminator)
         self._counted = (start, chars)
         return self._chars + chars
 
-    def _judge_long(self, block: Block) -> None:
+    def _score_long(self, block: Block) -> None:
         line = block.long
         assert line is not None  # the caller asked
-        points = score(line.text[:_JUDGED])
+        points = score(line.text[:_SCORED_CHARS])
         if points >= 1:
-            self._keep(Candidate(line, points, _kind(line.text[:_JUDGED]), [line], self._chars))
+            self._keep(Candidate(line, points, _kind(line.text[:_SCORED_CHARS]), [line], self._chars))
 
     def _keep(self, candidate: Candidate) -> None:
         self.candidates.append(candidate)
@@ -199,7 +203,7 @@ class Watcher:
 
 
 def _kind(text: str) -> str:
-    """The letters of a line's beginning and end: what is left when places and numbers are gone."""
+    """The letters of a line's beginning and end, without paths and numbers."""
     letters = "".join(filter(str.isalpha, text))
     return letters[:24] + letters[-16:]
 

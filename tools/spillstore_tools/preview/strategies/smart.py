@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from spillstore.settings import MIB
 from spillstore_tools.preview.code.cut_units import cut_units
 from spillstore_tools.preview.parts import Shown, gaps_of
-from spillstore_tools.preview.strategies.candidates import Candidate, Watcher
+from spillstore_tools.preview.strategies.candidates import Candidate, CandidateFinder
 from spillstore_tools.preview.strategies.fit import fitted, marker_width, nothing_shown
 from spillstore_tools.preview.strategies.smart_layout import LINE, Layout
 from spillstore_tools.preview.structured.replace import replaced
@@ -37,8 +37,8 @@ class Smart:
     keep_bytes = MIB  # a diff or source code is cut as a whole
 
     def observer(self) -> Observer | None:
-        """A new observer that scores the lines."""
-        return Watcher()
+        """A new ``CandidateFinder``."""
+        return CandidateFinder()
 
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:
         """As in ``Strategy``; never None."""
@@ -48,8 +48,8 @@ class Smart:
             return nothing_shown(overview, request)
         if (units := _units(overview, request)) is not None:
             return units
-        watcher = overview.observer
-        candidates = watcher.candidates if isinstance(watcher, Watcher) and request.actionable else []
+        finder = overview.observer
+        candidates = finder.candidates if isinstance(finder, CandidateFinder) and request.actionable else []
         least = min(request.line_limit or LINE, request.limit // 8)
         # Few lines share the room: as much of each as lets all of them be shown.
         shares = [int(request.limit / share) for share in _SHARES] if overview.lines <= _FEW_LINES else []

@@ -103,7 +103,7 @@ class Detail:
         return (self.first, number - self.last) if number > self.first + self.last + 1 else (number, number)
 
 
-class Units(Protocol):
+class Sequences(Protocol):
     """What must not be parted in the source of a string: an escape sequence, a character reference."""
 
     def opening(self, text: str, low: int, pos: int) -> int:
@@ -178,7 +178,7 @@ def largest(text: str, limit: int, asked: Detail, render: Callable[[Detail], lis
     return best
 
 
-def shortened(text: str, low: int, high: int, keep: int, units: Units) -> TextCut | None:
+def shortened(text: str, low: int, high: int, keep: int, sequences: Sequences) -> TextCut | None:
     """The cut that takes the middle out of ``text[low:high]``, or None if that would not make it shorter.
 
     Args:
@@ -186,53 +186,53 @@ def shortened(text: str, low: int, high: int, keep: int, units: Units) -> TextCu
         low: the string's first character.
         high: the position after its last.
         keep: characters to leave, two thirds of them in front; fewer where that would part a character.
-        units: the sequences that stand for one character there.
+        sequences: the sequences that stand for one character there.
     """
     if high - low <= max(keep, SHORTEST):
         return None
-    start = _back(text, low, low + keep - keep // 3, units)
-    end = _forward(text, low, high, high - keep // 3, units)
+    start = _back(text, low, low + keep - keep // 3, sequences)
+    end = _forward(text, low, high, high - keep // 3, sequences)
     marker = f"... [{counted(end - start, 'char')} omitted] ..."
     return TextCut(start, end, marker, 0) if len(marker) < end - start else None
 
 
-def _back(text: str, low: int, pos: int, units: Units) -> int:
-    pos = _boundary(text, low, pos, units)
+def _back(text: str, low: int, pos: int, sequences: Sequences) -> int:
+    pos = _boundary(text, low, pos, sequences)
     for _ in range(_FARTHEST):
         if pos <= low:
             return low
-        before = _boundary(text, low, pos - 1, units)
-        if not _joined(text, before, pos, units):
+        before = _boundary(text, low, pos - 1, sequences)
+        if not _joined(text, before, pos, sequences):
             return pos
         pos = before
     return low
 
 
-def _forward(text: str, low: int, high: int, pos: int, units: Units) -> int:
-    before = _boundary(text, low, pos - 1, units)
-    pos = units.closing(text, before)
+def _forward(text: str, low: int, high: int, pos: int, sequences: Sequences) -> int:
+    before = _boundary(text, low, pos - 1, sequences)
+    pos = sequences.closing(text, before)
     for _ in range(_FARTHEST):
-        if pos >= high or not _joined(text, before, pos, units):
+        if pos >= high or not _joined(text, before, pos, sequences):
             return pos
-        before, pos = pos, units.closing(text, pos)
+        before, pos = pos, sequences.closing(text, pos)
     return high
 
 
-def _boundary(text: str, low: int, pos: int, units: Units) -> int:
+def _boundary(text: str, low: int, pos: int, sequences: Sequences) -> int:
     """The nearest place from ``pos`` down that lies in no sequence."""
-    start = units.opening(text, low, pos)
-    return start if start < pos and units.closing(text, start) > pos else pos
+    start = sequences.opening(text, low, pos)
+    return start if start < pos and sequences.closing(text, start) > pos else pos
 
 
-def _joined(text: str, before: int, pos: int, units: Units) -> bool:
+def _joined(text: str, before: int, pos: int, sequences: Sequences) -> bool:
     """Whether the characters at ``before`` and at ``pos``, right after it, are read as one."""
     left = _character(text[before:pos])
-    end = units.closing(text, pos)
+    end = sequences.closing(text, pos)
     right = _character(text[pos:end])
     if _HIGH.match(left) and _LOW.match(right):
         return True
     if _HIGH.match(right):
-        pair = right + _character(text[end : units.closing(text, end)])
+        pair = right + _character(text[end : sequences.closing(text, end)])
         right = pair.encode("utf-16", "surrogatepass").decode("utf-16", "replace")[0]
     return left == "\u200d" or unicodedata.category(right)[0] == "M" or bool(_JOINERS.match(right))
 

@@ -69,7 +69,7 @@ def cut_xml(text: str, limit: int, *, first: int = 5, last: int = 5, max_depth: 
     depth = min(max_depth, DEEPEST)
     document = _parse(text, depth)
     asked = Detail(len(text), max(0, first), max(0, last), depth, len(text))
-    return largest(text, limit, asked, lambda detail: _Cutter(text, detail).run(document))
+    return largest(text, limit, asked, lambda detail: _XmlCutter(text, detail).run(document))
 
 
 def _check(text: str) -> None:
@@ -180,7 +180,7 @@ def _parse(text: str, depth: int) -> _Node:
     return builder.document
 
 
-class _Cutter:
+class _XmlCutter:
     """Collects the cuts of one detail, in the order of the text."""
 
     def __init__(self, text: str, detail: Detail) -> None:
@@ -203,7 +203,7 @@ class _Cutter:
             elif node.kind == "text":
                 self._shorten(node, _References)
             elif self._detail.strings < _COMMENTS_GIVE_WAY:
-                self._shorten(node, _Plain)
+                self._shorten(node, _PlainText)
 
     def _element(self, node: _Node, depth: int) -> None:
         # Without child elements it is a leaf, whose text may stand in CDATA sections or around comments.
@@ -233,8 +233,8 @@ class _Cutter:
         if node.end - node.start > max(self._detail.strings, len(marker)):
             self._cuts.append(TextCut(node.start, node.end, marker, 0))
 
-    def _shorten(self, node: _Node, units: type[_References | _Plain]) -> None:
-        cut = shortened(self._text, node.low, node.high, self._detail.strings, units)
+    def _shorten(self, node: _Node, sequences: type[_References | _PlainText]) -> None:
+        cut = shortened(self._text, node.low, node.high, self._detail.strings, sequences)
         if cut:
             self._cuts.append(cut)
 
@@ -252,7 +252,7 @@ class _References:
         return text.index(";", pos) + 1 if text[pos] == "&" else pos + 1
 
 
-class _Plain:
+class _PlainText:
     """Text in a comment, where every character stands for itself."""
 
     @staticmethod

@@ -1,10 +1,10 @@
-r"""Lines without what differs between two runs of the same thing: times, numbers, addresses.
+r"""Lines without what differs between two runs of one command: times, numbers, addresses.
 
-Folded, each to one ``#``: dates and times of day, durations and sizes with their units, percentages, plain numbers (places
+Replaced, each by one ``#``: dates and times of day, durations and sizes with their units, percentages, plain numbers (places
 in files, ports, process ids), addresses as ``0x7f3a``, UUIDs and hashes of seven digits or more, the first folder below
 ``/tmp``, workers of pytest-xdist, the width of a column in front of a number.
 
-Kept, for there a number is news: numbers that count results (``3 failed``, ``errors: 2``), codes (``exit code 1``,
+Kept, because the number matters there: numbers that count results (``3 failed``, ``errors: 2``), codes (``exit code 1``,
 ``status=500``, ``HTTP/1.1" 404``), versions (``v1.2``, ``2.31.0``), digits that belong to a name (``test_2``, ``E0308``,
 ``py311``), and the parameter of a test (``test_f[2-3]``).
 
@@ -12,7 +12,7 @@ Everything works on whole blocks and takes time linear in them. One pattern find
 what it took, and it begins with a digit, which the engine looks for quickly. Hexadecimal runs are looked for in a copy in
 which each of their digits is an ``h``: a search for one fixed string, six times as fast as a pattern of classes.
 
-What is folded and what is kept depends on where digits stand, never on which ones they are. So a ``Folder`` looks at the
+What is replaced and what is kept depends on where digits stand, never on which ones they are. So a ``LineHasher`` looks at the
 form of a line, in which each digit is a 0, and runs the pattern for forms that it has not met; of most logs there are
 some thousands.
 """
@@ -88,36 +88,36 @@ _FORMS, _KEPT_FORMS = 60_000, 20_000
 _KEPT_BYTES = 512  # of a line whose parts are remembered
 
 
-def unstamped(lines: bytes) -> bytes:
+def without_timestamps(lines: bytes) -> bytes:
     r"""Lines in which a date and time at the beginning are one ``#``. Cost: 2 ns a byte.
 
     Example:
-        >>> unstamped(b"2026-11-21T10:20:33.5Z one\n10:20:33 two\n")
+        >>> without_timestamps(b"2026-11-21T10:20:33.5Z one\n10:20:33 two\n")
         b'# one\n# two\n'
     """
     return _STAMP.sub(b"\n#", b"\n" + lines)[1:]
 
 
-def fold(lines: bytes) -> bytes:
-    r"""Cleaned lines without what differs between runs; as many lines. Cost: 10 to 25 ns a byte.
+def normalise(lines: bytes) -> bytes:
+    r"""Cleaned lines, normalised; there are as many as before. Cost: 10 to 25 ns a byte.
 
     Example:
-        >>> fold(b"[ 45%] built in 1.23s at 0x7f3a, job 12 of py311\n")
+        >>> normalise(b"[ 45%] built in 1.23s at 0x7f3a, job 12 of py311\n")
         b'[#] built in # at #, job # of py311\n'
-        >>> fold(b"FAILED t.py::test_2[3] - line 12, exit code 1; 3 failed, 10 passed in 12.5s\n")
+        >>> normalise(b"FAILED t.py::test_2[3] - line 12, exit code 1; 3 failed, 10 passed in 12.5s\n")
         b'FAILED t.py::test_2[3] - line #, exit code 1; 3 failed, 10 passed in #\n'
     """
-    return _without_numbers(_without_names(unstamped(lines)))
+    return _without_numbers(_without_names(without_timestamps(lines)))
 
 
-class Folder:
-    r"""Folds lines to 64-bit numbers: Python's hash of what ``fold`` makes of each, which no other process shares.
+class LineHasher:
+    r"""Hashes normalised lines to 64 bits, with Python's hash, which differs from process to process.
 
     It remembers up to 60,000 forms of lines, in at most 15 MB. Cost: 3 to 25 ns a byte.
 
     Example:
-        >>> numbers = Folder().numbers(b"1 file in 2s\n3 files in 4s\n20 files in 5.5s\nerror 1\nerror 2\n")
-        >>> [numbers.index(number) for number in numbers]
+        >>> hashes = LineHasher().hashes(b"1 file in 2s\n3 files in 4s\n20 files in 5.5s\nerror 1\nerror 2\n")
+        >>> [hashes.index(each) for each in hashes]
         [0, 1, 1, 3, 4]
     """
 
@@ -127,9 +127,9 @@ class Folder:
             int, tuple[bytes, Callable[[bytes], object]]
         ] = {}  # or the words, and what takes its digits
 
-    def numbers(self, lines: bytes) -> list[int]:
-        """One for each line; the last one is ended, too."""
-        named = _without_names(unstamped(lines))
+    def hashes(self, lines: bytes) -> list[int]:
+        """The hash of each line; the last line must be ended, too."""
+        named = _without_names(without_timestamps(lines))
         texts = named.split(b"\n")
         forms = list(map(hash, named.translate(_ZEROS).split(b"\n")))
         texts.pop()
@@ -145,22 +145,24 @@ class Folder:
                 else:
                     unknown.append(index)
         if unknown:
-            folded = _without_numbers(b"\n".join([texts[index] for index in unknown]) + b"\n").split(b"\n")
-            for index, line in zip(unknown, folded, strict=False):
+            normalised = _without_numbers(b"\n".join([texts[index] for index in unknown]) + b"\n").split(
+                b"\n"
+            )
+            for index, line in zip(unknown, normalised, strict=False):
                 found[index] = hash(line)
                 if len(self._plain) + len(kept) < _FORMS:
                     self._remember(forms[index], texts[index], line)
         return found  # type: ignore[return-value]  # what was unknown is not
 
-    def _remember(self, form: int, text: bytes, folded: bytes) -> None:
-        if not _DIGITS.search(folded):
-            self._plain[form] = hash(folded)
+    def _remember(self, form: int, text: bytes, normalised: bytes) -> None:
+        if not _DIGITS.search(normalised):
+            self._plain[form] = hash(normalised)
         elif len(self._kept) < _KEPT_FORMS and len(text) <= _KEPT_BYTES:
             self._kept[form] = _parts(text)
 
 
 def _parts(text: bytes) -> tuple[bytes, Callable[[bytes], object]]:
-    """The folded line with a place for each number that it keeps, and what takes these out of a line of this form."""
+    """The normalised line with a field for each number that it keeps, and the getter of these from a line of this form."""
     pieces: list[bytes] = []
     places: list[slice] = []
     at = 0
@@ -180,7 +182,7 @@ def _without_numbers(lines: bytes) -> bytes:
 
 
 def _unpadded(lines: bytes) -> bytes:
-    """Without what makes columns of numbers as wide as they are."""
+    """Lines without the blanks that pad columns of numbers."""
     if b"  #" in lines:
         lines = _PADDED.sub(b" #", lines)
     lines = lines.replace(b"[ #", b"[#").replace(b"\n #", b"\n#")
@@ -188,7 +190,7 @@ def _unpadded(lines: bytes) -> bytes:
 
 
 def _without_names(lines: bytes) -> bytes:
-    """Without folders, workers and hashes."""
+    """Lines without temporary folders, workers and hashes."""
     if b"/tmp/" in lines or b"/var/folders/" in lines:
         lines = _TEMPORARY.sub(b"/tmp/#", lines)
     if b"[gw" in lines:

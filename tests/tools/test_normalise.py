@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import examples, not_for_ever
 
-from spillstore_tools.preview.text.normalise import Folder, fold
+from spillstore_tools.preview.text.normalise import LineHasher, normalise
 
 MIB = 1024 * 1024
 SAME = [
@@ -61,7 +61,7 @@ OTHER = [
 
 
 def folded(text: str) -> str:
-    return fold(text.encode() + b"\n").decode()
+    return normalise(text.encode() + b"\n").decode()
 
 
 @pytest.mark.parametrize(("one", "two"), SAME)
@@ -120,13 +120,13 @@ WORDS = st.sampled_from(
 
 @given(lines=st.lists(st.lists(WORDS, max_size=14).map("".join), min_size=1, max_size=12))
 @examples(200)
-def test_a_folder_tells_lines_apart_as_folding_does(lines):
+def test_hashes_tell_lines_apart_as_normalising_does(lines):
     """Its numbers are the hashes of the folded lines, whichever forms it remembers."""
     data = "".join(f"{line}\n" for line in lines).encode()
-    expected = [hash(line) for line in fold(data).split(b"\n")[:-1]]
-    folder = Folder()
-    assert expected == folder.numbers(data)
-    assert expected == folder.numbers(data)
+    expected = [hash(line) for line in normalise(data).split(b"\n")[:-1]]
+    hasher = LineHasher()
+    assert expected == hasher.hashes(data)
+    assert expected == hasher.hashes(data)
     assert data.count(b"\n") == len(expected)
 
 
@@ -136,15 +136,15 @@ def test_a_folder_tells_lines_apart_as_folding_does(lines):
 )
 @examples(200)
 def test_what_is_folded_depends_on_where_digits_stand(line, digits):
-    """Other digits in the same places are folded in the same places, which is what a folder relies on."""
+    """Other digits in the same places are replaced in the same places, which is what the hashes rely on."""
     other = "".join(
         digits.draw(st.sampled_from("0123456789")) if each in "0123456789" else each for each in line
     )
     zeros = {ord(digit): "0" for digit in "0123456789"}
     assert folded(line).translate(zeros) == folded(other).translate(zeros)
-    folder = Folder()
-    folder.numbers(line.encode() + b"\n")
-    assert [hash(folded(other).removesuffix("\n").encode())] == folder.numbers(other.encode() + b"\n")
+    hasher = LineHasher()
+    hasher.hashes(line.encode() + b"\n")
+    assert [hash(folded(other).removesuffix("\n").encode())] == hasher.hashes(other.encode() + b"\n")
 
 
 HOSTILE = {
@@ -173,5 +173,5 @@ def test_folding_takes_linear_time(name):
     """A megabyte of whatever is hard takes seconds, not hours, and keeps its lines."""
     data = HOSTILE[name] + b"\n"
     with not_for_ever():
-        numbers = Folder().numbers(data)
+        numbers = LineHasher().hashes(data)
     assert data.count(b"\n") == len(numbers)
