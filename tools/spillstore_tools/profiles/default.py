@@ -1,7 +1,7 @@
 """The profile ``default``: notice first, head, tail, and from the middle the lines that matter; 8,000 characters in all.
 
-A configuration, where one is given, takes the place of our limit and options, and of ``smart`` where it names a strategy: those
-that it merely assumes, of the known tools too, are not ours. Binary content is named, not shown.
+A configuration, if there is one, replaces the limit and the options, and ``smart`` where a source names a strategy; its
+default strategies, those of the known tools too, do not count here. Binary content is named, not shown.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Default(Profile):
         parts: list[Part]
         if facts.binary is None and (text := self._fitting(overview, facts)) is not None:
             shown = Shown(text, 0, overview.size)
-            parts = [*_again(facts), shown, on_own_line([shown], _ending(overview, facts))]
+            parts = [*_repeat_note(facts), shown, on_own_line([shown], _ending(overview, facts))]
             return self._composed("none", parts, overview, facts)
         limits = self._limits(facts.source)
         limit = LIMIT if limits is None else limits.inline_limit
@@ -126,15 +126,15 @@ class Default(Profile):
         return compose(sections, facts, strategy=name, is_error=_failed(facts), redrawn=redrawn)
 
     def progress(self, overviews: Mapping[View, Overview], facts: Facts) -> Rendered:
-        """As in ``Profile``; the last line says it, within the limit."""
+        """As in ``Profile``; the last line names the state, within the limit."""
         return self.render(overviews, facts)
 
     def _fitting(self, overview: Overview, facts: Facts) -> str | None:
-        """All of the text, if it and what must be said besides is within the limit, and nothing is lost."""
+        """All of the text, if it and the notices are within the limit, and nothing is lost."""
         lost = facts.problem is not None or (facts.stored is not None and facts.stored.cut_off > 0)
         footer = _ending(overview, facts)
         limit = self._limit(facts.source)
-        limit -= sum(len(note.text) for note in _again(facts))
+        limit -= sum(len(note.text) for note in _repeat_note(facts))
         if lost or overview.chars + len(footer) > limit:
             return None
         text = overview.text()
@@ -167,14 +167,14 @@ class Default(Profile):
         if hole is not None and (words := len(_GONE) * sum(_touches(part, hole) for part in parts)):
             smaller = dataclasses.replace(request, limit=max(1, room - words))
             name, parts = _chosen(name, overview, smaller)
-            parts = _told(parts, hole)
+            parts = _with_dropped_noted(parts, hole)
         if notice and not gaps_of(parts):
             notice = problem_notice(facts)
         return name, [Note(notice), *parts, on_own_line(parts, footer)]
 
 
 def _chosen(name: str, overview: Overview, request: Request) -> tuple[str, list[Part]]:
-    """The strategy of that name and its parts; ours where it has none."""
+    """The strategy of a name and its parts; ``smart`` where it makes none."""
     parts = strategy(name).cut(overview, request)
     if parts is not None:
         return name, parts
@@ -196,8 +196,8 @@ def _touches(part: Part, hole: tuple[int, int]) -> bool:
     return isinstance(part, Shown) and part.start < hole[1] and part.end > hole[0]
 
 
-def _told(parts: list[Part], hole: tuple[int, int]) -> list[Part]:
-    """The parts; before what has been dropped since it was seen it says so."""
+def _with_dropped_noted(parts: list[Part], hole: tuple[int, int]) -> list[Part]:
+    """The parts, with a note before those that have been dropped since."""
     out: list[Part] = []
     for part in parts:
         if _touches(part, hole):
@@ -207,7 +207,7 @@ def _told(parts: list[Part], hole: tuple[int, int]) -> list[Part]:
 
 
 def _notice(overview: Overview, facts: Facts, json: Structured | None, *, people: bool) -> str:
-    """What comes first: how much there is, and the call that shows any of it; of JSON by a path."""
+    """The notice that comes first: how much output there is, and the calls that show any of it; of JSON by a path."""
     total = f"{overview.lines} {'line' if overview.lines == 1 else 'lines'}, {preview_size(overview.size)}"
     stored = facts.stored
     if stored is None:
@@ -256,7 +256,7 @@ def _shell_json(stored: Stored, json: Structured) -> str:
 
 
 def _failed(facts: Facts) -> bool:
-    """Whether a command could not be run; what it answers itself is no error of the tool."""
+    """Whether a command could not be run; other exit codes are no error of the tool."""
     return facts.is_command and facts.exit_code in _NOT_RUN
 
 
@@ -268,13 +268,13 @@ def _footer(facts: Facts) -> str:
     return f"[{kept}{code}]\n"
 
 
-def _again(facts: Facts) -> list[Note]:
-    """That the artifact is another output's."""
+def _repeat_note(facts: Facts) -> list[Note]:
+    """The notice that the artifact is that of an earlier output."""
     return [Note(f"{facts.repeat_notice}\n")] if facts.repeat_notice else []
 
 
 def _ending(overview: Overview, facts: Facts) -> str:
-    """What comes last: what was drawn over, and how a command has ended."""
+    """The last lines: what was overwritten, and how the command ended."""
     notice = redrawn_notice(overview, facts)
     return (f"{notice}\n" if notice else "") + _footer(facts)
 

@@ -37,7 +37,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class Structured(NamedTuple):
-    """JSON, looked at: its text and value, a query that finds more than is shown, and the long texts in it."""
+    """JSON taken apart: its text and value, a query that finds more than is shown, and the long texts in it."""
 
     text: str
     root: Value
@@ -54,7 +54,7 @@ class _Text(NamedTuple):
 
 
 def structured(overview: Overview) -> Structured | None:
-    """What is known of JSON; None for everything else, JSON Lines among it, whose lines are judged as lines."""
+    """JSON taken apart; None for anything else, JSON Lines among it, which is cut by lines."""
     if (text := overview.text()) is None or text.lstrip("\ufeff \t\r\n")[:1] not in {"{", "["}:
         return None
     try:
@@ -72,7 +72,7 @@ def cut(overview: Overview, known: Structured, room: int, *, partial: bool) -> l
 
     Args:
         overview: of the whole output.
-        known: of ``structured``.
+        known: the result of ``structured``.
         room: the code points.
         partial: whether a call may ask for a range, so that gaps name one.
     """
@@ -128,14 +128,14 @@ def _query(text: str, value: Value) -> str:
 
 
 def _step(text: str, value: Value, index: int) -> str:
-    """What a path goes on with to one part of a value."""
+    """The step of a path from a value to one of its parts."""
     if value.kind == "[":
         return f"[{index}]"
     return member_step(json.JSONDecoder().raw_decode(text, value.opened(text)[index][0])[0])
 
 
 def member_step(name: str) -> str:
-    r"""What a JSONPath goes on with to the member of that name.
+    r"""The step of a JSONPath to the member of a name.
 
     Example:
         >>> member_step("users"), member_step("it's")
@@ -184,7 +184,7 @@ def _cuts(known: Structured, own: list[TextCut], room: int) -> list[TextCut]:
 
 
 def _texts(text: str, strings: list[_Text], room: int, *, partial: bool) -> str:
-    """What is shown of the strings, each in an equal share of the room that those before it leave."""
+    """Excerpts of the strings, each in an equal share of the room that those before it leave."""
     shown = ""
     for number, string in enumerate(strings):
         share = (room - len(shown)) // (len(strings) - number)

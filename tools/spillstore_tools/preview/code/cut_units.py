@@ -1,8 +1,8 @@
 """Diffs and source code cut between their units: hunks and files, functions and classes.
 
-What the ``smart`` strategy asks before it goes by lines. Both answer by content, cautiously: a log that quotes a diff
-or code, JSON, Markdown and prose get None, and so does what cannot be cut sensibly. All of it is one pass over the
-text, whatever the text is, and everything that is shown is a slice of it: each cut covers whole lines.
+The ``smart`` strategy calls this before it cuts by lines. Content decides, cautiously: a log that quotes a diff or code,
+JSON, Markdown and prose give None, and so does text of which too little would fit. It is one pass over the text, and each
+cut covers whole lines.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def cut_units(text: str, limit: int, *, source_hint: str | None = None) -> list[
     Args:
         text: all of the cleaned text, up to about 1 MiB.
         limit: code points of the result, markers included.
-        source_hint: the name of a file or tool that it comes from; helps where the content alone leaves it open.
+        source_hint: the name of a file or tool that it comes from; helps where the content alone does not tell.
 
     Returns:
         Cuts of whole lines, disjoint and ascending; none if the text fits. A cut's ``elements`` are the hunks,

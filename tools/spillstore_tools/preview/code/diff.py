@@ -103,7 +103,7 @@ def _begins(raw: list[str], at: int) -> bool:
 
 
 def _read(raw: list[str], file: _File) -> int:
-    """Everything that belongs to a file; returns the line behind."""
+    """Read the header and the hunks of a file; returns the line behind."""
     at = file.header
     names = []
     while at == file.header or (at < len(raw) and _EXTENDED.match(raw[at])):
@@ -126,7 +126,7 @@ def _read(raw: list[str], file: _File) -> int:
 
 
 def _twice(names: str) -> list[str]:
-    """The name that stands there twice, if it does; blanks may be in it.
+    """The name that the text holds twice, if it does; it may hold blanks.
 
     Example:
         >>> _twice("a/my file b/my file"), _twice("a/old b/new")
@@ -195,7 +195,7 @@ def _ranked(number: int) -> list[int]:
 
 
 class _DiffCutter:
-    """Deals out the room; a file costs what is kept of it and, if that is not all of it, a marker."""
+    """Deals out the room; a file costs the characters that are kept of it, and a marker if that is not all of it."""
 
     def __init__(self, lines: TextLines, files: list[_File], limit: int) -> None:
         self._lines = lines
@@ -314,7 +314,7 @@ class _DiffCutter:
         return [self._lines.cut(kept, end, f"{counted(end - kept, 'line')} omitted", 0)]
 
     def _gap(self, first: int, opened: int, end: int, closed: int) -> TextCut:
-        """What is not shown from a line of one file on up to another file."""
+        """The cut from a line of one file up to another file."""
         files = self._files[opened:closed]
         missing = [file for file in files if file.kept < 0]
         hunks = sum(len(file.hunks) - max(0, file.kept) for file in files)

@@ -1,4 +1,4 @@
-"""What cutting diffs and cutting source code share: a text by lines, and the marker that names what is left out."""
+"""A text by lines, cuts of whole lines, and the markers that name the files or functions left out."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class TextLines:
         return first
 
     def indent(self, first: int, end: int) -> str:
-        """What the first of these lines that is not blank begins with."""
+        """The blank space that the first of these lines that is not blank begins with."""
         for line in self.raw[first:end]:
             if line and not line.isspace():
                 return line[: len(line) - len(line.lstrip())]
@@ -67,10 +67,10 @@ def omission(what: str, first: int, last: int, names: Iterable[str] = (), indent
     r"""The marker of lines left out, of at most 200 characters.
 
     Args:
-        what: what is missing, in words; short.
+        what: short words for what is missing.
         first: the first line that is missing, from 1.
         last: the last.
-        names: what the missing things are called; as many are listed as there is room for.
+        names: names of the missing things; as many are listed as there is room for.
         indent: blank space to begin with, of which at most 40 characters are used.
 
     Example:
@@ -104,7 +104,7 @@ def short(name: str) -> str:
 
 
 def several(number: int, noun: str) -> str:
-    """A number of things of one kind.
+    """A number and a noun in its plural.
 
     Example:
         >>> several(2, "class"), several(3, "function")

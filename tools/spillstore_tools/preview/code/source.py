@@ -2,8 +2,8 @@
 
 The first units and the last ones stay, whole, and others from between where room is left; the head of the file gets
 its share first. Only when no other unit fits is one cut inside: a class between its methods, a function behind its
-first lines. ``_language`` tells the language, ``_blocks`` finds the units; here it is decided whether the text is code
-at all, and what stays.
+first lines. ``language`` finds the language, ``units`` the units; this module decides whether the text is code at all, and
+what stays.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _written(bare: list[str], first: int, end: int) -> int:
 
 @dataclass(slots=True)
 class _Choice:
-    """Units side by side, and what is kept of them."""
+    """Units side by side, and which of them are kept."""
 
     units: list[Unit]
     sizes: list[int]
@@ -141,7 +141,7 @@ def cut_code(lines: TextLines, units: list[Unit], limit: int) -> list[TextCut] |
 
 
 class _CodeCutter:
-    """Decides what stays; see the module."""
+    """Decides which units stay; see the module."""
 
     def __init__(self, lines: TextLines, limit: int) -> None:
         self._lines = lines
@@ -191,7 +191,7 @@ class _CodeCutter:
         return self._gaps(choice)
 
     def _head(self, choice: _Choice) -> None:
-        """What stands before the first unit, or so much of it as its share allows."""
+        """Keep the lines before the first unit, or as many of them as its share allows."""
         unit = choice.units[0]
         share = int(self._limit * _HEAD_SHARE)
         if unit.kind == LINES and choice.sizes[0] > share and len(choice.units) > 1:
@@ -223,7 +223,7 @@ class _CodeCutter:
         return True
 
     def _shorten(self, unit: Unit, room: int) -> list[TextCut] | None:
-        """The first lines of a unit's body, and what closes it."""
+        """The cut that leaves the first lines of a unit's body and the line that closes it."""
         first, end = unit.body
         room -= self._size(unit) - self._lines.size(first, end) + MARKER
         if room < 0:

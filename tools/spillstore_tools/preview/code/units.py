@@ -219,7 +219,7 @@ def _mostly(inner: list[Unit], first: int, end: int) -> bool:
 
 @dataclass(slots=True)
 class _BracePair:
-    """What stands between two braces; lines, and the offset of the first."""
+    """Two braces that belong together: their lines, and the offset of the first."""
 
     opened: int
     at: int
@@ -266,7 +266,7 @@ class _Braced:
         return outer.inner
 
     def _opened(self, beside: list[_BracePair], at: int) -> _BracePair:
-        """The block that a brace opens: one more, or that which has just closed on the same line, ``}, {``."""
+        """The block that a brace opens: a new one, or the one that has just closed on the same line, ``}, {``."""
         last = beside[-1] if beside else None
         if last is None or last.closed < 0 or at >= self._starts[last.closed + 1]:
             last = _BracePair(self._line(at), at)

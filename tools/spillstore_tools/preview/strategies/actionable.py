@@ -1,10 +1,10 @@
-"""Which lines of output matter: errors, failures, first causes, summaries.
+"""A score for lines of output: high for errors, failures, first causes and summaries.
 
-Nothing here knows a tool. A line is judged by words and forms that tools of all kinds share: a level in front of a
+No tool is known here. A line is scored by words and forms that tools of all kinds share: a level in front of a
 message, an exception's name with a colon behind it, a place in a source file, a count of failures that is not zero.
-What only looks so is taken out first: ``0 errors``, a test called ``test_error_handling`` that passed, a file called
+Words that only look so are removed first: ``0 errors``, a test called ``test_error_handling`` that passed, a file called
 ``ErrorHandler.java``. In two steps, for speed: one linear pattern over whole blocks finds the lines that hold any such
-word; only these are cleaned and judged, and of lines that differ in their digits alone only the first.
+word; only these are cleaned and scored, and of lines that differ in their digits alone only the first.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 _START = r"(?:^|[^\w./\\-]|\x1b\[[0-9;]*m)"
 _END = r"(?:$|[^\w/\\.-]|\.(?:$|\W))"
 
-# What a line must hold to be judged at all: bytes, any case. A word counts where it begins one, not inside a path or a
+# What a line must hold to be scored at all: bytes, any case. A word counts where it begins one, not inside a path or a
 # name; an exception's name may end in it.
 _WORDS = tuple(
     word.encode()
@@ -45,7 +45,7 @@ _FORMS = (
         )
     ),
 )
-_COMMON = 256  # hits of a word after which it says nothing any more
+_COMMON = 256  # hits of a word after which it is too common to be a hint
 
 _HARMLESS = (
     r"\b(?:0|no|zero|without(?:\s+any)?)\s+(?:\w+\s+){0,2}?(?:errors?|failures?|failed|problems?|exceptions?|conflicts?)\b|"
@@ -158,15 +158,15 @@ STRONG = 7
 
 
 class Hints:
-    """Finds the lines that are worth judging. A word that stands everywhere stops being a hint with ``narrow``."""
+    """Finds the lines that are worth scoring. ``narrow`` gives up words that are found everywhere."""
 
     def __init__(self) -> None:
         self._hits = dict.fromkeys((*_WORDS, *_FORMS), 0)
-        self._said: dict[bytes, bytes] = {}  # what was found, and the hint that it is
+        self._found: dict[bytes, bytes] = {}  # what was found, and the hint that it is
         self._pattern = _hint_pattern(_WORDS, _FORMS)
 
     def search(self, data: bytes, start: int = 0) -> int:
-        """Where the next hint is, or -1."""
+        """The position of the next hint, or -1."""
         if self._pattern is None:
             return -1
         found = self._pattern.search(data, start)
@@ -176,14 +176,14 @@ class Hints:
         return int(found.start())
 
     def _count(self, text: bytes) -> None:
-        hint = self._said.get(text)
+        hint = self._found.get(text)
         if hint is None:
             hint = next((each for each in self._hits if _names(each).search(text)), _FORMS[0])
-            self._said[text] = hint
+            self._found[text] = hint
         self._hits[hint] += 1
 
     def narrow(self) -> None:
-        """Go on with the hints that were rare until now."""
+        """Keep only the hints that were rare so far."""
         words = tuple(word for word in _WORDS if self._hits[word] <= _COMMON)
         forms = tuple(form for form in _FORMS if self._hits[form] <= _COMMON)
         if len(words) + len(forms) < len(self._hits):
@@ -227,7 +227,7 @@ def _harmless() -> Any:
 
 @functools.cache
 def _judges() -> Any:
-    """All patterns that a line is judged by, in one automaton: the rules, what passed and did not, what weakens."""
+    """All patterns of the score in one automaton: the rules, signs of success and of failure, and what weakens."""
     import re2  # noqa: PLC0415  # likewise
 
     judges = re2.Set.SearchSet(_options())
@@ -253,15 +253,15 @@ def score(text: str) -> float:
     harmless = _harmless()
     if harmless.search(text):
         text = harmless.sub(" ", text)
-    said = _judges().Match(text.encode()) or ()
-    found = [points for number, (points, _, _) in enumerate(_RULES) if number in said]
+    matched = _judges().Match(text.encode()) or ()
+    found = [points for number, (points, _, _) in enumerate(_RULES) if number in matched]
     if not found:
         return 0
     points: float = found[0] + min(4, sum(found[1:]) / 8)
     passed = len(_RULES)
-    if passed in said and passed + 1 not in said:
+    if passed in matched and passed + 1 not in matched:
         points *= _OF_PASSED
     for number, (factor, _) in enumerate(_WEAKENED, passed + 2):
-        if number in said:
+        if number in matched:
             points *= factor
     return points

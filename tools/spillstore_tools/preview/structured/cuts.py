@@ -1,4 +1,4 @@
-"""What cutting JSON and cutting XML share: the cut itself, how much to keep, where a string may be parted.
+"""Cuts of a text by its structure: the cut itself, how much to keep, where a string may be divided.
 
 A preview that is too long can lose four things: the middles of strings, elements of arrays, members of objects, depth.
 Which of them goes first has no right answer, so all four follow from one number, the *level*: it is the room of a
@@ -60,7 +60,7 @@ class TextCut:
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """How much of a text to keep.
+    """How much of a text is kept.
 
     Attributes:
         strings: characters of one string or text node.
@@ -104,7 +104,7 @@ class Detail:
 
 
 class Sequences(Protocol):
-    """What must not be parted in the source of a string: an escape sequence, a character reference."""
+    """The sequences that must not be divided in the source of a string: escape sequences, character references."""
 
     def opening(self, text: str, low: int, pos: int) -> int:
         """Where the last such sequence before ``pos`` begins, if it may reach beyond it; else ``pos``."""
@@ -143,12 +143,12 @@ def counted(number: int, noun: str) -> str:
 
 
 def largest(text: str, limit: int, asked: Detail, render: Callable[[Detail], list[TextCut]]) -> list[TextCut]:
-    """The cuts that keep the most of what was asked for and bring the text down to the limit.
+    """The cuts that bring the text down to the limit and keep the most.
 
     Args:
         text: the original.
         limit: characters of the result.
-        asked: the most to keep.
+        asked: the most that is kept.
         render: the cuts of a detail; called about twice per doubling of what fits.
 
     Returns:

@@ -65,7 +65,7 @@ class Acode(Profile):
         self._limits = Limits(configuration)
 
     def limits(self, source: str) -> ToolLimits:
-        """What is in force for one tool."""
+        """The limits of one tool."""
         return self._limits.of(source)
 
     def refuse_at(self, source: str) -> int:
@@ -131,14 +131,14 @@ class Acode(Profile):
 
 
 def _most_inline(limits: ToolLimits) -> int:
-    """Code points up to which nothing is done."""
+    """Code points up to which output is shown as it is."""
     if limits.strategy == "none":
         return max(limits.inline_limit, limits.artifact_threshold - 1)
     return limits.inline_limit
 
 
 def _fitting(overview: Overview, limits: ToolLimits) -> str | None:
-    """All of the text, if nothing is to be done with it."""
+    """All of the text, if it is short enough to be shown as it is."""
     return overview.text() if overview.chars <= _most_inline(limits) else None
 
 
@@ -250,7 +250,7 @@ def _block_head(overview: Overview, facts: Facts, shown: int) -> str:
 
 
 def _losses(facts: Facts) -> list[str]:
-    """What is to be known of an artifact: that it is another output's, and what it lacks."""
+    """Words about an artifact: that it is that of an earlier output, and what it lacks."""
     stored, losses = facts.stored, [facts.repeat_notice[1:-1]] if facts.repeat_notice else []
     if stored is not None and stored.hole is not None:
         losses.append(f"Dropped: bytes {stored.hole[0]}-{stored.hole[1]}, which cannot be fetched any more")

@@ -82,15 +82,15 @@ class Lace(Profile):
         self, new: Overview, origin: Position, overviews: Mapping[View, Overview] | None, facts: Facts
     ) -> Rendered:
         """As in ``Profile``; the result is JSON, too, with what is new of both streams as ``combinedPreview``."""
-        told = super().news(new, origin, overviews, facts)
-        fields = {"combinedPreview": told.text}
-        skipped = sum(each.lines for each in told.omissions)
+        rendered = super().news(new, origin, overviews, facts)
+        fields = {"combinedPreview": rendered.text}
+        skipped = sum(each.lines for each in rendered.omissions)
         text = _result(facts, fields, {"combined": {"skipped": skipped, "total": new.lines}})
-        return dataclasses.replace(told, text=text, fields=fields)
+        return dataclasses.replace(rendered, text=text, fields=fields)
 
 
 def _result(facts: Facts, previews: Mapping[str, str], truncated: Mapping[View, Mapping[str, int]]) -> str:
-    """What is told of a command."""
+    """The JSON result of a command."""
     identity = facts.stored.id if facts.stored else None
     result: dict[str, object] = {
         "command": facts.command or "",

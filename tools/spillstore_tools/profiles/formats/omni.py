@@ -75,7 +75,7 @@ class Omni(Profile):
 
 
 def _fitting(overview: Overview, facts: Facts) -> str | None:
-    """The whole text, if it and what must be said of it is within the limit."""
+    """The whole text, if it and the notices are within the limit."""
     return overview.text() if overview.chars + len(_redrawn(overview, facts)) <= LIMIT else None
 
 

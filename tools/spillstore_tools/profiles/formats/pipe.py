@@ -34,15 +34,15 @@ _BACKGROUND_LINES: Mapping[View, int] = {"stdout": 500, "stderr": 100}  # of wha
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class TruncateResult:
-    """What tail truncation did to one stream.
+    """The result of tail truncation of one stream.
 
     Attributes:
-        parts: what is left, a gap before it if something is gone.
+        parts: the rest, behind a gap if something is left out.
         total_lines: lines of the stream.
         total_bytes: UTF-8 bytes of its cleaned text.
         output_lines: lines shown.
         output_bytes: UTF-8 bytes shown.
-        truncated: whether anything is gone.
+        truncated: whether anything is left out.
         truncated_by: the limit that did it.
         last_line_partial: whether only the end of one over-long line is shown.
     """
@@ -58,7 +58,7 @@ class TruncateResult:
 
     @property
     def content(self) -> str:
-        """What is left."""
+        """The text that is left."""
         return "".join(part.text for part in self.parts if isinstance(part, Shown))
 
 
@@ -204,7 +204,7 @@ class Pipe(Profile):
     def news(
         self, new: Overview, origin: Position, overviews: Mapping[View, Overview] | None, facts: Facts
     ) -> Rendered:
-        """As in ``Profile``; of a command that has ended, the end of everything it printed."""
+        """As in ``Profile``; of a command that has ended, the end of all its output."""
         assert facts.background is not None  # the caller's part
         pid = facts.background.pid
         if overviews is not None:
@@ -254,7 +254,7 @@ def _section(view: View, result: TruncateResult, facts: Facts) -> list[Part]:
 
 
 def _line_end(parts: Sequence[Part]) -> str:
-    """What ends the last line of parts, if nothing does yet."""
+    """The line end that the last line of parts lacks, if it does."""
     text = text_of(parts[-2:])
     return "\n" if text and not text.endswith("\n") else ""
 
