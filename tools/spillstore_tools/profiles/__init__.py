@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 ProfileName = Literal["default", "acode", "opencode", "pipe", "omni", "lace"]
 NAMES: tuple[ProfileName, ...] = get_args(ProfileName)
+_CONFIGURED = {"default", "acode"}  # the others follow their documents
 
 
 def profile(name: ProfileName, configuration: TruncationConfiguration | None = None) -> Profile:
@@ -31,5 +32,5 @@ def profile(name: ProfileName, configuration: TruncationConfiguration | None = N
     """
     check_names("profile", [name], NAMES)
     folder = "" if name == "default" else "formats."
-    module = importlib.import_module(f"{__name__}.{folder}{name}")
-    return cast("Profile", module.make(configuration))
+    kind = getattr(importlib.import_module(f"{__name__}.{folder}{name}"), name.title())
+    return cast("Profile", kind(configuration) if name in _CONFIGURED else kind())

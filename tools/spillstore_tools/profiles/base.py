@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from spillstore_tools.profiles.facts import Facts
     from spillstore_tools.profiles.rendered import Rendered
 
-
 Keep = Literal["spilled", "all"]
 
 

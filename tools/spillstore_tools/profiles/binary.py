@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.scan.overview import Overview
     from spillstore_tools.profiles.facts import Facts
 
-
 ENCODED_TEXT = "text/plain; charset="
 
 

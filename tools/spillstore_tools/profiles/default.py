@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from spillstore_tools.profiles.rendered import Rendered
     from spillstore_tools.profiles.structured import Structured
 
-
 _KEEP_JSON = (
     8 * MIB
 )  # of what is cut by elements; it is held as bytes and as text, and a text in it twice more
@@ -277,8 +276,3 @@ def _ending(overview: Overview, facts: Facts) -> str:
     """The last lines: what was overwritten, and how the command ended."""
     notice = redrawn_notice(overview, facts)
     return (f"{notice}\n" if notice else "") + _footer(facts)
-
-
-def make(configuration: TruncationConfiguration | None) -> Default:
-    """The profile."""
-    return Default(configuration)

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
     from spillstore_tools.preview.binary.magic import BinaryType
 
-
 REASON = 200  # characters of an error's message that are shown
 _FIRST_SIGNAL = 128  # a shell's exit code for a death by signal n is this and n
 

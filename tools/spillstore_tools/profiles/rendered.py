@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from spillstore_tools.profiles.facts import Facts
 
-
 REFUSED = "refused"  # the strategy of output that is too large to be taken
 
 

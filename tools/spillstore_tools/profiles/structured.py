@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.scan.overview import Overview
     from spillstore_tools.preview.structured.json_tree import Value
 
-
 _LONG = 1000  # characters of a string's source from which on it may be shown as text
 _LINES = 5  # and the line ends that it must have
 _LEAST = 600  # characters that are worth a text of its own

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from spillstore_tools.preview.structured.cuts import TextCut
 
-
 _FIRST, _LAST = 10, 5  # files, where not all headers fit
 _HEADERS_SHARE = 0.5  # of the room, that headers of all files may take
 _LEAD_SHARE = 0.12  # of the room, for text before a file (a commit's message) and behind the last

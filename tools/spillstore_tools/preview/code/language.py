@@ -63,7 +63,6 @@ _MASKS: dict[str, tuple[str, ...]] = {
 }
 _HASH_COMMENTS = ("python", "php")
 _FAMILY = {"cpp": "c", "typescript": "javascript", "kotlin": "java"}
-LANGUAGES = frozenset(_MASKS) | frozenset(_FAMILY)
 _ACCESS = r"(?:(?:public|private|protected|internal|static|final|abstract|override|async|virtual|open|sealed|readonly|suspend|inline|data) )"
 _TELLING = {
     "php": r"<\?php|\$\w+ = |(?:\w+ )*function \w+\([^)]*\$\w|namespace [\w\\]+;|use \w+\\[\w\\]+;|\$this->",

@@ -10,7 +10,6 @@ from spillstore_tools.preview.structured.cuts import TextCut, counted
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-
 MARKER = 200  # characters of one marker at most, its line end included
 _INDENT = 40
 _NAME = 48

@@ -21,7 +21,6 @@ from spillstore_tools.preview.structured.cuts import counted
 if TYPE_CHECKING:
     from spillstore_tools.preview.structured.cuts import TextCut
 
-
 _HEAD_SHARE = 0.15  # of the limit, for what stands before the first unit
 _FRONT_SHARE = 0.6  # of the room, for units from the first on, before those from the last back
 _INSIDE_SHARE = 0.12  # of the room left over, from which on a unit is cut inside

@@ -17,7 +17,6 @@ from spillstore_tools.preview.text.lines import Line
 if TYPE_CHECKING:
     from spillstore_tools.preview.scan.block import Block
 
-
 _DIGITS = b"0123456789"
 _HEXADECIMAL = b"0123456789abcdef"  # request ids and the like, once there are many kinds of lines
 _FINE_KINDS = 1024

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.scan.overview import Overview
     from spillstore_tools.preview.strategies.request import Request
 
-
 _FEW_LINES = 16  # which share the room, where some of them are long
 _SHARES = (1, 1.2, 1.5, 2, 3, 4, 6)  # the room is divided by each in turn, for one of them
 

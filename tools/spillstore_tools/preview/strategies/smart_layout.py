@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.strategies.request import Request
     from spillstore_tools.preview.text.lines import Line
 
-
 _NEAR = (
     (8, 10),
     (2, 4),

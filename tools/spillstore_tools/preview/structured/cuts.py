@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-
 DEEPEST = 64  # levels of nesting that are ever looked into; bounds recursion and the passes over one text
 SHORTEST = 20  # no marker is this short, so nothing of this length is worth a cut
 

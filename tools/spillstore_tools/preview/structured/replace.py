@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.structured.cuts import TextCut
     from spillstore_tools.preview.text.lines import Line
 
-
 _PIECE = 64 * KIB  # characters that are encoded at a time
 
 

@@ -13,7 +13,6 @@ from spillstore_tools.preview.text.offsets import ByteOffsets
 if TYPE_CHECKING:
     from spillstore_tools.preview.parts import Marker, Part
 
-
 BLOCK = 64 * 1024
 
 

@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-
 _RESULTS = rb"""
     failed|failures?|failing|passed|passing|errors?|warnings?|skipped|xfailed|xpassed|deselected|pending|broken|total|
     tests?|examples?|suites?|specs?|assertions?|succeeded|problems?|issues?|conflicts?|vulnerabilities

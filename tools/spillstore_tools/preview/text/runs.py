@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.parts import Marker
     from spillstore_tools.preview.text.lines import Line
 
-
 _REPEATED = 3  # equal lines from which on one stands for all
 
 

@@ -11,7 +11,6 @@ from spillstore_tools.preview.text.control import STRING_LIMIT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-
 _HOLD = 1024 * 1024
 _WIDEST = 4  # bytes of a character
 _UNFINISHED = re.compile(

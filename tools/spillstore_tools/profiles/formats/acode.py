@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from spillstore_tools.profiles.facts import Facts
     from spillstore_tools.profiles.rendered import Rendered
 
-
 _PREVIEW = 500
 _SUMMARY = 100
 _SMALLEST_WITH_REFERENCE = 400
@@ -59,7 +58,11 @@ class Acode(Profile):
         "Output above 8,000 characters is truncated; above 50,000 characters a reference is shown instead."
     )
 
-    def __init__(self, configuration: TruncationConfiguration) -> None:
+    def __init__(self, configuration: TruncationConfiguration | None = None) -> None:
+        if configuration is None:
+            from spillstore_tools.config import TruncationConfiguration  # noqa: PLC0415  # msgspec is not always needed
+
+            configuration = TruncationConfiguration()
         self.configuration = configuration
         self.cleanup_on_exit = configuration.artifacts.cleanup_on_exit
         self._limits = Limits(configuration)
@@ -294,12 +297,3 @@ def _first_node(overview: Overview) -> str:
         return f"${member_step(json.JSONDecoder().raw_decode(name)[0])}" if name.startswith('"') else "$.*"
     except ValueError:  # it goes on behind what was looked at
         return "$.*"
-
-
-def make(configuration: TruncationConfiguration | None) -> Acode:
-    """The profile, with the defaults unless configured."""
-    if configuration is None:
-        from spillstore_tools.config import TruncationConfiguration  # noqa: PLC0415  # msgspec is not always needed
-
-        configuration = TruncationConfiguration()
-    return Acode(configuration)

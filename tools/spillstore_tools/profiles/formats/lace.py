@@ -23,11 +23,9 @@ from spillstore_tools.profiles.rendered import Rendered, is_gone, mark_dropped
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from spillstore_tools.config import TruncationConfiguration
     from spillstore_tools.preview.parts import Part, View
     from spillstore_tools.preview.scan.overview import Overview
     from spillstore_tools.profiles.facts import Facts
-
 
 STREAMS: tuple[View, View] = ("stdout", "stderr")
 HEAD_LINES = 100
@@ -195,8 +193,3 @@ def _blank(overview: Overview) -> bool:
 
 def _skipped(parts: list[Part]) -> int:
     return sum(part.lines for part in parts if isinstance(part, Gap))
-
-
-def make(configuration: TruncationConfiguration | None) -> Lace:  # noqa: ARG001  # the limits are the document's
-    """The profile."""
-    return Lace()

@@ -20,12 +20,10 @@ from spillstore_tools.profiles.rendered import Section, compose
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from spillstore_tools.config import TruncationConfiguration
     from spillstore_tools.preview.parts import Part, View
     from spillstore_tools.preview.scan.overview import Overview
     from spillstore_tools.profiles.facts import Facts
     from spillstore_tools.profiles.rendered import Rendered
-
 
 LIMIT = 8000
 _HEAD = "--- head ---\n"
@@ -103,8 +101,3 @@ def _notice(facts: Facts, omitted: int) -> str:
             f"in a shell: spillstore tail {stored.id} -n 100{stored.flags}, or {search_command(stored)}"
         )
     return "".join(f"{line}\n" for line in [*lines, ""])
-
-
-def make(configuration: TruncationConfiguration | None) -> Omni:  # noqa: ARG001  # the limits are the document's
-    """The profile."""
-    return Omni()

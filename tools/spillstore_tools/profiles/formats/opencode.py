@@ -23,13 +23,11 @@ from spillstore_tools.profiles.rendered import Section, compose
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from spillstore_tools.config import TruncationConfiguration
     from spillstore_tools.preview.parts import Part, View
     from spillstore_tools.preview.scan.overview import Overview
     from spillstore_tools.preview.text.lines import Line
     from spillstore_tools.profiles.facts import Facts
     from spillstore_tools.profiles.rendered import Rendered
-
 
 MAX_LINES = 2000
 MAX_BYTES = 50 * 1024
@@ -199,8 +197,3 @@ def _covered(lines: list[list[Part]]) -> int:
 
 def _lines(count: int) -> str:
     return f"{count} line" if count == 1 else f"{count} lines"
-
-
-def make(configuration: TruncationConfiguration | None) -> Opencode:  # noqa: ARG001  # the limits are the document's
-    """The profile."""
-    return Opencode()

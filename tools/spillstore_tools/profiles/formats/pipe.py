@@ -20,12 +20,10 @@ from spillstore_tools.profiles.rendered import Section, compose
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from spillstore_tools.config import TruncationConfiguration
     from spillstore_tools.preview.parts import Part, View
     from spillstore_tools.preview.text.lines import Line
     from spillstore_tools.profiles.facts import Facts
     from spillstore_tools.profiles.rendered import Rendered
-
 
 MAX_LINES = 2000
 MAX_BYTES = 50 * 1024
@@ -273,8 +271,3 @@ def _notice(view: View, result: TruncateResult, facts: Facts) -> str:
     hole = facts.stored.holes.get(view)
     gone = f" (but bytes {hole[0]}-{hole[1]} of {view} were dropped)" if hole else ""
     return f"[{view}: Showing {shown}. Full output: {call}{gone}]"
-
-
-def make(configuration: TruncationConfiguration | None) -> Pipe:  # noqa: ARG001  # the limits are the document's
-    """The profile."""
-    return Pipe()
