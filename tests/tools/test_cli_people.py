@@ -30,14 +30,14 @@ def wide(terminal, columns):
 
 
 @pytest.mark.parametrize("columns", [80, 100, 120, 200])
-def test_a_list_is_as_wide_as_the_terminal(root, put, columns):
+def test_a_list_is_as_wide_as_the_terminal(at_terminal, put, columns):
     """No row wraps, and its command can be seen, if not all of it."""
     artifact_id = put(
         "x" * 5000, source="some-tool", command="make " + "very " * 20, content_type="text/plain"
     )
-    with Terminal(root, "list", COLUMNS=str(columns), NO_COLOR="1") as terminal:
-        lines = terminal.read().decode().splitlines()
-        assert terminal.end() == 0
+    answer = at_terminal("list", COLUMNS=str(columns), NO_COLOR="1")
+    lines = answer.text.splitlines()
+    assert answer.code == 0
     assert [line for line in lines if len(line) > columns] == []
     assert lines[1].startswith(artifact_id)
     assert "make very" in lines[1]
@@ -49,7 +49,7 @@ def test_a_list_is_as_wide_as_the_terminal(root, put, columns):
     "arguments",
     [("stats",), ("audit",), ("list", "--box"), ("gc", "--dry-run", "--older-than", "0"), ("sessions",)],
 )
-def test_tables_are_no_wider_than_the_terminal(root, cli, put, columns, arguments):
+def test_tables_are_no_wider_than_the_terminal(at_terminal, cli, put, columns, arguments):
     """No row wraps, and no frame falls apart; with room enough nothing is left out."""
     put(
         "x" * 5000,
@@ -58,9 +58,9 @@ def test_tables_are_no_wider_than_the_terminal(root, cli, put, columns, argument
         content_type="application/json",
     )
     cli("search", "x", "--json")
-    with Terminal(root, *arguments, COLUMNS=str(columns), NO_COLOR="1") as terminal:
-        lines = terminal.read().decode().splitlines()
-        assert terminal.end() == 0
+    answer = at_terminal(*arguments, COLUMNS=str(columns), NO_COLOR="1")
+    lines = answer.text.splitlines()
+    assert answer.code == 0
     drawn = [line for line in lines if not line.startswith(("Total", "Would", "1 session"))]
     assert [line for line in drawn if len(line) > columns] == []
     whole = [line for line in cli(*arguments).text.splitlines() if "│" in line or "  " in line]
@@ -82,29 +82,23 @@ def test_an_audit_log_that_is_followed_is_no_wider_than_the_terminal(root, put):
     assert [line for line in lines if len(line) > 60] == []
 
 
-def test_states_have_colours(root, put, store):
+def test_states_have_colours(at_terminal, put, store):
     """What is incomplete, interrupted or failed stands out; NO_COLOR says otherwise."""
     with store.session("default") as session:
         session.create().abort("stopped")
-    with Terminal(root, "list", COLUMNS="200") as terminal:
-        seen = terminal.read()
-    assert b"\x1b[33minterrupted\x1b[0m" in seen
-    with Terminal(root, "list", COLUMNS="200", NO_COLOR="1") as terminal:
-        assert b"\x1b" not in terminal.read()
+    assert b"\x1b[33minterrupted\x1b[0m" in at_terminal("list", COLUMNS="200").out
+    assert b"\x1b" not in at_terminal("list", COLUMNS="200", NO_COLOR="1").out
 
 
-def test_differences_have_colours(root, put):
+def test_differences_have_colours(at_terminal, put):
     """What is new is green, what is gone red, as in git; a pipe gets none."""
     put("old\n")
     put("fresh\n")
-    with Terminal(root, "diff", "@1", "@2") as terminal:
-        seen = terminal.read()
+    seen = at_terminal("diff", "@1", "@2").out
     assert b"\x1b[32m+1:fresh\x1b[0m\n" in seen
     assert b"\x1b[31m-1:old\x1b[0m\n" in seen
-    with Terminal(root, "info") as terminal:
-        assert b"\x1b[1mSize:\x1b[0m 6 bytes" in terminal.read()
-    with Terminal(root, "diff", "@1", "@2", NO_COLOR="1") as terminal:
-        assert b"\x1b" not in terminal.read()
+    assert b"\x1b[1mSize:\x1b[0m 6 bytes" in at_terminal("info").out
+    assert b"\x1b" not in at_terminal("diff", "@1", "@2", NO_COLOR="1").out
 
 
 def test_a_total_is_of_all(cli, put):
@@ -187,11 +181,10 @@ def test_an_age_from_a_time(cli, put, kolkata):
 # --- search -----------------------------------------------------------------------------------------------
 
 
-def test_matches_are_marked(root, put):
+def test_matches_are_marked(at_terminal, put):
     """At a terminal, every one of a line; elsewhere nothing is."""
     put("one error and an error\n")
-    with Terminal(root, "search", "err.r") as terminal:
-        seen = terminal.read()
+    seen = at_terminal("search", "err.r").out
     assert seen == (b"\x1b[32m1:\x1b[0mone \x1b[1;31merror\x1b[0m and an \x1b[1;31merror\x1b[0m\n")
 
 
@@ -216,11 +209,10 @@ def test_clean_asks_at_a_terminal(root, put, store, typed, code, left):
     assert len(list(store.sessions())) == left
 
 
-def test_clean_need_not_ask(root, put, store):
+def test_clean_need_not_ask(at_terminal, put, store):
     """With ``--yes``, and elsewhere."""
     put("x")
-    with Terminal(root, "clean", "--yes") as terminal:
-        assert b"Removed 1 artifact" in terminal.read()
+    assert b"Removed 1 artifact" in at_terminal("clean", "--yes").out
     assert list(store.sessions()) == []
 
 
@@ -311,64 +303,64 @@ def test_no_progress_elsewhere(capsys, monkeypatch):
 # --- completion -------------------------------------------------------------------------------------------
 
 
-def completed(program, *words):
+def completed(cli, *words):
     """What bash is offered for the last word."""
     env = {
         "_SPILLSTORE_COMPLETE": "bash_complete",
         "COMP_WORDS": " ".join(["spillstore", *words]),
         "COMP_CWORD": str(len(words)),
     }
-    return program(env=env).text.split()
+    return cli(env=env).text.split()
 
 
-def test_programs_complete_behind_run(program):
+def test_programs_complete_behind_run(cli):
     """The first word is a program of the PATH."""
-    assert "plain,printf" in completed(program, "run", "--", "prin")
-    assert "plain,printf" in completed(program, "run", "prin")
+    assert "plain,printf" in completed(cli, "run", "--", "prin")
+    assert "plain,printf" in completed(cli, "run", "prin")
 
 
-def test_files_complete_behind_run(program):
+def test_files_complete_behind_run(cli):
     """Other words, and paths of programs, are the shell's to complete."""
-    assert completed(program, "run", "--", "make", "-C", "ma") == ["file,ma"]
-    assert completed(program, "run", "--", "./sc") == ["file,./sc"]
+    assert completed(cli, "run", "--", "make", "-C", "ma") == ["file,ma"]
+    assert completed(cli, "run", "--", "./sc") == ["file,./sc"]
 
 
-def test_values_of_options_complete(program, store):
+def test_values_of_options_complete(cli, store):
     """Profiles, sessions, tools, folders, and what an option takes besides."""
     for name in ("chat-1", "chat-2", "default"):
         with store.session(name) as session:
             session.put("x", source=f"tool-{name}")
             session.put("y", source="make")
     for command in (["run"], ["put"], ["mcp"], ["mcp-proxy"]):
-        assert completed(program, *command, "--profile", "o") == ["plain,opencode", "plain,omni"]
-    assert completed(program, "put", "--strategy", "h") == ["plain,head", "plain,head_tail"]
-    assert sorted(completed(program, "list", "--session", "chat")) == ["plain,chat-1", "plain,chat-2"]
-    assert completed(program, "list", "--session", "chat-2", "--source", "t") == ["plain,tool-chat-2"]
+        assert completed(cli, *command, "--profile", "o") == ["plain,opencode", "plain,omni"]
+    assert completed(cli, "put", "--strategy", "h") == ["plain,head", "plain,head_tail"]
+    assert sorted(completed(cli, "list", "--session", "chat")) == ["plain,chat-1", "plain,chat-2"]
+    assert completed(cli, "list", "--session", "chat-2", "--source", "t") == ["plain,tool-chat-2"]
     newest_first = ["plain,make", "plain,tool-default"]
-    assert completed(program, "run", "--source", "") == newest_first
-    assert completed(program, "info", "--root", "/et") == ["dir,/et"]
-    assert completed(program, "list", "--state", "s") == ["plain,sealed"]
+    assert completed(cli, "run", "--source", "") == newest_first
+    assert completed(cli, "info", "--root", "/et") == ["dir,/et"]
+    assert completed(cli, "list", "--state", "s") == ["plain,sealed"]
 
 
-def test_sessions_of_a_project_complete(program, store):
+def test_sessions_of_a_project_complete(cli, store):
     """Those of other projects are offered where the project is named, for elsewhere they are not found."""
     store.session("chat-1").close()
     store.session("chat-2", "web").close()
-    assert completed(program, "list", "--session", "chat") == ["plain,chat-1"]
-    assert completed(program, "list", "--project", "web", "--session", "chat") == ["plain,chat-2"]
+    assert completed(cli, "list", "--session", "chat") == ["plain,chat-1"]
+    assert completed(cli, "list", "--project", "web", "--session", "chat") == ["plain,chat-2"]
 
 
 @pytest.mark.parametrize("option", ["--session", "--source"])
-def test_values_of_options_without_a_store(program, option):
+def test_values_of_options_without_a_store(cli, option):
     """There are none, and nothing is printed that a shell would show."""
-    assert completed(program, "list", option, "x") == []
+    assert completed(cli, "list", option, "x") == []
 
 
-def test_ids_complete_where_there_may_be_several(program, put):
+def test_ids_complete_where_there_may_be_several(cli, put):
     """Of ``rm`` and ``diff`` as of the commands that take one."""
     artifact_id = put("x")
     for command in ("info", "rm", "diff"):
-        assert f"plain,{artifact_id}" in completed(program, command, "@last", "art_")
+        assert f"plain,{artifact_id}" in completed(cli, command, "@last", "art_")
 
 
 # --- suggestions ------------------------------------------------------------------------------------------
@@ -423,10 +415,9 @@ def test_options_stand_behind_the_command(cli):
 # --- notices ----------------------------------------------------------------------------------------------
 
 
-def test_a_person_is_told_what_a_person_can_call(root):
+def test_a_person_is_told_what_a_person_can_call(at_terminal):
     """At a terminal a preview names commands of the shell alone, and they work."""
-    with Terminal(root, "run", "--quiet", "--", "seq", "1", "100000") as terminal:
-        seen = terminal.read().decode()
+    seen = at_terminal("run", "--quiet", "--", "seq", "1", "100000").text
     assert "get_artifact(" not in seen
     assert "search_artifact(" not in seen
     assert re.search(r"spillstore show art_\w+ --lines 1-100\n", seen)

@@ -84,28 +84,30 @@ def pager(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "lines"), [(["cat"], 3000), (["show"], 3000), (["show", "--lines", "7-9"], 3)]
 )
-def test_a_pager_gets_what_is_printed_at_a_terminal(store, put, pager, arguments, lines):
+def test_a_pager_gets_what_is_printed_at_a_terminal(at_terminal, put, pager, arguments, lines):
     """What is shown goes through $PAGER, which can be named for us alone."""
     artifact_id = put(TEXT)
     for name in ("PAGER", "SPILLSTORE_PAGER"):
         environment = {"PAGER": "false", name: pager("echo paged; wc -l")}
-        with Terminal(store.root, arguments[0], artifact_id, *arguments[1:], **environment) as terminal:
-            assert [b"paged", b"%d" % lines] == terminal.read().split()
-            assert 0 == terminal.end()
+        answer = at_terminal(arguments[0], artifact_id, *arguments[1:], **environment)
+        assert (0, ["paged", str(lines)]) == (answer.code, answer.text.split())
 
 
 @pytest.mark.parametrize(
     "environment",
     [{"PAGER": ""}, {"PAGER": "cat"}, {"PAGER": "/no/such/thing"}, {"TERM": "dumb"}, {"PAGER": "'"}],
 )
-def test_no_pager(store, put, environment):
+def test_no_pager(at_terminal, put, environment):
     """An empty one, ``cat``, one that is not there and a dumb terminal mean none."""
     artifact_id = put(b"one\ntwo\n")
-    with Terminal(store.root, "show", artifact_id, **{"PAGER": "false", **environment}) as terminal:
-        assert b"one\ntwo\n" == terminal.read()
-        assert 0 == terminal.end()
-    with Terminal(store.root, "show", artifact_id, "--no-pager", PAGER="false") as terminal:
-        assert b"one\ntwo\n" == terminal.read()
+    answer = at_terminal("show", artifact_id, **{"PAGER": "false", **environment})
+    assert (0, b"one\ntwo\n") == (answer.code, answer.out)
+
+
+def test_a_pager_that_is_not_wanted(at_terminal, put):
+    """An option switches it off."""
+    artifact_id = put(b"one\ntwo\n")
+    assert b"one\ntwo\n" == at_terminal("show", artifact_id, "--no-pager", PAGER="false").out
 
 
 def test_who_leaves_the_pager_is_done(store, put, pager):
@@ -155,35 +157,31 @@ def test_a_pipe_is_no_terminal(capfd, monkeypatch):
 # --- completion ---------------------------------------------------------------------------------------------
 
 
-def completed(root, words, current):
+def completed(command, words, current):
     """What bash would be offered."""
-    done = subprocess.run(
-        [sys.executable, "-m", "spillstore_tools.cli"],
+    answer = command(
         env={
-            **os.environ,
-            "SPILLSTORE_ROOT": str(root),
             "_SPILLSTORE_COMPLETE": "bash_complete",
             "COMP_WORDS": " ".join(["spillstore", *words, current]),
             "COMP_CWORD": str(1 + len(words)),
         },
-        capture_output=True,
-        text=True,
-        check=True,
     )
-    return [line.split(",", 1)[1] for line in done.stdout.splitlines()]
+    assert (0, "") == (answer.code, answer.err)
+    return [line.split(",", 1)[1] for line in answer.text.splitlines()]
 
 
-def test_commands_options_and_ids_are_completed(store, put):
+def test_commands_options_and_ids_are_completed(cli, program, store, put):
     """A shell is offered the commands, a command's options, and the ids of the session that was named."""
     first, second = put(b"one"), put(b"two")
     with store.session("other") as session:
         third = session.put(b"three").id
-    assert ["show"] == completed(store.root, [], "sho")
-    assert "--stream" in completed(store.root, ["show"], "--s")
-    assert ["@last", second, first] == completed(store.root, ["show"], "")
-    assert [second] == completed(store.root, ["cat"], second[:-1])
-    assert ["@last", third] == completed(store.root, ["info", "--session", "other"], "")
-    assert ["@last"] == completed(store.root, ["info", "--session", "nothing"], "")
+    assert ["show"] == completed(cli, [], "sho")
+    assert "--stream" in completed(cli, ["show"], "--s")
+    assert ["@last", second, first] == completed(cli, ["show"], "")
+    assert [second] == completed(cli, ["cat"], second[:-1])
+    assert ["@last", third] == completed(cli, ["info", "--session", "other"], "")
+    assert ["@last"] == completed(cli, ["info", "--session", "nothing"], "")
+    assert ["show"] == completed(program, [], "sho")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
