@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -57,6 +58,14 @@ def examples(count: int = 60, **options) -> settings:
 def dice(number: object = 0) -> random.Random:
     """Numbers drawn for a test of that name or number: the same in each run without a seed, others with each seed."""
     return random.Random(f"{SEED} {number}" if SEED else number)
+
+
+def alive(pid):
+    """Whether a process runs, zombies not counted."""
+    try:
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def soon(condition, seconds=60.0):

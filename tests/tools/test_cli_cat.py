@@ -12,10 +12,10 @@ CAT = f'"{sys.executable}" -m spillstore_tools.cli cat @last'
 
 
 @pytest.mark.parametrize("data", [b"", b"no end", b"\x00\xff\r\n\x1b[31m", os.urandom(1_000_000)])
-def test_exact_bytes(program, put, data):
+def test_exact_bytes(cli, put, data):
     """What comes out is what went in."""
     put(data)
-    answer = program("cat", "@last")
+    answer = cli("cat", "@last")
     assert (answer.code, answer.out, answer.err) == (0, data, "")
 
 

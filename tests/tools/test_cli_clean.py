@@ -27,18 +27,18 @@ def test_json(cli, store):
     assert found["freed"] > 1000
 
 
-def test_session_in_use(start, program, store):
+def test_session_in_use(start, cli, store):
     """A session that a living process holds is deleted only by force, and that process is told."""
     process = start("put", "-", stdin=-1)
     process.stdin.write(b"x\n")
     process.stdin.flush()
-    answer = program("clean")
+    answer = cli("clean")
     while answer.code == 125 and "no session" in answer.err:
-        answer = program("clean")
+        answer = cli("clean")
     assert (answer.code, answer.out) == (125, b"")
     assert "held by" in answer.err
     assert "force" in answer.err
-    answer = program("clean", "--force")
+    answer = cli("clean", "--force")
     assert answer.code == 0
     _, err = process.communicate(b"more\n", timeout=20)
     assert process.returncode == 125

@@ -198,9 +198,9 @@ def test_a_run_is_not_compared_with_that_of_another_folder(cli, tmp_path, monkey
     assert f"run in {tmp_path / 'two'}" in answer.err
 
 
-def test_completion_offers_ids_of_the_project(projects, root, monkeypatch, cli, program):
+def test_completion_offers_ids_of_the_project(projects, root, monkeypatch, cli):
     """A shell is offered what the command would find."""
     monkeypatch.chdir(projects[0])
     stored = json.loads(cli("run", "--json", "--", "true").text)["artifact"]["id"]
     env = {"_SPILLSTORE_COMPLETE": "bash_complete", "COMP_WORDS": "spillstore cat art", "COMP_CWORD": "2"}
-    assert stored in program(env=env).text
+    assert stored in cli(env=env).text

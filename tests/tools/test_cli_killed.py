@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support import wait_until
+from support import alive, wait_until
 
 PROGRAM = [sys.executable, "-m", "spillstore_tools.cli"]
 LONG = 600  # seconds that no test lasts
@@ -29,14 +29,6 @@ while [ $(wc -l < pids) -lt 6 ]; do sleep 0.01; done
 mv pids up
 wait
 """
-
-
-def alive(pid):
-    """Whether a process runs, zombies not counted."""
-    try:
-        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 def family(folder):

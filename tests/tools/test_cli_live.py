@@ -9,10 +9,9 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
-from support import soon
+from support import alive, soon
 from test_cli_terminal import Terminal
 
 from spillstore_tools.process.output_reader import Process
@@ -26,14 +25,6 @@ class Printed:
 
     def write(self, data, stream="stdout"):
         return len(data)
-
-
-def alive(pid):
-    """Whether a process runs, zombies not counted."""
-    try:
-        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 def only(store, session="default"):
@@ -68,11 +59,10 @@ def test_output_is_seen_as_it_comes_and_a_summary_follows(root, store, tmp_path)
     )
 
 
-def test_the_summary_names_what_mattered(root):
+def test_the_summary_names_what_mattered(at_terminal):
     """Of more than a screenful, the lines that matter are said once more."""
     script = "seq 1 300; echo 'ERROR: the disk is on fire'; seq 301 900; exit 1"
-    with Terminal(root, "run", "--", "sh", "-c", script) as terminal:
-        seen = terminal.read().decode()
+    seen = at_terminal("run", "--", "sh", "-c", script).text
     summary = seen[seen.index("spillstore: ") :]
     assert summary.splitlines()[1:] == ["spillstore:   ERROR: the disk is on fire"]
 
@@ -95,10 +85,9 @@ def test_streams_stay_apart(root, tmp_path):
 
 
 @pytest.mark.parametrize("choice", [["--quiet"], ["--profile", "default"]], ids=["quiet", "profile"])
-def test_a_preview_at_a_terminal_for_who_asks(root, choice):
+def test_a_preview_at_a_terminal_for_who_asks(at_terminal, choice):
     """Nothing is shown twice: the preview comes in the end."""
-    with Terminal(root, "run", *choice, "--", "seq", "1", "20000") as terminal:
-        seen = terminal.read()
+    seen = at_terminal("run", *choice, "--", "seq", "1", "20000").out
     assert b"a part is shown. Artifact art_" in seen
     assert b"\n10000\n" not in seen
 
@@ -129,7 +118,6 @@ def test_a_duration_ends_with_the_command():
     started = start_program(["true"])
     started.wait()
     known = time.monotonic()
-    time.sleep(0.05)  # the imports that come between
     process = Process(started)
     outcome = process.drain(Printed())
     assert outcome.duration == started.ended_at - started.began_at

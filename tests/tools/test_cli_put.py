@@ -26,9 +26,9 @@ def test_put_prints_id_and_sizes(cli, store, tmp_path):
 
 
 @pytest.mark.parametrize("data", [b"", b"\x00\xff\n\r\x1b[", os.urandom(300_000)])
-def test_stdin(program, store, data):
+def test_stdin(cli, store, data):
     """A dash is stdin; any bytes are stored as they are."""
-    answer = program("put", "-", "--json", stdin=data)
+    answer = cli("put", "-", "--json", stdin=data)
     assert answer.json["size"] == len(data)
     assert answer.json["command"] is None
     with store.session("default", read_only=True) as session:
@@ -226,9 +226,9 @@ def test_preview_as_json(cli, store, big):
     )
 
 
-def test_json_of_what_is_shown_whole(program, root):
+def test_json_of_what_is_shown_whole(cli, root):
     """Nothing is missing, and no artifact is named."""
-    found = program("put", "-", "--profile", "omni", "--json", stdin=b"small\n").json
+    found = cli("put", "-", "--profile", "omni", "--json", stdin=b"small\n").json
     assert (found["content"], found["omissions"], found["artifact_id"]) == ("small\n", [], None)
     assert (found["metadata"]["was_truncated"], found["metadata"]["artifact_created"]) == (False, False)
     assert not root.exists()
@@ -414,9 +414,9 @@ def test_metadata_that_is_not_wanted(cli, big, monkeypatch, key, names):
 
 
 @pytest.mark.parametrize("data", [b"[]", b"{}", b'[{"only": 1}]', b'{"a": [1, 2]}\n', b"", b" \n\t\n"])
-def test_little_content_is_left_alone(program, data):
+def test_little_content_is_left_alone(cli, data):
     """Empty and small values, white space, nothing at all: shown as they are."""
-    assert program("put", "-", "--source", "search_files", "--profile", "acode", stdin=data).out == data
+    assert cli("put", "-", "--source", "search_files", "--profile", "acode", stdin=data).out == data
 
 
 def test_json_stays_json(cli, tmp_path):

@@ -85,12 +85,12 @@ def test_what_was_dropped(cli, rolled):
     assert "missing here" in told.err
 
 
-def test_binary_output_and_none_at_all(program):
+def test_binary_output_and_none_at_all(cli):
     """Bytes are bytes; nothing is nothing."""
-    program("run", "--", "printf", r"\000\377\033[31m")
-    assert program("replay", "@last").out == b"\0\xff\x1b[31m"
-    program("run", "--", "true")
-    assert program("replay", "@last").out == b""
+    cli("run", "--", "printf", r"\000\377\033[31m")
+    assert cli("replay", "@last").out == b"\0\xff\x1b[31m"
+    cli("run", "--", "true")
+    assert cli("replay", "@last").out == b""
 
 
 def test_pieces_as_json(cli, recorded, store):

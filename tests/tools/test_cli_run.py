@@ -84,10 +84,10 @@ def test_no_newline_at_the_end(cli, store):
     assert last(store)[1] == b"abc"
 
 
-def test_binary_output(program, store):
+def test_binary_output(cli, store):
     """Any bytes are stored exactly; a model is told what they are, and how to get them."""
     data = bytes(range(256)) * 400
-    answer = program("run", "--", "cat", stdin=data)
+    answer = cli("run", "--", "cat", stdin=data)
     info, stored = last(store)
     assert stored == data
     assert answer.text.startswith("[Binary: application/octet-stream, 102,400 bytes (100.0 KB)]\n")
@@ -97,10 +97,10 @@ def test_binary_output(program, store):
     assert len(answer.text) <= 8000
 
 
-def test_small_binary_output_is_shown_in_base64(program):
+def test_small_binary_output_is_shown_in_base64(cli):
     """Where all of it fits, all of it is there."""
     data = bytes(range(256)) * 2
-    text = program("run", "--", "cat", stdin=data).text
+    text = cli("run", "--", "cat", stdin=data).text
     body = text.split("base64 of all 512 bytes:\n")[1].split("[artifact")[0]
     assert base64.b64decode(body) == data
 
@@ -263,11 +263,11 @@ for n in range(200):
 """
 
 
-def test_storage_that_fails_midway(program, store, tmp_path):
+def test_storage_that_fails_midway(cli, store, tmp_path):
     """When the quota is met the command runs to its end, and the preview says what was kept and why not all."""
     done = tmp_path / "done"
     script = f"{TOO_MUCH}open({str(done)!r}, 'w')\nsys.exit(5)"
-    answer = program("run", "--", sys.executable, "-c", script, env={"SPILLSTORE_SESSION_QUOTA": "1MiB"})
+    answer = cli("run", "--", sys.executable, "-c", script, env={"SPILLSTORE_SESSION_QUOTA": "1MiB"})
     assert done.exists()
     assert (answer.code, answer.err) == (5, "")
     assert len(answer.text) <= 8000
@@ -365,8 +365,10 @@ def test_output_that_was_rejected_is_shown(cli):
 
 def test_closed_preview_loses_nothing(start, store):
     """If nobody reads the preview, the artifact is sealed all the same."""
-    process = start("run", "--", "sh", "-c", "sleep 0.2; seq 1 1000")
+    process = start("run", "--", "sh", "-c", "read line; seq 1 1000", stdin=-1)
     process.stdout.close()
+    process.stdin.write(b"\n")
+    process.stdin.close()
     process.wait(20)
     assert process.returncode == -signal.SIGPIPE
     assert process.stderr.read() == b""
@@ -416,12 +418,12 @@ def test_signal_that_our_caller_ignores(start, tmp_path):
     """A SIGHUP that nohup has switched off stays off."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        process = start("run", "--", "sh", "-c", f"touch {tmp_path}/up; sleep 0.5; echo survived")
+        process = start("run", "--", "sh", "-c", f"touch {tmp_path}/up; read line; echo survived", stdin=-1)
     finally:
         signal.signal(signal.SIGHUP, before)
     wait_for(tmp_path / "up")
     process.send_signal(signal.SIGHUP)
-    assert process.communicate(timeout=20)[0].startswith(b"survived\n")
+    assert process.communicate(b"\n", timeout=20)[0].startswith(b"survived\n")
 
 
 TERMINAL = """
@@ -430,8 +432,7 @@ up, *command = sys.argv[1:]
 pid, terminal = pty.fork()
 if pid == 0:
     os.execv(command[0], command)
-end = time.monotonic() + 15
-while not pathlib.Path(up).exists() and time.monotonic() < end:
+while not pathlib.Path(up).exists():
     time.sleep(0.01)
 os.write(terminal, bytes([3]))
 try:
@@ -451,15 +452,14 @@ def test_ctrl_c_in_a_terminal(root, store, tmp_path):
         "caught = []\n"
         "signal.signal(signal.SIGINT, lambda *_: caught.append(1))\n"
         f"open({up!r}, 'w').close()\n"
-        "end = time.monotonic() + 15\n"
-        "while not caught and time.monotonic() < end: time.sleep(0.01)\n"
-        "time.sleep(0.3)\n"
+        "while not caught: time.sleep(0.01)\n"
+        "time.sleep(0.1)\n"  # in which a second one would come
         "print('caught', len(caught)); sys.exit(9)"
     )
     run = [*PROGRAM, "run", "--quiet", "--", sys.executable, "-c", script]
     # A process of its own holds the terminal: this one has threads and must not fork.
     done = subprocess.run(
-        [sys.executable, "-c", TERMINAL, up, *run], capture_output=True, timeout=30, check=False
+        [sys.executable, "-c", TERMINAL, up, *run], capture_output=True, timeout=60, check=False
     )
     assert done.returncode == 9, done
     assert b"caught 1\r\n" in done.stdout
@@ -491,17 +491,21 @@ PROFILES = {
 
 
 @pytest.mark.parametrize("name", list(PROFILES))
-def test_small_output_under_each_profile(program, store, name):
+def test_small_output_under_each_profile(cli, store, name):
     """Each profile prints its own format, the exit code is the command's, and everything is stored."""
-    answer = program("run", "--profile", name, "--", "sh", "-c", "echo o; sleep 0.2; echo e >&2; exit 4")
+    answer = cli("run", "--profile", name, "--", "sh", "-c", "echo o; echo e >&2; exit 4")
     info, data = last(store)
-    assert (answer.code, answer.err, data) == (4, "", b"o\ne\n")
-    assert re.fullmatch(PROFILES[name].replace("ID", info.id), answer.text)
+    assert (answer.code, answer.err) == (4, "")
+    both = [data, answer.text]
+    if data == b"e\no\n":  # two pipes have no order
+        both = [b"o\ne\n", answer.text.replace("e\no\n", "o\ne\n")]
+    assert b"o\ne\n" == both[0]
+    assert re.fullmatch(PROFILES[name].replace("ID", info.id), both[1])
 
 
-def test_lace_prints_its_json(program, store):
+def test_lace_prints_its_json(cli, store):
     """The result of ``lace`` is one JSON object; our exit code is still the command's."""
-    answer = program("run", "--profile", "lace", "--", "sh", "-c", "seq 1000; echo e >&2; exit 4")
+    answer = cli("run", "--profile", "lace", "--", "sh", "-c", "seq 1000; echo e >&2; exit 4")
     info = last(store)[0]
     found = answer.json
     assert (answer.code, found["exitCode"], found["command"]) == (4, 4, info.command)
@@ -581,7 +585,7 @@ def test_configuration_that_makes_no_sense(cli, store, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".agent").mkdir()
     (tmp_path / ".agent" / "config.yml").write_text("tools:\n  truncation:\n    inline_limit: nope\n")
-    answer = cli("run", "--", "sh", "-c", "sleep 0.5; echo out; exit 4")
+    answer = cli("run", "--", "sh", "-c", "echo out; exit 4")
     assert (answer.code, last(store)[1]) == (4, b"out\n")
     assert answer.text.startswith("out\n[artifact ")
     assert answer.err == (

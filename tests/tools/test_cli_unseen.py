@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from test_cli_terminal import Terminal
 
 from spillstore_tools.preview.clean import label, visible
 
@@ -13,23 +12,19 @@ DATA = f"one \x1b[31mred\x1b[0m \x1b]0;title\x07two {SECRETIVE}\n".encode()
 
 
 @pytest.mark.parametrize("command", ["cat", "show", "tail"])
-def test_a_terminal_gets_cleaned_text(root, put, command):
+def test_a_terminal_gets_cleaned_text(at_terminal, put, command):
     """Without escape sequences, and with names in place of what is invisible."""
     put(DATA)
-    with Terminal(root, command, "@last", SPILLSTORE_PAGER="") as terminal:
-        printed = terminal.read()
-        assert terminal.end() == 0
-    assert printed.decode() == f"one red two {SHOWN}\n"
+    answer = at_terminal(command, "@last", SPILLSTORE_PAGER="")
+    assert (0, f"one red two {SHOWN}\n") == (answer.code, answer.text)
 
 
 @pytest.mark.parametrize("command", ["cat", "show", "tail"])
-def test_raw_gives_a_terminal_the_bytes(root, put, command):
+def test_raw_gives_a_terminal_the_bytes(at_terminal, put, command):
     """With ``--raw`` they are what was stored."""
     put(DATA)
-    with Terminal(root, command, "@last", "--raw", SPILLSTORE_PAGER="") as terminal:
-        printed = terminal.read()
-        assert terminal.end() == 0
-    assert printed == DATA.replace(b"\n", b"\n")
+    answer = at_terminal(command, "@last", "--raw", SPILLSTORE_PAGER="")
+    assert (0, DATA) == (answer.code, answer.out)
 
 
 @pytest.mark.parametrize(
@@ -41,13 +36,11 @@ def test_a_pipe_gets_what_it_always_got(cli, put, command, expected):
     assert cli(command, "@last").out == expected
 
 
-def test_a_pager_gets_cleaned_text(root, put):
+def test_a_pager_gets_cleaned_text(at_terminal, put):
     """It passes escape sequences on to the terminal, so ``cat`` cleans before."""
     put(DATA)
-    with Terminal(root, "cat", "@last", SPILLSTORE_PAGER="cat -") as terminal:
-        printed = terminal.read()
-        assert terminal.end() == 0
-    assert printed.decode() == f"one red two {SHOWN}\n"
+    answer = at_terminal("cat", "@last", SPILLSTORE_PAGER="cat -")
+    assert (0, f"one red two {SHOWN}\n") == (answer.code, answer.text)
 
 
 @pytest.mark.parametrize(

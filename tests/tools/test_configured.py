@@ -173,12 +173,12 @@ def test_the_beginning_of_json(data, whole, expected):
     assert expected == media_type_of(data, whole=whole)
 
 
-def test_put_finds_the_media_type(cli, program, tmp_path):
+def test_put_finds_the_media_type(cli, tmp_path):
     """A file's type is found, and that of stdin where its beginning tells."""
     for name, data, expected in (("a", b"{}", "application/json"), ("b", b"x\n", "text/plain")):
         (tmp_path / name).write_bytes(data)
         assert cli("put", tmp_path / name, "--json").json["content_type"] == expected
-    assert program("put", "-", "--json", stdin=b"{}").json["content_type"] is None
+    assert cli("put", "-", "--json", stdin=b"{}").json["content_type"] is None
 
 
 CLEAN = ("acode", "opencode", "lace")

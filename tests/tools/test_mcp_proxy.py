@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
-from support import examples, not_for_ever, soon
+from support import alive, examples, not_for_ever, soon
 
 from spillstore import Store
 from spillstore_tools.agent.schemas import READING_ARGUMENTS
@@ -41,14 +41,6 @@ PROXY = [sys.executable, "-m", "spillstore_tools.cli", "mcp-proxy"]
 OURS = list(READING_ARGUMENTS)
 ERAS = ["legacy", "auto"]
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")
-
-
-def alive(pid):
-    """Whether a process runs, zombies not counted."""
-    try:
-        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 # --- with the SDK's client --------------------------------------------------------------------------------

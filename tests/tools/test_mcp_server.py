@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
-from support import examples, soon
+from support import alive, examples, soon
 
 from spillstore.exceptions import SessionBusyError
 from spillstore_tools.agent.bash import BashResult, StreamCount
@@ -36,14 +36,6 @@ from spillstore_tools.telemetry.loopback import loopback
 PROGRAM = ["-m", "spillstore_tools.cli", "mcp"]
 ERAS = ["legacy", "auto"]
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 8
-
-
-def alive(pid):
-    """Whether a process runs, zombies not counted."""
-    try:
-        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 def text_of(result):
@@ -369,12 +361,12 @@ def test_a_long_command_outlives_its_call(raw, tmp_path, monkeypatch, how, asked
     assert 0 == seen[-1]["_meta"][RESULT]["exit_code"]
 
 
-def test_a_call_waits_less_than_clients_do(program):
+def test_a_call_waits_less_than_clients_do(cli):
     """The default is 50 seconds: clients commonly give up, and cancel, after 60."""
     from spillstore_tools.cli.commands.mcp import command
 
     assert {"timeout": 50.0} == {each.name: each.default for each in command.params if each.name == "timeout"}
-    assert program("mcp", "--timeout", "0").code == 2
+    assert cli("mcp", "--timeout", "0").code == 2
 
 
 @pytest.mark.parametrize("how", ["stdin", "SIGTERM", "SIGINT", "SIGHUP"])
@@ -637,7 +629,7 @@ def test_the_end_of_a_server_over_http(root, store, start, tmp_path):
         assert [(info.lines, info.state) for info in session.infos()] == [(30000, "sealed")]
 
 
-def test_a_session_can_be_served_to_be_read_alone(raw, program, store):
+def test_a_session_can_be_served_to_be_read_alone(raw, cli, store):
     """There is no bash, nothing is written, and the session must be there."""
     with store.session("s") as session:
         name = session.put("one\n", source="doc").id
@@ -653,8 +645,8 @@ def test_a_session_can_be_served_to_be_read_alone(raw, program, store):
     assert raw.process.wait(15) == 0
     with store.session("s", create=False, read_only=True) as session:
         assert [info.id for info in session.infos()] == [name]
-    assert program("mcp", "--session", "none", "--read-only").code == 125
-    assert program("mcp", "--read-only").code == 2
+    assert cli("mcp", "--session", "none", "--read-only").code == 125
+    assert cli("mcp", "--read-only").code == 2
 
 
 def test_an_empty_session_without_a_name_leaves_nothing(raw, store):
@@ -704,18 +696,18 @@ def test_an_sdk_that_is_too_old_is_named(program, tmp_path, version):
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "no.such.host.invalid"])
-def test_only_this_machine_is_served(program, host):
+def test_only_this_machine_is_served(cli, host):
     """Other addresses are refused before anything is listened on."""
-    answer = program("mcp", "--transport", "http", "--host", host)
+    answer = cli("mcp", "--transport", "http", "--host", host)
     assert answer.code == 125
     assert answer.err.count("\n") == 1 and host in answer.err
 
 
-def test_a_session_deleted_under_the_server(raw, store, program):
+def test_a_session_deleted_under_the_server(raw, store, cli):
     """The next command's output is stored in a new one of that name, and the server ends as ever."""
     raw = raw("--session", "s")
     raw.call("bash", {"command": "seq 1 20000"})
-    assert program("clean", "--session", "s", "--force").code == 0
+    assert cli("clean", "--session", "s", "--force").code == 0
     stored = raw.call("bash", {"command": "seq 1 30000"})["_meta"][RESULT]["artifact_id"]
     assert (
         raw.call("get_artifact", {"id": stored, "tail": 1})["content"][0]["text"].splitlines()[1] == "30000"
@@ -747,10 +739,10 @@ def test_commands_run_where_no_session_can_be_opened(raw, tmp_path, arguments):
     assert again["artifact_id"].startswith("art_")
 
 
-def test_a_session_to_be_read_that_cannot_be_opened(program, tmp_path):
+def test_a_session_to_be_read_that_cannot_be_opened(cli, tmp_path):
     """Then there is nothing to serve, which is said at once."""
     (tmp_path / "file").touch()
-    answer = program("mcp", "--root", tmp_path / "file", "--session", "s", "--read-only")
+    answer = cli("mcp", "--root", tmp_path / "file", "--session", "s", "--read-only")
     assert (answer.code, answer.err.count("\n")) == (125, 1)
 
 

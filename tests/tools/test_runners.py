@@ -70,7 +70,7 @@ def test_a_runner_of_one_s_own(plain_store):
         assert (result.text, result.exit_code) == ("hello in chat\ndone\n[exit code 7]\n", 7)
         failed = bash_sync(session, command="fail", runner=ThreadRunner())
         assert (failed.text, failed.is_error) == ("there is no such machine\n[exit code 127]\n", True)
-        waiting = bash_sync(session, command="wait", timeout=200, runner=ThreadRunner())
+        waiting = bash_sync(session, command="wait", timeout=0, runner=ThreadRunner())
         assert waiting.state == "running"
         killed = bash_sync(session, kill_pid=waiting.pid)
         assert (killed.state, killed.signal) == ("ended", "SIGTERM")
@@ -89,7 +89,8 @@ def test_a_command_without_its_mark_is_ended_all_the_same(plain_store):
     runner = LocalRunner(["env", "-i", "bash", "-c"])
     script = "sleep 100 & echo $!; setsid sleep 100 & echo $!; wait"
     with plain_store.session("chat") as session:
-        result = bash_sync(session, command=script, timeout=1500, runner=runner)
+        result = bash_sync(session, command=script, timeout=0, runner=runner)
+        wait_until(lambda: session.artifact(result.artifact_id).info.lines == 2)
         pids = [int(line) for line in session.artifact(result.artifact_id).read_lines(1, 2).split()]
         bash_sync(session, kill_pid=result.pid)
         wait_until(lambda: not any(map(running, pids)))
