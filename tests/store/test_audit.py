@@ -413,13 +413,13 @@ def test_many_threads_lose_no_event(plain_store):
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    max_leaves=20,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
 )
 
 
-@given(st.dictionaries(st.text(), VALUES))
-@examples(100)
+@given(st.dictionaries(st.text(), VALUES, max_size=6))
+@examples(60)
 def test_any_detail_is_json_that_sqlite_can_read(detail):
     """Whatever somebody sends, the text is JSON by SQLite's rules."""
     text = audit_log.detail_text(detail)

@@ -597,7 +597,7 @@ def test_events_that_are_none_are_refused(path):
 @pytest.mark.parametrize("part", range(2))
 def test_random_damage_is_survived(original, tmp_path, part):
     """Random bytes and cells, mostly with right digests: only errors of ours, in bounded time and memory, and no crash."""
-    count = 60 * FACTOR
+    count = round(60 * FACTOR)
     first = part * count + SEED * 10_000
     (tmp_path / "session.db").write_bytes(original[0])
     program = [sys.executable, hostile.__file__, str(tmp_path / "session.db"), str(first), str(count)]

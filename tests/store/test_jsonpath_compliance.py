@@ -57,7 +57,9 @@ def session(tmp_path_factory):
         yield session
 
 
-@pytest.mark.parametrize("block", [12, 40, 4096])
+@pytest.mark.parametrize(
+    "block", [12, *(pytest.param(block, marks=pytest.mark.slow) for block in (40, 4096))]
+)
 def test_a_streamed_document_gives_the_same(session, monkeypatch, block):
     """Of the cases that a large document allows not one differs, whatever a block holds."""
     monkeypatch.setattr(_query, "WHOLE", 0)

@@ -57,11 +57,14 @@ def _texts(seed):
     return texts
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("rules", [None, OWN], ids=["built in", "own"])
-def test_every_split(seed, rules):
+@pytest.mark.parametrize(
+    ("seed", "every"),
+    [(0, 4), pytest.param(0, 1, marks=pytest.mark.slow), pytest.param(1, 1, marks=pytest.mark.slow)],
+)
+def test_every_split(seed, every, rules):
     """Cut in two anywhere, or into single bytes, a text gives the same bytes and the same counts."""
-    for text in _texts(seed):
+    for text in _texts(seed)[::every]:
         for data in (text.encode(), f"a b\n{text}\nc\n".encode(), f'say "{text}", done\r\n'.encode()):
             expected = _fed([data], rules)
             assert _fed([data[at : at + 1] for at in range(len(data))], rules) == expected
@@ -220,8 +223,7 @@ def test_time_is_linear(name):
         redactor.finish()
         return redactor.looked_at
 
-    with not_for_ever():
-        small, large = looked_at(65_000), looked_at(260_000)
+    small, large = looked_at(33_000), looked_at(132_000)
     assert large < 6 * small
 
 
@@ -233,7 +235,9 @@ def _words(rng, size):
     return b" ".join(b"%x" % rng.randrange(16**6) for _ in range(size // 6))[:size]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize(
+    "seed", [*range(5), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(5, 20))]
+)
 def test_secrets_behind_long_lines(seed):
     """After a line that was looked at in steps, lines are lines again: keys, cookies and names in them, however it is cut."""
     rng = dice(seed)

@@ -13,6 +13,7 @@ import threading
 from typing import NamedTuple
 
 import pytest
+from support import replaced
 
 from spillstore import Store
 from spillstore_tools.cli import _invoke
@@ -100,20 +101,6 @@ def invoked(arguments):
         return _invoke([str(argument) for argument in arguments])
     except SystemExit as end:  # of what a shell asks for to complete a word
         return end.code
-
-
-@contextlib.contextmanager
-def replaced(descriptor, *numbers):
-    """Let another file stand at these numbers for a while."""
-    saved = {number: os.dup(number) for number in numbers}
-    for number in numbers:
-        os.dup2(descriptor, number)
-    try:
-        yield
-    finally:
-        for number, before in saved.items():
-            os.dup2(before, number)
-            os.close(before)
 
 
 @pytest.fixture

@@ -192,8 +192,8 @@ def _ends(overview):
 )
 def test_memory(monkeypatch, line):
     """Output of which next to nothing shows is not held for want of characters."""
-    monkeypatch.setattr(module, "WINDOW_BYTES", 500_000)
-    scan, count = Scan(head_chars=8000, tail_chars=8000), 3_000_000 // len(line)
+    monkeypatch.setattr(module, "WINDOW_BYTES", 200_000)
+    scan, count = Scan(head_chars=8000, tail_chars=8000), 1_500_000 // len(line)
     for _ in range(count):
         scan.feed(line)
     overview = scan.finish()
