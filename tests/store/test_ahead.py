@@ -125,7 +125,7 @@ def workers_are_done():
     barrier = threading.Barrier(workers.COUNT + 1)
     for _ in range(workers.COUNT):  # each takes one, when it has done all else
         workers.submit(barrier.wait)
-    barrier.wait(60)
+    barrier.wait(120)
 
 
 def test_no_more_is_made_than_is_wanted_soon():

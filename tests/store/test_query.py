@@ -417,8 +417,8 @@ def test_a_hostile_query_is_given_up(session, query):
     for number in range(250):
         document = [document, {"a": number}]
     artifact = session.put(json.dumps(document))
-    with not_for_ever(), pytest.raises(QueryError, match=r"given up after 0\.3 seconds; ask for less"):
-        artifact.query(query, seconds=0.3)
+    with not_for_ever(), pytest.raises(QueryError, match=r"given up after 0\.05 seconds; ask for less"):
+        artifact.query(query, seconds=0.05)
 
 
 @pytest.mark.parametrize("function", ["match", "search"])

@@ -244,7 +244,7 @@ def test_sessions_that_are_opened_while_others_collect(plain_store):
     threads = [threading.Thread(target=collect) for _ in range(2)]
     for thread in threads:
         thread.start()
-    _, errors = user.communicate(timeout=60)
+    _, errors = user.communicate(timeout=120)
     ended.set()
     for thread in threads:
         thread.join()
@@ -273,7 +273,7 @@ def test_two_processes_collect_at_once(plain_store):
         fill(plain_store, f"s{number}", age=10)
     processes = [collector(plain_store.root) for _ in range(2)]
     for process in processes:
-        process.communicate(timeout=60)
+        process.communicate(timeout=120)
         assert 0 == process.returncode
     plain_store.collect(older_than=-10)
     assert [] == list(plain_store.sessions())

@@ -19,7 +19,7 @@ from spillstore import Store
 from spillstore_tools.cli import _invoke
 
 PROGRAM = [sys.executable, "-m", "spillstore_tools.cli"]
-TIMEOUT = 30
+TIMEOUT = 120
 
 
 class Answer(NamedTuple):

@@ -145,9 +145,10 @@ async def do_grow(ctx, name="search_artifact"):
 
 
 async def do_cancelled(ctx, *, wait=False):
-    """Waits to be cancelled; or says what was."""
+    """Waits to be cancelled; or says what was begun and cancelled."""
     if not wait:
         return types.CallToolResult(content=[text(str(cancelled))])
+    cancelled.append("waits")
     try:
         await anyio.sleep(60)
     except anyio.get_cancelled_exc_class():

@@ -836,7 +836,7 @@ def test_hooks_that_end_the_program_or_never_return(session, call):
     assert call(session, command="echo a; sleep 0.1; echo b", on_output=leave).text == "a\nb\n[exit code 0]\n"
     release = threading.Event()
     try:
-        assert call(session, command="echo a", on_end=lambda _: release.wait(60)).state == "ended"
+        assert call(session, command="echo a", on_end=lambda _: release.wait(120)).state == "ended"
         assert not release.is_set()
     finally:
         release.set()

@@ -178,7 +178,7 @@ def test_a_producer_faster_than_the_store_is_held_back(plain_store):
                 )
             )
             thread.start()
-            assert locked.wait(20)
+            assert locked.wait(120)
             held_at = -1
             while held_at != seen[0]:
                 held_at = seen[0]

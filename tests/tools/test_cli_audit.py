@@ -116,7 +116,7 @@ def test_new_events_come_as_they_are_recorded(store, put, start):
         (event["kind"], event["artifact_id"]) for event in (json.loads(line()) for _ in range(2))
     ]
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=120)
     assert (-signal.SIGINT, b"", b"") == (process.returncode, out, err.strip())
 
 
@@ -144,7 +144,7 @@ def test_follow_ends_with_who_reads_it(start, put):
     process = start("audit", "--follow", "--since", "1h")
     assert "create" in lines_of(process)()
     process.stdout.close()
-    assert -signal.SIGPIPE == process.wait(timeout=20)
+    assert -signal.SIGPIPE == process.wait(timeout=120)
 
 
 def test_follow_ends_with_the_session(start, put, store):
@@ -154,7 +154,7 @@ def test_follow_ends_with_the_session(start, put, store):
     assert "create" in lines_of(process)()
     with store.session("default") as session:
         session.delete(force=True)
-    assert 125 == process.wait(timeout=20)
+    assert 125 == process.wait(timeout=120)
     assert b"was deleted" in process.stderr.read()
 
 

@@ -40,7 +40,7 @@ def test_session_in_use(start, cli, store):
     assert "force" in answer.err
     answer = cli("clean", "--force")
     assert answer.code == 0
-    _, err = process.communicate(b"more\n", timeout=20)
+    _, err = process.communicate(b"more\n", timeout=120)
     assert process.returncode == 125
     assert b"was deleted" in err
 

@@ -7,6 +7,7 @@ import re
 import time
 
 import pytest
+from support import wait_until
 
 DAY = 86400.0
 
@@ -70,21 +71,18 @@ def test_one_project(cli, fill, store):
     assert ids(store) == set()
 
 
-def test_a_session_in_use_stays(program, start, store):
+def test_a_session_in_use_stays(cli, start, store):
     """A session that a living process holds is never touched."""
     process = start("put", "-", stdin=-1)
     process.stdin.write(b"x\n")
     process.stdin.flush()
-    while not ids(store):
-        time.sleep(0.02)
-    while not [info for info in store.sessions() if info.live]:
-        time.sleep(0.02)
-    answer = program("gc", "--older-than", "0", "--keep", "0")
+    wait_until(lambda: ids(store) and any(info.live for info in store.sessions()))
+    answer = cli("gc", "--older-than", "0", "--keep", "0")
     assert answer.code == 0
     assert "1 in use" in answer.text
     process.stdin.write(b"more\n")
     process.stdin.close()
-    assert process.wait(timeout=20) == 0
+    assert process.wait(timeout=120) == 0
     assert ids(store) == {"default"}
 
 

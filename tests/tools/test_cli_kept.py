@@ -113,7 +113,7 @@ def test_an_interrupted_put_says_what_stays(start, store):
     os.write(write, b"begun\n")
     wait_until(lambda: list(store.sessions()) and store.session("default", read_only=True).infos().items)
     process.send_signal(signal.SIGINT)
-    err = process.communicate(timeout=20)[1]
+    err = process.communicate(timeout=120)[1]
     os.close(write)
     assert process.returncode == -signal.SIGINT
     assert b"interrupted; what was read so far stays as the artifact @last" in err

@@ -72,7 +72,7 @@ def test_nothing_is_left_of_a_command_whose_run_is_ended(start, folder, number):
     pids = family(folder)
     watched(process.pid)
     process.send_signal(number)
-    process.communicate(timeout=60)
+    process.communicate(timeout=120)
     wait_until(lambda: not any(map(alive, pids)))
 
 
@@ -96,14 +96,14 @@ def test_a_killed_run_takes_those_inside_it_along(start, folder):
     pids = family(folder)
     watched(process.pid)
     process.kill()
-    process.communicate(timeout=60)
+    process.communicate(timeout=120)
     wait_until(lambda: not any(map(alive, pids)))
 
 
 def test_what_a_command_left_behind_when_it_ended_lives_on(start, folder):
     """As behind a command in a shell."""
     process = start("run", "--", "sh", "-c", f"setsid sleep {LONG} > /dev/null 2>&1 & echo $! > {folder}/up")
-    assert process.communicate(timeout=60)[1] == b""
+    assert process.communicate(timeout=120)[1] == b""
     assert process.returncode == 0
     assert [True] == [alive(pid) for pid in family(folder)]
 
@@ -113,7 +113,7 @@ def test_a_run_whose_watchdog_was_killed(start, folder):
     process = start("run", "--", "sh", "-c", f"echo $$ > {folder}/up; read line; exit 7", stdin=-1)
     watchdog = watchdog_of(process, folder)
     os.kill(watchdog, signal.SIGKILL)
-    process.communicate(b"\n", timeout=60)
+    process.communicate(b"\n", timeout=120)
     assert process.returncode == 7
 
 
@@ -121,5 +121,5 @@ def test_the_watchdog_has_ended_before_run_has(start, folder):
     """Where nobody reaps orphans, as in many containers, none is left behind by each command."""
     process = start("run", "--", "sh", "-c", f"echo $$ > {folder}/up; read line", stdin=-1)
     watchdog = watchdog_of(process, folder)
-    process.communicate(b"\n", timeout=60)
+    process.communicate(b"\n", timeout=120)
     assert not Path(f"/proc/{watchdog}").exists()

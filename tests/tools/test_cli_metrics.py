@@ -64,7 +64,7 @@ class Client:
 
 def scraped(url):
     """Every sample: name and labels, and its value."""
-    with urllib.request.urlopen(url, timeout=20) as answer:
+    with urllib.request.urlopen(url, timeout=120) as answer:
         text = answer.read().decode()
     return samples_of(text)
 
@@ -92,7 +92,7 @@ def test_a_server_serves_its_metrics(start):
     assert 1 == found["spillstore_retrievals_total", *labels]
     assert 1 == found["spillstore_session_open",]
     client.process.stdin.close()
-    assert 0 == client.process.wait(timeout=30)
+    assert 0 == client.process.wait(timeout=120)
     port = int(url.rpartition(":")[2].partition("/")[0])
     with contextlib.closing(socket.create_server(("127.0.0.1", port))):
         pass
@@ -112,7 +112,7 @@ def test_a_proxy_serves_its_metrics(start):
     found = scraped(url)
     assert 1 == found["spillstore_outputs_total", ("outcome", "truncated"), ("tool", "say")]
     client.process.stdin.close()
-    assert 0 == client.process.wait(timeout=30)
+    assert 0 == client.process.wait(timeout=120)
 
 
 @pytest.mark.parametrize("command", [("mcp",), ("mcp-proxy",)])
@@ -251,7 +251,7 @@ def test_requests_by_another_name_are_refused(address):
                 ("[", 421),
                 ("0.0.0.0", 421),
             ):
-                connection = http.client.HTTPConnection(there.hostname, there.port, timeout=20)
+                connection = http.client.HTTPConnection(there.hostname, there.port, timeout=120)
                 connection.request("GET", "/metrics", headers={"Host": host})
                 answer = connection.getresponse()
                 body = answer.read()

@@ -227,7 +227,7 @@ def test_progress_is_drawn_and_taken_away():
         "p.AFTER = 0.01\n"
         "drawn = threading.Event()\n"
         "def far():\n    drawn.set()\n    return '3 MB'\n"
-        "with p.progress('storing', far): assert drawn.wait(20)\n"
+        "with p.progress('storing', far): assert drawn.wait(120)\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
     assert re.match(rb"\r\x1b\[Kspillstore: storing 3 MB, [0-9.]+ s", done.stderr)
@@ -259,7 +259,7 @@ diff._SLICE = 0
 told = _progress.Progress.__call__
 def tell(self, done, total):
     told(self, done, total)
-    assert drawn.wait(30), (done, total)
+    assert drawn.wait(120), (done, total)
 _progress.Progress.__call__ = tell
 sys.exit(_invoke(sys.argv[1:]))
 """

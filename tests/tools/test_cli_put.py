@@ -48,7 +48,7 @@ def test_slow_stdin_can_be_read_before_its_end(start, store):
             return [info.size for info in session.infos()] == [6]
 
     wait_until(appeared)
-    process.communicate(timeout=20)
+    process.communicate(timeout=120)
 
 
 def test_source_and_content_type(cli, tmp_path):

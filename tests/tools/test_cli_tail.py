@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import signal
 import threading
-import time
 
 import pytest
+from support import wait_until
 
 LINES = b"".join(b"line %d\n" % number for number in range(1, 30_001))
 
@@ -90,7 +90,7 @@ def test_follow_until_the_artifact_is_complete(start, store):
         assert process.stdout.readline() == b"four\n"
         writer.write("five")
         writer.close()
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=120)
     assert (process.returncode, out, err) == (0, b"five", b"")
 
 
@@ -103,13 +103,10 @@ def test_follow_of_a_complete_artifact(cli, put):
 def test_follow_a_command(start, store):
     """One shell runs a command, another follows it."""
     runner = start("run", "--", "sh", "-c", "for i in 1 2 3; do echo $i; sleep 0.2; done")
-    deadline = time.monotonic() + 15
-    while not any(True for _ in store.sessions()):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until(lambda: any(True for _ in store.sessions()))
     follower = start("tail", "@last", "-f", "-n", "99")
-    out, err = follower.communicate(timeout=20)
-    runner.communicate(timeout=20)
+    out, err = follower.communicate(timeout=120)
+    runner.communicate(timeout=120)
     assert (out, err) == (b"1\n2\n3\n", b"")
 
 
@@ -121,7 +118,7 @@ def test_follow_is_ended_by_ctrl_c(start, store):
         process = start("tail", "@last", "-f")
         assert process.stdout.readline() == b"one\n"
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=120)
     assert (process.returncode, out, err) == (-signal.SIGINT, b"", b"\n")
 
 
@@ -141,7 +138,7 @@ def test_follow_in_a_closed_pipe(start, store):
 
         thread = threading.Thread(target=keep_writing)
         thread.start()
-        assert process.wait(20) == -signal.SIGPIPE
+        assert process.wait(120) == -signal.SIGPIPE
         stop.set()
         thread.join()
         assert process.stderr.read() == b""

@@ -572,7 +572,7 @@ def test_sum():
             tmp_path,
             test,
         ]
-        done = subprocess.run(command, capture_output=True, check=False, cwd=tmp_path, timeout=60)
+        done = subprocess.run(command, capture_output=True, check=False, cwd=tmp_path, timeout=120)
         ids.append(session.put(done.stdout, source="bash", command="pytest").id)
     assert "the same lines in the same order" in compare_artifacts(session, id=ids[1]).text
     answer = compare_artifacts(session, id=ids[2])

@@ -808,7 +808,7 @@ def test_yaml_is_imported_only_for_a_file(tmp_path):
         "c.load(environment={'SPILLSTORE_INLINE_LIMIT': '1'})\n"
         "assert 'yaml' not in sys.modules\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path, timeout=120)
 
 
 def rows() -> dict[str, str]:

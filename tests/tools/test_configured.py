@@ -272,7 +272,7 @@ def test_the_event_loop_goes_on_while_a_result_is_stored(plain_store):
 
     def pieces():
         yield LINES.encode()
-        assert came.wait(60)
+        assert came.wait(120)
         yield LINES.encode()
 
     async def both(processor):

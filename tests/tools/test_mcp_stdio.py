@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
+import signal
 import subprocess
 import sys
+import tempfile
+import threading
 
 import pytest
 from hypothesis import given
@@ -14,8 +18,9 @@ from hypothesis import strategies as st
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp_types import methods, version
-from support import examples, wait_until
+from support import examples, replaced, wait_until
 
+from spillstore_tools.cli import _invoke
 from spillstore_tools.mcp import _stdio
 from spillstore_tools.mcp.outputs import RESULT
 
@@ -29,16 +34,36 @@ MODERN = {
 WHO = {"capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
 
 
+def answers_to(data, *options):
+    """What a server within this process writes that reads this, and then the end."""
+    source, written = os.pipe()
+    writer = threading.Thread(target=lambda: [file.write(data), file.close()])
+    with (
+        open(written, "wb") as file,
+        tempfile.TemporaryFile() as target,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(logging.getLogger(), "handlers", [])  # it makes its own
+        before = signal.getsignal(signal.SIGPIPE)
+        writer.start()
+        try:
+            with replaced(source, 0), replaced(target.fileno(), 1):
+                assert 0 == _invoke(["mcp", *options])
+        finally:
+            signal.signal(signal.SIGPIPE, before)
+            writer.join()
+            os.close(source)
+        target.seek(0)
+        return [json.loads(line) for line in target.read().splitlines()]
+
+
 @pytest.fixture
 def said(root):
     """What a server answers to lines, which end with its stdin."""
 
     def said(*lines, options=()):
-        data = b"".join(
-            (each if isinstance(each, bytes) else json.dumps(each).encode()) + b"\n" for each in lines
-        )
-        done = subprocess.run([*PROGRAM, *options], input=data, capture_output=True, check=True, timeout=60)
-        return [json.loads(line) for line in done.stdout.splitlines()]
+        texts = (each if isinstance(each, bytes) else json.dumps(each).encode() for each in lines)
+        return answers_to(b"".join(text + b"\n" for text in texts), *options)
 
     return said
 
@@ -97,7 +122,7 @@ def test_answers_are_what_the_version_says(said, store, spoken):
         assert ("resultType" in answer["result"]) == bool(more)
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize("mode", [pytest.param("legacy", marks=pytest.mark.slow), "auto"])
 def test_the_sdk_s_client_is_content(root, mode):
     """Tools, calls, progress, resources; the version is the newest that there is."""
 
@@ -110,7 +135,7 @@ def test_the_sdk_s_client_is_content(root, mode):
                 told.append((size, message))
 
             ran = await client.call_tool(
-                "bash", {"command": "seq 1 30000; sleep 2.5"}, progress_callback=progress
+                "bash", {"command": "seq 1 30000; sleep 1.5"}, progress_callback=progress
             )
             name = ran.meta[RESULT]["artifact_id"]
             listed = await client.list_resources()
@@ -254,10 +279,8 @@ MESSAGE = st.fixed_dictionaries(
 @examples(10)
 def test_no_message_ends_the_server(tmp_path_factory, messages):
     """Whatever it is: each answer is an object of JSON-RPC, and the last request is answered."""
-    environment = {**os.environ, "SPILLSTORE_ROOT": str(tmp_path_factory.mktemp("root") / "root")}
     data = b"".join(json.dumps(each).encode() + b"\n" for each in [*messages, request("the last", "ping")])
-    done = subprocess.run(PROGRAM, input=data, env=environment, capture_output=True, check=True, timeout=60)
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    answers = answers_to(data, "--root", str(tmp_path_factory.mktemp("root") / "root"))
     assert {"jsonrpc": "2.0", "id": "the last", "result": {}} in answers
     assert {True} == {("result" in each) != ("error" in each) for each in answers}
 
@@ -316,7 +339,7 @@ def test_a_subscription_ends_when_it_is_cancelled(root, start):
     assert [] == until(2)
     process.stdin.close()
     assert b"" == process.stdout.read()
-    assert 0 == process.wait(60)
+    assert 0 == process.wait(120)
 
 
 def test_no_extra_is_needed(root):
@@ -329,7 +352,7 @@ def test_no_extra_is_needed(root):
     ]
     data = b"".join(json.dumps(each).encode() + b"\n" for each in lines)
     done = subprocess.run(
-        [sys.executable, "-c", script], input=data, capture_output=True, check=True, timeout=60
+        [sys.executable, "-c", script], input=data, capture_output=True, check=True, timeout=120
     )
     found = by_id([json.loads(line) for line in done.stdout.splitlines()])
     assert "hi\n[exit code 0]\n" == found[2]["result"]["content"][0]["text"]
@@ -365,4 +388,4 @@ def test_cancelled_calls_leave_the_others_alone(root, start, tmp_path):
     assert ("7", "two\n[exit code 0]\n") == (answer["id"], answer["result"]["content"][0]["text"])
     process.stdin.close()
     assert b"" == process.stdout.read()
-    assert 0 == process.wait(60)
+    assert 0 == process.wait(120)

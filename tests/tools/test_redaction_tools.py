@@ -222,7 +222,7 @@ def test_results_through_the_proxy(store, root, tmp_path):
         large = ask(2, "tools/call", name="say", arguments={"count": 3000, "token": TOKEN})["result"]
         failed = ask(3, "tools/call", name="say", arguments={"fail": True})
     finally:
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=120)
     assert small["content"] == [
         {"type": "text", "text": f"{CLEAN}\n"},
         {"type": "resource", "resource": {"uri": "mem://1", "text": CLEAN}},

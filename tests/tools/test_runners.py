@@ -32,7 +32,7 @@ class Thread:
         os.write(self._out, f"{command} in {env['SPILLSTORE_SESSION']}\n".encode())
         os.write(self._err, b"done\n")
         if command == "wait":
-            self._end.wait(30)
+            self._end.wait(120)
         os.close(self._out)
         os.close(self._err)
         self._status = -self._signal if self._signal else 7

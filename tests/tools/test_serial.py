@@ -48,7 +48,7 @@ def test_put_waits_for_room():
     may_go, done = threading.Event(), []
 
     def work(item):
-        may_go.wait(10)
+        may_go.wait(120)
         done.append(item)
 
     serial = Serial(work, size_of=lambda item: 10, room=20)
@@ -146,7 +146,7 @@ def test_call_after_work_has_failed():
     """A ``call`` that will never run raises what went wrong before it."""
 
     def work(item):
-        may_fail.wait(60)
+        may_fail.wait(120)
         raise ValueError(item)
 
     may_fail = threading.Event()

@@ -357,7 +357,7 @@ class TestMarkers:
 
 def git(*arguments, cwd):
     command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-c", "core.pager=cat", *arguments]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=True, timeout=30).stdout
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=True, timeout=120).stdout
 
 
 def unified(files=200, hunks=4, lines=300, seed=1):
