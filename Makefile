@@ -9,7 +9,8 @@
 
 PYTHON ?= python3
 VENV ?= .venv
-JOBS ?= auto
+# Processes that run tests: one more than processors, since some tests wait.
+JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 # How many times the usual number of examples the quick tests try a property with.
 QUICK ?= 0.3
 # Of torture: how many times the usual number of examples, how many kills, and what both are drawn with.
@@ -36,11 +37,11 @@ demo: $(VENV)/.installed
 	@$(BIN)/python -m spillstore_tools.cli.demo
 
 test: $(VENV)/.installed-test
-	SPILLSTORE_TEST_FACTOR=$(QUICK) $(BIN)/python -m pytest -q -n $(JOBS) -m "not slow and not fault"
+	SPILLSTORE_TEST_FACTOR=$(QUICK) $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "not slow and not fault"
 
 # The heavy tests as CI runs them: each once, with the same examples every time, and few kills.
 heavy: $(VENV)/.installed-test
-	SPILLSTORE_TEST_ROUNDS=3 $(BIN)/python -m pytest -q -n $(JOBS) -m "slow or fault"
+	SPILLSTORE_TEST_ROUNDS=3 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "slow or fault"
 
 # The quick tests come last, so that their summary is the last thing to read.
 check: QUICK = 1
@@ -49,7 +50,7 @@ check: lint types docs heavy test
 torture: $(VENV)/.installed-test
 	@seed=$(SEED); echo "make torture SEED=$$seed FACTOR=$(FACTOR) ROUNDS=$(ROUNDS)"; \
 	SPILLSTORE_TEST_SEED=$$seed SPILLSTORE_TEST_FACTOR=$(FACTOR) SPILLSTORE_TEST_ROUNDS=$(ROUNDS) \
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/python -m ruff check

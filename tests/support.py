@@ -47,7 +47,7 @@ class ManualClock:
 def examples(count: int = 60, **options) -> settings:
     """The settings of a property that is tried with ``count`` examples."""
     return settings(
-        max_examples=max(round(count * FACTOR), min(count, 10)),
+        max_examples=max(round(count * FACTOR), min(count, 5)),
         derandomize=not SEED,
         deadline=None,
         suppress_health_check=list(HealthCheck),

@@ -543,6 +543,7 @@ def _full(*_, **__):
     raise OSError(28, "No space left on device")
 
 
+@pytest.mark.slow
 def test_a_project_tested_twice(session, tmp_path):
     """Of two real runs of a test suite, of which a test was broken in between, that test and the counts are what is told."""
     test = tmp_path / "test_sums.py"

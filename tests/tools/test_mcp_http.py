@@ -92,8 +92,7 @@ HALVES = {
 
 
 @pytest.mark.parametrize("token", [None, pytest.param("a long random text", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("said", HALVES)
-def test_connections_that_say_nothing_stop_nobody(root, start, monkeypatch, said, token):
+def test_connections_that_say_nothing_stop_nobody(root, start, monkeypatch, token):
     """Beside more of them than there are descriptors, clients begin and go on, and the log has a few lines."""
     headers = {}
     if token is not None:
@@ -102,9 +101,10 @@ def test_connections_that_say_nothing_stop_nobody(root, start, monkeypatch, said
     with serving_http(lambda *a, **k: start(*a, **k, **limited())) as (process, port):
         caller = Caller(port, **headers)
         old = caller.begin()
-        with strangers(port, DESCRIPTORS + 50, HALVES[said]):
-            new = caller.begin()
-            assert [old(CALL), new(CALL), old(LIST), new(LIST)] == [200] * 4
+        for said in HALVES.values():
+            with strangers(port, DESCRIPTORS + 50, said):
+                new = caller.begin()
+                assert [old(CALL), new(CALL), old(LIST), new(LIST)] == [200] * 4
         assert len(told(process)) < 30
 
 
@@ -203,6 +203,7 @@ def test_a_session_that_never_called_anything_expires(root, start):
         def stored():
             return len(list(root.glob("_/mcp-*")))
 
+        assert unused(LIST) in {200, 404}  # on a slow machine its time is up already
         wait_until(lambda: stored() == 1)  # asking in it would keep it
         assert (used(LIST), unused(LIST)) == (200, 404)
 

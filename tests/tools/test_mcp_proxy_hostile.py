@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import sys
 from pathlib import Path
 
 import pytest
-from test_mcp_proxy import RAW, talk
+from test_mcp_proxy import RAW, conversation, talk
 
 from spillstore_tools.mcp._lines import TooLong, lines
 from spillstore_tools.mcp._listing import Names
@@ -62,6 +64,18 @@ ERRORS = {
 BOUND = 20_000
 
 
+@pytest.fixture(scope="module")
+def it(tmp_path_factory):
+    """A client of one proxy for all answers, which must not harm each other either."""
+    environment = {
+        **os.environ,
+        "SPILLSTORE_ROOT": str(tmp_path_factory.mktemp("root")),
+        "SPILLSTORE_FREE_DISK_FLOOR": "0",
+    }
+    with contextlib.ExitStack() as stack:
+        yield conversation(stack, RAW, "--session", "named", env=environment)
+
+
 def of(identity, member, raw):
     return f'{{"jsonrpc":"2.0","id":{identity},"{member}":{raw}}}'
 
@@ -80,9 +94,8 @@ def read(it):
     [pytest.param("result", raw, id=name) for name, raw in RESULTS.items()]
     + [pytest.param("error", raw, id=f"error: {name}") for name, raw in ERRORS.items()],
 )
-def test_whatever_a_call_is_answered_it_comes_without_secrets_and_in_bounds(talk, member, raw):
+def test_whatever_a_call_is_answered_it_comes_without_secrets_and_in_bounds(it, member, raw):
     """The answer has the call's id and no secret, is bounded, and what follows is answered."""
-    it = talk(RAW, "--session", "named")
     identity = it.call("say", lines=[of("%ID%", member, raw)])
     line, found = read(it)
     assert (found, SECRET in line, len(line) <= BOUND) == (identity, False, True)
@@ -180,7 +193,7 @@ TINY = {
 @pytest.mark.parametrize("kind", TINY)
 def test_very_many_tiny_blocks_are_bounded(plain_store, kind):
     """However many there are, few are shown, few are handled alone, and all are stored."""
-    count = 100_000
+    count = 30_000
     handled = []
 
     class Counting(TruncationProcessor):

@@ -35,7 +35,7 @@ from spillstore_tools.preview.parts import Omission
 from spillstore_tools.telemetry.loopback import loopback
 
 PROGRAM = ["-m", "spillstore_tools.cli", "mcp"]
-ERAS = ["legacy", "auto"]
+ERAS = ["legacy", pytest.param("auto", marks=pytest.mark.slow)]
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 8
 
 
@@ -162,7 +162,7 @@ def test_the_tools_are_those_of_the_toolbox(connect, store, mode):
     assert expected == told
 
 
-@pytest.mark.parametrize("mode", ERAS)
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_a_conversation(connect, mode):
     """Run, look at the notice, read and search on; the short value in the metadata repeats no text."""
 

@@ -161,7 +161,9 @@ def test_exactly_100_mb(session, monkeypatch):
     assert rendered == render(spill.artifact, profile("opencode"))
 
 
-@pytest.mark.parametrize("more", [0, 1], ids=["exactly", "one byte more"])
+@pytest.mark.parametrize(
+    "more", [pytest.param(0, id="exactly", marks=pytest.mark.slow), pytest.param(1, id="one byte more")]
+)
 def test_100_mb_of_a_command(session, more):
     """The cap as it is: at 104,857,600 bytes nothing is cut and nothing said; of more the end is shown, counted, not kept."""
     cap = 100 * 1024 * 1024

@@ -545,7 +545,9 @@ def test_two_threads_write_their_streams(session, name):
     assert rendered == render(artifact, profile_named(name))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", ["default", *(pytest.param(each, marks=pytest.mark.slow) for each in NAMES if each != "default")]
+)
 def test_memory_stays_flat(tmp_path, name):
     """60 MB through each profile: the process stays below 150 MB."""
     script = """

@@ -106,7 +106,7 @@ def test_elements_fill_the_limit(session, content):
     assert not answer.is_error
 
 
-@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("indent", [None, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "content",
     [
@@ -169,7 +169,12 @@ def test_numbers_that_json_does_not_hold(session, number):
 
 
 @pytest.mark.parametrize(
-    ("count", "most"), [(14_000, 32_000_000), (120_000, 45_000_000), (160_000, 45_000_000)]
+    ("count", "most"),
+    [
+        (14_000, 32_000_000),
+        pytest.param(120_000, 45_000_000, marks=pytest.mark.slow),
+        pytest.param(160_000, 45_000_000, marks=pytest.mark.slow),
+    ],
 )
 def test_memory_for_json_has_a_bound(plain_store, count, most):
     """A megabyte is parsed; of up to eight the bytes, the text and places in it are held, and of more only both ends."""

@@ -44,7 +44,9 @@ def unopened():
 # --- content ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", ["default", *(pytest.param(each, marks=pytest.mark.slow) for each in NAMES if each != "default")]
+)
 @pytest.mark.parametrize(
     "content",
     [

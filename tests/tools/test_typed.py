@@ -66,6 +66,7 @@ async def wrong_too(session: aio.Session) -> None:
 """
 
 
+@pytest.mark.slow
 def test_a_type_checker_finds_what_is_misspelled(tmp_path):
     """Mypy accepts every right call, and refuses each wrong one, by its line."""
     (tmp_path / "right.py").write_text(RIGHT)
