@@ -24,6 +24,8 @@ if FACTOR > 1:
 SEED = int(os.environ.get("SPILLSTORE_TEST_SEED", "0"))
 DRAWN_WITH = f"SPILLSTORE_TEST_SEED={SEED} SPILLSTORE_TEST_FACTOR={FACTOR:g} SPILLSTORE_TEST_ROUNDS={ROUNDS}"
 
+ROOT = Path(__file__).parents[1]  # of the project
+
 # What the machine happens to have free is not what these tests are about.
 NO_FLOORS = {"free_disk_floor": 0, "artifacts_per_minute": 0}
 

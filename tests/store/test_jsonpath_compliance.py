@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
-from support import NO_FLOORS
+from support import NO_FLOORS, ROOT
 
 from spillstore import Store
 from spillstore.exceptions import QueryError, QueryLimitError
@@ -15,7 +14,7 @@ from spillstore.jsonpath import query as _query
 from spillstore.jsonpath.evaluator import Context, compiled, nodes, normalized
 from spillstore.model.json_values import decode
 
-CASES = json.loads((Path(__file__).parents[1] / "data/jsonpath/cts.json").read_bytes())["tests"]
+CASES = json.loads((ROOT / "tests/data/jsonpath/cts.json").read_bytes())["tests"]
 VALID = [case for case in CASES if not case.get("invalid_selector")]
 INVALID = [case for case in CASES if case.get("invalid_selector")]
 

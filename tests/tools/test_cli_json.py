@@ -7,14 +7,14 @@ import json
 import re
 import signal
 import subprocess
-from pathlib import Path
 
 import click
 import pytest
+from support import ROOT
 
 from spillstore_tools.cli import group
 
-PAGE = Path(__file__).parents[2] / "docs" / "json.md"
+PAGE = ROOT / "docs" / "json.md"
 KINDS = {
     "text": str,
     "integer": int,

@@ -10,19 +10,17 @@ import socket
 import subprocess
 import sys
 import urllib.request
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from support import ROOT
 
 from spillstore_tools.agent.toolbox import Toolbox
 from spillstore_tools.telemetry import served
 from spillstore_tools.telemetry.instruments import MOST_TOOLS
 from spillstore_tools.telemetry.recorded import COUNTS, DURATION, PREFIX, RETRIEVALS, TOOLS, TOTALS
 from spillstore_tools.telemetry.statistics import Statistics
-
-HERE = Path(__file__).parent
 
 
 class Client:
@@ -100,7 +98,7 @@ def test_a_server_serves_its_metrics(start):
 
 def test_a_proxy_serves_its_metrics(start):
     """Results of the other server are counted under its tools' names."""
-    other = [sys.executable, str(HERE / "fronted_raw.py")]
+    other = [sys.executable, str(next((ROOT / "tests/tools").rglob("fronted_raw.py")))]
     client = Client(start("mcp-proxy", "--metrics", "0", "--json", "--", *other, stdin=subprocess.PIPE))
     url = client.said("metrics")
     client.initialize()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
-from conftest import PROGRAM
 from support import NO_FLOORS, ManualClock
 
 from spillstore import Store
@@ -61,7 +61,7 @@ def test_the_timing_is_the_command_s(cli, recorded, slept, arguments, wait):
 
 def test_both_streams_in_turn(program, recorded):
     """Where both go to one place they are in the order in which they came."""
-    command = [*PROGRAM, "replay", "@last", "--max-wait", "0"]
+    command = [sys.executable, "-m", "spillstore_tools.cli", "replay", "@last", "--max-wait", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
         arrived = list(process.stdout)
     assert arrived == [line for n in range(6) for line in (b"out %d\n" % n, b"err %d\n" % n)]

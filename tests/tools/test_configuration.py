@@ -13,6 +13,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support import ROOT
 
 from spillstore import Settings
 from spillstore.exceptions import InvalidSettingError, SpillstoreError
@@ -21,7 +22,7 @@ from spillstore_tools.config import ConfigurationError, ToolOverride, Truncation
 from spillstore_tools.config.sources import from_mapping
 
 SAMPLE = Path(__file__).parent / "data" / "acode-config.yml"
-PAGE = Path(__file__).parents[2] / "docs" / "configuration.md"
+PAGE = ROOT / "docs" / "configuration.md"
 
 DEFAULTS = {
     "inline_limit": 8000,

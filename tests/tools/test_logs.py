@@ -9,11 +9,10 @@ import secrets
 import subprocess
 import sys
 from contextlib import closing
-from pathlib import Path
 from sqlite3 import connect
 
 import pytest
-from support import NO_FLOORS
+from support import NO_FLOORS, ROOT
 
 from spillstore import Store
 from spillstore.events import catalogue, log_lines
@@ -28,7 +27,7 @@ from spillstore_tools.output.truncation import ContentError, TruncationProcessor
 from spillstore_tools.process.jobs import guarded
 from spillstore_tools.profiles import profile
 
-PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
+PAGE = ROOT / "docs" / "metrics.md"
 PLAIN = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 

@@ -14,7 +14,6 @@ import subprocess
 import sys
 import termios
 import tomllib
-from pathlib import Path
 
 import jsonschema
 import pytest
@@ -22,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
-from support import alive, examples, soon
+from support import ROOT, alive, examples, soon
 
 from spillstore.exceptions import SessionBusyError
 from spillstore_tools.agent.bash import BashResult, StreamCount
@@ -696,7 +695,7 @@ def test_an_sdk_that_is_too_old_is_named(program, tmp_path, version):
     answer = program("mcp", "--transport", "http", env={"PYTHONPATH": str(folder.parent)})
     assert (125, 1) == (answer.code, answer.err.count("\n"))
     assert f"{version} is installed" in answer.err
-    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert [f"mcp>={_SDK[0]}.{_SDK[1]}"] == project["optional-dependencies"]["mcp"]
 
 

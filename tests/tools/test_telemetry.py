@@ -11,7 +11,6 @@ import secrets
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -25,7 +24,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
-from support import NO_FLOORS, examples
+from support import NO_FLOORS, ROOT, examples
 
 from spillstore import Store, aio
 from spillstore.events.catalogue import RETRIEVALS
@@ -39,7 +38,7 @@ from spillstore_tools.telemetry.collector import metric_name
 from spillstore_tools.telemetry.instruments import INSTRUMENTS, MOST_TOOLS, Names
 from spillstore_tools.telemetry.otel import NUMBERS, SPANS
 
-PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
+PAGE = ROOT / "docs" / "metrics.md"
 BIG = "line\n" * 20_000
 
 
