@@ -37,7 +37,7 @@ demo: $(VENV)/.installed
 	@$(BIN)/python -m spillstore_tools.cli.demo
 
 test: $(VENV)/.installed-test
-	SPILLSTORE_TEST_FACTOR=$(QUICK) $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "not slow and not fault"
+	SPILLSTORE_TEST_FACTOR=$(QUICK) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow and not fault"
 
 # The heavy tests as CI runs them: each once, with the same examples every time, and few kills.
 heavy: $(VENV)/.installed-test
