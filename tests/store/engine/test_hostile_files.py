@@ -161,10 +161,11 @@ def test_what_is_compared_is_what_we_make(path):
     }
 
 
-def test_white_space_may_differ(path):
+def test_white_space_may_differ(path, original):
     """What Alembic has written in lines is the same schema."""
     run(path, WRITABLE, "UPDATE sqlite_master SET sql = replace(sql, ', ', ', \n\t') WHERE name = 'chunk'")
-    Store.open_file(path).close()
+    with Store.open_file(path) as session:
+        assert session.artifact(original[1][0]).read_bytes(0, 7) == b"line 0\n"
 
 
 def test_no_statement_of_ours_reads_a_view():

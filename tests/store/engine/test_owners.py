@@ -293,6 +293,7 @@ def test_claims_that_were_never_finished_are_removed(plain_store):
 def test_the_dead_of_a_folder_that_went_are_nobodys(tmp_path):
     """An opening beside a deletion: there is nothing to be removed any more."""
     owner_locks.remove_dead(tmp_path / "gone")
+    assert not (tmp_path / "gone").exists()
 
 
 def test_a_session_that_is_deleted_and_made_anew_while_it_is_opened_is_opened(plain_store, monkeypatch):

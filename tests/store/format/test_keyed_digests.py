@@ -114,12 +114,19 @@ def test_the_key_comes_from_a_file_or_the_environment(tmp_path, monkeypatch):
     file.write_text(KEY.hex() + "\n")
     file.chmod(0o600)
     text = KEY.hex().encode()
-    Store(tmp_path / "root", digest_key=text, **NO_FLOORS).session("test").close()
+    with Store(tmp_path / "root", digest_key=text, **NO_FLOORS).session("test") as session:
+        artifact_id = session.put(b"signed").id
+
+    def signed(session):
+        with session:
+            return session.artifact(artifact_id).read()
+
     for options in ({"digest_key": file}, {"digest_key": str(file)}, {"digest_key_file": str(file)}):
-        Store(tmp_path / "root", **options, **NO_FLOORS).session("test", create=False).close()
+        store = Store(tmp_path / "root", **options, **NO_FLOORS)
+        assert b"signed" == signed(store.session("test", create=False))
     monkeypatch.setenv("SPILLSTORE_DIGEST_KEY_FILE", str(file))
-    Store(tmp_path / "root", **NO_FLOORS).session("test", create=False).close()
-    Store.open_file(tmp_path / "root" / "_" / "test" / "session.db").close()
+    assert b"signed" == signed(Store(tmp_path / "root", **NO_FLOORS).session("test", create=False))
+    assert b"signed" == signed(Store.open_file(tmp_path / "root" / "_" / "test" / "session.db"))
 
 
 def test_what_is_no_key_is_refused(tmp_path):

@@ -176,7 +176,9 @@ def test_what_commands_print_is_what_the_manual_says(cli, names, monkeypatch):
 def test_several_artifacts_are_a_list(cli, names):
     """Of the same objects."""
     reader = Reader()
-    for each in cli("info", "@1", "@2", "--json").json:
+    listed = cli("info", "@1", "@2", "--json").json
+    assert 2 == len(listed)
+    for each in listed:
         reader.object(each, "info", "info")
 
 
