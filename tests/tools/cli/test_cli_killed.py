@@ -65,7 +65,9 @@ def watchdog_of(process, folder):
     return watchdog
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number", [signal.SIGKILL, signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.slow)]
+)
 def test_nothing_is_left_of_a_command_whose_run_is_ended(start, folder, number):
     """However it is ended: children, those that left its session or ignore SIGHUP and SIGTERM, and the command itself."""
     process = start("run", "--", "sh", "-c", FAMILY, "sh", folder, start_new_session=True)

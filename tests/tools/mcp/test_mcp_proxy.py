@@ -823,6 +823,7 @@ def test_a_stubborn_server_is_killed(talk):
     assert not alive(pid)
 
 
+@pytest.mark.slow
 def test_a_server_that_lingers_is_ended(talk):
     """It gets a few seconds after its input has ended, then a signal."""
     it = talk([*RAW, "linger"])
