@@ -112,7 +112,7 @@ async def everything(found):
     return seen
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize("mode", ERAS)
 def test_small_things_look_the_same_through_the_proxy(root, mode):
     """Resources, prompts, completions, results and errors are equal to those of the server spoken to directly."""
     directly = with_client(SDK, everything, proxied=False, mode=mode)
@@ -280,15 +280,18 @@ def test_many_other_blocks_are_stored_together(session, kind):
 
 
 def test_pictures_are_bounded_together(session):
-    """So many bytes of pictures stay, whatever their number; the next one is stored."""
+    """So many bytes of pictures stay, whatever their number; the next one is stored, decoded."""
     fitter = Fitter(TruncationProcessor(session), lambda: Names(()))
     data = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(BINARY // 3 - 8)).decode()
     blocks = [{"type": "image", "data": data, "mimeType": "image/png"}] * 5
     result = json.loads(fitter.fit(json.dumps({"content": blocks}).encode(), Call(tool="t")))
     assert ["image"] * 3 + ["text"] * 2 == [each["type"] for each in result["content"]]
     assert [3, 4] == [each["of"] for each in result["_meta"][META]]
+    for each in result["_meta"][META]:
+        assert base64.b64decode(data) == session.artifact(each["id"]).read()
 
 
+@pytest.mark.slow
 def test_pictures_above_the_bound_are_stored_decoded(store):
     """Words say what it is; the artifact has the bytes of the picture, and what stands around it stays."""
 

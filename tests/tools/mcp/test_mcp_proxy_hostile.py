@@ -102,7 +102,14 @@ def test_whatever_a_call_is_answered_it_comes_without_secrets_and_in_bounds(it, 
     assert it.words("large", bytes=21) == "some words of a line\n"
 
 
-@pytest.mark.parametrize("name", ["content that is a large text", "large metadata", "large annotations"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "large metadata",
+        pytest.param("content that is a large text", marks=pytest.mark.slow),
+        pytest.param("large annotations", marks=pytest.mark.slow),
+    ],
+)
 def test_what_is_left_out_is_stored_without_its_secrets(talk, store, name):
     """The answer names the artifact, which has all of it but the secrets."""
     it = talk(RAW, "--session", "named")

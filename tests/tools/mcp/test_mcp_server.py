@@ -55,7 +55,7 @@ def serving_http(start, *arguments):
     yield process, int(said["url"].rpartition(":")[2].removesuffix("/mcp"))
 
 
-@pytest.fixture(params=["stdio", "http"])
+@pytest.fixture(params=["stdio", pytest.param("http", marks=pytest.mark.slow)])
 def connect(request, root, start):
     """Makes clients of one server over HTTP, or of one server each over stdio."""
     with contextlib.ExitStack() as stack:
@@ -370,7 +370,15 @@ def test_a_call_waits_less_than_clients_do(cli):
     assert cli("mcp", "--timeout", "0").code == 2
 
 
-@pytest.mark.parametrize("how", ["stdin", "SIGTERM", "SIGINT", "SIGHUP"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        "stdin",
+        "SIGTERM",
+        pytest.param("SIGINT", marks=pytest.mark.slow),
+        pytest.param("SIGHUP", marks=pytest.mark.slow),
+    ],
+)
 def test_the_end_of_the_server(raw, store, tmp_path, how):
     """It leaves no process, all that was printed, and a session that nobody holds."""
     raw = raw("--session", "s")
