@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Literal, Unpack
 
-    from spillstore.audit.audit_log import Action
+    from spillstore.audit.action import Action
     from spillstore.info import (
         ArtifactInfo,
         BadLine,

@@ -30,15 +30,16 @@ from spillstore.exceptions import (
 from spillstore.format.chunk_codec import segments_of
 from spillstore.format.digests import new_digest
 from spillstore.model.records import STREAMS, VIEWS, ArtifactRow, View, view_of
-from spillstore.read.prefetch import ahead
-from spillstore.read.ranges import RangeReader, runs
+from spillstore.read.blocks import runs
+from spillstore.read.prefetch import prefetch
+from spillstore.read.ranges import RangeReader
 from spillstore.read.verify import verify
 from spillstore.settings import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from spillstore.engine.base import Snapshot
+    from spillstore.engine.rows import Snapshot
     from spillstore.info import (
         ArtifactInfo,
         BadLine,
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
     from spillstore.jsonpath.query import Query
     from spillstore.jsonstring import JSONString
     from spillstore.model.records import Hole
-    from spillstore.read.ranges import Block, Run
+    from spillstore.read.blocks import Block, Run
 
 MAX_BYTES = 64 * MIB
 _BLOCKS = 16  # chunks that an iterator fetches in one short transaction
@@ -84,6 +85,7 @@ def _recorded(
         names: what is told of the call: its first arguments in order, and others; and what each is called in the event,
             or ``""`` for what is not told, since what somebody looks for may be a secret.
     """
+    said = tuple(names.values())
 
     def recorded(method: Callable[Concatenate[Artifact, P], T]) -> Callable[Concatenate[Artifact, P], T]:
         @functools.wraps(method)
@@ -91,7 +93,7 @@ def _recorded(
             if self._quiet:
                 return method(self, *args, **kwargs)
             began = time.perf_counter()
-            detail: dict[str, object] = dict(zip(names.values(), args, strict=False))
+            detail: dict[str, object] = dict(zip(said, args, strict=False))
             for name, value in kwargs.items():
                 if name in names:
                     detail[names[name]] = value
@@ -101,7 +103,10 @@ def _recorded(
             except SpillstoreError as error:
                 self._engine.audit.read(kind, self._id, detail, began, error)
                 raise
-            detail.update(_given(result))
+            if isinstance(result, bytes):
+                detail["bytes"] = len(result)
+            else:
+                detail.update(_given(result))
             self._engine.audit.read(kind, self._id, detail, began)
             return result
 
@@ -111,9 +116,7 @@ def _recorded(
 
 
 def _given(result: object) -> dict[str, object]:
-    """What an event tells of an answer: how much, and nothing of what."""
-    if isinstance(result, bytes):
-        return {"bytes": len(result)}
+    """What an event tells of an answer that is no bytes: how much, and nothing of what."""
     if isinstance(result, infos.SearchResult):
         return {"lines": result.lines, "matches": result.total_matches, "complete": result.complete}
     if isinstance(result, infos.QueryResult):
@@ -752,7 +755,7 @@ class Artifact:
             return make(self._in_turn(low, high, stream, holes, record.terminator()))
 
         makers = (functools.partial(read, at, min(at + batch, end)) for at in range(soon, end, batch))
-        yield from ahead(makers, self._engine.check_usable)
+        yield from prefetch(makers, self._engine.check_usable)
 
     def _in_turn(
         self, start: int, end: int, stream: Stream, holes: Holes, terminator: bytes

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from spillstore.exceptions import RangeError
 from spillstore.info import Position, StreamInfo
-from spillstore.read.ranges import Run
+from spillstore.read.blocks import Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

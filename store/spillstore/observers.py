@@ -1,17 +1,17 @@
-r"""Who is told, within this process, what happens in its sessions: metrics, traces, the log ``spillstore``.
+r"""Observers of what happens in this process's sessions: metrics, traces, the log ``spillstore``.
 
-What becomes an event of the audit log is an ``EmittedEvent`` here, whether it is recorded or not: ``audit="off"`` changes
-nothing for who observes. Besides there are kinds that no log has: ``output`` (what a tool printed was made a text),
-``command`` (one has ended), ``commit`` (a transaction of writers), ``failure`` (an artifact that cannot be stored any
-further). What is written is told once it is committed, by whoever commits it; all else at once, by who did it.
+Every event of the audit log is emitted as an ``EmittedEvent``, whether it is recorded or not: ``audit="off"`` changes nothing
+for observers. Some kinds are only emitted: ``output`` (a tool's output was rendered), ``command`` (a command has ended),
+``commit`` (a transaction of writers) and ``failure`` (an artifact cannot be stored any further). Events of writes are emitted
+by whoever commits them, once they are committed; all others at once, by whoever acts.
 
-Work that takes time has a beginning, too, so that what is done in it can be told as a part of it: ``begin`` gives it a
-context of its own, in which observers may leave what they like, and threads that go on with the work run in a copy of it.
+An operation that takes time has a beginning, too, so that events within it can be shown as its parts: ``begin_operation`` gives it
+a context of its own, in which observers may keep what they like; threads that go on with the work run in a copy of it.
 
-Caveats: an observer is called on any thread and holds up what is done there, so it should count and return. What it raises
-is told in the log once, and never reaches who is observed. It is called when no lock of a session is held, so it may use
-what it is told of, but not open the session that is just being opened. Details are those of events: ids, ranges and refused names are
-in them, and a reason may quote what was printed. Metrics and logs take from them only what they name.
+Caveats: an observer is called on any thread and holds up what is done there, so it should count and return. An exception that
+it raises is logged once and goes no further. No lock of a session is held when it is called, so it may use the session of
+the event, but not open a session that is just being opened. Details are those of events: they contain ids, ranges and refused
+names, and a reason may quote output. Metrics and logs take from them only the fields that they name.
 
 Example:
     >>> import tempfile
@@ -62,31 +62,31 @@ _log = logging.getLogger("spillstore")
 
 
 class Observer:
-    """Wants to know what happens. Made to be derived from; both methods may be called on any thread, at the same time."""
+    """A base class for observers. Both methods may be called on any thread, at the same time."""
 
     def on_event(self, event: EmittedEvent) -> None:
-        """Something has."""
+        """Receive an event."""
 
     def on_begin(self, kind: str, detail: Mapping[str, object]) -> Callable[[EmittedEvent], object] | None:
         """An operation of that kind begins: called in a context of its own.
 
         Returns:
-            What is to be called, on any thread, when it has ended, before ``happened``; or None.
+            What is to be called with the operation's event when it has ended, on any thread, before ``on_event``; or None.
         """
 
 
-_observers: tuple[Observer, ...] = ()  # replaced, never changed, so that who tells needs no lock
-_failed: set[int] = set()  # ids of observers whose failure was told
+_observers: tuple[Observer, ...] = ()  # replaced, never changed, so that ``emit`` needs no lock
+_failed: set[int] = set()  # ids of observers whose failure was logged
 _changing = threading.Lock()  # protects both
 
 
 def subscribe(observer: Observer) -> Callable[[], None]:
-    """Tell ``observer`` from now on what happens in this process, and in children that are forked.
+    """Call ``observer`` from now on with the events of this process, and of children that are forked.
 
     Returns:
-        What ends it. A second call does nothing.
+        A function that ends the subscription. A second call of it does nothing.
 
-    Cost: with no observer and no log, less than 1 us for what happens; else what the observer takes, and about 1 us.
+    Cost: without observers and log less than 1 us an event; else about 1 us and the time of the observer.
     """
     global _observers  # noqa: PLW0603  # there is one such list a process
     with _changing:
@@ -102,12 +102,12 @@ def subscribe(observer: Observer) -> Callable[[], None]:
 
 
 def is_observed(kind: str, outcome: str = "lost") -> bool:
-    """Whether anybody wants to know of that kind; of an output, with that outcome (``lost`` is what most want to know)."""
+    """Whether an observer or the log takes events of that kind; for an ``output``, with that outcome."""
     return bool(_observers) or log_lines.is_enabled(kind, outcome)
 
 
 def emit(event: EmittedEvent) -> None:
-    """Tell everybody who wants to know."""
+    """Give an event to the log and to all observers."""
     try:
         log_lines.log(event)
     except Exception:  # noqa: BLE001  # a filter or handler of the caller's, of which only ``logging`` itself could tell
@@ -130,7 +130,7 @@ def _log_failure(observer: Observer) -> None:
 
 
 class Operation:
-    """Work that goes on; made by ``begin``. ``end`` it on any thread; a second end is none."""
+    """An operation that goes on; made by ``begin_operation``. ``end`` may be called on any thread; a second call does nothing."""
 
     __slots__ = ("_began", "_context", "_ended", "_ends", "_kind")
 
@@ -155,7 +155,7 @@ class Operation:
     def end(
         self, detail: Mapping[str, object], *, session: str | None = None, artifact_id: str | None = None
     ) -> None:
-        """Tell that it is over, and what came of it."""
+        """Emit the operation's event: it is over."""
         ends, self._ends = self._ends, ()
         if self._ended or not (ends or is_observed(self._kind)):
             return
@@ -165,13 +165,13 @@ class Operation:
         for observer, end in ends:
             try:
                 end(event)
-            except Exception:  # noqa: BLE001  # as in ``tell``
+            except Exception:  # noqa: BLE001  # as in ``emit``
                 _log_failure(observer)
         self.run(emit, event)
 
 
 def begin_operation(kind: str, detail: Mapping[str, object]) -> Operation:
-    """Say that work begins here, as a part of what is done in this context.
+    """Begin an operation, as a part of what is done in this context.
 
     Args:
         kind: ``output`` or ``command``.
@@ -185,7 +185,7 @@ def begin_operation(kind: str, detail: Mapping[str, object]) -> Operation:
     for observer in observers:
         try:
             end = context.run(observer.on_begin, kind, detail)
-        except Exception:  # noqa: BLE001  # as in ``tell``
+        except Exception:  # noqa: BLE001  # as in ``emit``
             _log_failure(observer)
         else:
             if end is not None:
@@ -194,7 +194,7 @@ def begin_operation(kind: str, detail: Mapping[str, object]) -> Operation:
 
 
 class EmittingLock:
-    """A lock; what is told by who holds it is passed on when it has been let go, for an observer may use what it guards."""
+    """A lock. Events that its holder emits are delivered once it is released, because observers may use what it protects."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -202,7 +202,7 @@ class EmittingLock:
         self._waiting: list[tuple[contextvars.Context | None, EmittedEvent]] = []  # of who holds it
 
     def emit(self, event: EmittedEvent, context: contextvars.Context | None = None) -> None:
-        """Tell, now or then; in a context, if one is given, that nobody else uses."""
+        """Emit an event now, or when this thread has released the lock; in a copy of ``context``, if one is given."""
         if self._holder == threading.get_ident():
             self._waiting.append((context, event))
         else:
@@ -221,7 +221,7 @@ class EmittingLock:
             _emit_in(context, event)
 
     def released(self) -> None:
-        """For a lock that holds something else besides: it was let go, and nobody was told yet."""
+        """Called between the release and the delivery of events, for a lock that holds something else besides."""
 
 
 def _emit_in(context: contextvars.Context | None, event: EmittedEvent) -> None:

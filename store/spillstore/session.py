@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Self, TypedDict
 
 from spillstore import info as infos
 from spillstore.artifact import Artifact, info_of
-from spillstore.audit.audit_log import acting, who
-from spillstore.engine.base import ArtifactFilter, EventFilter
+from spillstore.audit.actor import acting, who
 from spillstore.engine.errors import may_be_full
+from spillstore.engine.rows import ArtifactFilter, EventFilter
 from spillstore.exceptions import (
     ArtifactNotFoundError,
     ClosedError,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from spillstore.audit.audit_log import Action
+    from spillstore.audit.action import Action
     from spillstore.engine.base import Remains
     from spillstore.info import ArtifactInfo, CheckReport, Event, Newline, Page, State
     from spillstore.ingest.content import Content

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spillstore import info as infos
-from spillstore.engine.base import END, EventFilter, SessionRef, VanishedError
+from spillstore.engine.base import SessionRef, VanishedError
 from spillstore.engine.errors import may_be_full
 from spillstore.engine.registry import open_backend, open_file
+from spillstore.engine.rows import END, EventFilter
 from spillstore.exceptions import (
     ArtifactNotFoundError,
     IntegrityError,

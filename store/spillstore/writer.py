@@ -98,21 +98,27 @@ class Writer:
         """
         if stream not in STREAMS:
             raise RangeError(f"stream must be stdout or stderr, not {stream!r}")
-        raw = _as_bytes(data)
-        self._refuse_too_large(len(raw))
+        raw = data if type(data) is bytes else _as_bytes(data)
+        size = len(raw)
+        if self._passes_limit(size):
+            self._refuse_too_large(size)
         number = STREAMS.index(stream)
-        if len(raw) <= self._piece:
-            if raw:
-                self._engine.write(self._pipeline, number, raw)
+        if size <= self._piece:
+            if size:
+                self._engine.queue.write(self._pipeline, number, raw)
         else:
             view = memoryview(raw)
-            for start in range(0, len(raw), self._piece):
-                self._engine.write(self._pipeline, number, bytes(view[start : start + self._piece]))
-        return len(raw)
+            for start in range(0, size, self._piece):
+                self._engine.queue.write(self._pipeline, number, bytes(view[start : start + self._piece]))
+        return size
 
     def would_block(self, size: int) -> bool:
         """Whether a write of that many bytes may take milliseconds: no room, much to copy, or a limit passed."""
-        return size > self._piece or not self._engine.room(self._pipeline, size) or self._passes_limit(size)
+        return (
+            size > self._piece
+            or not self._engine.queue.room(self._pipeline, size)
+            or self._passes_limit(size)
+        )
 
     def flush(self) -> None:
         """Return when everything written so far is committed, lines without an end included.
@@ -167,7 +173,8 @@ class Writer:
         return row.policy == "reject" and self._pipeline.received + more > row.size_limit
 
     def _refuse_too_large(self, more: int) -> None:
-        if not self._passes_limit(more) or self._pipeline.error is not None or self.closed:
+        """Discard the artifact, unless another error is due first."""
+        if self._pipeline.error is not None or self.closed:
             return
         row = self._pipeline.row
         size = self._pipeline.received + more

@@ -281,9 +281,9 @@ def test_a_deletion_that_died_after_its_tombstone_is_finished(plain_store):
         session.put(b"old")
         engine = session._engine
         with engine._commit:
-            engine.store._writer.execute("BEGIN IMMEDIATE")
-            engine._update_session(engine.store._writer, deleted_us=1)
-            engine.store._writer.execute("COMMIT")
+            engine.store._pool._writer.execute("BEGIN IMMEDIATE")
+            engine._update_session(engine.store._pool._writer, deleted_us=1)
+            engine.store._pool._writer.execute("COMMIT")
     with plain_store.session("test") as session:
         assert [] == list(session.artifacts())
 
@@ -364,7 +364,7 @@ def test_deleting_an_artifact_gives_its_space_back(plain_store):
     with plain_store.session("test") as session:
         kept = session.put(os.urandom(300_000))
         path = folder_of(plain_store) / "session.db"
-        session._engine.store._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        session._engine.store._pool._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         before = path.stat().st_size
         big = session.put(os.urandom(40_000_000))
         big.delete()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 from typing import TYPE_CHECKING
 
 from spillstore.exceptions import DiskFullError, IntegrityError, ReadOnlyError, SpillstoreError, StorageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+    from types import TracebackType
 
 
 class NotStoredError(StorageError):
@@ -24,22 +24,33 @@ def register(translation: Callable[[Exception, str], SpillstoreError | None]) ->
     _translations.append(translation)
 
 
-@contextlib.contextmanager
-def translated(doing: str) -> Iterator[None]:
+class translated:  # noqa: N801  # used as a function is; a generator takes four times as long
     """Turn foreign exceptions of what is done in a ``with`` block into ours.
-
-    Args:
-        doing: what that is, as the message will say.
 
     Raises:
         StorageError: or one of its kinds; ours pass as they are, and what is a mistake in the program stays what it is.
     """
-    try:
-        yield
-    except Exception as error:
-        ours = translation(error, doing)
-        if ours is None:
-            raise
+
+    __slots__ = ("_doing",)
+
+    def __init__(self, doing: str) -> None:
+        """Say what is done in the block, as the message will."""
+        self._doing = doing
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is not None:
+            raise_translated(error, self._doing)
+
+
+def raise_translated(error: BaseException, doing: str) -> None:
+    """Raise our exception for a foreign one; return where there is none, so that the caller raises what it has."""
+    ours = translation(error, doing) if isinstance(error, Exception) else None
+    if ours is not None:
         raise ours from error
 
 

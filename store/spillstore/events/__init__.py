@@ -1,1 +1,1 @@
-"""What happens: the catalogue of all kinds, and how it is told to observers and to the log."""
+"""Events: the catalogue of all kinds, their form for observers, and their lines in the log."""

@@ -1,11 +1,11 @@
 """Every kind of event that the library and its tools know, once: what it counts as, and what the log says of it.
 
 From this follow which events ``audit="writes"`` leaves out, what eviction and statistics take for a read, what is measured
-as a retrieval and told as a span, and the lines of the log ``spillstore``; tests compare the manual's tables with it.
-Callers may record kinds of their own (``Session.note``): they count as writes, and no line tells of them.
+as a retrieval and shown as a span, and the lines of the log ``spillstore``; tests compare the manual's tables with it.
+Callers may record kinds of their own (``Session.note``): they count as writes, and the log has no line for them.
 
 A line's message is a constant. What there is to say stands in fields of the record (``extra``), flat, so that formatters
-for JSON find them; ``event`` is the kind. Only fields named here leave a event, and of them only numbers and short
+for JSON find them; ``event`` is the kind. Only fields named here leave an event, and of them only numbers and short
 words: a range that a model made up, a refused id, the reason of a failure or what somebody searched for never does.
 """
 
@@ -18,7 +18,7 @@ Reading = Literal["content", "facts", "output"]
 
 
 class Line(NamedTuple):
-    """How the log tells one kind.
+    """The line of one kind in the log.
 
     Attributes:
         level: of the record.
@@ -38,7 +38,7 @@ class EventKind(NamedTuple):
         line: what the log says of it; None for nothing.
         reads: for what changes nothing, what somebody gets: ``content`` of artifacts, ``facts`` about them, or ``output``
             that a tool has just printed. None for all else.
-        recorded: whether the audit log has it; of others only who observes is told.
+        recorded: whether the audit log has it; others are only emitted.
     """
 
     line: Line | None = None
@@ -100,7 +100,7 @@ OUTPUTS: Final[dict[str, Line]] = {  # of an ``output``, by its outcome
     "failed": Line(WARNING, "not processed", _OUTPUT),
 }
 RENDERED: Final = (
-    "rendered"  # a row beside the events: what ``stored.render`` needs, never told or rotated away
+    "rendered"  # a row beside the events: what ``stored.render`` needs, never emitted or rotated away
 )
 
 

@@ -1,4 +1,4 @@
-"""What observers are told."""
+"""Events as observers receive them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class EmittedEvent(NamedTuple):
 
     Attributes:
         kind: as of events, or ``output``, ``command``, ``commit``, ``failure``.
-        detail: what there is to say of it; never changed by who is told.
+        detail: the rest, which observers do not change.
         session: the session's id, or None where there is none.
         artifact_id: the artifact, or None.
         seconds: how long it took, or None where nobody knows.

@@ -18,7 +18,8 @@ length. Chunks, of which there are many, have a fixed binary header instead (``e
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, Final, Protocol, Self
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 
 from blake3 import blake3
 
@@ -146,18 +147,35 @@ def digest_bytes(algorithm: Algorithm, data: bytes) -> bytes:
 
 def digest_row(algorithm: Algorithm, values: Iterable[str | bytes | int | None]) -> bytes:
     """The digest of a row's values in the order of its columns."""
-    parts: list[bytes] = []
-    for value in values:
-        if value is None:
-            parts.append(b"n;")
-        elif isinstance(value, int):
-            parts.append(b"i%d;" % value)
+    values = tuple(values)
+    template, texts = _form(*map(type, values))
+    if texts:
+        parts: list[Any] = list(values)
+        for index in texts:
+            raw = parts[index]
+            raw = raw.encode("utf-8", "surrogatepass") if isinstance(raw, str) else raw
+            parts[index] = b"%d:%b" % (len(raw), raw)
+        values = tuple(parts)
+    return digest_bytes(algorithm, template % values)
+
+
+@lru_cache(maxsize=256)
+def _form(*types: type) -> tuple[bytes, tuple[int, ...]]:
+    """The canonical form of a row with values of these types, to be filled in, and which of them are texts or bytes.
+
+    There are few such forms, and to look one up takes a third of the time of looking at each value.
+    """
+    parts = []
+    texts = []
+    for index, kind in enumerate(types):
+        if kind is type(None):
+            parts.append(b"n%.0a;")  # of None, no character
+        elif issubclass(kind, int):
+            parts.append(b"i%d;")
         else:
-            kind, raw = (
-                (b"s", value.encode("utf-8", "surrogatepass")) if isinstance(value, str) else (b"b", value)
-            )
-            parts.append(b"%b%d:%b;" % (kind, len(raw), raw))
-    return digest_bytes(algorithm, b"".join(parts))
+            parts.append(b"s%b;" if issubclass(kind, str) else b"b%b;")
+            texts.append(index)
+    return b"".join(parts), tuple(texts)
 
 
 def keyed_digest(key: bytes, data: bytes) -> str:

@@ -26,14 +26,18 @@ from spillstore.observers import EmittedEvent, EmittingLock, is_observed
 from spillstore.runtime import workers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+    from types import TracebackType
 
     from spillstore.audit.audit_log import Audit
-    from spillstore.engine.base import SessionBackend, Transaction
+    from spillstore.engine.base import SessionBackend
+    from spillstore.engine.rows import Transaction
+    from spillstore.ingest.event_writer import EventWriter
     from spillstore.ingest.eviction import Evictor
     from spillstore.ingest.ingest_queue import IngestQueue, Work
     from spillstore.ingest.pipeline import Pipeline
-    from spillstore.ingest.row_writer import Recorder
+    from spillstore.ingest.row_writer import RowWriter
     from spillstore.settings import Settings
 
 _ATTEMPTS = 3  # to commit, where the WAL is taken away meanwhile
@@ -51,7 +55,7 @@ class _FilledError(Exception):
 class CommitLock(EmittingLock):
     """Taken by who writes rows, inside what a fork waits for."""
 
-    def __init__(self, using: contextlib.AbstractContextManager[None]) -> None:
+    def __init__(self, using: AbstractContextManager[None]) -> None:
         super().__init__()
         self._using = using
 
@@ -60,8 +64,94 @@ class CommitLock(EmittingLock):
         super().__enter__()
 
     def released(self) -> None:
-        """It was let go, and nothing was told yet."""
+        """Let forks go on."""
         self._using.__exit__(None, None, None)
+
+
+class Recording:
+    """A transaction of the committer. The events recorded in it are emitted when it is committed."""
+
+    __slots__ = ("_deleted", "_doing", "_events", "_patient", "_store", "_transaction")
+
+    def __init__(
+        self,
+        store: SessionBackend,
+        events: EventWriter,
+        deleted: Callable[[SpillstoreError], None],
+        doing: str,
+        *,
+        patient: bool,
+    ) -> None:
+        """Prepare the transaction.
+
+        Args:
+            store: where the rows go.
+            events: what records the events.
+            deleted: called when the session turns out to be deleted.
+            doing: what the transaction is for, as an error will say.
+            patient: False to try only once where another process writes.
+        """
+        self._store = store
+        self._events = events
+        self._deleted = deleted
+        self._doing = doing
+        self._patient = patient
+
+    def __enter__(self) -> Transaction:
+        try:
+            self._transaction = self._store.transaction(self._doing, patient=self._patient)
+            return self._transaction.__enter__()
+        except BaseException as error:
+            self._failed(error)
+            raise
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self._transaction.__exit__(kind, error, trace)
+        except BaseException as failure:
+            self._failed(failure)
+            raise
+        if error is None:
+            self._events.emit_recorded()
+        else:
+            self._failed(error)
+
+    def _failed(self, error: BaseException) -> None:
+        """Nothing was stored."""
+        self._events.forget_recorded()
+        if isinstance(error, SessionDeletedError):
+            self._deleted(error)
+
+
+class LimitEvents:
+    """Records an event for a limit that refuses what is done in a block."""
+
+    __slots__ = ("_audit", "_settings", "_source")
+
+    def __init__(self, audit: Audit, settings: Settings, source: str) -> None:
+        """Prepare the event.
+
+        Args:
+            audit: where it is recorded.
+            settings: they say the limit.
+            source: the tool whose output is refused.
+        """
+        self._audit = audit
+        self._settings = settings
+        self._source = source
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, (QuotaError, DiskFullError)):
+            name = _LIMITS[type(error)]
+            most = getattr(self._settings, name)
+            self._audit.add("limit", None, {"limit": name, "tool": self._source, "most": most})
 
 
 class Committer:
@@ -72,7 +162,7 @@ class Committer:
         store: SessionBackend,
         settings: Settings,
         queue: IngestQueue,
-        recorder: Recorder,
+        rows: RowWriter,
         evictor: Evictor,
         *,
         lock: CommitLock,
@@ -86,18 +176,18 @@ class Committer:
             store: where the rows go.
             settings: what is in force.
             queue: whose batches are committed.
-            recorder: makes rows of them.
+            rows: makes rows of them.
             evictor: makes room.
             lock: what is held while rows are written.
             audit: whose events are written along.
             check_writable: raises what keeps anything from being written.
-            deleted: told that the session was deleted by somebody else.
+            deleted: called when the session turns out to be deleted.
         """
         self.lock = lock
         self._store = store
         self._settings = settings
         self._queue = queue
-        self._recorder = recorder
+        self._rows = rows
         self._evictor = evictor
         self._audit = audit
         self._check_writable = check_writable
@@ -125,7 +215,7 @@ class Committer:
             self._thread = thread
 
     def join(self) -> None:
-        """Wait for the thread to end, which the queue was told to let it."""
+        """Wait for the thread to end, after ``IngestQueue.stop``."""
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
 
@@ -139,27 +229,14 @@ class Committer:
                     with self.lock:
                         self._commit_ready()
 
-    @contextlib.contextmanager
-    def recording(self, doing: str, *, patient: bool = True) -> Iterator[Transaction]:
-        """A transaction; what is recorded in it is told when it has been committed. The caller holds ``lock``."""
+    def recording(self, doing: str, *, patient: bool = True) -> Recording:
+        """A transaction; the events that are recorded in it are emitted when it is committed. The caller holds ``lock``."""
         self._check_writable()
-        try:
-            with self._recorder.emitting(), self._store.transaction(doing, patient=patient) as tx:
-                yield tx
-        except SessionDeletedError as error:
-            self._deleted(error)
-            raise
+        return Recording(self._store, self._rows.events, self._deleted, doing, patient=patient)
 
-    @contextlib.contextmanager
-    def limits(self, source: str) -> Iterator[None]:
+    def limits(self, source: str) -> LimitEvents:
         """Record what is refused for a limit; the transaction that it was refused in is rolled back."""
-        try:
-            yield
-        except (QuotaError, DiskFullError) as error:
-            name = _LIMITS[type(error)]
-            detail: dict[str, object] = {"limit": name, "tool": source, "most": getattr(self._settings, name)}
-            self._audit.add("limit", None, detail)
-            raise
+        return LimitEvents(self._audit, self._settings, source)
 
     def commit_through(self, pipeline: Pipeline, number: int) -> None:
         """Return when the batch of that number is committed; raise what kept it from being."""
@@ -219,7 +296,7 @@ class Committer:
     def _store_with_room(self, work: Work) -> None:
         if self._settings.session_policy == "evict":
             with self._audit.taken() as entries, self.recording("recording events") as tx:
-                self._recorder.events(tx, entries)  # they say what was read
+                self._rows.events.write_all(tx, entries)  # they say what was read
             new = sum(batch.stored_bytes for _, batches in work for batch in batches)
             pages = self._store.space_for(new, len(work))
             while self._evictor.make_room(pages):
@@ -242,8 +319,8 @@ class Committer:
                 raise _FilledError
             with self.limits(work[0][0].row.source):
                 self._store.check_room()
-            self._recorder.events(tx, entries)
-            stored = [self._recorder.store(tx, pipeline, batches) for pipeline, batches in work]
+            self._rows.events.write_all(tx, entries)
+            stored = [self._rows.store(tx, pipeline, batches) for pipeline, batches in work]
         for (pipeline, batches), now in zip(work, stored, strict=True):
             pipeline.row = now.row
             pipeline.partial_size = now.partial_size
@@ -254,10 +331,10 @@ class Committer:
                 self._queue.fail(pipeline, now.error)
             if batches[-1].ending is not None:
                 self._queue.forget(pipeline)
-        self._tell_commit(work, began)
+        self._emit_commit(work, began)
 
-    def _tell_commit(self, work: Work, began: float) -> None:
-        """Tell of a transaction, in the context of the first artifact's writer: the committer has none of its own."""
+    def _emit_commit(self, work: Work, began: float) -> None:
+        """Emit a transaction's event, in the context of the first artifact's writer: the committer has none of its own."""
         if not is_observed("commit"):
             return
         batches = [batch for _, batches in work for batch in batches]
@@ -267,7 +344,7 @@ class Committer:
             "stored_size": sum(batch.stored_bytes for batch in batches),
         }
         seconds = time.perf_counter() - began
-        session = self._recorder.session.session_id
+        session = self._rows.session.session_id
         self.lock.emit(EmittedEvent("commit", detail, session, None, seconds), work[0][0].context)
 
     def record_failure(self, pipeline: Pipeline, error: SpillstoreError) -> None:
@@ -276,5 +353,5 @@ class Committer:
             return
         with contextlib.suppress(SpillstoreError):
             with self.recording("recording a failure", patient=False) as tx:
-                row = self._recorder.interrupt(tx, pipeline.row, str(error), pipeline.actor)
+                row = self._rows.interrupt(tx, pipeline.row, str(error), pipeline.actor)
             pipeline.row = row

@@ -18,8 +18,9 @@ from spillstore.exceptions import IntegrityError
 from spillstore.model.validation import read_artifact_row
 
 if TYPE_CHECKING:
-    from spillstore.engine.base import SessionBackend, Snapshot
-    from spillstore.ingest.row_writer import Recorder
+    from spillstore.engine.base import SessionBackend
+    from spillstore.engine.rows import Snapshot
+    from spillstore.ingest.row_writer import RowWriter
     from spillstore.model.records import ArtifactRow
     from spillstore.settings import Settings
 
@@ -31,9 +32,9 @@ _CANDIDATES = 256
 class Evictor:
     """Makes room in one session. Whoever calls holds the engine's ``_commit``, and no transaction."""
 
-    def __init__(self, store: SessionBackend, recorder: Recorder, settings: Settings) -> None:
+    def __init__(self, store: SessionBackend, rows: RowWriter, settings: Settings) -> None:
         self._store = store
-        self._recorder = recorder
+        self._rows = rows
         self._settings = settings
         self._row: ArtifactRow | None = None  # marked; its chunks from _next on are still there
         self._next = 0
@@ -75,20 +76,20 @@ class Evictor:
                 self._mark(artifact_id, was_read=was_read)
             except IntegrityError as error:
                 self._damaged.add(artifact_id)
-                self._recorder.emit("unevictable", artifact_id, {"error": type(error).__name__})
+                self._rows.events.emit("unevictable", artifact_id, {"error": type(error).__name__})
             if self._row is not None:
                 return True
 
     def _mark(self, artifact_id: str, *, was_read: bool) -> None:
         """Take it out of sight, unless another process was first."""
-        with self._recorder.emitting(), self._store.transaction("evicting an artifact") as tx:
+        with self._rows.events.emitting(), self._store.transaction("evicting an artifact") as tx:
             found = tx.artifact_row(artifact_id)
             if found is None:
                 return
-            row = read_artifact_row(found, self._recorder.session.digest_algorithm)
+            row = read_artifact_row(found, self._rows.session.digest_algorithm)
             if row.state == "deleted":
                 return
-            row = self._recorder.update(tx, row._replace(state="deleted"))
+            row = self._rows.update(tx, row._replace(state="deleted"))
             detail: dict[str, object] = {
                 "why": "session_quota",
                 "quota": self._settings.session_quota,
@@ -97,7 +98,7 @@ class Evictor:
                 "read": was_read,
             }
             # Whatever is audited: who looks for it is to be told.
-            self._recorder.write_event(tx, EVICT, artifact_id, detail, row.tool_call_id)
+            self._rows.events.record_always(tx, EVICT, artifact_id, detail, row.tool_call_id)
         self._row, self._next = row, 0
 
     def _drop_some(self) -> None:
@@ -108,5 +109,5 @@ class Evictor:
         with self._store.transaction("freeing space") as tx:
             tx.drop_chunks(row.artifact_key, self._next, following)
             if following >= row.chunks:
-                self._recorder.remove(tx, row)
+                self._rows.remove(tx, row)
         self._row, self._next = (None, 0) if following >= row.chunks else (row, following)

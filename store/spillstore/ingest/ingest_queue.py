@@ -66,6 +66,7 @@ class IngestQueue:
         self._room = threading.Condition(self._guard)  # for writers: in a queue, or there will never be any
         self._tick = threading.Condition(self._guard)  # for the committer alone
         self._pipelines: list[Pipeline] = []
+        self._queue_bytes = settings.queue_bytes  # that one artifact may have uncommitted
         self._ready_bytes = 0
         self._asleep = False  # the committer waits for an artifact to be opened
         self._hurried = False  # it is not to wait for its next tick
@@ -88,6 +89,7 @@ class IngestQueue:
         """Begin to take an artifact's bytes."""
         with self._guard:
             self._pipelines.append(pipeline)
+            self._share_queues()
             if self._asleep:
                 self._tick.notify()
 
@@ -96,6 +98,13 @@ class IngestQueue:
         with self._guard:
             if pipeline in self._pipelines:
                 self._pipelines.remove(pipeline)
+                self._share_queues()
+
+    def _share_queues(self) -> None:
+        """Divide what may wait in all queues among the artifacts that are written; the caller holds ``_guard``."""
+        most = self._settings.queue_bytes
+        share = _FULL_QUEUES * most // max(len(self._pipelines), 1)
+        self._queue_bytes = min(most, max(share, _LEAST_QUEUE))
 
     def stop(self, *, forget: bool = False) -> list[Pipeline]:
         """Let the committer end; returns the artifacts that are still written.
@@ -109,6 +118,7 @@ class IngestQueue:
             pipelines = list(self._pipelines)
             if forget:
                 self._pipelines.clear()
+                self._share_queues()
         return pipelines
 
     def close(self, pipeline: Pipeline) -> bool | None:
@@ -152,9 +162,10 @@ class IngestQueue:
 
     def _accept(self, pipeline: Pipeline, stream: int, data: bytes) -> bool:
         """Wait for room and put bytes into the inbox; False if the caller must make the room, for want of other threads."""
+        size = len(data)
         with self._guard:
             self.refuse_ended(pipeline)
-            while self._full(pipeline, len(data)):
+            while self._full(pipeline, size):
                 self._schedule(pipeline, at_least=1)
                 if pipeline.inbox and not workers.working():
                     return False
@@ -163,12 +174,13 @@ class IngestQueue:
                 pipeline.waiting -= 1
                 self.refuse_ended(pipeline)
             pipeline.inbox.append((stream, data, pipeline.now()))
-            pipeline.inbox_bytes += len(data)
-            pipeline.received += len(data)
-            pipeline.uncommitted += len(data)
+            pipeline.inbox_bytes += size
+            pipeline.received += size
+            pipeline.uncommitted += size
             if pipeline.dirty_since is None:
                 pipeline.dirty_since = time.monotonic()
-            self._schedule(pipeline, at_least=pipeline.pumped_at_once)
+            if pipeline.inbox_bytes >= pipeline.pumped_at_once:
+                self._schedule(pipeline, at_least=pipeline.pumped_at_once)
             return True
 
     def room(self, pipeline: Pipeline, size: int) -> bool:
@@ -178,15 +190,9 @@ class IngestQueue:
 
     def _full(self, pipeline: Pipeline, size: int) -> bool:
         """Whether a write must wait: for this artifact's filters, or for its bytes to be committed. Never for another's."""
-        if pipeline.filtered and pipeline.inbox and pipeline.inbox_bytes + size > pipeline.unfiltered:
+        if pipeline.inbox_bytes + size > pipeline.unfiltered and pipeline.filtered and pipeline.inbox:
             return True
-        return pipeline.uncommitted > 0 and pipeline.uncommitted + size > self._queue_bytes()
-
-    def _queue_bytes(self) -> int:
-        """What one artifact may have uncommitted."""
-        most = self._settings.queue_bytes
-        share = _FULL_QUEUES * most // max(len(self._pipelines), 1)
-        return min(most, max(share, _LEAST_QUEUE))
+        return pipeline.uncommitted + size > self._queue_bytes and pipeline.uncommitted > 0
 
     # --- pumps --------------------------------------------------------------------------------------------
 
@@ -318,7 +324,7 @@ class IngestQueue:
 
     def _urgent(self, pipeline: Pipeline) -> bool:
         """Whether what is ready is not to wait for the next tick; the caller holds ``_guard``."""
-        enough = min(self._settings.commit_bytes, self._queue_bytes() * 3 // 4)
+        enough = min(self._settings.commit_bytes, self._queue_bytes * 3 // 4)
         return (
             self._ready_bytes >= self._settings.commit_bytes
             or pipeline.ready_bytes >= enough

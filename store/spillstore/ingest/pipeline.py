@@ -148,10 +148,15 @@ class Pipeline:
 
     def take(self, most: int) -> tuple[list[Item], int]:
         """Items of the inbox, of ``most`` bytes or a little more, and their bytes; the caller holds the queue's lock."""
-        items: list[Item] = []
-        size = 0
-        while self.inbox and size < most:
-            items.append(self.inbox.popleft())
+        inbox, size = self.inbox, self.inbox_bytes
+        if size <= most:
+            items = list(inbox)
+            inbox.clear()
+            self.inbox_bytes = 0
+            return items, size
+        items, size = [], 0
+        while size < most:
+            items.append(inbox.popleft())
             size += len(items[-1][1])
         self.inbox_bytes -= size
         return items, size
@@ -305,12 +310,13 @@ def _joined(items: Iterable[Item]) -> Iterator[Item]:
     """Writes that the chunker would give one time to, as one: a redactor takes its time for each."""
     for stream, writes in itertools.groupby(items, key=operator.itemgetter(0)):
         pieces: list[bytes] = []
-        first = size = 0
+        first = until = size = 0
         for _, data, now in writes:
-            if pieces and (now - first >= SEGMENT_US or size + len(data) > SLICE):
-                yield stream, b"".join(pieces), first
-                pieces, size = [], 0
-            first = first if pieces else now
-            pieces.append(data)
             size += len(data)
+            if pieces and (now >= until or size > SLICE):
+                yield stream, b"".join(pieces), first
+                pieces, size = [], len(data)
+            if not pieces:
+                first, until = now, now + SEGMENT_US
+            pieces.append(data)
         yield stream, b"".join(pieces), first

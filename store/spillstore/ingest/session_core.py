@@ -35,17 +35,21 @@ from spillstore.exceptions import (
 from spillstore.format.digests import keyed_digest, stored_algorithm
 from spillstore.format.rollback_guard import check_sum
 from spillstore.ingest.committer import CommitLock, Committer
+from spillstore.ingest.event_writer import EventWriter
 from spillstore.ingest.eviction import EVICT, Evictor
 from spillstore.ingest.ingest_queue import IngestQueue
 from spillstore.ingest.pipeline import Ending, Pipeline
-from spillstore.ingest.row_writer import Recorder
+from spillstore.ingest.quotas import refuse_rate
+from spillstore.ingest.row_writer import RowWriter
 from spillstore.model.validation import is_count, read_artifact_row, read_session_row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
+    from types import TracebackType
 
-    from spillstore.engine.base import Remains, SessionBackend, Snapshot, Transaction
+    from spillstore.engine.base import Remains, SessionBackend
+    from spillstore.engine.rows import Snapshot, Transaction
     from spillstore.model.clock import Clock
     from spillstore.model.records import ArtifactRow, SessionRow
     from spillstore.settings import Settings
@@ -144,23 +148,25 @@ class SessionCore:
             self.row = self._session_row(tx)
             self.audit.session = self.row.session_id
             self.check_fresh(tx)
-            self._recorder = Recorder(self.row, self.settings, self.clock, self.audit)
+            self._rows = RowWriter(
+                self.row, self.settings, EventWriter(self.settings, self.clock, self.audit)
+            )
             self._committer = Committer(
                 self.store,
                 self.settings,
                 self.queue,
-                self._recorder,
-                Evictor(self.store, self._recorder, self.settings),
+                self._rows,
+                Evictor(self.store, self._rows, self.settings),
                 lock=self._commit,
                 audit=self.audit,
                 check_writable=self._refuse_reader,
-                deleted=self._deleted,
+                deleted=self.note_deletion,
             )
             unfinished = self._unfinished(tx)
             for record in unfinished:
                 if record.state == "open" and not self.store.alive(record.owner):
-                    self._recorder.interrupt(tx, record, "its process ended")
-        self._recorder.emit_recorded()
+                    self._rows.interrupt(tx, record, "its process ended")
+        self._rows.events.emit_recorded()
         self.store.remove_dead()
         for record in unfinished:
             if record.state == "deleted":
@@ -236,22 +242,19 @@ class SessionCore:
         assert self._committer is not None, "who may write has one"
         return self._committer
 
-    def _deleted(self, error: SpillstoreError) -> None:
+    def note_deletion(self, error: SpillstoreError) -> None:
+        """The session was deleted by somebody else: refuse everything from now on."""
         self._gone = self._gone or error
 
     # --- reading ----------------------------------------------------------------------------------------
 
-    @contextlib.contextmanager
-    def reader(self) -> Iterator[Snapshot]:
+    def reader(self) -> _Reading:
         """Rows for reading, each call on its own snapshot."""
-        with self._noting_deletion(), self.store.reader() as rows:
-            yield rows
+        return _Reading(self, self.store.reader())
 
-    @contextlib.contextmanager
-    def snapshot(self, doing: str) -> Iterator[Snapshot]:
+    def snapshot(self, doing: str) -> _Reading:
         """Rows for reading, all calls on one snapshot."""
-        with self._noting_deletion(), self.store.snapshot(doing) as rows:
-            yield rows
+        return _Reading(self, self.store.snapshot(doing))
 
     def borrow(self) -> Snapshot:
         """``reader`` without what costs a tenth of a small read; the same thread gives it back to ``store``."""
@@ -259,7 +262,7 @@ class SessionCore:
         try:
             return self.store.borrow()
         except SessionDeletedError as error:
-            self._deleted(error)
+            self.note_deletion(error)
             raise
 
     def current(self, rows: Snapshot) -> Snapshot:
@@ -267,16 +270,7 @@ class SessionCore:
         try:
             return self.store.current(rows)
         except SessionDeletedError as error:
-            self._deleted(error)
-            raise
-
-    @contextlib.contextmanager
-    def _noting_deletion(self) -> Iterator[None]:
-        self.check_usable()
-        try:
-            yield
-        except SessionDeletedError as error:
-            self._deleted(error)
+            self.note_deletion(error)
             raise
 
     def artifact_row(self, rows: Snapshot, artifact_id: str) -> ArtifactRow:
@@ -329,30 +323,23 @@ class SessionCore:
             source: whose output it is.
             detail: of the event, besides the source.
         """
-        self._writer().start()
-        with self._commit, self._recording("creating an artifact") as tx:
-            with self.limits(source):
+        committer = self._writer()
+        committer.start()
+        with self._commit, committer.recording("creating an artifact") as tx:
+            with committer.limits(source):
                 self.store.check_room()
-                self._recorder.refuse_rate(tx)
-            row = self._recorder.insert(tx, make_row(tx.next_artifact_key(), self.store.owner))
-            self._recorder.event(
+                refuse_rate(tx, self.settings, self._rows.events.now_us())
+            row = self._rows.insert(tx, make_row(tx.next_artifact_key(), self.store.owner))
+            self._rows.events.record(
                 tx, "create", row.artifact_id, {"source": row.source, **detail}, row.tool_call_id
             )
         pipeline = make_pipeline(row)
         self.queue.add(pipeline)
         return pipeline
 
-    def limits(self, source: str) -> contextlib.AbstractContextManager[None]:
+    def limits(self, source: str) -> AbstractContextManager[None]:
         """Record what is refused for a limit."""
         return self._writer().limits(source)
-
-    def write(self, pipeline: Pipeline, stream: int, data: bytes) -> None:
-        """Put bytes into an artifact's inbox; blocks while its queue is full."""
-        self.queue.write(pipeline, stream, data)
-
-    def room(self, pipeline: Pipeline, size: int) -> bool:
-        """Whether a write of that many bytes would not have to wait; for callers that must not block."""
-        return self.queue.room(pipeline, size)
 
     def flush(self, pipeline: Pipeline) -> None:
         """Commit everything written so far, lines without an end included."""
@@ -391,7 +378,7 @@ class SessionCore:
     def _failed(self, pipeline: Pipeline, error: SpillstoreError) -> None:
         self.audit.emit("failure", {"error": type(error).__name__}, artifact_id=pipeline.row.artifact_id)
 
-    def _recording(self, doing: str) -> contextlib.AbstractContextManager[Transaction]:
+    def _recording(self, doing: str) -> AbstractContextManager[Transaction]:
         return self._writer().recording(doing)
 
     # --- ending and deleting ----------------------------------------------------------------------------
@@ -399,21 +386,21 @@ class SessionCore:
     def end_session(self) -> None:
         """Record that the session has ended."""
         with self._commit, self._recording("ending the session") as tx:
-            self._update_session(tx, ended_us=self._recorder.now_us())
-            self._recorder.event(tx, "end", None, {})
+            self._update_session(tx, ended_us=self._rows.events.now_us())
+            self._rows.events.record(tx, "end", None, {})
 
     def record(self, kind: str, artifact_id: str, detail: dict[str, object]) -> None:
         """Write an event. Where only reading was asked for, it is tried on a connection of its own, and no more."""
 
-        def write(transaction: AbstractContextManager[Transaction], recorder: Recorder) -> None:
+        def write(transaction: AbstractContextManager[Transaction], events: EventWriter) -> None:
             with transaction as tx:
-                recorder.write_event(tx, kind, artifact_id, detail)
+                events.record_always(tx, kind, artifact_id, detail)
 
         if self.read_only:
             self._write_beside(write)
             return
         with self._commit:
-            write(self._recording("recording an event"), self._recorder)
+            write(self._recording("recording an event"), self._rows.events)
 
     def _flush_events(self) -> None:
         """Write what the audit holds. Never raises: what cannot be written waits, or is dropped where it never can."""
@@ -423,25 +410,27 @@ class SessionCore:
                     self._write_beside(self._write_events)
             else:
                 with self._commit:
-                    self._write_events(self._recording("recording events"), self._recorder)
+                    self._write_events(self._recording("recording events"), self._rows.events)
         except Exception as error:  # noqa: BLE001  # it runs on threads that must go on
             if isinstance(error, (ClosedError, ForkError, ReadOnlyError, SessionDeletedError)):
                 self.audit.drop()
             _log.debug("events not recorded", extra=self._failure(error))
 
-    def _write_events(self, transaction: AbstractContextManager[Transaction], recorder: Recorder) -> None:
+    def _write_events(self, transaction: AbstractContextManager[Transaction], events: EventWriter) -> None:
         """Write what the audit holds."""
         with self.audit.taken() as entries, transaction as tx:
-            recorder.events(tx, entries)
+            events.write_all(tx, entries)
 
-    def _write_beside(self, write: Callable[[AbstractContextManager[Transaction], Recorder], None]) -> None:
+    def _write_beside(
+        self, write: Callable[[AbstractContextManager[Transaction], EventWriter], None]
+    ) -> None:
         """Write as who only reads; where that cannot be, nothing is recorded any more."""
         if self._foreign or self._pid != os.getpid():
             return
-        recorder = Recorder(self.row, self.settings, self.clock, self.audit)
+        events = EventWriter(self.settings, self.clock, self.audit)
         try:
-            with recorder.emitting():
-                write(self.store.transaction_beside("recording events"), recorder)
+            with events.emitting():
+                write(self.store.transaction_beside("recording events"), events)
         except LockedError as error:
             _log.debug("events not recorded yet", extra=self._failure(error))
         except SpillstoreError as error:  # a file, a folder or a disk that cannot be written
@@ -473,8 +462,10 @@ class SessionCore:
             row = self.artifact_row(tx, artifact_id)
             if row.state == "open" and why == "deleted":
                 raise SessionBusyError(f"artifact {artifact_id} is being written; close its writer first")
-            row = self._recorder.update(tx, row._replace(state="deleted"))
-            self._recorder.event(tx, "delete", artifact_id, {"kept": row.kept, "why": why}, row.tool_call_id)
+            row = self._rows.update(tx, row._replace(state="deleted"))
+            self._rows.events.record(
+                tx, "delete", artifact_id, {"kept": row.kept, "why": why}, row.tool_call_id
+            )
         return row
 
     def _purge(self, row: ArtifactRow) -> None:
@@ -510,7 +501,7 @@ class SessionCore:
                 if first is not None:
                     tx.drop_chunks(row.artifact_key, first, first + most)
                 else:
-                    self._recorder.remove(tx, row)
+                    self._rows.remove(tx, row)
             self.store.release_space()
         return left
 
@@ -540,10 +531,10 @@ class SessionCore:
                     )
                 if unused_since is not None:
                     since_us = int(unused_since * 1e6)
-                    until_us = self._recorder.now_us()  # what the future holds is no use of a moment ago
+                    until_us = self._rows.events.now_us()  # what the future holds is no use of a moment ago
                     if tx.uses(since_us, until_us) or tx.artifacts_created(since_us, until_us):
                         raise SessionBusyError(f"session {self.row.session_id!r} was used a moment ago")
-                self._update_session(tx, deleted_us=self._recorder.now_us())
+                self._update_session(tx, deleted_us=self._rows.events.now_us())
                 if self.settings.audit_keep:
                     self._keep_events(tx)
             gone = self.store.remove(self.row.uid)
@@ -560,10 +551,10 @@ class SessionCore:
     def _keep_events(self, tx: Transaction) -> None:
         """Copy the events of a session that goes."""
         with self.audit.taken() as entries:
-            self._recorder.events(tx, entries)
+            self._rows.events.write_all(tx, entries)
             if self.audit.wants("delete_session"):
-                self._recorder.record(tx, "delete_session", None, {})
-        self.store.archive_events(tx, self.row, self._recorder.now_us())
+                self._rows.events.write(tx, "delete_session", None, {})
+        self.store.archive_events(tx, self.row, self._rows.events.now_us())
 
     def abandon(self) -> None:
         """Close the files of a deleted session."""
@@ -573,6 +564,33 @@ class SessionCore:
     def _update_session(self, tx: Transaction, **changes: int) -> None:
         self.row = self._session_row(tx)._replace(**changes).sealed()  # type: ignore[arg-type]  # two int columns
         tx.update_session(self.row)
+
+
+class _Reading:
+    """Rows that the engine lends for the length of a block. A session that turns out to be deleted is noted."""
+
+    __slots__ = ("_core", "_rows")
+
+    def __init__(self, core: SessionCore, rows: AbstractContextManager[Snapshot]) -> None:
+        self._core = core
+        self._rows = rows
+
+    def __enter__(self) -> Snapshot:
+        self._core.check_usable()
+        try:
+            return self._rows.__enter__()
+        except SessionDeletedError as error:
+            self._core.note_deletion(error)
+            raise
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self._rows.__exit__(kind, error, trace)
+        finally:
+            if isinstance(error, SessionDeletedError):
+                self._core.note_deletion(error)
 
 
 # --- the end of the process, and its children -------------------------------------------------------------

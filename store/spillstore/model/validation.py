@@ -8,6 +8,8 @@ the owner's name is no path, that times are dates. It costs 8 us a row, and rows
 from __future__ import annotations
 
 import re
+from operator import attrgetter
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Final
 
 from spillstore.exceptions import IntegrityError, InvalidIdError
@@ -30,17 +32,16 @@ _POLICIES: Final = frozenset({"roll", "stop", "reject"})
 _FLAGS: Final = 0b111
 _OWNER: Final = re.compile(r"[0-9a-z]+-[0-9a-f]{16}(\.[a-z]+)?", re.ASCII)  # the name of a claim: no path
 _ID_LENGTH: Final = 100
-_COLUMNS: Final = ArtifactRow._fields
-_COUNTS: Final = tuple(
-    index
-    for index, name in enumerate(_COLUMNS)
-    if name.endswith(("_size", "_lines", "_limit", "_key"))
-    or name in {"chunks", "received", "size", "kept", "chars"}
+_counts: Final = attrgetter(
+    *(
+        name
+        for name in ArtifactRow._fields
+        if name.endswith(("_size", "_lines", "_limit", "_key"))
+        or name in {"chunks", "received", "size", "kept", "chars"}
+    )
 )
-_TEXTS: Final = tuple(map(_COLUMNS.index, ("artifact_id", "source", "state", "newline", "policy", "owner")))
-_MAYBE_TEXTS: Final = tuple(
-    map(_COLUMNS.index, ("tool_call_id", "command", "content_type", "reason", "hole"))
-)
+_texts: Final = attrgetter("artifact_id", "source", "state", "newline", "policy", "owner")
+_maybe_texts: Final = attrgetter("tool_call_id", "command", "content_type", "reason", "hole")
 
 
 def read_session_row(row: Sequence[Any] | None, key: bytes | None) -> SessionRow:
@@ -118,9 +119,11 @@ def is_count(value: object, most: int = WHOLE) -> bool:
 def types_fit(row: ArtifactRow) -> bool:
     """Whether every column holds what its type says; an engine may let each hold anything."""
     return (
-        all(is_count(row[index]) for index in _COUNTS)
-        and all(type(row[index]) is str for index in _TEXTS)
-        and all(row[index] is None or type(row[index]) is str for index in _MAYBE_TEXTS)
+        set(map(type, counts := _counts(row))) == {int}
+        and min(counts) >= 0
+        and max(counts) <= WHOLE
+        and set(map(type, _texts(row))) == {str}
+        and set(map(type, _maybe_texts(row))) <= {str, NoneType}
         and all(
             digest is None or (type(digest) is bytes and len(digest) == DIGEST_SIZE)
             for digest in (row.content_digest, row.chunks_digest)

@@ -1,7 +1,7 @@
-"""Reading ahead: the next few pieces of a long read are made on the workers while the last one is being used.
+"""Prefetching: the next parts of a long read are made on the workers while the caller uses the last one.
 
-A piece that no worker has begun when it is wanted is made by who wants it, so a reader never waits in a line behind
-writers, and one that is given up leaves nothing under way but what has begun.
+A part that no worker has begun when the caller needs it is made by the caller, so that a reader never waits in a line behind
+writers. A read that is given up leaves nothing under way but what has begun.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from spillstore.runtime import workers as _workers
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-DEPTH = 3  # pieces under way: one for each worker, and one that waits
-_PATIENCE = 1.0  # seconds after which somebody looks whether who makes it is still there
+DEPTH = 3  # parts under way: one for each worker, and one that waits
+_PATIENCE = 1.0  # seconds between two checks that whoever makes a part is still there
 T = TypeVar("T")
 
 
-class _Piece(Generic[T]):
-    """A piece on its way."""
+class _Task(Generic[T]):
+    """One part on its way."""
 
     def __init__(self, make: Callable[[], T]) -> None:
         self._make = make
-        self._taken = threading.Lock()  # by whoever makes it, and never given back
+        self._taken = threading.Lock()  # held by whoever makes it, and never released
         self._done = threading.Event()
         self._result: T
         self._error: BaseException | None = None
@@ -35,17 +35,17 @@ class _Piece(Generic[T]):
         return self._taken.acquire(blocking=False)
 
     def run(self) -> None:
-        """Make it, unless somebody else does or nobody wants it."""
+        """Make the part, unless somebody else does or nobody wants it."""
         if not self.take():
             return
         try:
             self._result = self._make()
-        except BaseException as error:  # noqa: BLE001  # raised where the piece is wanted
+        except BaseException as error:  # noqa: BLE001  # raised in ``result``
             self._error = error
         self._done.set()
 
     def result(self, check: Callable[[], None]) -> T:
-        """The piece; ``check`` raises if nobody can be making it any more."""
+        """The part; ``check`` raises if nobody can be making it any more."""
         self.run()
         while not self._done.wait(_PATIENCE):
             check()
@@ -54,23 +54,23 @@ class _Piece(Generic[T]):
         return self._result
 
 
-def ahead(makers: Iterable[Callable[[], T]], check: Callable[[], None]) -> Iterator[T]:
-    """What ``makers`` make, in their order, ``DEPTH`` of them at a time.
+def prefetch(makers: Iterable[Callable[[], T]], check: Callable[[], None]) -> Iterator[T]:
+    """The results of ``makers`` in their order; the next ``DEPTH`` are under way meanwhile.
 
     Args:
-        makers: make one piece each, on any thread.
+        makers: each makes one part, on any thread.
         check: raises if this process cannot go on, for example after a fork.
     """
-    waiting: deque[_Piece[T]] = deque()
+    waiting: deque[_Task[T]] = deque()
     try:
         for make in makers:
-            piece = _Piece(make)
-            waiting.append(piece)
-            _workers.submit(piece.run)
+            task = _Task(make)
+            waiting.append(task)
+            _workers.submit(task.run)
             if len(waiting) > DEPTH:
                 yield waiting.popleft().result(check)
         while waiting:
             yield waiting.popleft().result(check)
     finally:
-        for piece in waiting:
-            piece.take()  # so that nobody begins it
+        for task in waiting:
+            task.take()  # so that nobody begins it

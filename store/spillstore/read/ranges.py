@@ -11,62 +11,24 @@ hole's edge, after the hole itself was reported or skipped.
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from spillstore.exceptions import DroppedRangeError, IntegrityError, RangeError, RangeTooLargeError
+from spillstore.exceptions import IntegrityError, RangeError, RangeTooLargeError
 from spillstore.format import chunk_codec
 from spillstore.model.records import COMBINED
+from spillstore.read.blocks import Block, after_nth
+from spillstore.read.dropped import refuse, refuse_lines
 from spillstore.read.sequence import FETCH, Sequence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spillstore.engine.base import Snapshot
+    from spillstore.engine.rows import Snapshot
     from spillstore.format.chunk_codec import ChunkRow
     from spillstore.format.digests import Algorithm
     from spillstore.info import Holes
-    from spillstore.model.records import ArtifactRow, Hole, View
-
-_STEPS = 4096, 512  # bytes
-
-
-@dataclasses.dataclass(slots=True)
-class Block:
-    """The bytes of a view in one chunk, and where they stand in it: the byte, line ends before and in them."""
-
-    row: ChunkRow
-    start: int
-    data: bytes
-    line_ends_before: int
-    line_ends: int
-
-    @property
-    def end(self) -> int:
-        """The position after the last byte."""
-        return self.start + len(self.data)
-
-
-class Run(NamedTuple):
-    """Bytes of a view that stand in one chunk: the first one's place and line, and the line ends in them."""
-
-    start: int
-    line: int
-    line_ends: int
-    data: bytes
-
-
-def runs(blocks: list[Block], start: int, end: int, terminator: bytes) -> Iterator[Run]:
-    """The part of blocks that lies in ``[start, end)``."""
-    for block in blocks:
-        if block.start >= start and block.end <= end:
-            yield Run(block.start, block.line_ends_before + 1, block.line_ends, block.data)
-        else:
-            low = max(0, start - block.start)
-            data = block.data[low : end - block.start]
-            line = block.line_ends_before + block.data.count(terminator, 0, low) + 1
-            yield Run(block.start + low, line, data.count(terminator), data)
+    from spillstore.model.records import ArtifactRow, View
 
 
 class RangeReader:
@@ -100,18 +62,23 @@ class RangeReader:
             return b""
         last = min(last, total)
         if self._hole is not None and not self._skip:
-            self._refuse_lines(self._hole, first, last)
+            refuse_lines(self.record, self._view, self._hole, first, last)
         begin = self._after_line_end(first - 1)
-        if isinstance(begin, tuple) and self._ends_in(begin[0], last):
-            block, offset = begin
-            behind = after_nth(block.data, self.record.terminator(), last - first + 1, offset)
-            finish: tuple[Block, int] | int = block, behind
-        else:
-            finish = self._after_line_end(last)
+        if isinstance(begin, tuple) and begin[0].ends_line(last):
+            return self._lines_of(*begin, last - first + 1, max_bytes)
+        finish = self._after_line_end(last)
         start = begin if isinstance(begin, int) else begin[0].start + begin[1]
         end = finish if isinstance(finish, int) else finish[0].start + finish[1]
         known = [side[0] for side in (begin, finish) if isinstance(side, tuple)]
         return self._join(start, end, max_bytes, known)
+
+    def _lines_of(self, block: Block, start: int, count: int, max_bytes: int) -> bytes:
+        """So many lines of a block, from a byte in it on; they end in it."""
+        self._sequence.check_borders(self._view, block.row)
+        end = after_nth(block.data, self.record.terminator(), count, start)
+        if end - start > max_bytes:
+            raise _too_large(str(end - start), max_bytes)
+        return block.data[start:end]
 
     def read_tail(self, lines: int, max_bytes: int) -> bytes:
         """The last ``lines`` lines."""
@@ -131,7 +98,7 @@ class RangeReader:
         if start_us >= end_us:
             return b""
         if hole is not None and not self._skip and start_us <= hole.time_end and end_us > hole.time_start:
-            self._refuse(hole, f"seconds {start_us / 1e6:g} to {end_us / 1e6:g}")
+            refuse(self.record, self._view, hole, f"seconds {start_us / 1e6:g} to {end_us / 1e6:g}")
         parts: list[bytes] = []
         size = 0
         for row in self._since(self._view, start_us, end_us):
@@ -183,7 +150,7 @@ class RangeReader:
             span = self._hole.span(self._view)
             if start < span.end and end > span.start and start >= span.start:
                 if not self._skip:
-                    self._refuse(self._hole, f"bytes {start} to {end}")
+                    refuse(self.record, self._view, self._hole, f"bytes {start} to {end}")
                 start = span.end
             elif start < span.start:
                 end = min(end, span.start)
@@ -199,7 +166,7 @@ class RangeReader:
         if not isinstance(found, int):
             return found[0].start + found[1]
         if self._hole is not None and not self._skip and found == self._hole.span(self._view).end:
-            self._refuse_lines(self._hole, number, number)
+            refuse_lines(self.record, self._view, self._hole, number, number)
         return found
 
     def line_of(self, position: int) -> int:
@@ -210,7 +177,7 @@ class RangeReader:
             span = self._hole.span(self._view)
             if span.start <= position < span.end:
                 if not self._skip:
-                    self._refuse(self._hole, f"byte {position}")
+                    refuse(self.record, self._view, self._hole, f"byte {position}")
                 return self._hole.lines(self._view)[1]
         (block,) = self._walk(position, position + 1, [], None)
         inside = block.data.count(self.record.terminator(), 0, position - block.start)
@@ -219,7 +186,7 @@ class RangeReader:
     def start_of_time(self, time_us: int) -> int:
         """The first byte that entered the sequence at that time or later."""
         for row in self._since(COMBINED, time_us, 0):
-            position = self._place(row)[0]
+            position = self._view.place(row, self.record.chunk_size)[0]
             for segment in chunk_codec.segments_of(row) if row.time_end >= time_us else ():
                 if segment.time >= time_us:
                     return position
@@ -240,8 +207,9 @@ class RangeReader:
         row = self._sequence.before_line(self._view, count)
         if row is not None:
             block = self._block(row)
-            if self._ends_in(block, count):
-                return block, self._offset(block, count)
+            if block.ends_line(count):
+                behind = count - block.line_ends_before
+                return block, after_nth(block.data, self.record.terminator(), behind)
         if self._hole is not None:
             span = self._hole.span(self._view)
             if span.line_ends_before < count <= span.line_ends_after:
@@ -252,12 +220,6 @@ class RangeReader:
             seq = self._hole.last_seq if self._hole is not None and seq == self._hole.first_seq else seq
             raise IntegrityError(f"chunk {seq}, which holds {what}, is missing")
         raise IntegrityError(f"the chunk that holds {what} is missing")
-
-    def _ends_in(self, block: Block, count: int) -> bool:
-        return block.line_ends_before < count <= block.line_ends_before + block.line_ends
-
-    def _offset(self, block: Block, count: int) -> int:
-        return after_nth(block.data, self.record.terminator(), count - block.line_ends_before)
 
     # --- chunks -----------------------------------------------------------------------------------------
 
@@ -278,7 +240,7 @@ class RangeReader:
             return self._piece(start, end, known)
         span = self._hole.span(self._view)
         if start < span.end and end > span.start and not self._skip:
-            self._refuse(self._hole, f"bytes {start} to {end}")
+            refuse(self.record, self._view, self._hole, f"bytes {start} to {end}")
         parts = self._parts(start, end, self._view)
         present = sum(high - low for low, high in parts)
         if present > max_bytes:
@@ -302,7 +264,10 @@ class RangeReader:
         There a position says its chunk, so neither blocks nor their starts are needed: 0.1 of the time of reading 64 KiB.
         """
         size = self.record.chunk_size
-        low, high = start % size, end - (end - 1) // size * size
+        seq, low = divmod(start, size)
+        if self._hole is None and low + end - start <= size:
+            return chunk_codec.decode(self._sequence.one(seq))[low : low + end - start]
+        high = end - (end - 1) // size * size
         parts: list[bytes | memoryview] = list(
             map(chunk_codec.decode, self._sequence.walk(self._view, start, end))
         )
@@ -333,59 +298,8 @@ class RangeReader:
         raw = chunk_codec.decode(row)
         if self._view.stream is not None:
             raw = chunk_codec.stream_part(row, raw, self._view.stream)
-        start, _, line_ends_before, line_ends = self._place(row)
+        start, _, line_ends_before, line_ends = self._view.place(row, self.record.chunk_size)
         return Block(row, start, raw, line_ends_before, line_ends)
-
-    def _place(self, row: ChunkRow) -> tuple[int, int, int, int]:
-        return self._view.place(row, self.record.chunk_size)
-
-    # --- refusals ---------------------------------------------------------------------------------------
-
-    def _refuse_lines(self, hole: Hole, first: int, last: int) -> None:
-        low, high = hole.lines(self._view)
-        if low <= high and first <= high and last >= low:
-            self._refuse(hole, f"lines {first} to {last}")
-
-    def _refuse(self, hole: Hole, what: str) -> None:
-        span = hole.span(self._view)
-        if span.start == span.end:
-            return  # this view lost nothing
-        low, high = hole.lines(self._view)
-        lines = [
-            f"{first}-{last}"
-            for first, last in ((1, low - 1), (high + 1, self.record.view_lines(self._view)))
-            if first <= last
-        ]
-        whole = f"Whole lines there are still {' and '.join(lines)}" if lines else "No line is still whole"
-        raise DroppedRangeError(
-            f"{what} of {self.record.artifact_id} touch what was dropped when it met its limit of "
-            f"{self.record.size_limit} bytes: lines {low}-{high}, bytes {span.start}-{span.end} ({self._view.name}). "
-            f'{whole}; bytes 0-{span.start} and {span.end}-{self._size}. Ask for those, or leave the gap out (holes="skip")',
-            dropped_bytes=(span.start, span.end),
-            dropped_lines=(low, high),
-            before=(0, span.start),
-            after=(span.end, self._size),
-        )
-
-
-def after_nth(data: bytes, terminator: bytes, count: int, start: int = 0) -> int:
-    r"""The offset behind the ``count``-th terminator from ``start`` on: counted in steps, then found one by one.
-
-    Example:
-        >>> after_nth(b"one\ntwo\nthree", b"\n", 2)
-        8
-        >>> after_nth(b"one\ntwo\nthree", b"\n", 1, 4)
-        8
-    """
-    for step in _STEPS:
-        while (inside := data.count(terminator, start, start + step)) < count:
-            count -= inside
-            start += step
-            if start > len(data):
-                raise IntegrityError("a chunk holds fewer line ends than its row says")
-    for _ in range(count):
-        start = data.index(terminator, start) + 1
-    return start
 
 
 def _too_large(size: str, max_bytes: int) -> RangeTooLargeError:

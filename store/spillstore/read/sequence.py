@@ -24,7 +24,7 @@ from spillstore.model.records import COMBINED
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spillstore.engine.base import Snapshot
+    from spillstore.engine.rows import Snapshot
     from spillstore.format.digests import Algorithm
     from spillstore.model.records import ArtifactRow, View
 
@@ -120,12 +120,50 @@ class Sequence:
         if position < end:
             raise self._missing(view, position)
 
+    def one(self, seq: int) -> ChunkRow:
+        """Chunk ``seq`` of an artifact without a hole: ``walk`` for what lies in one chunk, in half the time.
+
+        Raises:
+            IntegrityError: it is missing, damaged or does not count what its artifact does.
+        """
+        rows = self._snapshot.chunks(self._key, None, seq - 1, seq, 1)
+        try:
+            values = next(rows, None)
+        finally:
+            rows.close()
+        if values is None:
+            raise self._missing(COMBINED, seq * self._chunk_size)
+        row = self._verified(values)
+        if seq == 0 or seq == self._record.chunks - 1:
+            self.check_borders(COMBINED, row)
+        return row
+
+    def check_borders(self, view: View, row: ChunkRow) -> None:
+        """Compare the line ends that a chunk counts with the artifact's, where its row says them: at its ends and a hole's.
+
+        Raises:
+            IntegrityError: they differ.
+        """
+        begin, size, before, inside = view.place(row, self._chunk_size)
+        for position, lines in ((begin, before), (begin + size, before + inside)):
+            if self._lines_at(view, position) not in {None, lines}:
+                raise self._wrong(view, begin, row)
+
     def _begin(self, view: View, head: ChunkRow, start: int) -> int:
         """Where the chunk begins that must hold byte ``start``."""
         begin, size, _, _ = view.place(head, self._chunk_size)
         if not begin <= start < begin + size:
             raise self._missing(view, start)
         return begin
+
+    def chunks(self, first: int, end: int) -> list[ChunkRow]:
+        """The chunks ``[first, end)``, none of them in the hole; fewer at the end of the artifact.
+
+        Raises:
+            IntegrityError: as for ``walk``.
+        """
+        size = self._chunk_size
+        return list(self.walk(COMBINED, first * size, min(end * size, self._record.size)))
 
     def stray(self, first: int, last: int) -> int | None:
         """The first chunk from ``first`` to ``last``, where none should be; None if there is none."""

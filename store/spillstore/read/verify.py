@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
-    from spillstore.engine.base import Snapshot
+    from spillstore.engine.rows import Snapshot
     from spillstore.format.chunk_codec import ChunkRow
     from spillstore.format.digests import Algorithm
     from spillstore.info import Verification
@@ -53,7 +53,7 @@ def verify(
 
     Each few chunks are read for themselves, so that nobody is held up. Meanwhile the artifact may be deleted or evicted, or
     grow, roll or end. So what looks like damage is looked at again in one snapshot, its row first, and only what is wrong in
-    that is told.
+    that is an error.
 
     Raises:
         ArtifactNotFoundError: it was deleted meanwhile.
@@ -134,10 +134,8 @@ class Verifier:
 
     def _fetch(self, first: int, end: int) -> list[ChunkRow]:
         """The chunks ``[first, end)``; they are in their places, and their digests are right."""
-        size = self._record.chunk_size
         with self._reader() as rows:
-            sequence = Sequence(rows, self._record, self._algorithm)
-            return list(sequence.walk(COMBINED, first * size, min(end * size, self._record.size)))
+            return Sequence(rows, self._record, self._algorithm).chunks(first, end)
 
     def _stray(self, first: int, last: int) -> int | None:
         with self._reader() as rows:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from spillstore.info import Stream
-    from spillstore.read.ranges import Run
+    from spillstore.read.blocks import Run
 
 LONGEST = 16 * 1024 * 1024  # bytes of a line that is searched as a whole
 OVERLAP = 1024 * 1024

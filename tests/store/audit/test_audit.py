@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from support import NO_FLOORS, examples, wait_until
 
 from spillstore import Store
-from spillstore.audit import audit_log
+from spillstore.audit import audit_log, event_buffer, event_detail
 from spillstore.exceptions import (
     ArtifactNotFoundError,
     ArtifactTooLargeError,
@@ -371,7 +371,7 @@ def test_a_killed_process_loses_no_event_of_a_write(plain_store):
 
 def test_a_buffer_that_cannot_be_written_stays_bounded(plain_store, monkeypatch):
     """While the file is locked the newest events are kept, and how many were dropped is an event."""
-    monkeypatch.setattr(audit_log, "MOST", 50)
+    monkeypatch.setattr(event_buffer, "MOST", 50)
     with plain_store.session("test") as session:
         artifact = session.put(DATA)
         with session._engine._commit:  # nobody can write
@@ -422,7 +422,7 @@ VALUES = st.recursive(
 @examples(60)
 def test_any_detail_is_json_that_sqlite_can_read(detail):
     """Whatever somebody sends, the text is JSON by SQLite's rules."""
-    text = audit_log.detail_text(detail)
+    text = event_detail.detail_text(detail)
     with closing(sqlite3.connect(":memory:")) as connection:
         assert (1,) == connection.execute("SELECT json_valid(?)", (text,)).fetchone()
     assert len(json.loads(text)) == len(detail)

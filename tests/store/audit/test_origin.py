@@ -150,7 +150,7 @@ def test_an_origin_costs_the_same_among_many(plain_store):
             if number not in {10, 299}:
                 continue
             session.events()
-            (connection,) = session._engine.store._readers
+            (connection,) = session._engine.store._pool._readers
             steps = 0
 
             def count():

@@ -1,4 +1,4 @@
-"""What every storage engine keeps to: the rules of ``engine.base``. A new engine is added to ``ENGINES`` and has to pass.
+"""What every storage engine keeps to: the rules of ``engine.base`` and ``engine.rows``. A new engine is added to ``ENGINES`` and has to pass.
 
 Rows are drawn at random and written to the engine and to plain dictionaries; whatever is asked must be answered alike.
 """
@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import ManualClock, examples
 
-from spillstore.engine.base import END, ArtifactFilter, EventFilter, NewEvent, SessionRef, VanishedError
+from spillstore.engine.base import SessionRef, VanishedError
 from spillstore.engine.memory.backend import MemoryBackend
 from spillstore.engine.memory.rows import EMPTY, MemoryTransaction
+from spillstore.engine.rows import END, ArtifactFilter, EventFilter, NewEvent
 from spillstore.engine.sqlite.backend import FolderBackend
 from spillstore.exceptions import SessionBusyError, SessionDeletedError, StorageError
 from spillstore.format.chunk_codec import ChunkRow

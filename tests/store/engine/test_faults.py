@@ -256,7 +256,7 @@ def test_roll_keeps_the_file_flat(plain_store):
         assert 3_800_000 < info.kept
         assert noise[:900_000] == session.artifact(writer.id).read_bytes(0, 900_000)
         assert noise[-900_000:] == session.artifact(writer.id).read_bytes(79_100_000, 80_000_000)
-        session._engine.store._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        session._engine.store._pool._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         assert (plain_store.root / "_" / "test" / "session.db").stat().st_size < 12_000_000
 
 

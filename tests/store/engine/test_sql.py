@@ -142,7 +142,7 @@ def test_the_cost_of_a_read_does_not_grow_with_the_artifact(sizes, name, monkeyp
     for artifact in artifacts:
         info = artifact.info
         decoded = 0
-        (connection,) = session._engine.store._readers
+        (connection,) = session._engine.store._pool._readers
         steps = steps_of(connection, lambda: READS[name](artifact, info))  # noqa: B023  # called at once
         costs.append((decoded, steps))
     (few, few_steps), (many, many_steps) = costs

@@ -13,7 +13,7 @@ import pytest
 from support import NO_FLOORS
 
 from spillstore import Store, observers
-from spillstore.audit import audit_log
+from spillstore.audit import event_buffer
 from spillstore.exceptions import (
     ArtifactNotFoundError,
     IntegrityError,
@@ -112,14 +112,14 @@ def test_what_is_rolled_back_is_not_told(tmp_path, seen):
         artifact = session.put(b"one\n")
         engine = session._engine
         with engine._commit:
-            engine.store._writer.execute(
+            engine.store._pool._writer.execute(
                 "CREATE TRIGGER never BEFORE INSERT ON event BEGIN SELECT RAISE(ABORT, 'no'); END"
             )
         with pytest.raises(Exception, match="no"):
             artifact.delete()
         assert "delete" not in seen.kinds
         with engine._commit:
-            engine.store._writer.execute("DROP TRIGGER never")
+            engine.store._pool._writer.execute("DROP TRIGGER never")
         artifact.delete()
     assert ["create", "seal", "delete"] == seen.kinds
 
@@ -281,7 +281,7 @@ def test_work_ends_once(seen):
 @pytest.mark.parametrize("read_only", [False, True])
 def test_events_that_are_lost_are_told(tmp_path, monkeypatch, read_only):
     """Once they are recorded as lost, by whom no lock is held, so that an observer may look at the session."""
-    monkeypatch.setattr(audit_log, "MOST", 5)
+    monkeypatch.setattr(event_buffer, "MOST", 5)
     lost = []
 
     class Looks(Observer):

@@ -87,7 +87,7 @@ def test_a_damaged_artifact_is_not_evicted(plain_store, caplog):
     with store.session("test") as session:
         first, second = (session.put(os.urandom(600_000)).id for _ in range(2))
         with session._engine._commit:
-            session._engine.store._writer.execute(
+            session._engine.store._pool._writer.execute(
                 "UPDATE artifact SET source = 'other' WHERE artifact_id = ?", (first,)
             )
         session.put(os.urandom(900_000))
@@ -95,7 +95,7 @@ def test_a_damaged_artifact_is_not_evicted(plain_store, caplog):
         wait_until(lambda: caplog.records)  # whoever commits tells it, and that may be the committer's thread
         assert ["artifact not evicted"] == [record.message for record in caplog.records]
         with session._engine._commit:
-            session._engine.store._writer.execute(
+            session._engine.store._pool._writer.execute(
                 "UPDATE artifact SET source = '' WHERE artifact_id = ?", (first,)
             )
 
@@ -107,7 +107,7 @@ def test_ten_times_the_quota_leaves_the_file_within_it(plain_store):
     with store.session("test") as session:
         for _ in range(60):
             session.put(os.urandom(500_000))
-            session._engine.store._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            session._engine.store._pool._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             assert file.stat().st_size <= 3_000_000
         assert 4 <= len(session.infos().items) < 6
         session.check()
@@ -120,13 +120,13 @@ def test_a_large_artifact_is_dropped_as_far_as_needed(plain_store):
         large = session.put(os.urandom(55_000_000))
         session.put(os.urandom(8_000_000))
         assert [large.id] == evicted(session)
-        counts = session._engine.store._writer.execute(
+        counts = session._engine.store._pool._writer.execute(
             "SELECT count(*) FROM chunk GROUP BY artifact_key"
         ).fetchall()
         assert 2 == len(counts)
         session.check()
     with store.session("test") as session:
-        counts = session._engine.store._writer.execute(
+        counts = session._engine.store._pool._writer.execute(
             "SELECT count(*) FROM chunk GROUP BY artifact_key"
         ).fetchall()
         assert [(-(-8_000_000 // 65536),)] == counts
@@ -219,6 +219,8 @@ def test_kill_9_while_evicting_leaves_a_sound_session(tmp_path, seed):
             for info in session.infos(state="sealed"):
                 assert info.size == len(session.artifact(info.id).read_bytes(0, 10**7))
     with store.session("test") as session:
-        key = session._engine.store._writer.execute("SELECT count(*) FROM artifact WHERE state = 'deleted'")
+        key = session._engine.store._pool._writer.execute(
+            "SELECT count(*) FROM artifact WHERE state = 'deleted'"
+        )
         assert (0,) == key.fetchone()
         session.put(b"goes on")

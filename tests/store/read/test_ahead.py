@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from spillstore.exceptions import ClosedError, DroppedRangeError, IntegrityError, SpillstoreError
-from spillstore.read.prefetch import DEPTH, ahead
+from spillstore.read.prefetch import DEPTH, prefetch
 from spillstore.runtime import workers
 
 MIB = 1024 * 1024
@@ -63,7 +63,7 @@ def test_damage_is_an_error_where_it_is(session):
     """Blocks before a damaged chunk come, that one never does."""
     artifact = session.put(DATA)
     with session._engine._commit:
-        session._engine.store._writer.execute("UPDATE chunk SET data = zeroblob(50) WHERE seq = 100")
+        session._engine.store._pool._writer.execute("UPDATE chunk SET data = zeroblob(50) WHERE seq = 100")
     read = b""
     with pytest.raises(IntegrityError, match="chunk 100 "):
         for block in artifact.chunks():
@@ -77,7 +77,7 @@ def test_a_reader_that_goes_away_leaves_nothing_under_way(monkeypatch):
     """After an iterator is closed no piece is begun any more, though workers come to those that were wanted soon."""
     made, submitted = [], []
     monkeypatch.setattr(workers, "submit", submitted.append)  # as if every worker were busy
-    pieces = ahead(
+    pieces = prefetch(
         (lambda number=number: made.append(number) or number for number in range(100)), lambda: None
     )
     assert [0, 1, 2] == [next(pieces) for _ in range(3)]
@@ -135,13 +135,13 @@ def test_no_more_is_made_than_is_wanted_soon():
     def maker(number):
         return lambda: made.append(number) or number
 
-    pieces = ahead(map(maker, range(100)), lambda: None)
+    pieces = prefetch(map(maker, range(100)), lambda: None)
     assert [0, 1, 2] == [next(pieces) for _ in range(3)]
     assert max(made) <= 2 + DEPTH
     pieces.close()
     workers_are_done()
     assert len(made) <= 3 + DEPTH
-    assert list(range(50)) == list(ahead(map(maker, range(50)), lambda: None))
+    assert list(range(50)) == list(prefetch(map(maker, range(50)), lambda: None))
 
 
 def test_an_error_comes_at_its_place():
@@ -150,7 +150,7 @@ def test_an_error_comes_at_its_place():
     def fail():
         raise ValueError("third")
 
-    pieces = ahead([lambda: 1, lambda: 2, fail, lambda: 4], lambda: None)
+    pieces = prefetch([lambda: 1, lambda: 2, fail, lambda: 4], lambda: None)
     assert [1, 2] == [next(pieces), next(pieces)]
     with pytest.raises(ValueError, match="third"):
         next(pieces)

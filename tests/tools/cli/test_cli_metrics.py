@@ -18,7 +18,7 @@ from support import ROOT
 
 from spillstore_tools.agent.toolbox import Toolbox
 from spillstore_tools.telemetry import served
-from spillstore_tools.telemetry.instruments import MOST_TOOLS
+from spillstore_tools.telemetry.instruments import MAX_TOOLS
 from spillstore_tools.telemetry.recorded import COUNTS, DURATION, PREFIX, RETRIEVALS, TOOLS, TOTALS
 from spillstore_tools.telemetry.statistics import Statistics
 
@@ -98,7 +98,7 @@ def test_a_server_serves_its_metrics(start):
 
 def test_a_proxy_serves_its_metrics(start):
     """Results of the other server are counted under its tools' names."""
-    other = [sys.executable, str(next((ROOT / "tests/tools").rglob("fronted_raw.py")))]
+    other = [sys.executable, str(ROOT / "tests/tools/mcp/upstream_raw.py")]
     client = Client(start("mcp-proxy", "--metrics", "0", "--json", "--", *other, stdin=subprocess.PIPE))
     url = client.said("metrics")
     client.initialize()
@@ -201,14 +201,14 @@ def test_many_tools_are_told_apart_up_to_a_bound(plain_store):
     from spillstore_tools.telemetry import exposition
 
     statistics = Statistics()
-    for number in range(3 * MOST_TOOLS):
+    for number in range(3 * MAX_TOOLS):
         statistics._tool(f'tool "{number}"\n').calls += 1
     statistics._tool('tool "299"\n').received = 5
     found = {
         key: value for key, value in samples_of(exposition(statistics)).items() if key[0].endswith("_outputs")
     }
-    assert MOST_TOOLS + 1 == len(found)
-    assert 3 * MOST_TOOLS == sum(found.values())
+    assert MAX_TOOLS + 1 == len(found)
+    assert 3 * MAX_TOOLS == sum(found.values())
     assert (PREFIX + "outputs", ("tool", 'tool "299"\n')) in found
 
 

@@ -225,11 +225,11 @@ def test_the_configuration_keeps_a_session(plain_store):
 @pytest.mark.parametrize("named", [False, True])
 def test_the_exit_of_a_server_cleans_up(plain_store, profile, kept, named):
     """What a server has made goes with it, where its profile wants that; a session that was there before stays."""
-    from spillstore_tools.mcp.sessions import Sessions
+    from spillstore_tools.mcp.server.sessions import ServedSessions
 
     async def serve():
         name = "mine" if named else None
-        sessions = Sessions(plain_store, name, None, announce=lambda _: None, profile=profile)
+        sessions = ServedSessions(plain_store, name, None, announce=lambda _: None, profile=profile)
         service = await sessions.get(None)
         await service.call("bash", {"command": "seq 1 30000"})
         await sessions.close()
@@ -244,7 +244,7 @@ def test_the_exit_of_a_server_cleans_up(plain_store, profile, kept, named):
 @pytest.mark.parametrize("there", [False, True])
 def test_the_exit_of_the_proxy_cleans_up(plain_store, there):
     """A session that the proxy has made goes with it; one that was there before stays."""
-    from spillstore_tools.mcp._lazy import LazySession
+    from spillstore_tools.mcp.proxy.lazy_session import LazySession
 
     lazy = LazySession(lambda: plain_store.session("s"), made=lambda: not there)
     TruncationProcessor(lazy.session, profile="opencode").process(LINES, "t")

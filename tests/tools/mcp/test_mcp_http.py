@@ -13,8 +13,8 @@ import pytest
 from support import wait_until
 from test_mcp_server import serving_http
 
-from spillstore_tools.mcp import _visitors
-from spillstore_tools.mcp._visitors import Visitors
+from spillstore_tools.mcp.server import client_sessions
+from spillstore_tools.mcp.server.client_sessions import ClientSessions
 
 INITIALIZE = {
     "jsonrpc": "2.0",
@@ -140,7 +140,7 @@ def test_the_head_of_a_request_must_come_in_time(root, start):
 
 def test_the_body_of_a_request_must_come_in_time(monkeypatch):
     """A request whose body does not come is answered 408, and its application never sees it."""
-    monkeypatch.setattr(_visitors, "BODY", 0.01)
+    monkeypatch.setattr(client_sessions, "BODY_TIMEOUT", 0.01)
     seen, sent = [], []
 
     async def app(*_):
@@ -150,8 +150,8 @@ def test_the_body_of_a_request_must_come_in_time(monkeypatch):
         sent.append(message)
 
     async def main():
-        visitors = Visitors(app, "h:1", most=1, unused=1.0, body=100)
-        await visitors({"method": "POST", "headers": []}, asyncio.Event().wait, send)
+        sessions = ClientSessions(app, "h:1", limit=1, unused=1.0, max_body=100)
+        await sessions({"method": "POST", "headers": []}, asyncio.Event().wait, send)
 
     asyncio.run(main())
     assert (seen, sent[0]["status"], (b"connection", b"close") in sent[0]["headers"]) == ([], 408, True)
@@ -172,7 +172,7 @@ def test_a_request_that_breaks_off_is_not_answered():
         async def receive():
             return next(parts)
 
-        await Visitors(app, "h:1", most=1, unused=1.0, body=100)(
+        await ClientSessions(app, "h:1", limit=1, unused=1.0, max_body=100)(
             {"method": "POST", "headers": []}, receive, app
         )
 

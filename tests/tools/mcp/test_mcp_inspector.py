@@ -22,7 +22,7 @@ PACKAGE, VERSION = "@modelcontextprotocol/inspector", "2.12.0"
 OLDEST_NODE = 20
 TOOL_FAILED = 5  # the exit code of the inspector where the result of a tool is an error
 PROGRAM = [sys.executable, "-m", "spillstore_tools.cli"]
-FRONTED = [sys.executable, str(Path(__file__).parent / "fronted_sdk.py")]
+UPSTREAM = [sys.executable, str(Path(__file__).parent / "upstream_sdk.py")]
 TOOLS = [
     "bash",
     "get_artifact",
@@ -135,7 +135,7 @@ def test_tools_and_resources_of_a_server(inspect, target, store):
 
 def test_a_server_behind_the_proxy(inspect, root):
     """Its tools and ours are listed; what is too large is cut, and our tools bring it back."""
-    proxy = ["--", *PROGRAM, "mcp-proxy", "--root", str(root), "--session", "s", "--", *FRONTED]
+    proxy = ["--", *PROGRAM, "mcp-proxy", "--root", str(root), "--session", "s", "--", *UPSTREAM]
     names = [tool["name"] for tool in inspect(proxy, "tools/list", strict=True)["tools"]]
     assert ["get_artifact", "search_artifact"] == [name for name in TOOLS if name in names][:2]
     text = called(inspect, proxy, "echo", text="some words of a line\n", times=10_000)["content"][0]["text"]

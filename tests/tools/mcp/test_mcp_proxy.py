@@ -27,17 +27,21 @@ from support import alive, examples, not_for_ever, soon
 from spillstore import Store
 from spillstore_tools.agent.schemas import READING_ARGUMENTS
 from spillstore_tools.agent.toolbox import Toolbox
-from spillstore_tools.mcp import _pieces
-from spillstore_tools.mcp._lines import lines
-from spillstore_tools.mcp._listing import Names, relaxed
-from spillstore_tools.mcp._results import BINARY, META, TOGETHER, Call, Fitter
-from spillstore_tools.mcp.outputs import RESULT
-from spillstore_tools.mcp.proxy import INSTRUCTIONS
+from spillstore_tools.mcp.proxy.listing import OwnToolNames
+from spillstore_tools.mcp.proxy.output_schema import relaxed
+from spillstore_tools.mcp.proxy.previews import META
+from spillstore_tools.mcp.proxy.result_fitting import BINARY, TOGETHER
+from spillstore_tools.mcp.proxy.results import ResultFitter
+from spillstore_tools.mcp.proxy.upstream_messages import INSTRUCTIONS
+from spillstore_tools.mcp.wire import raw_json
+from spillstore_tools.mcp.wire.lines import read_lines
+from spillstore_tools.mcp.wire.messages import ToolCall
+from spillstore_tools.mcp.wire.tool_results import RESULT
 from spillstore_tools.output.truncation import TruncationProcessor
 
 HERE = Path(__file__).parent
-SDK = [sys.executable, str(HERE / "fronted_sdk.py")]
-RAW = [sys.executable, str(HERE / "fronted_raw.py")]
+SDK = [sys.executable, str(HERE / "upstream_sdk.py")]
+RAW = [sys.executable, str(HERE / "upstream_raw.py")]
 PROXY = [sys.executable, "-m", "spillstore_tools.cli", "mcp-proxy"]
 OURS = list(READING_ARGUMENTS)
 ERAS = ["legacy", pytest.param("auto", marks=pytest.mark.slow)]
@@ -144,7 +148,7 @@ def test_our_tools_are_all_reading_tools_of_a_toolbox(plain_store):
     """What the proxy adds are the definitions that a toolbox gives, without bash."""
     with plain_store.session("s") as session:
         expected = [each for each in Toolbox(session).definitions("mcp") if each["name"] != "bash"]
-    found = [json.loads(each) for each in Names(()).definitions()]
+    found = [json.loads(each) for each in OwnToolNames(()).definitions()]
     assert expected == found
 
 
@@ -259,12 +263,12 @@ def test_many_small_blocks_are_bounded_together(store):
 @pytest.mark.parametrize("kind", ["resource_link", "hologram"])
 def test_many_other_blocks_are_stored_together(session, kind):
     """Links and unknown blocks stay while they are few; many become one array, with a preview where the first stood."""
-    fitter = Fitter(TruncationProcessor(session), lambda: Names(()))
+    fitter = ResultFitter(TruncationProcessor(session), lambda: OwnToolNames(()))
 
     def fitted(count):
         blocks = [{"type": kind, "uri": f"mem://{number}", "name": "n" * 80} for number in range(count)]
         content = [{"type": "text", "text": "before"}, *blocks, {"type": "text", "text": "after"}]
-        return blocks, fitter.fit(json.dumps({"content": content}).encode(), Call(tool="t"))
+        return blocks, fitter.fit(json.dumps({"content": content}).encode(), ToolCall(tool="t"))
 
     assert fitted(400)[1] is None
     blocks, done = fitted(2000)
@@ -281,10 +285,10 @@ def test_many_other_blocks_are_stored_together(session, kind):
 
 def test_pictures_are_bounded_together(session):
     """So many bytes of pictures stay, whatever their number; the next one is stored, decoded."""
-    fitter = Fitter(TruncationProcessor(session), lambda: Names(()))
+    fitter = ResultFitter(TruncationProcessor(session), lambda: OwnToolNames(()))
     data = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(BINARY // 3 - 8)).decode()
     blocks = [{"type": "image", "data": data, "mimeType": "image/png"}] * 5
-    result = json.loads(fitter.fit(json.dumps({"content": blocks}).encode(), Call(tool="t")))
+    result = json.loads(fitter.fit(json.dumps({"content": blocks}).encode(), ToolCall(tool="t")))
     assert ["image"] * 3 + ["text"] * 2 == [each["type"] for each in result["content"]]
     assert [3, 4] == [each["of"] for each in result["_meta"][META]]
     for each in result["_meta"][META]:
@@ -1036,9 +1040,9 @@ def test_objects_come_apart_as_the_standard_library_reads_them(value, ascii_only
         same = json.loads(data)
     except UnicodeDecodeError:
         return
-    pieces = _pieces.members(data)
+    pieces = raw_json.members(data)
     assert repr({name: json.loads(bytes(piece)) for name, piece in pieces.items()}) == repr(same)
-    assert repr(json.loads(_pieces.joined(pieces))) == repr(same)
+    assert repr(json.loads(raw_json.join_object(pieces))) == repr(same)
 
 
 @given(st.lists(_JSON), st.sampled_from([None, 1]))
@@ -1046,8 +1050,8 @@ def test_objects_come_apart_as_the_standard_library_reads_them(value, ascii_only
 def test_arrays_come_apart_likewise(value, indent):
     """Items of any array."""
     data = json.dumps(value, indent=indent).encode()
-    assert repr([json.loads(bytes(piece)) for piece in _pieces.items(data)]) == repr(json.loads(data))
-    scanned = [json.loads(piece) for piece in _pieces._scanned(data, b"[")]
+    assert repr([json.loads(bytes(piece)) for piece in raw_json.items(data)]) == repr(json.loads(data))
+    scanned = [json.loads(piece) for piece in raw_json._scan(data, b"[")]
     assert repr(scanned) == repr(json.loads(data))
 
 
@@ -1057,8 +1061,8 @@ def test_what_is_no_json_is_refused(text):
     """The scanner takes an array if the standard library does; it never fails in another way."""
     data = text.encode()
     try:
-        found = _pieces.items(data)
-    except _pieces.PieceError:
+        found = raw_json.items(data)
+    except raw_json.RawJsonError:
         found = None
     with contextlib.suppress(ValueError):
         if isinstance(json.loads(text), list):
@@ -1076,7 +1080,7 @@ def test_lines_do_not_depend_on_how_they_come(pieces, sizes):
         blocks.append(rest[:size])
         rest = rest[size:]
     reads = iter([block for block in [*blocks, rest] if block] + [b""])
-    assert [bytes(each) for each in lines(lambda: next(reads))] == whole.splitlines(
+    assert [bytes(each) for each in read_lines(lambda: next(reads))] == whole.splitlines(
         keepends=True
     ) or b"\r" in whole
 
@@ -1092,8 +1096,8 @@ def test_scanning_is_linear():
         b"{" + b'"' * size,
         b"[" + b"N" * size,
     ):
-        with not_for_ever(), contextlib.suppress(_pieces.PieceError):
-            _pieces.members(data)
+        with not_for_ever(), contextlib.suppress(raw_json.RawJsonError):
+            raw_json.members(data)
 
 
 @given(
@@ -1107,14 +1111,14 @@ def test_strings_come_in_pieces(monkeypatch_piece, text, ascii_only, size):
     data = json.dumps(text, ensure_ascii=ascii_only).encode("utf-8", "replace")
     expected = re.sub("[\ud800-\udfff]", "\ufffd", json.loads(data))
     monkeypatch_piece(size)
-    assert "".join(_pieces.text_pieces(data)) == expected
+    assert "".join(raw_json.string_parts(data)) == expected
 
 
 @pytest.fixture(scope="module")
 def monkeypatch_piece():
     """Sets the size of pieces."""
     with pytest.MonkeyPatch.context() as patch:
-        yield lambda size: patch.setattr(_pieces, "_PIECE", size)
+        yield lambda size: patch.setattr(raw_json, "_PART_SIZE", size)
 
 
 SCHEMAS = [
@@ -1212,8 +1216,8 @@ def test_a_result_is_bounded_and_nothing_of_it_is_lost(blocks):
         tempfile.TemporaryDirectory() as root,
         Store(root, free_disk_floor=0, artifacts_per_minute=0).session("s") as session,
     ):
-        fitter = Fitter(TruncationProcessor(session), lambda: Names(()))
-        done = fitter.fit(json.dumps({"content": blocks}).encode(), Call(tool="t"))
+        fitter = ResultFitter(TruncationProcessor(session), lambda: OwnToolNames(()))
+        done = fitter.fit(json.dumps({"content": blocks}).encode(), ToolCall(tool="t"))
         texts = [each.get("text") or each.get("resource", {}).get("text") or "" for each in blocks]
         if done is None:
             assert sum(map(len, texts)) <= TOGETHER + 8000

@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 from test_mcp_proxy import RAW, conversation, talk
 
-from spillstore_tools.mcp._lines import TooLong, lines
-from spillstore_tools.mcp._listing import Names
-from spillstore_tools.mcp._messages import id_in
-from spillstore_tools.mcp._results import BINARY, META, OTHERS, TOGETHER, Call, Fitter
+from spillstore_tools.mcp.proxy.listing import OwnToolNames
+from spillstore_tools.mcp.proxy.previews import META
+from spillstore_tools.mcp.proxy.result_fitting import BINARY, OTHERS, TOGETHER
+from spillstore_tools.mcp.proxy.results import ResultFitter
+from spillstore_tools.mcp.wire.lines import OversizedLine, read_lines
+from spillstore_tools.mcp.wire.messages import ToolCall, id_in
 from spillstore_tools.output.truncation import TruncationProcessor
 
 __all__ = ["talk"]
@@ -141,8 +143,8 @@ def test_a_result_that_nothing_can_handle_is_left_out(session):
         def process(self, *_, **__):
             raise MemoryError
 
-    fitter = Fitter(Broken(session), lambda: Names(()))
-    result = json.loads(fitter.as_text(RESULTS["metadata"].encode(), Call(tool="t"), MemoryError()))
+    fitter = ResultFitter(Broken(session), lambda: OwnToolNames(()))
+    result = json.loads(fitter.as_text(RESULTS["metadata"].encode(), ToolCall(tool="t"), MemoryError()))
     words = (
         f"[The result of t is not as the protocol has it, or too much (MemoryError); its {len(RESULTS['metadata'])} bytes "
         "are left out and not stored (MemoryError)]\n"
@@ -209,8 +211,8 @@ def test_very_many_tiny_blocks_are_bounded(plain_store, kind):
             return super().process(*arguments, **more)
 
     with plain_store.session("s") as session:
-        fitter = Fitter(Counting(session), lambda: Names(()))
-        shown = fitter.fit(json.dumps({"content": [TINY[kind]] * count}).encode(), Call(tool="t"))
+        fitter = ResultFitter(Counting(session), lambda: OwnToolNames(()))
+        shown = fitter.fit(json.dumps({"content": [TINY[kind]] * count}).encode(), ToolCall(tool="t"))
         result = json.loads(shown)
         most = BINARY // 2 if kind in {"picture", "blob"} else 3 * (TOGETHER + OTHERS)
         assert len(shown) <= most
@@ -302,9 +304,9 @@ def test_lines_that_are_too_long_do_not_depend_on_how_they_come(step):
     """The lines before and after are whole, and one that is too long is told as it passes the limit and at its end."""
     data = b"one\n" + b"x" * 300 + b"end\ntwo\nthree"
     pieces = iter([*(data[at : at + step] for at in range(0, len(data), step)), b""])
-    found = list(lines(lambda: next(pieces), 100))
-    whole = [bytes(each) for each in found if not isinstance(each, TooLong)]
-    told = [each for each in found if isinstance(each, TooLong)]
+    found = list(read_lines(lambda: next(pieces), 100))
+    whole = [bytes(each) for each in found if not isinstance(each, OversizedLine)]
+    told = [each for each in found if isinstance(each, OversizedLine)]
     if step == 1000:  # it ends within what is read at once
         assert whole == [b"one\n", b"x" * 300 + b"end\n", b"two\n", b"three"]
         return

@@ -27,9 +27,9 @@ from spillstore.exceptions import SessionBusyError
 from spillstore_tools.agent.bash import BashResult, StreamCount
 from spillstore_tools.agent.retrieval import Answer
 from spillstore_tools.agent.toolbox import Toolbox
-from spillstore_tools.mcp import _stdio
-from spillstore_tools.mcp.outputs import RESULT, about, output_schema, result_of
-from spillstore_tools.mcp.resources import MAX_BINARY, MAX_CHARS
+from spillstore_tools.mcp.server import stdio_messages
+from spillstore_tools.mcp.server.resources import MAX_BINARY, MAX_CHARS
+from spillstore_tools.mcp.wire.tool_results import RESULT, output_schema, result_of, summary
 from spillstore_tools.preview.parts import Omission
 from spillstore_tools.telemetry.loopback import loopback
 
@@ -463,10 +463,10 @@ def test_messages_are_those_of_the_lines(pieces, ended, data):
     os.write(target, content)
     os.close(target)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_stdio, "MAX_REQUEST", 20)
-        patch.setattr(_stdio, "_READ", data.draw(st.integers(1, 40)))
-        patch.setattr(_stdio, "_message", bytes)
-        found = list(_stdio._messages(source))
+        patch.setattr(stdio_messages, "MAX_REQUEST", 20)
+        patch.setattr(stdio_messages, "_READ", data.draw(st.integers(1, 40)))
+        patch.setattr(stdio_messages, "_decoded", bytes)
+        found = list(stdio_messages.read_messages(source))
         os.close(source)
     expected = [line for line in content.split(b"\n") if line.strip() or len(line) > 20]
     assert len(expected) == len(found)
@@ -874,7 +874,7 @@ VALIDATORS = {name: jsonschema.Draft202012Validator(output_schema(name)) for nam
 def test_structured_values_are_what_their_schema_says(answer):
     """Of whatever answer: the structured content has the text and the short value, which is alone in the metadata otherwise."""
     name = "bash" if isinstance(answer, BashResult) else "get_artifact"
-    value = about(answer)
+    value = summary(answer)
     assert len(json.dumps(value)) < 3000
     result = result_of(answer, structured=True)
     assert VALIDATORS[name].is_valid(result["structuredContent"])

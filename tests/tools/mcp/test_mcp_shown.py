@@ -17,14 +17,16 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from support import examples
 
-from spillstore_tools.mcp._alike import digest
-from spillstore_tools.mcp._listing import Names
-from spillstore_tools.mcp._results import META, Call, Fitter
-from spillstore_tools.mcp.outputs import RESULT
+from spillstore_tools.mcp.proxy.listing import OwnToolNames
+from spillstore_tools.mcp.proxy.previews import META
+from spillstore_tools.mcp.proxy.results import ResultFitter
+from spillstore_tools.mcp.wire.json_digest import digest
+from spillstore_tools.mcp.wire.messages import ToolCall
+from spillstore_tools.mcp.wire.tool_results import RESULT
 from spillstore_tools.output.truncation import TruncationProcessor
 
 PROGRAM = [sys.executable, "-m", "spillstore_tools.cli"]
-FRONTED = [sys.executable, str(Path(__file__).parent / "fronted_raw.py")]
+UPSTREAM = [sys.executable, str(Path(__file__).parent / "upstream_raw.py")]
 ROWS = {"rows": [{"name": f"row {n}", "at": "caf\xe9/\u2028\U0001f600", "n": n / 8} for n in range(2000)]}
 
 
@@ -56,7 +58,7 @@ async def connected(kind, start, *options):
         urls = (json.loads(line).get("url") for line in process.stderr)
         target = next(url for url in urls if url)
     else:
-        rest = ["--", *FRONTED] if kind == "mcp-proxy" else []
+        rest = ["--", *UPSTREAM] if kind == "mcp-proxy" else []
         command = [*PROGRAM, kind, "--session", "s", *options, *rest]
         given = StdioServerParameters(command=command[0], args=command[1:], env=dict(os.environ))
         target = stdio_client(given)
@@ -104,13 +106,13 @@ def test_a_model_sees_the_output(store, start, kind, options):
             assert text_alone(result) == result["structuredContent"]["text"]
 
 
-# --- what a fronted server sends --------------------------------------------------------------------------
+# --- what an upstream server sends -------------------------------------------------------------------------
 
 
 def fitted(session, result, profile="default"):
-    """A result of a fronted server as a client gets it."""
-    fitter = Fitter(TruncationProcessor(session, profile=profile), lambda: Names(()))
-    fit = fitter.fit(json.dumps(result).encode(), Call(tool="query"))
+    """A result of an upstream server as a client gets it."""
+    fitter = ResultFitter(TruncationProcessor(session, profile=profile), lambda: OwnToolNames(()))
+    fit = fitter.fit(json.dumps(result).encode(), ToolCall(tool="query"))
     return result if fit is None else json.loads(fit)
 
 

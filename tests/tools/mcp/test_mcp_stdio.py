@@ -21,8 +21,8 @@ from mcp_types import methods, version
 from support import examples, replaced, wait_until
 
 from spillstore_tools.cli import _invoke
-from spillstore_tools.mcp import _stdio
-from spillstore_tools.mcp.outputs import RESULT
+from spillstore_tools.mcp.server.stdio_methods import HANDSHAKE_VERSIONS, MODERN_VERSIONS
+from spillstore_tools.mcp.wire.tool_results import RESULT
 
 PROGRAM = [sys.executable, "-m", "spillstore_tools.cli", "mcp"]
 MODERN = {
@@ -82,26 +82,26 @@ def by_id(messages):
 
 def test_all_versions_that_the_sdk_knows_are_spoken():
     """Those with a handshake and those without."""
-    assert tuple(version.HANDSHAKE_PROTOCOL_VERSIONS) == _stdio.HANDSHAKE_VERSIONS
-    assert tuple(version.MODERN_PROTOCOL_VERSIONS) == _stdio.MODERN_VERSIONS
+    assert tuple(version.HANDSHAKE_PROTOCOL_VERSIONS) == HANDSHAKE_VERSIONS
+    assert tuple(version.MODERN_PROTOCOL_VERSIONS) == MODERN_VERSIONS
 
 
-@pytest.mark.parametrize("asked", [*_stdio.HANDSHAKE_VERSIONS, "1999-01-01", "2026-07-28"])
+@pytest.mark.parametrize("asked", [*HANDSHAKE_VERSIONS, "1999-01-01", "2026-07-28"])
 def test_a_handshake_agrees_on_a_version(said, asked):
     """The one that is asked for, or else the newest that has a handshake."""
     [answer] = said(request(1, "initialize", {"protocolVersion": asked, **WHO}))
-    agreed = asked if asked in _stdio.HANDSHAKE_VERSIONS else "2025-11-25"
+    agreed = asked if asked in HANDSHAKE_VERSIONS else "2025-11-25"
     assert agreed == answer["result"]["protocolVersion"]
     assert "spillstore" == answer["result"]["serverInfo"]["name"]
     assert {"tools", "resources"} == answer["result"]["capabilities"].keys()
 
 
-@pytest.mark.parametrize("spoken", [*_stdio.HANDSHAKE_VERSIONS, *_stdio.MODERN_VERSIONS])
+@pytest.mark.parametrize("spoken", [*HANDSHAKE_VERSIONS, *MODERN_VERSIONS])
 def test_answers_are_what_the_version_says(said, store, spoken):
     """Of every method, by the SDK's own models of that version."""
     with store.session("s") as session:
         name = session.put("one\ntwo\n", source="doc").id
-    more = MODERN if spoken in _stdio.MODERN_VERSIONS else {}
+    more = MODERN if spoken in MODERN_VERSIONS else {}
     calls = {
         "tools/list": {},
         "tools/call": {"name": "get_artifact", "arguments": {"id": name}},
@@ -361,7 +361,7 @@ def test_no_extra_is_needed(root):
 def test_the_start_imports_little(root):
     """The first answer is near: nothing of the SDK is imported, nor what it brings."""
     heavy = ["mcp", "mcp_types", "pydantic", "anyio", "starlette", "sqlalchemy", "alembic", "httpx"]
-    script = f"import sys; from spillstore_tools.mcp import serving; print([m for m in {heavy!r} if m in sys.modules])"
+    script = f"import sys; from spillstore_tools.mcp.server import serve; print([m for m in {heavy!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert "[]\n" == done.stdout
 

@@ -25,8 +25,9 @@ from spillstore_tools.config import (
     load,
 )
 from spillstore_tools.config.redaction_rules import Redaction
-from spillstore_tools.mcp._listing import Names
-from spillstore_tools.mcp._results import Call, Fitter
+from spillstore_tools.mcp.proxy.listing import OwnToolNames
+from spillstore_tools.mcp.proxy.results import ResultFitter
+from spillstore_tools.mcp.wire.messages import ToolCall
 from spillstore_tools.output.spill import Spill
 from spillstore_tools.output.truncation import TruncationProcessor
 from spillstore_tools.profiles import NAMES, profile
@@ -239,9 +240,9 @@ def test_results_through_the_proxy(store, root, tmp_path):
 def test_many_blocks_through_the_proxy(store):
     """Blocks that are looked at together, and fit, lose their secrets each where it stands."""
     with store.session("s") as session:
-        fitter = Fitter(TruncationProcessor(session, profile="pipe"), Names)
+        fitter = ResultFitter(TruncationProcessor(session, profile="pipe"), OwnToolNames)
         blocks = [{"type": "text", "text": "x" * 17_000 + "\n"}] * 2 + [{"type": "text", "text": LINE}] * 2
-        result = fitter.fit(json.dumps({"content": blocks}).encode(), Call(tool="t", id="1"))
+        result = fitter.fit(json.dumps({"content": blocks}).encode(), ToolCall(tool="t", id="1"))
     assert [block["text"] for block in json.loads(result)["content"][2:]] == [CLEAN, CLEAN]
 
 

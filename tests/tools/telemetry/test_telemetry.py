@@ -8,6 +8,7 @@ import logging
 import os
 import re
 import secrets
+import signal
 import subprocess
 import sys
 import threading
@@ -22,7 +23,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import CollectorRegistry, Counter, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from support import NO_FLOORS, ROOT, examples
 
@@ -35,7 +36,7 @@ from spillstore_tools.agent.bash import BashTool, bash_sync
 from spillstore_tools.agent.search import search_artifact
 from spillstore_tools.output.truncation import TruncationProcessor
 from spillstore_tools.telemetry.collector import metric_name
-from spillstore_tools.telemetry.instruments import INSTRUMENTS, MOST_TOOLS, Names
+from spillstore_tools.telemetry.instruments import INSTRUMENTS, MAX_TOOLS, LabelLimit
 from spillstore_tools.telemetry.otel import NUMBERS, SPANS
 
 PAGE = ROOT / "docs" / "metrics.md"
@@ -189,10 +190,10 @@ def test_a_name_that_is_hidden_is_not_told(tmp_path, counted, caplog):
 @examples(30)
 def test_names_are_bounded(names):
     """However many names callers invent, so many series there are; each label can be printed and read back."""
-    known = Names(MOST_TOOLS)
-    told = [known(name) for name in names]
-    assert len(set(told)) <= MOST_TOOLS + 1
-    assert told == [known(name) for name in names]
+    label = LabelLimit(MAX_TOOLS)
+    labels = [label(name) for name in names]
+    assert len(set(labels)) <= MAX_TOOLS + 1
+    assert labels == [label(name) for name in names]
     registry = CollectorRegistry()
     collector = telemetry.prometheus(registry)
     try:
@@ -247,6 +248,44 @@ def test_threads_count_everything(counted):
     assert 2000 == counted.get_sample_value("spillstore_commit_duration_seconds_count")
     assert 2000 == counted.get_sample_value("spillstore_commit_duration_seconds_bucket", {"le": "0.001"})
     assert 0 == counted.get_sample_value("spillstore_commit_duration_seconds_bucket", {"le": "0.0005"})
+
+
+def test_no_series_of_creation_times(plain_store, counted):
+    """The samples ``_created`` of the library, as many as all others, are left out; those of the application stay."""
+    Counter("mine", "of the application", registry=counted).inc()
+    use_all(plain_store)
+    found = [s.name for family in counted.collect() for s in family.samples if s.name.endswith("_created")]
+    assert ["mine_created"] == found
+
+
+@pytest.mark.parametrize("counts_on", [True, False])
+def test_a_forked_child_counts(counts_on):
+    """It counts on; and from 0 where another thread was counting at that moment, whose lock nobody releases there."""
+    registry = CollectorRegistry()
+    collector = telemetry.prometheus(registry)
+    collector.on_event(EmittedEvent("evict", {}))
+    held, release = threading.Event(), threading.Event()
+
+    def hold():
+        with collector._lock:
+            held.set()
+            release.wait()
+
+    thread = threading.Thread(target=hold)
+    if not counts_on:
+        thread.start()
+        held.wait()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)  # ends what would wait for ever
+        collector.on_event(EmittedEvent("evict", {}))
+        os._exit(int(registry.get_sample_value("spillstore_evictions_total")))
+    release.set()
+    assert (2 if counts_on else 1) == os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if not counts_on:
+        thread.join()
+    assert 1 == registry.get_sample_value("spillstore_evictions_total")
+    collector.close()
 
 
 def test_gauges_say_what_is_held(plain_store, counted):
@@ -414,7 +453,7 @@ def test_a_variable_switches_it_on_for_commands(root, put):
     assert "spillstore.read" == json.loads(span)["name"]
     assert "" == observed(["cat", name], "false").stderr == observed(["cat", name], "").stderr
     wrong = observed(["cat", name], "maybe")
-    assert (125, "spillstore: SPILLSTORE_OTEL must be true or false, not 'maybe'\n") == (
+    assert (125, "spillstore: SPILLSTORE_OTEL must be true or false (1 and 0 will do), not 'maybe'\n") == (
         wrong.returncode,
         wrong.stderr,
     )

@@ -28,7 +28,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
-from spillstore.audit.audit_log import acting
+from spillstore.audit.actor import acting
 from spillstore.exceptions import ClosedError, InvalidSettingError, SpillstoreError
 from spillstore.observers import begin_operation
 from spillstore.session import Session

@@ -1,1 +1,1 @@
-"""The tools of a session for clients of the Model Context Protocol; imported by what serves it alone, for ``mcp`` costs a second."""
+"""The Model Context Protocol. Only the transport over HTTP imports the package ``mcp``, which takes a second."""

@@ -1,4 +1,4 @@
-"""Where servers of ours may listen: on this machine alone."""
+"""Addresses that servers may listen on: those that only this machine can reach."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _LOCAL = "127.0.0.1"
 
 
 def loopback(host: str) -> str:
-    """The address of a host that only this machine can reach.
+    """The loopback address of a host.
 
     Args:
         host: an address or a name.
 
     Raises:
-        ValueError: others can reach it, or there is no such host.
+        ValueError: other machines can reach it, or there is no such host.
 
     Example:
         >>> loopback("127.0.0.1"), loopback("::1")
@@ -39,10 +39,10 @@ def loopback(host: str) -> str:
 
 
 def endpoint(text: str) -> tuple[str, int]:
-    """An address of this machine and a port, of ``PORT``, ``HOST:PORT`` or ``[ADDRESS]:PORT``.
+    """The loopback address and the port in ``PORT``, ``HOST:PORT`` or ``[ADDRESS]:PORT``.
 
     Raises:
-        ValueError: it is none, or others can reach it.
+        ValueError: the text is none of these, or other machines can reach the address.
 
     Example:
         >>> endpoint("9464"), endpoint("127.0.0.1:0"), endpoint("[::1]:9464")

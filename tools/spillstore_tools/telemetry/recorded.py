@@ -1,24 +1,23 @@
-"""What audit logs add up to, in the text format of Prometheus: for commands that live too short to be scraped.
+"""The sums of audit logs in the text format of Prometheus, for commands that are too short-lived to be scraped.
 
-All are gauges. Events are rotated away and sessions are deleted, so a sum may fall; a counter that falls is taken for one
-that began anew, and its rate would jump by all that is left.
+All of them are gauges: events are rotated away and sessions are deleted, so a sum may fall, and Prometheus takes a counter
+that falls for one that was reset.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import GaugeMetricFamily
-from prometheus_client.registry import Collector as BaseCollector
+from prometheus_client import CollectorRegistry, Gauge, generate_latest
 
-from spillstore_tools.telemetry.instruments import MOST_TOOLS, Names
+from spillstore_tools.telemetry.instruments import MAX_TOOLS, LabelLimit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from spillstore_tools.telemetry.statistics import Statistics
 
+_Value = tuple[tuple[str, ...], float]  # labels and number
 PREFIX = "spillstore_recorded_"
 TOOLS = {  # of ``ToolStatistics``
     "calls": ("outputs", "outputs that were shown, whole or in part, or refused"),
@@ -51,64 +50,33 @@ TOTALS = {  # of ``Statistics``
 }
 
 
-class _Recorded(BaseCollector):
-    def __init__(self, families: list[GaugeMetricFamily]) -> None:
-        self._families = families
-
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        yield from self._families
-
-
 def exposition(statistics: Statistics) -> str:
-    """The text. Tools beyond the hundred that printed most are one, ``other``."""
+    """The text. Tools beyond the hundred that printed most are added up as ``other``."""
     registry = CollectorRegistry()
-    registry.register(_Recorded(_families(statistics)))
+
+    def gauge(name: str, meaning: str, labels: tuple[str, ...], values: Iterable[_Value]) -> None:
+        found = Gauge(PREFIX + name, meaning, labels, registry=registry)
+        for words, value in values:
+            (found.labels(*words) if words else found).inc(value)
+
+    label = LabelLimit(MAX_TOOLS)
+    tools = sorted(statistics.tools.items(), key=lambda item: -item[1].received)
+    for field, (name, meaning) in TOOLS.items():
+        gauge(name, meaning, ("tool",), (((label(tool),), getattr(each, field)) for tool, each in tools))
+    kinds = {kind: each.as_dict() for kind, each in sorted(statistics.retrievals.items())}
+    for field, (name, meaning) in RETRIEVALS.items():
+        gauge(name, meaning, ("kind",), (((kind,), numbers[field]) for kind, numbers in kinds.items()))
+    gauge(*DURATION, ("kind", "quantile"), _durations(kinds))
+    for field, (name, attribute, meaning) in COUNTS.items():
+        word_label, counts = LabelLimit(MAX_TOOLS), getattr(statistics, field).most_common()
+        gauge(name, meaning, (attribute,), [((word_label(word),), count) for word, count in counts])
+    for field, (name, meaning) in TOTALS.items():
+        gauge(name, meaning, (), [((), getattr(statistics, field))])
     return generate_latest(registry).decode()
 
 
-def _families(statistics: Statistics) -> list[GaugeMetricFamily]:
-    tools = sorted(statistics.tools.items(), key=lambda item: -item[1].received)
-    names = Names(MOST_TOOLS)
-    rows: list[tuple[str, Mapping[str, float]]] = [(names(name), tool.as_dict()) for name, tool in tools]
-    kinds = {kind: each.as_dict() for kind, each in sorted(statistics.retrievals.items())}
-    families = [
-        _family(name, meaning, ("tool",), _sums((tool, numbers[field]) for tool, numbers in rows))
-        for field, (name, meaning) in TOOLS.items()
-    ]
-    families += [
-        _family(name, meaning, ("kind",), {(kind,): numbers[field] for kind, numbers in kinds.items()})
-        for field, (name, meaning) in RETRIEVALS.items()
-    ]
-    times: dict[tuple[str, ...], float] = {
-        (kind, quantile): numbers[field] / 1000
-        for kind, numbers in kinds.items()
-        for field, quantile in _QUANTILES.items()
-        if numbers[field] is not None
-    }
-    families.append(_family(*DURATION, ("kind", "quantile"), times))
-    for field, (name, label, meaning) in COUNTS.items():
-        words = Names(MOST_TOOLS)
-        counted = getattr(statistics, field).most_common()
-        families.append(_family(name, meaning, (label,), _sums((words(word), n) for word, n in counted)))
-    families += [
-        _family(name, meaning, (), {(): getattr(statistics, field)})
-        for field, (name, meaning) in TOTALS.items()
-    ]
-    return families
-
-
-def _sums(rows: Iterator[tuple[str, float]]) -> dict[tuple[str, ...], float]:
-    """The rows with the same name added up."""
-    found: dict[tuple[str, ...], float] = {}
-    for name, value in rows:
-        found[name,] = found.get((name,), 0) + value
-    return found
-
-
-def _family(
-    name: str, meaning: str, labels: tuple[str, ...], values: Mapping[tuple[str, ...], float]
-) -> GaugeMetricFamily:
-    family = GaugeMetricFamily(PREFIX + name, meaning, labels=labels)
-    for label, value in values.items():
-        family.add_metric(label, value)
-    return family
+def _durations(kinds: dict[str, dict[str, Any]]) -> Iterator[_Value]:
+    for kind, numbers in kinds.items():
+        for field, quantile in _QUANTILES.items():
+            if numbers[field] is not None:
+                yield (kind, quantile), numbers[field] / 1000

@@ -1,7 +1,7 @@
-"""The metrics of this process over HTTP, for Prometheus to scrape; on this machine alone.
+"""A page with the metrics of this process, for Prometheus to scrape; served to this machine alone.
 
-A request whose ``Host`` is no name of this machine is refused: a web page could reach the port by a name of its own.
-``prometheus_client`` has a server, which does not look at that.
+A request whose ``Host`` is no name of this machine is refused, because a web page can reach the port under a name of its own
+(DNS rebinding). The server of ``prometheus_client`` does not check that, and waits for a silent client for ever.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import contextlib
 import ipaddress
 import re
 import socket
-import socketserver
 import threading
+from socketserver import ThreadingMixIn
 from typing import TYPE_CHECKING
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
@@ -24,62 +24,60 @@ if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 _HOST = re.compile(r"(?:\[([^\[\]]*)\]|([^\[\]:]*))(?::[0-9]*)?", re.ASCII)
-_PATIENCE = 10.0  # seconds for a request
 
 
-class _Server(socketserver.ThreadingMixIn, WSGIServer):
-    daemon_threads = True  # who does not read an answer holds up nobody's end
+class _Server(ThreadingMixIn, WSGIServer):
+    daemon_threads = True  # a client that reads no answer does not delay the end
 
 
-class _ServerOf6(_Server):
+class _Server6(_Server):
     address_family = socket.AF_INET6
 
 
 class _Handler(WSGIRequestHandler):
-    timeout = _PATIENCE  # of the connection, as ``socketserver`` has it
+    timeout = 10.0  # seconds for a request
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # its name there
-        """Nothing: stderr is for what people need to know."""
+        """Log nothing: stderr is for what people need to know."""
 
 
 @contextlib.contextmanager
 def served(address: str, port: int) -> Iterator[str]:
-    """A context in which they are counted and served; gives where.
+    """A context in which events are counted and the metrics are served over HTTP; gives the URL.
 
     Args:
-        address: of this machine.
+        address: a loopback address.
         port: 0 for one that is free.
 
     Raises:
         OSError: the port cannot be had.
     """
     registry = CollectorRegistry()
-    collector = Collector(registry)
-    try:
-        with (_ServerOf6 if ":" in address else _Server)((address, port), _Handler) as server:
-            answer: WSGIApplication = make_wsgi_app(registry)
+    metrics: WSGIApplication = make_wsgi_app(registry)
 
-            def guarded(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-                if _is_here(environ.get("HTTP_HOST", "")):
-                    return answer(environ, start_response)
-                start_response("421 Misdirected Request", [("Content-Type", "text/plain")])
-                return [b"ask for it by an address of this machine\n"]
+    def application(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        if _is_local(environ.get("HTTP_HOST", "")):
+            return metrics(environ, start_response)
+        start_response("421 Misdirected Request", [("Content-Type", "text/plain")])
+        return [b"ask for it by an address of this machine\n"]
 
-            server.set_app(guarded)
-            thread = threading.Thread(target=server.serve_forever, name="spillstore-metrics", daemon=True)
-            thread.start()
-            try:
-                host = f"[{address}]" if ":" in address else address
-                yield f"http://{host}:{server.server_port}/metrics"
-            finally:
-                server.shutdown()
-                thread.join()
-    finally:
-        collector.close()
+    with (
+        contextlib.closing(Collector(registry)),
+        (_Server6 if ":" in address else _Server)((address, port), _Handler) as server,
+    ):
+        server.set_app(application)
+        thread = threading.Thread(target=server.serve_forever, name="spillstore-metrics", daemon=True)
+        thread.start()
+        try:
+            host = f"[{address}]" if ":" in address else address
+            yield f"http://{host}:{server.server_port}/metrics"
+        finally:
+            server.shutdown()
+            thread.join()
 
 
-def _is_here(host: str) -> bool:
-    """Whether a request was sent to this machine by an address, or as ``localhost``."""
+def _is_local(host: str) -> bool:
+    """Whether a ``Host`` is a loopback address or ``localhost``."""
     match = _HOST.fullmatch(host)
     name = "" if match is None else (match[1] or match[2] or "").lower()
     if name == "localhost":

@@ -1,7 +1,7 @@
-"""What the audit log adds up to: what was spilled and cut, of which tool, what was read of it, how long that took.
+"""Sums over the audit log: what each tool printed, what was cut and stored of it, what was read of that, and how long it took.
 
-It is read from the newest event to the oldest, a page at a time; held are counters, the times that reads took, and the ids
-of one session's artifacts. Events that have been rotated away are not counted, and of a session that was deleted nothing is.
+The log is read from the newest event to the oldest, a page at a time. In memory are counters, the durations of reads, and the
+ids of one session's artifacts. Events that were rotated away and sessions that were deleted are not counted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from spillstore import Session
     from spillstore.info import Event
 
-GONE = "(deleted)"  # the tool of an artifact that is not there any more
+DELETED = "(deleted)"  # stands for the tool of an artifact that was deleted
 _PAGE = 1000
 _REFUSING = "max_artifact_size"  # the limit at which nothing of an output is shown or kept
 
@@ -31,14 +31,14 @@ class ToolStatistics:
 
     Attributes:
         calls: outputs that were shown, whole or in part, or refused.
-        truncated: of these, those that were not shown whole.
-        received: bytes of all of them.
+        truncated: outputs of these that were not shown whole.
+        received: bytes of these outputs.
         shown: characters that were shown of them (bytes of those that were shown whole and not stored).
-        artifacts: those that are stored.
-        size: their bytes.
-        stored_size: what these take, compressed.
+        artifacts: stored artifacts.
+        size: bytes of these artifacts.
+        stored_size: bytes that they take, compressed.
         reads: reads, searches and the like of them.
-        never_read: artifacts of which there was none.
+        never_read: artifacts that nobody has read.
     """
 
     calls: int = 0
@@ -62,7 +62,7 @@ class ToolStatistics:
         return max(0.0, 1 - self.shown / self.received) if self.received else None
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it, for JSON."""
+        """All sums, for JSON."""
         return {
             **dataclasses.asdict(self),
             "truncation_rate": self.truncation_rate,
@@ -75,10 +75,10 @@ class Retrieval:
     """Reads of one kind.
 
     Attributes:
-        calls: how many.
-        failed: those that had no answer.
-        size: bytes that the others gave.
-        milliseconds: how long each took, where that is known.
+        calls: how many there were.
+        failed: how many of them had no answer.
+        size: bytes that the others returned.
+        milliseconds: the durations that are known.
     """
 
     calls: int = 0
@@ -87,7 +87,7 @@ class Retrieval:
     milliseconds: array[float] = dataclasses.field(default_factory=lambda: array("d"))
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it, for JSON, with the median and the 95th percentile of the times."""
+        """All sums, for JSON, with the median and the 95th percentile of the durations."""
         times = sorted(self.milliseconds)
         return {
             "calls": self.calls,
@@ -112,16 +112,16 @@ class Statistics:
     r"""Sums over sessions.
 
     Attributes:
-        tools: by the tool's name.
-        retrievals: by the kind of the event.
-        readers: how often who has read.
-        limits: how often which limit was met.
-        redactions: how many secrets of which kind were removed.
-        denied: ids that were refused.
-        damaged: reads that met damage.
-        evicted: artifacts that had to make room.
-        sessions: how many were added.
-        created: artifacts whose creation is recorded, and
+        tools: what each tool printed, by its name.
+        retrievals: what was read, by the kind of the event.
+        readers: how many reads each actor made.
+        limits: how often each limit was met.
+        redactions: how many secrets of each kind were removed.
+        denied: how many ids were refused.
+        damaged: how many reads met damage.
+        evicted: how many artifacts had to make room.
+        sessions: how many sessions were added.
+        created: how many artifacts were created, as far as events tell.
         first, last: when the first and the last of these were created; seconds since 1970.
 
     Example:
@@ -156,7 +156,7 @@ class Statistics:
         self.sessions += 1
         unread: dict[str, str] = {}
         sources: dict[str, str] = {}
-        for info in _infos(session):
+        for info in session.infos():
             tool = self._tool(info.source)
             tool.artifacts += 1
             tool.size += info.size
@@ -165,7 +165,7 @@ class Statistics:
         for event in _events(session):
             self._count(event)
             if event.kind in READS and event.artifact_id is not None:
-                self._tool(sources.get(event.artifact_id, GONE)).reads += 1
+                self._tool(sources.get(event.artifact_id, DELETED)).reads += 1
                 if event.detail.get("outcome", "ok") == "ok":
                     unread.pop(event.artifact_id, None)
         for source in unread.values():
@@ -232,7 +232,7 @@ class Statistics:
         return (self.created - 1) / (self.last - self.first) * 3600
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it, for JSON."""
+        """All sums, for JSON."""
         return {
             "sessions": self.sessions,
             "tools": {name: tool.as_dict() for name, tool in sorted(self.tools.items())},
@@ -249,21 +249,12 @@ class Statistics:
 
 
 def _number(value: object) -> int:
-    """What a file says may be anything."""
+    """A number of an event; 0 for anything else, for the file may hold anything."""
     return int(value) if isinstance(value, (int, float)) else 0
 
 
-def _infos(session: Session) -> Iterator[Any]:
-    cursor = None
-    while True:
-        page = session.infos(limit=_PAGE, cursor=cursor)
-        yield from page
-        cursor = page.cursor
-        if cursor is None:
-            return
-
-
 def _events(session: Session) -> Iterator[Event]:
+    """All events, the newest first."""
     cursor = None
     while True:
         page = session.events(limit=_PAGE, cursor=cursor)

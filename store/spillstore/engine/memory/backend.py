@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spillstore import info as infos
-from spillstore.engine.base import END, Row, SessionRef, VanishedError
+from spillstore.engine.base import SessionRef, VanishedError
 from spillstore.engine.memory.rows import EMPTY, ROW_BYTES, MemoryRows, MemoryTransaction, State
+from spillstore.engine.rows import END, Row
 from spillstore.exceptions import InvalidSettingError, SessionBusyError, SessionDeletedError, SpillstoreError
 from spillstore.model.records import SessionRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from spillstore.engine.base import EventFilter, Snapshot, Transaction
+    from spillstore.engine.rows import EventFilter, Snapshot, Transaction
     from spillstore.info import Event, Page, SessionInfo
     from spillstore.model.clock import Clock
 

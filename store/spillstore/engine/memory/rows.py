@@ -1,4 +1,4 @@
-"""The rows of a session in dictionaries: ``Snapshot`` and ``Transaction`` of ``engine.base``, which says what each answers.
+"""The rows of a session in dictionaries: ``Snapshot`` and ``Transaction`` of ``engine.rows``, which says what each answers.
 
 A session's state is one immutable value of dictionaries that are never changed once they are in it. A transaction works on
 copies of what it changes, which then take the old state's place, so a snapshot is a reference. Look-ups walk over all rows:
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from spillstore.engine.base import EVENT_FIELDS, NewEvent, Row
+from spillstore.engine.rows import EVENT_FIELDS, NewEvent, Row
 from spillstore.events.catalogue import READS, RENDERED
 from spillstore.format.chunk_codec import ChunkRow
 from spillstore.model.records import ArtifactRow, SessionRow
@@ -17,7 +17,7 @@ from spillstore.model.records import ArtifactRow, SessionRow
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from spillstore.engine.base import ArtifactFilter, EventFilter, Rows
+    from spillstore.engine.rows import ArtifactFilter, EventFilter, Rows
 
 ROW_BYTES: Final = 256  # what a row counts for besides its bytes and texts
 _STATE: Final = ArtifactRow._fields.index("state")

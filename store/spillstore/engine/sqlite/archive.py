@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from spillstore.engine.base import EventFilter, SessionRef, Snapshot
+    from spillstore.engine.base import SessionRef
+    from spillstore.engine.rows import EventFilter, Snapshot
     from spillstore.engine.sqlite.folders import Folder
     from spillstore.info import Event, Page
     from spillstore.model.records import SessionRow

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from spillstore.engine.base import EventFilter
+    from spillstore.engine.rows import EventFilter
     from spillstore.engine.sqlite.folders import Folder
     from spillstore.info import Event, Page, SessionInfo
     from spillstore.model.clock import Clock
@@ -352,7 +352,7 @@ def _set_aside(folder: Path, *, failed: bool) -> Buried | None:
 
 
 def _session_info(project: Folder, name: str) -> SessionInfo | None:
-    """What is told of a session; None for what is none."""
+    """What ``Store.sessions`` says of a session; None for what is none."""
     if name.startswith("."):
         return None
     with contextlib.suppress(FileNotFoundError, UnsafeRootError), project.folder(name) as session:

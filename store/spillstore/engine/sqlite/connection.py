@@ -62,21 +62,26 @@ class FileLock:
         self._anchors: list[int] = []  # descriptors
         self._raised: list[int] = []  # of anchors that hold no lock any more
 
-    def acquire(self, waiter: Waiter) -> None:
+    def acquire(self, patience: float) -> None:
         """Take the lock; ``release`` must follow. SQLite's own locks order the threads of a process.
 
+        Args:
+            patience: seconds to wait for another process.
+
         Raises:
-            LockedError: another process has it for longer than the waiter waits.
+            LockedError: another process has it for longer.
             OSError: the folder cannot be opened.
         """
+        waiter = None
         while True:
             with self._guard:
                 if self._holders or not self._works or self._take():
                     self._holders += 1
                     return
+            waiter = waiter or _Waiter(patience)
             if not waiter.wait():
                 raise LockedError(
-                    f"{self._database} is locked: another process has been writing to it for {waiter.patience:g} s; try "
+                    f"{self._database} is locked: another process has been writing to it for {patience:g} s; try "
                     "again later, or raise SPILLSTORE_BUSY_TIMEOUT"
                 )
 
@@ -105,7 +110,7 @@ class FileLock:
     def briefly(self) -> Iterator[None]:
         """Hold the lock if it can be had within a second, as a courtesy to writers."""
         try:
-            self.acquire(Waiter(_BRIEFLY))
+            self.acquire(_BRIEFLY)
         except (LockedError, OSError):
             yield
             return
@@ -228,20 +233,16 @@ def _file_at(path: str) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-class Waiter:
-    """Waits with jitter, longer each time, until patience ends."""
+class _Waiter:
+    """Waits with jitter, longer each time, until so many seconds have passed."""
 
     def __init__(self, patience: float) -> None:
-        self.patience = patience  # seconds
-        self._deadline: float | None = None
+        self._deadline = time.monotonic() + patience
         self._pause = 0.0005
 
     def wait(self) -> bool:
         """Wait once; False where there is no time left."""
-        now = time.monotonic()
-        if self._deadline is None:
-            self._deadline = now + self.patience
-        if now >= self._deadline:
+        if time.monotonic() >= self._deadline:
             return False
         time.sleep(self._pause * (0.5 + random.random()))  # noqa: S311  # jitter, no secret
         self._pause = min(self._pause * 1.5, 0.01)

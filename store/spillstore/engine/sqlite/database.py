@@ -1,11 +1,4 @@
-"""One session file through plain ``sqlite3``: opening, pragmas, transactions, errors.
-
-Statements come from ``sql.py``. What ``sqlite3`` raises is turned into ours, and every
-write goes through ``write_transaction``: ``BEGIN IMMEDIATE`` at once, because a transaction that reads first and writes
-later fails when another writer came in between. Writers of the store wait for each other at a lock beside SQLite's, with an
-own jittered retry, which cut the worst wait of eight processes from 81 to 28 ms against SQLite's ``busy_timeout``; see
-``connection``.
-"""
+"""One session file through plain ``sqlite3``: opening, pragmas, errors. Statements come from ``sql.py``."""
 
 from __future__ import annotations
 
@@ -20,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from spillstore.engine.errors import register, translated
 from spillstore.engine.sqlite import forks, path_safety, schema_check, sql
-from spillstore.engine.sqlite.connection import Connection, FileLock, Waiter
+from spillstore.engine.sqlite.connection import Connection
 from spillstore.engine.sqlite.rows import SessionRows
 from spillstore.exceptions import (
     DiskFullError,
@@ -35,8 +28,7 @@ from spillstore.exceptions import (
 from spillstore.settings import KIB, MIB
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
+    from spillstore.engine.sqlite.connection import FileLock
     from spillstore.model.records import SessionRow
     from spillstore.settings import Settings
 
@@ -298,74 +290,6 @@ def _connect(path: Path, mode: str, settings: Settings, lock: FileLock | None) -
         check_same_thread=False,
         cached_statements=64,
     )
-
-
-@contextlib.contextmanager
-def write_transaction(
-    connection: Connection,
-    busy_timeout: float,
-    doing: str,
-    *,
-    patient: bool = True,
-    renew: Callable[[], Connection] | None = None,
-) -> Iterator[Connection]:
-    """A ``BEGIN IMMEDIATE`` transaction that commits at the end and rolls back on any exception.
-
-    Args:
-        connection: to the file.
-        busy_timeout: the connection's, in seconds.
-        doing: what it is for, as an error will say.
-        patient: False to try only once where others hold the lock.
-        renew: opens another connection with the same lock in place of one whose WAL was removed; None to raise ``StaleError`` then.
-
-    Returns:
-        The connection to use.
-
-    Raises:
-        SessionDeletedError, StaleError: what was committed, if anything, nobody would find; see ``connection``.
-    """
-    lock = connection.lock
-    assert lock is not None, "who writes names the lock"
-    with translated(doing):
-        lock.acquire(Waiter(busy_timeout if patient else 0))
-        try:
-            if renew is not None and connection.is_stale():
-                connection = renew()
-            _begin(connection, busy_timeout, patient=patient)
-            try:
-                yield connection
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
-            connection.check_in_place()
-        finally:
-            lock.release()
-
-
-def _begin(connection: Connection, busy_timeout: float, *, patient: bool) -> None:
-    """Take SQLite's write lock. Where ours works, only programs that know nothing of it can have it, and SQLite waits for them."""
-    if patient:
-        connection.execute("BEGIN IMMEDIATE")
-        return
-    connection.execute("PRAGMA busy_timeout = 0")
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-    finally:
-        connection.execute(f"PRAGMA busy_timeout = {int(busy_timeout * 1000)}")
-
-
-@contextlib.contextmanager
-def read_transaction(connection: sqlite3.Connection, doing: str) -> Iterator[None]:
-    """One snapshot for several statements; short, because an open one holds back the checkpoint."""
-    with translated(doing):
-        connection.execute("BEGIN")
-        try:
-            yield
-        finally:
-            if connection.in_transaction:
-                connection.execute("COMMIT")
 
 
 def schema_number(connection: sqlite3.Connection) -> int:

@@ -12,7 +12,7 @@ import contextlib
 import logging
 from typing import TYPE_CHECKING
 
-from spillstore.audit.audit_log import who
+from spillstore.audit.actor import who
 from spillstore.engine.errors import translated
 from spillstore.engine.sqlite import forks, owner_locks
 from spillstore.engine.sqlite.database import DATABASE, connect_alone

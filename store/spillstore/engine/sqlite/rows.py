@@ -1,4 +1,4 @@
-"""The rows of a session, read and written with SQLite's statements: ``Snapshot`` and ``Transaction`` of ``engine.base``.
+"""The rows of a session, read and written with SQLite's statements: ``Snapshot`` and ``Transaction`` of ``engine.rows``.
 
 Costs: a look-up is one descent of an index, 5 to 20 us; ``chunks`` besides takes a few microseconds for each row.
 """
@@ -15,7 +15,7 @@ from spillstore.model.records import ArtifactRow, SessionRow
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from spillstore.engine.base import ArtifactFilter, EventFilter, NewEvent, Row, Rows
+    from spillstore.engine.rows import ArtifactFilter, EventFilter, NewEvent, Row, Rows
 
 SESSION_KEY: Final = 1  # a file holds one session
 _RANGE: Final = {None: _sql.RANGE_COMBINED, 0: _sql.RANGE_STDOUT, 1: _sql.RANGE_STDERR}

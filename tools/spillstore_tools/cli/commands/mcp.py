@@ -137,13 +137,13 @@ def command(
     """  # noqa: D301  # click's mark for text that is not to be wrapped
     if read_only and not location.session:
         raise click.UsageError("--read-only needs a session that is there: name it with --session")
-    from spillstore_tools.mcp.serving import Serving, serve  # noqa: PLC0415  # not for --help
+    from spillstore_tools.mcp.server.serve import ServerOptions, serve  # noqa: PLC0415  # not for --help
 
     listen = admission = None
     if transport == "http":
         try:
             with extra_needed():
-                from spillstore_tools.mcp._http import Admission  # noqa: PLC0415  # it brings the SDK and a web server
+                from spillstore_tools.mcp.server.http import Admission  # noqa: PLC0415  # it brings the SDK and a web server
 
             listen = (loopback(host), port)
             admission = Admission(
@@ -157,7 +157,7 @@ def command(
         except ValueError as error:
             raise click.ClickException(str(error)) from None
     announce = announcer(as_json=as_json)
-    serving = Serving(
+    options = ServerOptions(
         store=location.store(),
         session=location.session or None,
         project=location.project,
@@ -172,7 +172,7 @@ def command(
         announce=announce,
     )
     with served_metrics(metrics, announce):
-        code = serve(serving)
+        code = serve(options)
     click.get_current_context().exit(code)
 
 

@@ -75,8 +75,8 @@ def command(
       spillstore mcp-proxy --session chat-42 --profile omni -- npx some-mcp-server
       spillstore mcp-proxy --metrics 127.0.0.1:9464 -- mcp-server-git --repository .
     """  # noqa: D301  # click's mark for text that is not to be wrapped
-    from spillstore_tools.mcp._lazy import LazySession  # noqa: PLC0415  # not for --help
-    from spillstore_tools.mcp.proxy import Proxy  # noqa: PLC0415  # likewise
+    from spillstore_tools.mcp.proxy.lazy_session import LazySession  # noqa: PLC0415  # not for --help
+    from spillstore_tools.mcp.proxy.proxy import Proxy  # noqa: PLC0415  # likewise
     from spillstore_tools.process.runners import StartError  # noqa: PLC0415  # likewise
 
     if sys.stdin is None:
@@ -110,7 +110,7 @@ def command(
                 configuration=configuration,
                 flags=location.flags,
                 streams=(sys.stdin.fileno(), sys.stdout.fileno()),
-                message=max_message,
+                max_message=max_message,
                 structured=structured,
             )
         except StartError as error:

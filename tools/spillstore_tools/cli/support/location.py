@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from spillstore.audit.audit_log import acting
+from spillstore.audit.actor import acting
 from spillstore.model.ids import named_by
 from spillstore_tools.cli.support.working_folders import project_session
 from spillstore_tools.preview.clean import label

@@ -1,0 +1,132 @@
+"""The events of one session that are not written yet, in memory."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from spillstore.model.clock import Clock
+
+MOST = 10_000  # events that wait; of more, the oldest are dropped
+# An event that is not written yet: when (us), kind, artifact, actor, tool call, detail.
+Entry: TypeAlias = "tuple[int, str, str | None, str, str | None, Mapping[str, object]]"
+
+
+class Taken(NamedTuple):
+    """What was taken out of a buffer.
+
+    Attributes:
+        entries: events.
+        passed: calls and bytes of output that was shown whole, by tool and actor.
+        lost: how many events were dropped.
+    """
+
+    entries: list[Entry]
+    passed: dict[tuple[str, str], list[int]]
+    lost: int
+
+
+class EventBuffer:
+    """Events that wait to be written. Safe from any thread."""
+
+    def __init__(self, clock: Clock, actor: str) -> None:
+        """Begin empty.
+
+        Args:
+            clock: where to read the time.
+            actor: who has lost the events that are lost.
+        """
+        self._clock = clock
+        self._actor = actor
+        self._entries: deque[Entry] = deque()  # whoever adds needs no lock
+        self._guard = threading.Lock()  # protects what follows
+        self._passed: dict[tuple[str, str], list[int]] = {}
+        self._lost = 0
+        self._lost_written = 0  # of those lost: the event that says so is written, and was not emitted yet
+
+    def __bool__(self) -> bool:
+        """Whether anything waits."""
+        return bool(self._entries or self._passed)
+
+    def add(self, entry: Entry) -> int:
+        """Put an event in; returns how many wait now."""
+        entries = self._entries
+        entries.append(entry)
+        count = len(entries)
+        if count > MOST:
+            with self._guard:
+                entries.popleft()
+                self._lost += 1
+        return count
+
+    def add_passed(self, tool: str, actor: str, size: int, calls: int) -> None:
+        """Count output that was shown whole."""
+        with self._guard:
+            counts = self._passed.get((tool, actor))
+            if counts is None:
+                if len(self._passed) >= MOST:
+                    return
+                counts = self._passed[tool, actor] = [0, 0]
+            counts[0] += calls
+            counts[1] += size
+
+    def take(self) -> Taken:
+        """Take all that waits."""
+        with self._guard:
+            entries = [self._entries.popleft() for _ in range(len(self._entries))]
+            passed, self._passed = self._passed, {}
+            lost, self._lost = self._lost, 0
+        return Taken(entries, passed, lost)
+
+    def rows(self, taken: Taken) -> list[Entry]:
+        """All that was taken as events: counts, and how many were lost, are events too."""
+        entries, passed, lost = taken
+        if not passed and not lost:
+            return entries
+        now = int(self._clock.time() * 1e6)
+        counts: list[Entry] = [
+            (
+                now,
+                "passed",
+                None,
+                actor,
+                None,
+                {"tool": tool, "calls": calls, "received": size, "shown": size},
+            )
+            for (tool, actor), (calls, size) in passed.items()
+        ]
+        dropped: list[Entry] = [(now, "lost", None, self._actor, None, {"events": lost})] if lost else []
+        return [*dropped, *entries, *counts]
+
+    def put_back(self, taken: Taken) -> None:
+        """Let what was taken and could not be written wait again."""
+        with self._guard:
+            self._lost += taken.lost
+            self._entries.extendleft(reversed(taken.entries))
+            for key, (calls, size) in taken.passed.items():
+                counts = self._passed.setdefault(key, [0, 0])
+                counts[0] += calls
+                counts[1] += size
+
+    def written(self, taken: Taken) -> None:
+        """Note that what was taken is written."""
+        if taken.lost:
+            with self._guard:
+                self._lost_written += taken.lost
+
+    def lost_and_written(self) -> int:
+        """How many lost events were recorded as lost since the last call."""
+        with self._guard:
+            lost, self._lost_written = self._lost_written, 0
+        return lost
+
+    def clear(self) -> None:
+        """Forget all."""
+        with self._guard:
+            self._entries.clear()
+            self._passed.clear()
+            self._lost = 0
