@@ -258,6 +258,7 @@ def test_no_series_of_creation_times(plain_store, counted):
     assert ["mine_created"] == found
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # newer versions warn of a fork beside threads
 @pytest.mark.parametrize("counts_on", [True, False])
 def test_a_forked_child_counts(counts_on):
     """It counts on; and from 0 where another thread was counting at that moment, whose lock nobody releases there."""

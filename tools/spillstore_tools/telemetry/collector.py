@@ -57,7 +57,9 @@ class Collector(BaseCollector, Observer):
         _collectors.add(self)
 
     def _reset(self) -> None:
-        self._lock = threading.Lock()  # protects the metrics and what is below
+        self._lock = (
+            threading.RLock()
+        )  # protects the metrics and what is below; reentrant, for finalizers may emit events
         self._metrics = CollectorRegistry()
         self._parents = {each: _metric(each, self._metrics) for each in INSTRUMENTS}
         self._counting: dict[tuple[Instrument, tuple[str, ...]], Callable[[float], object]] = {}
@@ -76,8 +78,9 @@ class Collector(BaseCollector, Observer):
 
     def on_event(self, event: EmittedEvent) -> None:
         """Count an event."""
+        measurements = self._meter.measure(event)
         with self._lock:
-            for instrument, value, labels in self._meter.measure(event):
+            for instrument, value, labels in measurements:
                 count = self._counting.get((instrument, labels))
                 if count is None:
                     parent = self._parents[instrument]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 DELETED = "(deleted)"  # stands for the tool of an artifact that was deleted
 _PAGE = 1000
-_REFUSING = "max_artifact_size"  # the limit at which nothing of an output is shown or kept
+_REFUSING = "max_artifact_size"  # the limit at which an output is neither shown nor stored
 
 
 @dataclasses.dataclass(slots=True)

@@ -39,7 +39,7 @@ class ClientConnection:
 
     def lines(self) -> Iterator[bytes | bytearray | OversizedLine]:
         """The lines of the client, of any length, until it closes its end."""
-        with contextlib.suppress(OSError):  # a terminal that is gone
+        with contextlib.suppress(OSError):  # a terminal that was closed
             yield from read_lines(lambda: os.read(self._input, _READ))
 
     def is_reading(self) -> bool:

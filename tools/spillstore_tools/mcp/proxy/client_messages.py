@@ -20,18 +20,19 @@ from spillstore_tools.mcp.wire.raw_json import (
 if TYPE_CHECKING:
     from spillstore_tools.mcp.proxy.catalogue import ToolCatalogue
     from spillstore_tools.mcp.proxy.client import ClientConnection
-    from spillstore_tools.mcp.proxy.forwarding import Forwarder
     from spillstore_tools.mcp.proxy.own_calls import OwnCalls
     from spillstore_tools.mcp.proxy.tasks import TaskCalls
+    from spillstore_tools.mcp.proxy.upstream import Forwarder
     from spillstore_tools.mcp.wire.pending import PendingRequests
     from spillstore_tools.mcp.wire.raw_json import RawJson
     from spillstore_tools.mcp.wire.request_threads import RequestThreads
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
 class ClientMessages:
     """Handles the messages of the client, on the thread that reads them.
 
-    Args:
+    Attributes:
         client: the client.
         forwarder: takes what the upstream server is to answer.
         pending: the requests to the upstream server.
@@ -41,23 +42,13 @@ class ClientMessages:
         threads: where the catalogue asks for names.
     """
 
-    def __init__(
-        self,
-        client: ClientConnection,
-        forwarder: Forwarder,
-        pending: PendingRequests,
-        catalogue: ToolCatalogue,
-        own_calls: OwnCalls,
-        task_calls: TaskCalls,
-        threads: RequestThreads,
-    ) -> None:
-        self._client = client
-        self._forwarder = forwarder
-        self._pending = pending
-        self._catalogue = catalogue
-        self._own_calls = own_calls
-        self._task_calls = task_calls
-        self._threads = threads
+    client: ClientConnection
+    forwarder: Forwarder
+    pending: PendingRequests
+    catalogue: ToolCatalogue
+    own_calls: OwnCalls
+    task_calls: TaskCalls
+    threads: RequestThreads
 
     def handle(self, line: bytes | bytearray) -> None:
         """Handle a line. One that is no message is passed on, for the server to say so."""
@@ -73,7 +64,7 @@ class ClientMessages:
         except RawJsonError:
             pass
         if forwarded is not None:
-            self._forwarder.send(forwarded)
+            self.forwarder.send(forwarded)
 
     def _is_for_upstream(self, message: dict[str, RawJson]) -> bool:
         """Whether a message is to be passed on; others are handled here."""
@@ -88,28 +79,28 @@ class ClientMessages:
         modern = VERSION_KEY in members_of(meta)
         request = PendingRequest(bytes(message["id"]), method, modern=modern)
         if modern and meta is not None:
-            self._catalogue.note_metadata(meta)
+            self.catalogue.note_metadata(meta)
         if method == "tools/call":
             name = string_or_none(params.get("name")) or ""
-            if self._own_calls.take(request, identity, name, params, message):
+            if self.own_calls.take(request, identity, name, params, message):
                 return False
             request = dataclasses.replace(request, call=tool_call(name, identity, params.get("arguments")))
-            if self._catalogue.known is None:  # a notice may have to name own tools
-                self._threads.put(self._catalogue.names, 0)
+            if self.catalogue.known is None:  # a notice may have to name own tools
+                self.threads.put(self.catalogue.names, 0)
         elif method in tasks.METHODS:
-            request = dataclasses.replace(request, call=self._task_calls.call(params))
+            request = dataclasses.replace(request, call=self.task_calls.call(params))
         elif method == "tools/list":
-            if self._catalogue.is_empty:
-                self._client.send_result(request, self._catalogue.own_list(modern=modern))
+            if self.catalogue.is_empty:
+                self.client.send_result(request, self.catalogue.own_list(modern=modern))
                 return False
             request = dataclasses.replace(request, continued=string_or_none(params.get("cursor")) is not None)
-        return self._forwarder.expect(identity, request)
+        return self.forwarder.expect(identity, request)
 
     def _cancel(self, params: dict[str, RawJson]) -> bool:
         """Cancel a call of an own tool, or forget a request to the server; whether the server is to know."""
         identity = id_of(params.get("requestId"))
         if identity is not None:
-            if self._own_calls.cancel(identity):
+            if self.own_calls.cancel(identity):
                 return False
-            self._pending.pop(identity)
+            self.pending.pop(identity)
         return True

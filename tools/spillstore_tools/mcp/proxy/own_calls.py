@@ -17,8 +17,8 @@ from spillstore_tools.mcp.wire.tool_results import result_of
 if TYPE_CHECKING:
     from spillstore_tools.mcp.proxy.catalogue import ToolCatalogue
     from spillstore_tools.mcp.proxy.client import ClientConnection
-    from spillstore_tools.mcp.proxy.forwarding import Forwarder
     from spillstore_tools.mcp.proxy.lazy_session import LazySession
+    from spillstore_tools.mcp.proxy.upstream import Forwarder
     from spillstore_tools.mcp.wire.messages import Id
     from spillstore_tools.mcp.wire.pending import PendingRequest
     from spillstore_tools.mcp.wire.raw_json import RawJson
@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 _SIGNATURE = re.compile(r" \[~\d{1,7}\.[A-Za-z0-9_-]{11}\]\n\Z", re.ASCII)
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
 class OwnCalls:
     """Answers calls of own tools, on threads.
 
-    Args:
+    Attributes:
         session: what the tools read.
         catalogue: the names of the tools.
         forwarder: for calls that turn out to be the upstream server's.
@@ -39,24 +40,14 @@ class OwnCalls:
         structured: results have structured content.
     """
 
-    def __init__(
-        self,
-        session: LazySession,
-        catalogue: ToolCatalogue,
-        forwarder: Forwarder,
-        client: ClientConnection,
-        threads: RequestThreads,
-        *,
-        structured: bool,
-    ) -> None:
-        self._session = session
-        self._catalogue = catalogue
-        self._forwarder = forwarder
-        self._client = client
-        self._threads = threads
-        self._structured = structured
-        self._lock = threading.Lock()  # protects what is below
-        self._active: dict[Id, bool] = {}  # calls that are being answered; False once cancelled
+    session: LazySession
+    catalogue: ToolCatalogue
+    forwarder: Forwarder
+    client: ClientConnection
+    threads: RequestThreads
+    structured: bool
+    _lock: threading.Lock = dataclasses.field(default_factory=threading.Lock)  # protects what is below
+    _active: dict[Id, bool] = dataclasses.field(default_factory=dict)  # calls; False once cancelled
 
     def take(
         self,
@@ -68,28 +59,28 @@ class OwnCalls:
     ) -> bool:
         """Take a call, if it is one of an own tool or may be one; False if it is the upstream server's.
 
-        As long as the names of the upstream server's tools are not known, it is decided on a thread, which asks for them.
+        While the names of the upstream server's tools are not known, a thread lists them and decides.
         """
         if not could_be_own(name):
             return False
-        names = self._catalogue.known
+        names = self.catalogue.known
         if names is not None and names.tool(name) is None:
             return False
         with self._lock:
             self._active[identity] = True
 
         def answer() -> None:
-            tool = self._catalogue.names().tool(name)
+            tool = self.catalogue.names().tool(name)
             if tool is not None:
                 self._answer(request, identity, tool, params)
                 return
             call = tool_call(name, identity, params.get("arguments"))
-            if self._end(identity) and self._forwarder.expect(
+            if self._end(identity) and self.forwarder.expect(
                 identity, dataclasses.replace(request, call=call)
             ):
-                self._forwarder.send(join_object(message))
+                self.forwarder.send(join_object(message))
 
-        self._threads.put(answer, len(params.get("arguments", b"")))
+        self.threads.put(answer, len(params.get("arguments", b"")))
         return True
 
     def cancel(self, identity: Id) -> bool:
@@ -109,24 +100,24 @@ class OwnCalls:
         result: dict[str, Any]
         try:
             arguments: Any = value(params.get("arguments", b"{}"))
-            answer = self._session.toolbox().call_sync(tool, {} if arguments is None else arguments)
+            answer = self.session.toolbox().call_sync(tool, {} if arguments is None else arguments)
             text = self._renamed(answer.text, getattr(answer, "content", ""))
-            result = result_of(answer, structured=self._structured, text=text)
+            result = result_of(answer, structured=self.structured, text=text)
         except (SpillstoreError, RawJsonError) as error:
             failed = Answer(text=f"{tool}: {error}\n", is_error=True)
-            result = result_of(failed, structured=self._structured)
+            result = result_of(failed, structured=self.structured)
         except Exception as error:
             message = f"{tool}: {type(error).__name__}: {error}"
-            self._client.send_error(request.id, INTERNAL_ERROR, message)
+            self.client.send_error(request.id, INTERNAL_ERROR, message)
             raise
         finally:
             is_wanted = self._end(identity)
         if is_wanted:
-            self._client.send_result(request, {name: dump(each) for name, each in result.items()})
+            self.client.send_result(request, {name: dump(each) for name, each in result.items()})
 
     def _renamed(self, text: str, content: str) -> str:
         """An answer in which own tools have the names that they have here, but for the stored content that it quotes."""
-        names = self._catalogue.names()
+        names = self.catalogue.names()
         head, quoted, tail = text.partition(content) if content else (text, "", "")
         renamed = names.renamed(head) + quoted + names.renamed(tail)
         if renamed == text:
@@ -134,4 +125,4 @@ class OwnCalls:
         from spillstore_tools.output.signature import marked  # noqa: PLC0415  # few servers have tools of these names
 
         unsigned = _SIGNATURE.sub("\n", renamed)
-        return renamed if unsigned == renamed else marked(self._session.session(), unsigned)
+        return renamed if unsigned == renamed else marked(self.session.session(), unsigned)

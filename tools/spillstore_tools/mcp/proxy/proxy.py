@@ -7,7 +7,7 @@ server are changed: ``initialize`` and ``server/discover`` (tools are announced,
 know only the messages of its own version, would make new ids, and would take a second to import; so the SDK is not used.
 
 A thread reads the client, one reads the upstream server, and some others do what takes time: storing, and calls of own tools.
-The work that waits for them is bounded (``_CAPACITY``), so a server that says more than can be stored has to wait, as for a slow
+The work that waits for them is bounded (``_CAPACITY``), so a server that sends more than can be stored has to wait, as for a slow
 client. A message is bounded too (``MAX_MESSAGE``): a longer one is discarded, and its request is answered with an error.
 """
 
@@ -24,12 +24,11 @@ from spillstore.exceptions import SpillstoreError
 from spillstore_tools.mcp.proxy.catalogue import ToolCatalogue
 from spillstore_tools.mcp.proxy.client import SERVER_GONE, ClientConnection
 from spillstore_tools.mcp.proxy.client_messages import ClientMessages
-from spillstore_tools.mcp.proxy.forwarding import Forwarder
 from spillstore_tools.mcp.proxy.notes import note
 from spillstore_tools.mcp.proxy.own_calls import OwnCalls
 from spillstore_tools.mcp.proxy.results import ResultFitter
 from spillstore_tools.mcp.proxy.tasks import TaskCalls
-from spillstore_tools.mcp.proxy.upstream import UpstreamServer
+from spillstore_tools.mcp.proxy.upstream import Forwarder, UpstreamServer
 from spillstore_tools.mcp.proxy.upstream_messages import UpstreamMessages
 from spillstore_tools.mcp.wire.lines import OversizedLine
 from spillstore_tools.mcp.wire.pending import PendingRequests

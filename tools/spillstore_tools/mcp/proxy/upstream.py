@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import signal
 import threading
 import time
 from typing import TYPE_CHECKING
 
+from spillstore_tools.mcp.proxy.client import SERVER_GONE
 from spillstore_tools.mcp.wire.lines import LineWriter, OversizedLine, ProcessPipe, read_lines
 from spillstore_tools.process import watchdog as _watchdog
 from spillstore_tools.process.runners import MARK, start_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from spillstore_tools.mcp.proxy.client import ClientConnection
+    from spillstore_tools.mcp.wire.messages import Id
+    from spillstore_tools.mcp.wire.pending import PendingRequest, PendingRequests
 
 _TERM_GRACE = 1.5  # seconds from SIGTERM to SIGKILL: clients wait two seconds before they kill the proxy
 _KILL_GRACE = 5.0  # for the kernel to take away what was killed
@@ -104,3 +110,31 @@ class UpstreamServer:
             time.sleep(0.01)
             left = self._started.signal_all(number if number == signal.SIGKILL else 0)
         return left
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Forwarder:
+    """Sends messages to the upstream server, and answers requests with an error that it will not answer.
+
+    Attributes:
+        upstream: the upstream server.
+        pending: the requests to it.
+        client: the client.
+    """
+
+    upstream: UpstreamServer
+    pending: PendingRequests
+    client: ClientConnection
+
+    def expect(self, identity: Id, request: PendingRequest) -> bool:
+        """Note that the server is to answer a request; False if it has ended: then the request is answered with an error."""
+        if self.pending.add(identity, request):
+            return True
+        self.client.send_error(request.id, SERVER_GONE, "the server has ended")
+        return False
+
+    def send(self, line: bytes | bytearray) -> None:
+        """Send a message. If the server reads no more, all pending requests of the client are answered with an error."""
+        if not self.upstream.send(line):
+            for each in self.pending.clear():
+                self.client.send_error(each.id, SERVER_GONE, "the server does not read any more")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -44,10 +45,11 @@ INSTRUCTIONS = "A tool result that is too long is shown in part; it says what is
 _CHANGED = frozenset({"initialize", "server/discover", "tools/list"})  # methods whose results are changed
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
 class UpstreamMessages:
     """Handles the messages of the upstream server, on the thread that reads them; results are stored on others.
 
-    Args:
+    Attributes:
         client: the client.
         pending: the requests to the server.
         catalogue: the names of tools.
@@ -57,23 +59,13 @@ class UpstreamMessages:
         max_message: bytes of a message; a longer one is discarded.
     """
 
-    def __init__(
-        self,
-        client: ClientConnection,
-        pending: PendingRequests,
-        catalogue: ToolCatalogue,
-        task_calls: TaskCalls,
-        fitter: ResultFitter,
-        threads: RequestThreads,
-        max_message: int,
-    ) -> None:
-        self._client = client
-        self._pending = pending
-        self._catalogue = catalogue
-        self._task_calls = task_calls
-        self._fitter = fitter
-        self._threads = threads
-        self._max_message = max_message
+    client: ClientConnection
+    pending: PendingRequests
+    catalogue: ToolCatalogue
+    task_calls: TaskCalls
+    fitter: ResultFitter
+    threads: RequestThreads
+    max_message: int
 
     def handle(self, line: bytes | bytearray) -> None:
         """Handle a line. Nothing in it raises; what cannot be handled is answered with an error."""
@@ -98,13 +90,13 @@ class UpstreamMessages:
             note(f"what the server said cannot be handled ({type(error).__name__}): {excerpt(line)}")
             if "id" in message and "method" not in message:
                 words = f"the answer cannot be handled: {type(error).__name__}"
-                self._client.send_error(message["id"], INTERNAL_ERROR, words)
+                self.client.send_error(message["id"], INTERNAL_ERROR, words)
 
     def handle_oversized(self, line: OversizedLine) -> None:
         """Answer the request that an oversized message answers, if its id can be found."""
         identity = id_of(id_in(line.beginning, line.end))
-        request = self._pending.pop(identity)
-        limit = f"{human_size(self._max_message)} that a message may have (--max-message)"
+        request = self.pending.pop(identity)
+        limit = f"{human_size(self.max_message)} that a message may have (--max-message)"
         if line.end is not None:
             note(f"the server said {line.size} bytes in one line, more than the {limit}; it is thrown away")
         if request is None:
@@ -113,25 +105,25 @@ class UpstreamMessages:
             request.answers.put(None)
         elif request.call is None:
             words = f"the answer is longer than the {limit}, and is thrown away"
-            self._client.send_error(request.id, INTERNAL_ERROR, words)
+            self.client.send_error(request.id, INTERNAL_ERROR, words)
         else:
             words = (
                 f"[the result of {request.call.tool} is longer than the {limit}; it is thrown away, and nothing of it is "
                 "stored; ask for less at once]\n"
             )
             content = [{"type": "text", "text": words}]
-            self._client.send_result(request, {"content": dump(content), "isError": b"true"})
+            self.client.send_result(request, {"content": dump(content), "isError": b"true"})
 
     def _pass_on(self, line: bytes | bytearray, message: dict[str, RawJson]) -> None:
         method = string_or_none(message.get("method"))
         if method is not None:
             if method == "notifications/tools/list_changed":
-                self._catalogue.note_change()
-            self._client.write(line)
+                self.catalogue.note_change()
+            self.client.write(line)
             return
         if "result" not in message and "error" not in message:
             raise RawJsonError("no message")
-        request = self._pending.pop(id_of(message.get("id")))
+        request = self.pending.pop(id_of(message.get("id")))
         if (
             request is None
         ):  # the answer to a cancelled call, or a second answer: any other request is pending
@@ -141,13 +133,13 @@ class UpstreamMessages:
         if request.answers is not None:
             request.answers.put(message)
         elif request.call is not None:
-            self._threads.put(partial(self._send_fit, line, message, request, request.call), len(line))
+            self.threads.put(partial(self._send_fit, line, message, request, request.call), len(line))
         elif request.method == "tools/list" and error_code(message) == METHOD_NOT_FOUND:
-            self._client.send_result(request, self._catalogue.own_list(modern=request.modern))
+            self.client.send_result(request, self.catalogue.own_list(modern=request.modern))
         elif request.method in _CHANGED:
             self._send_changed(line, message, request)
         else:
-            self._client.write(line)
+            self.client.write(line)
 
     def _send_fit(
         self, line: bytes | bytearray, message: dict[str, RawJson], request: PendingRequest, call: ToolCall
@@ -159,22 +151,22 @@ class UpstreamMessages:
         fit: bytes | None
         try:
             if is_result:
-                fit = self._task_calls.fit(answer, request, call)
+                fit = self.task_calls.fit(answer, request, call)
             else:
-                fit = self._fitter.fit_error(answer, call)
+                fit = self.fitter.fit_error(answer, call)
         except Exception as error:  # noqa: BLE001  # whatever it is, the client gets an answer, and not as it came
             note(f"the {member} of {excerpt(call.tool.encode())} is shown as text: {type(error).__name__}")
-            fit = (self._fitter.as_text if is_result else self._fitter.error_as_text)(answer, call, error)
+            fit = (self.fitter.as_text if is_result else self.fitter.error_as_text)(answer, call, error)
         if fit is None and message.keys() <= {"jsonrpc", "id", member}:
-            self._client.write(line)
+            self.client.write(line)
             return
         head = {name: each for name, each in message.items() if name in {"jsonrpc", "id"}}
-        self._client.write(join_object({**head, member: answer if fit is None else fit}))
+        self.client.write(join_object({**head, member: answer if fit is None else fit}))
 
     def _send_changed(
         self, line: bytes | bytearray, message: dict[str, RawJson], request: PendingRequest
     ) -> None:
-        """Send the answer to a request for tools, or for what the server is; as it is if it is none that we understand."""
+        """Send the answer to a request for tools, or for what the server is; as it is if it has another form."""
         result = None
         with contextlib.suppress(RawJsonError):
             if "result" in message:
@@ -182,19 +174,19 @@ class UpstreamMessages:
                     result = self._with_own_tools(message["result"], request)
                 else:
                     result = self._with_instructions(message["result"])
-        self._client.write(line if result is None else join_object({**message, "result": result}))
+        self.client.write(line if result is None else join_object({**message, "result": result}))
 
     def _with_own_tools(self, result: RawJson, request: PendingRequest) -> bytes:
         """A page of the list of tools, with the own tools on the last one."""
         page = ToolListPage(result)
-        names = self._catalogue.note_page(page, continued=request.continued)
+        names = self.catalogue.note_page(page, continued=request.continued)
         return page.with_tools([] if names is None else names.definitions())
 
     def _with_instructions(self, result: RawJson) -> bytes:
         """What the server says of itself, with tools among its capabilities and a sentence behind its instructions."""
         fields = members(result)
         capabilities = members_of(fields.get("capabilities"))
-        self._catalogue.note_capability(has_tools="tools" in capabilities)
+        self.catalogue.note_capability(has_tools="tools" in capabilities)
         own = string_or_none(fields.get("instructions"))
         instructions = f"{own.rstrip()}\n\n{INSTRUCTIONS}" if own and own.strip() else INSTRUCTIONS
         changed: dict[str, RawJson] = {

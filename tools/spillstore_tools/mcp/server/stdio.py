@@ -76,27 +76,27 @@ async def serve_stdio(
     Then calls that are being answered are cancelled, and this returns when they have ended. A client that has closed stdin gets
     the answers of the next second.
     """
-    connection = _Connection(sessions, claimed, read_only=read_only)
-    reading = asyncio.ensure_future(connection.read())
-    others = [asyncio.ensure_future(event.wait()) for event in (stopped, connection.broken)]
+    client = _StdioClient(sessions, claimed, read_only=read_only)
+    reading = asyncio.ensure_future(client.read())
+    others = [asyncio.ensure_future(event.wait()) for event in (stopped, client.broken)]
     try:
         await asyncio.wait([reading, *others], return_when=asyncio.FIRST_COMPLETED)
         if not any(each.done() for each in others):
             await asyncio.wait(
-                [asyncio.ensure_future(connection.finish()), *others],
+                [asyncio.ensure_future(client.finish()), *others],
                 timeout=_GRACE,
                 return_when=asyncio.FIRST_COMPLETED,
             )
     finally:
         for task in (reading, *others):
             task.cancel()
-        await connection.tasks.close()
+        await client.tasks.close()
     if reading.done() and not reading.cancelled() and (failure := reading.exception()) is not None:
         raise failure
 
 
-class _Connection:
-    """The connection to a client.
+class _StdioClient:
+    """The client, and the requests that are being answered.
 
     Args:
         sessions: the sessions of the process.
@@ -115,7 +115,7 @@ class _Connection:
         self._messages = read_messages(claimed.source)
         self._reader = BlockingThread("spillstore-mcp-in")
         self._writer = BlockingThread("spillstore-mcp-out")
-        self._client = LineWriter(claimed.target, lambda: loop.call_soon_threadsafe(self.broken.set))
+        self._output = LineWriter(claimed.target, lambda: loop.call_soon_threadsafe(self.broken.set))
         self._methods = Methods(sessions, self._notify, self.tasks.begin, read_only=read_only)
 
     async def read(self) -> None:
@@ -195,7 +195,7 @@ class _Connection:
 
     async def _send(self, message: object) -> None:
         data = dump(message)
-        await self._writer.run(lambda: self._client.write(data))
+        await self._writer.run(lambda: self._output.write(data))
 
 
 def _error(identity: Id | None, error: RequestError) -> dict[str, Any]:

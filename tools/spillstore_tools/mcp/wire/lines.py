@@ -146,7 +146,7 @@ class LineWriter:
 
     Args:
         descriptor: it is closed with the object.
-        on_broken: called once, when nobody reads the other end any more.
+        on_broken: called once, when the reader has closed its end.
     """
 
     def __init__(self, descriptor: int, on_broken: Callable[[], object] | None = None) -> None:
@@ -159,7 +159,7 @@ class LineWriter:
         )  # protects the order of bytes, and the descriptor while it is written to
 
     def write(self, line: bytes | bytearray) -> bool:
-        """Write a line, with an ending if it has none. Blocks while nobody reads; False if nobody ever will."""
+        """Write a line, with an ending if it has none. Blocks while the reader does not read; False if it has closed its end."""
         with self._lock:
             if self._broken:
                 return False
