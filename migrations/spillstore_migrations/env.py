@@ -1,7 +1,7 @@
 """Runs revisions: on the connection that the library hands over, inside its transaction, or on the URL of an ``alembic.ini``.
 
 By hand, a session file is upgraded as the library does it: in one transaction, under the exclusive lock. A file that is not
-there is not made, nor a database of others changed. What is the library's, ``alembic.ini`` names, as ``module:attribute``:
+there is not made, nor a database of others changed. Parts of the library are named in ``alembic.ini``, as ``module:attribute``:
 ``metadata``, the tables that ``check`` and ``revision --autogenerate`` compare with, and ``guard``, which refuses a file in use.
 """
 
@@ -22,13 +22,13 @@ _APPLICATION_ID = 1399875948  # "Spil": of all session files, for ever
 
 
 def run_on(connection: sa.Connection, metadata: sa.MetaData | None) -> None:
-    """Run what was asked for."""
+    """Run the command of Alembic on a connection."""
     context.configure(connection=connection, target_metadata=metadata)
     context.run_migrations()
 
 
 def run_by_hand(url: str | None) -> None:
-    """Open the file that a person names, and run what was asked for in one transaction.
+    """Open the file that a person names, and run the command in one transaction.
 
     Raises:
         CommandError: no file is named, or it is not there.

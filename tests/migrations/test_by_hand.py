@@ -1,4 +1,4 @@
-"""Alembic's own command on a session file, and what people add to one with ``sqlite3``."""
+"""Alembic's own command on a session file."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ import pytest
 from alembic.config import CommandLine, Config
 
 import spillstore_migrations
-from spillstore import Store
 from spillstore.engine.sqlite import sql as _sql
-from spillstore.exceptions import IntegrityError
 
 MIGRATIONS = Path(spillstore_migrations.__file__).parents[1]
 INI = MIGRATIONS / "alembic.ini"
@@ -144,63 +142,3 @@ def test_the_manual_has_the_ini():
     (shown,) = re.findall(r"```ini\n(.*?)```", text, re.DOTALL)
     lines = [line for line in INI.read_text().splitlines() if not line.startswith("#")]
     assert shown.splitlines() == lines
-
-
-# --- what others add ----------------------------------------------------------------------------------------
-
-
-def test_a_session_survives_analyze(plain_store, file):
-    """Statistics are numbers: the session opens, is read, written and checked, and so is a file that is sent."""
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute("ANALYZE")
-        assert connection.execute("SELECT count(*) FROM sqlite_stat1").fetchone()[0]
-    for options in ({"read_only": True}, {}):
-        with plain_store.session("s", **options) as session:
-            assert [b"kept\n"] == [artifact.read() for artifact in session.artifacts()]
-            session.check()
-    with plain_store.session("s") as session:
-        assert b"more" == session.put(b"more").read()
-    with Store.open_file(file) as session:
-        assert 2 == len(session.infos())
-
-
-@pytest.mark.parametrize(
-    ("added", "kind", "way_out"),
-    [
-        ("CREATE VIEW mine AS SELECT 1", "view", "DROP VIEW mine"),
-        ("CREATE INDEX mine ON artifact (source)", "index", "DROP INDEX mine"),
-        ("CREATE TRIGGER mine AFTER INSERT ON event BEGIN SELECT 1; END", "trigger", "DROP TRIGGER mine"),
-        ("CREATE TABLE mine (a)", "table", "DROP TABLE mine"),
-    ],
-)
-def test_what_others_add_is_refused_with_a_way_out(plain_store, file, added, kind, way_out):
-    """It is named, how it goes is said, and afterwards all is there."""
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute("ANALYZE")
-        connection.execute(added)
-    for options in ({"read_only": True}, {}):
-        with pytest.raises(
-            IntegrityError, match=rf"{kind} 'mine'.*remove it with sqlite3 \(DROP {kind.upper()} "
-        ):
-            plain_store.session("s", **options)
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute(way_out)
-    with plain_store.session("s") as session:
-        assert [b"kept\n"] == [artifact.read() for artifact in session.artifacts()]
-
-
-def test_statistics_must_be_those_of_sqlite(plain_store, file):
-    """A table of that name with other columns is none that ANALYZE has made."""
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute("ANALYZE")
-        connection.execute("PRAGMA writable_schema = ON")
-        connection.execute(
-            "UPDATE sqlite_master SET sql = 'CREATE TABLE sqlite_stat1(tbl,idx,stat,more)' WHERE name = 'sqlite_stat1'"
-        )
-        connection.commit()
-    with pytest.raises(IntegrityError, match="table 'sqlite_stat1'"):
-        plain_store.session("s")
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute("PRAGMA writable_schema = ON")
-        connection.execute("DELETE FROM sqlite_master WHERE name LIKE 'sqlite_stat%'")
-        connection.commit()

@@ -1,6 +1,6 @@
 """Rows of ``session`` and ``artifact`` as values, with their digests, and the hole of a rolled artifact.
 
-A column of one of these tables is named here and, with its type, in the schema of each engine, which compares the two.
+A column of one of these tables is declared here, with its type; the schema, its statements and the checks of rows follow from that.
 """
 
 from __future__ import annotations

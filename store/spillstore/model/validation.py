@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from operator import attrgetter
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_type_hints
 
 from spillstore.exceptions import IntegrityError, InvalidIdError
 from spillstore.format.chunk_codec import MAX_CHUNK
@@ -32,16 +32,18 @@ _POLICIES: Final = frozenset({"roll", "stop", "reject"})
 _FLAGS: Final = 0b111
 _OWNER: Final = re.compile(r"[0-9a-z]+-[0-9a-f]{16}(\.[a-z]+)?", re.ASCII)  # the name of a claim: no path
 _ID_LENGTH: Final = 100
-_counts: Final = attrgetter(
-    *(
-        name
-        for name in ArtifactRow._fields
-        if name.endswith(("_size", "_lines", "_limit", "_key"))
-        or name in {"chunks", "received", "size", "kept", "chars"}
-    )
-)
-_texts: Final = attrgetter("artifact_id", "source", "state", "newline", "policy", "owner")
-_maybe_texts: Final = attrgetter("tool_call_id", "command", "content_type", "reason", "hole")
+_HINTS: Final = get_type_hints(ArtifactRow)
+
+
+def _fields(hint: object) -> attrgetter[tuple[Any, ...]]:
+    """Gets all values of a row whose fields have that type."""
+    return attrgetter(*(name for name, each in _HINTS.items() if each == hint))
+
+
+_counts: Final = _fields(int)
+_texts: Final = _fields(str)
+_maybe_texts: Final = _fields(str | None)
+_maybe_digests: Final = _fields(bytes | None)
 
 
 def read_session_row(row: Sequence[Any] | None, key: bytes | None) -> SessionRow:
@@ -126,7 +128,7 @@ def types_fit(row: ArtifactRow) -> bool:
         and set(map(type, _maybe_texts(row))) <= {str, NoneType}
         and all(
             digest is None or (type(digest) is bytes and len(digest) == DIGEST_SIZE)
-            for digest in (row.content_digest, row.chunks_digest)
+            for digest in _maybe_digests(row)
         )
         and is_count(row.created_us, LATEST_US)
         and (row.ended_us is None or is_count(row.ended_us, LATEST_US))

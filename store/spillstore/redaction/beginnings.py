@@ -1,30 +1,50 @@
-r"""Of a regular expression, the one for all that its matches begin with.
+r"""The expression for all beginnings of the matches of a regular expression.
 
 Whether a match has begun at the end of what has come so far is what a stream must know before it lets bytes go. The
-expression for that is made from the parsed pattern: ``abc`` becomes ``(?:a(?:b(?:c)?)?)?``, a repetition its whole turns and
-the beginning of one more. Conditions on places (``^``, ``\b``, look-ahead) become nothing, so it accepts too much rather than
-too little, and text is held too long rather than let go too early.
+expression for that is written while the pattern is read: ``abc`` becomes ``(?:a(?:b(?:c)?)?)?``, a repetition its whole turns
+and the beginning of one more. Conditions that take up no text (``^``, ``\b``, look-ahead) become nothing, so it accepts too
+much rather than too little, and text is held too long rather than let go too early. For the same reason case that is ignored
+from somewhere on is ignored everywhere, and never in classes that exclude letters.
 """
 
 from __future__ import annotations
 
 import re
-import re._constants as code  # type: ignore[import-not-found]  # typeshed has none
-import re._parser as parser  # type: ignore[import-not-found]
-from typing import Any
+from typing import NamedTuple
 
-_MANY = int(code.MAXREPEAT)
+# Without ``\pL``: texts are bytes, and of a letter of several it would match some.
+_CLASS = re.compile(r"\[\^?\]?(?:\[:\^?\w+:\]|\\[^pP]|[^\]\\])*+\]", re.DOTALL)
+_REPEAT = re.compile(
+    r"([*+?]|\{(\d+)(,(\d*))?\})[?+]?", re.ASCII
+)  # greed makes no difference to what can begin
+_GROUP = re.compile(r"\((?!\?)|\(\?P?<\w+>|\(\?>|\(\?(?P<add>[imsU]*)(?:-(?P<drop>[imsU]*))?(?P<end>[:)])")
+_LOOK_AROUND = re.compile(r"\(\?<?[=!]")
+_CONDITION = re.compile(r"\\[AbBzZ]|[\^$]")
+_CHARACTER = re.compile(
+    r"\\(?:x(?:\{[0-9A-Fa-f]+\}|[0-9A-Fa-f]{2})|0[0-7]{0,2}|[1-7][0-7]{1,2}|[^\dpP])", re.DOTALL
+)
+_FLAGS = "ims"  # those that change what matches
 
 
 class UnreadableError(ValueError):
     """A pattern that this module does not understand, though an engine may."""
 
 
+class _Part(NamedTuple):
+    """A part of a pattern: what matches it, and what matches its beginnings (nothing, if only the empty text is one)."""
+
+    whole: str
+    beginnings: str = ""
+
+
 def beginnings(pattern: str) -> str:
     r"""The expression for all beginnings of matches of a pattern, the empty one included.
 
     Args:
-        pattern: in the syntax that ``re`` and RE2 share, or with RE2's ``\z``, ``[[:alpha:]]``, or flags within.
+        pattern: in the syntax of RE2, or of ``re`` as far as the two share it; look-around and atomic groups are read, too.
+
+    Returns:
+        An expression in the same syntax. Its size is linear in the pattern's, but that each level of repeated groups doubles it.
 
     Raises:
         UnreadableError: it is in no such syntax.
@@ -33,138 +53,109 @@ def beginnings(pattern: str) -> str:
     >>> [text for text in ("", "ke", "key-a", "key-abcx", "kex", "key-abcxx") if begun.fullmatch(text)]
     ['', 'ke', 'key-a', 'key-abcx']
     """
-    common, ignore_case = _common(pattern)
+    reader = _Reader(pattern)
     try:
-        tree = parser.parse(common, re.IGNORECASE if ignore_case else 0)
-    except (re.error, RecursionError, OverflowError) as error:
-        raise UnreadableError(str(error)) from None
-    flags = _flags(tree.state.flags, 0)
-    return f"(?{flags}:{_begun(list(tree))})"
+        part = reader.alternatives()
+    except RecursionError:
+        raise UnreadableError("groups are nested too deeply") from None
+    if reader.at < len(pattern):
+        raise UnreadableError(f"a bracket is closed at character {reader.at + 1} that was not opened")
+    return f"(?{'i' if reader.ignores_case else ''}:{part.beginnings})"
 
 
-_POSIX = {
-    "alnum": "0-9A-Za-z",
-    "alpha": "A-Za-z",
-    "digit": "0-9",
-    "lower": "a-z",
-    "punct": "!-/:-@\\[-`{-~",
-    "space": "\\s",
-    "upper": "A-Z",
-    "word": "\\w",
-    "xdigit": "0-9A-Fa-f",
-}
+class _Reader:
+    """Reads a pattern from left to right.
 
+    Attributes:
+        at: the character that is read next.
+        ignores_case: whether a flag within the pattern says so.
+    """
 
-# Flags for the rest of a group. Greed and line ends make no difference to what can begin; the case of letters does, and
-# where it is ignored somewhere it is ignored everywhere, which accepts more.
-_SWITCH = re.compile(r"(?<!\\)\(\?([imsU]*)(?:-[imsU]+)?\)")
+    def __init__(self, pattern: str) -> None:
+        self._pattern = pattern
+        self.at = 0
+        self.ignores_case = False
 
+    def alternatives(self) -> _Part:
+        """What stands up to the end of the group, or of the pattern."""
+        found = [self._sequence()]
+        while self._pattern.startswith("|", self.at):
+            self.at += 1
+            found.append(self._sequence())
+        return _Part("|".join(part.whole for part in found), "|".join(part.beginnings for part in found))
 
-def _common(pattern: str) -> tuple[str, bool]:
-    """A pattern of RE2 in the syntax of ``re``, as far as the two differ in words alone; whether case is ignored."""
-    pattern = pattern.replace("\\z", "\\Z")
-    for name, inside in _POSIX.items():
-        pattern = pattern.replace(f"[:{name}:]", inside)
-    ignore_case = any("i" in match[1] for match in _SWITCH.finditer(pattern))
-    return _SWITCH.sub("", pattern), ignore_case
+    def _sequence(self) -> _Part:
+        parts: list[_Part] = []
+        while self.at < len(self._pattern) and self._pattern[self.at] not in "|)":
+            parts += self._repeated()
+        begun = ""
+        for whole, beginnings_ in reversed(parts):
+            begun = f"(?:{whole}{begun}|{beginnings_})" if beginnings_ else f"(?:{whole}{begun})?"
+        return _Part("".join(part.whole for part in parts), begun)
 
+    def _repeated(self) -> list[_Part]:
+        """What comes next, with how often it may come."""
+        parts = self._next()
+        times = _REPEAT.match(self._pattern, self.at)
+        if times is None:
+            return parts
+        self.at = times.end()
+        if not parts:
+            return []
+        whole, begun = parts[-1]
+        most = {"*": None, "+": None, "?": 1}.get(times[1], times[4] or None if times[3] else times[2])
+        turns = "*" if most is None else f"{{0,{max(0, int(most) - 1)}}}"
+        parts[-1] = _Part(f"(?:{whole}){times[1]}", f"(?:{whole}){turns}{begun}")
+        return parts
 
-def _whole(item: Any) -> str:  # noqa: PLR0911  # one for each kind of item
-    """An item, written out again."""
-    op, value = item
-    if op is code.LITERAL:
-        return _literal(value)
-    if op is code.NOT_LITERAL:
-        return f"(?-i:[^{_literal(value)}])"
-    if op is code.ANY:
-        return "."
-    if op is code.IN:
-        return _class(value)
-    if op in {code.MAX_REPEAT, code.MIN_REPEAT, code.POSSESSIVE_REPEAT}:
-        least, most, inner = value
-        bounds = f"{{{least},}}" if most == _MANY else f"{{{least},{most}}}"
-        lazy = "?" if op is code.MIN_REPEAT else ""
-        return f"(?:{_sequence(inner)}){bounds}{lazy}"
-    if op is code.SUBPATTERN:
-        _, add, drop, inner = value
-        return f"(?{_flags(add, drop)}:{_sequence(inner)})"
-    if op is code.ATOMIC_GROUP:
-        return f"(?:{_sequence(value)})"
-    if op is code.BRANCH:
-        return "(?:" + "|".join(_sequence(branch) for branch in value[1]) + ")"
-    if op in {code.AT, code.ASSERT, code.ASSERT_NOT}:
-        return ""
-    raise UnreadableError(f"{op} is not supported")
+    def _next(self) -> list[_Part]:
+        """One character, class or group; several characters if they are quoted; nothing if it takes up no text."""
+        pattern, at = self._pattern, self.at
+        if pattern.startswith("\\Q", at):
+            end = pattern.find("\\E", at)
+            end = len(pattern) if end < 0 else end
+            self.at = end + 2
+            return [_Part(re.escape(each)) for each in pattern[at + 2 : end]]
+        if condition := _CONDITION.match(pattern, at):
+            self.at = condition.end()
+            return []
+        if pattern[at] == "(":
+            return self._group()
+        found = {"[": _CLASS, "\\": _CHARACTER}.get(pattern[at])
+        if found is None:
+            self.at += 1
+            return [_Part("." if pattern[at] == "." else re.escape(pattern[at]))]
+        match = found.match(pattern, at)
+        if match is None:
+            raise UnreadableError(f"{pattern[at : at + 2]} at character {at + 1} is not supported")
+        self.at = match.end()
+        return [_Part(f"(?-i:{match[0]})" if match[0].startswith("[^") else match[0])]
 
+    def _group(self) -> list[_Part]:
+        if look_around := _LOOK_AROUND.match(self._pattern, self.at):
+            self._inside(look_around.end())
+            return []
+        group = _GROUP.match(self._pattern, self.at)
+        if group is None:
+            raise UnreadableError(
+                f"{self._pattern[self.at : self.at + 3]} at character {self.at + 1} is not supported"
+            )
+        add, drop = (
+            "".join(flag for flag in group[name] or "" if flag in _FLAGS) for name in ("add", "drop")
+        )
+        if group["end"] == ")":  # flags for the rest of the group around it
+            self.at = group.end()
+            self.ignores_case |= "i" in add
+            return []
+        flags = add + (f"-{drop}" if drop else "")
+        inside = self._inside(group.end())
+        return [_Part(f"(?{flags}:{inside.whole})", f"(?{flags}:{inside.beginnings})")]
 
-def _sequence(items: Any) -> str:
-    return "".join(_whole(item) for item in items)
-
-
-def _begun(items: Any) -> str:
-    """What a sequence begins with."""
-    items = [item for item in items if item[0] not in {code.AT, code.ASSERT, code.ASSERT_NOT}]
-    result = ""
-    for item in reversed(items):
-        rest = f"{_whole(item)}{result}" if result else _whole(item)
-        partly = _partly(item)
-        result = f"(?:{rest}|{partly})" if partly else f"(?:{rest})?"
-    return result
-
-
-def _partly(item: Any) -> str:
-    """What an item begins with, the empty match included; nothing if only the empty one."""
-    op, value = item
-    if op in {code.MAX_REPEAT, code.MIN_REPEAT, code.POSSESSIVE_REPEAT}:
-        _, most, inner = value
-        bounds = "*" if most == _MANY else f"{{0,{max(0, most - 1)}}}"
-        simple = len(inner) == 1 and inner[0][0] in {code.LITERAL, code.NOT_LITERAL, code.ANY, code.IN}
-        more = "" if simple else _begun(inner)
-        return f"(?:{_sequence(inner)}){bounds}{more}"
-    if op is code.SUBPATTERN:
-        _, add, drop, inner = value
-        return f"(?{_flags(add, drop)}:{_begun(inner)})"
-    if op is code.ATOMIC_GROUP:
-        return f"(?:{_begun(value)})"
-    if op is code.BRANCH:
-        return "(?:" + "|".join(_begun(branch) for branch in value[1]) + ")"
-    return ""
-
-
-def _flags(add: int, drop: int) -> str:
-    names = {re.IGNORECASE: "i", re.DOTALL: "s", re.MULTILINE: "m"}
-    added = "".join(name for flag, name in names.items() if add & flag)
-    dropped = "".join(name for flag, name in names.items() if drop & flag)
-    return added + (f"-{dropped}" if dropped else "")
-
-
-def _literal(character: int) -> str:
-    if character < 128:  # noqa: PLR2004  # ASCII
-        return re.escape(chr(character))
-    return chr(character)
-
-
-_CATEGORIES = {
-    code.CATEGORY_DIGIT: "\\d",
-    code.CATEGORY_NOT_DIGIT: "\\D",
-    code.CATEGORY_SPACE: "\\s",
-    code.CATEGORY_NOT_SPACE: "\\S",
-    code.CATEGORY_WORD: "\\w",
-    code.CATEGORY_NOT_WORD: "\\W",
-}
-
-
-def _class(items: Any) -> str:
-    found = ""
-    for op, value in items:
-        if op is code.NEGATE:
-            found += "^"
-        elif op is code.LITERAL:
-            found += _literal(value)
-        elif op is code.RANGE:
-            found += f"{_literal(value[0])}-{_literal(value[1])}"
-        elif op is code.CATEGORY:
-            found += _CATEGORIES[value]
-        else:
-            raise UnreadableError(f"{op} is not supported in a class")
-    return f"(?-i:[{found}])" if found.startswith("^") else f"[{found}]"
+    def _inside(self, start: int) -> _Part:
+        """What a group holds, from its first character on."""
+        opened, self.at = self.at, start
+        inside = self.alternatives()
+        if not self._pattern.startswith(")", self.at):
+            raise UnreadableError(f"the group at character {opened + 1} has no end")
+        self.at += 1
+        return inside

@@ -168,7 +168,7 @@ def compiled(pattern: str, name: str) -> Any:
 
 @functools.lru_cache(maxsize=1024)
 def begun(pattern: str, name: str) -> Any:
-    """The pattern of what is at the end of a text and may become a match.
+    """The expression for what stands at the end of a text and may become a match.
 
     Raises:
         PatternError: it is in a syntax that a stream cannot follow.
@@ -176,14 +176,14 @@ def begun(pattern: str, name: str) -> Any:
     import re2  # noqa: PLC0415  # as above
 
     try:
-        source = beginnings(pattern)
+        source = beginnings(pattern.encode().decode("latin-1"))  # byte by byte, as it is matched
     except UnreadableError as error:
         raise PatternError(
             f"rule {name!r}: {_shown(pattern)} is in a syntax that a stream cannot follow: {error}; write it with groups, "
             "classes, alternatives and repetitions"
         ) from None
     try:
-        return re2.compile(f"(?:{source})\\z".encode(), _options())
+        return re2.compile(f"(?:{source})\\z".encode("latin-1"), _options())
     except re2.error:
         raise PatternError(
             f"rule {name!r}: {_shown(pattern)} is too large for a stream to follow; repeat less, or use * or +"

@@ -1,4 +1,4 @@
-"""What a search looks through: whole lines, read ahead and made ready on the workers, or windows of a line that is too long.
+"""Blocks of whole lines, read ahead and prepared on the workers, or windows of a line that is too long to be one.
 
 A line of more than 16 MiB comes in windows that overlap by 1 MiB, so a match of up to that size is found wherever it stands.
 """
@@ -20,54 +20,74 @@ LONGEST_CHARACTER = 4  # bytes
 CONTINUING = bytes(range(0x80, 0xC0))  # bytes that go on a character in UTF-8
 
 
-class Piece(NamedTuple):
-    """What is searched together: whole lines, or a window of a line that is too long for that."""
+class Block(NamedTuple):
+    """What is searched at once.
+
+    Attributes:
+        start: its first byte in the view.
+        end: the byte behind its last.
+        line: number of the line in which it begins.
+        data: its bytes; none, if it is known that nothing in them is looked for.
+        text: its lines as they are searched; None while they are not made.
+        window: whether it is a part of a line that is too long, and not whole lines.
+        last: of a window: whether the line ends with it.
+        counts: matching lines and matches, where nothing else is looked for and they are known.
+    """
 
     start: int
     end: int
-    line: int  # in which it begins
-    data: bytes  # nothing, if it is known that nothing in it is looked for
-    text: bytes | None = None  # of its lines, once it is known
+    line: int
+    data: bytes
+    text: bytes | None = None
     window: bool = False
-    last: bool = True  # of its line
-    counts: tuple[int, int] | None = None  # matching lines and matches, where that is all that is wanted
+    last: bool = True
+    counts: tuple[int, int] | None = None
 
 
-class _Part(NamedTuple):
-    """What is read together: the end of a line, whole lines, and the beginning of one; the middle is ready to be searched."""
+class _Batch(NamedTuple):
+    """What is read at once: the end of a line, whole lines, and the beginning of one.
+
+    Attributes:
+        start: its first byte.
+        line: number of the line in which it begins.
+        head: the end of that line; all there is, where no line ends.
+        middle: the whole lines, prepared.
+        tail: the beginning of a line.
+        tail_line: its number.
+    """
 
     start: int
     line: int
-    head: bytes  # all there is, where no line ends
-    middle: Piece | None
+    head: bytes
+    middle: Block | None
     tail: bytes
     tail_line: int
 
 
-class Pieces:
-    """Reads one view.
+class BlockReader:
+    """Reads one view in blocks.
 
     Args:
         batches: its bytes; as ``Artifact._batches``.
         stream: the view.
         terminator: what ends a line.
-        ready: makes a piece of whole lines: where the data begins, the number of the first whole line, the data, and where
+        prepare: makes a block of whole lines: where the data begins, the number of the first whole line, the data, and where
             in it the lines begin and end. It is called on any thread.
     """
 
     def __init__(
         self,
-        batches: Callable[..., Iterator[list[_Part]]],
+        batches: Callable[..., Iterator[list[_Batch]]],
         stream: Stream,
         terminator: bytes,
-        ready: Callable[[int, int, bytes, int, int], Piece],
+        prepare: Callable[[int, int, bytes, int, int], Block],
     ) -> None:
         self._batches = batches
         self._stream = stream
         self._terminator = terminator
-        self._ready = ready
+        self._prepare = prepare
 
-    def between(self, start: int, end: int, *, inside: bool) -> Iterator[Piece]:
+    def between(self, start: int, end: int, *, inside: bool) -> Iterator[Block]:
         """The bytes ``[start, end)``: whole lines, about a megabyte at a time; what is torn at either end counts as a line.
 
         Args:
@@ -79,51 +99,51 @@ class Pieces:
             return
         held: list[bytes] = []  # of a line that has not ended
         size, at, line, windows = 0, start, 0, inside
-        parts = self._batches(start, end, self._stream, "skip", self._parts)
-        for part in itertools.chain.from_iterable(parts):
-            if at + size != part.start:  # the artifact has rolled meanwhile
+        batches = self._batches(start, end, self._stream, "skip", self._prepared)
+        for batch in itertools.chain.from_iterable(batches):
+            if at + size != batch.start:  # the artifact has rolled meanwhile
                 if held:
-                    yield Piece(at, at + size, line, b"".join(held), window=windows)
-                held, size, at, windows = [], 0, part.start, False
+                    yield Block(at, at + size, line, b"".join(held), window=windows)
+                held, size, at, windows = [], 0, batch.start, False
             if not held:
-                line = part.line
-            held.append(part.head)
-            size += len(part.head)
-            if part.middle is not None:
-                yield Piece(at, at + size, line, b"".join(held), window=windows)
-                yield part.middle
-                held, size = ([part.tail], len(part.tail)) if part.tail else ([], 0)
-                at, line, windows = part.middle.end, part.tail_line, False
+                line = batch.line
+            held.append(batch.head)
+            size += len(batch.head)
+            if batch.middle is not None:
+                yield Block(at, at + size, line, b"".join(held), window=windows)
+                yield batch.middle
+                held, size = ([batch.tail], len(batch.tail)) if batch.tail else ([], 0)
+                at, line, windows = batch.middle.end, batch.tail_line, False
             elif size >= LONGEST:
                 data = b"".join(held)
-                yield Piece(at, at + size, line, data, window=True, last=False)
+                yield Block(at, at + size, line, data, window=True, last=False)
                 keep = character_before(data, size - OVERLAP - 1)
                 held, size, at, windows = [data[keep:]], size - keep, at + keep, True
         if held:
-            yield Piece(at, at + size, line, b"".join(held), window=windows)
+            yield Block(at, at + size, line, b"".join(held), window=windows)
 
-    def _parts(self, runs: Iterable[Run]) -> list[_Part]:
-        """What was read, made ready as far as that can be done without what is around it; on any thread."""
-        parts: list[_Part] = []
+    def _prepared(self, runs: Iterable[Run]) -> list[_Batch]:
+        """What was read, prepared as far as that can be done without what is around it; on any thread."""
+        batches: list[_Batch] = []
         together: list[Run] = []
         for run in runs:
             if together and run.start != together[-1].start + len(together[-1].data):
-                parts.append(self._part(together))
+                batches.append(self._batch(together))
                 together = []
             together.append(run)
         if together:
-            parts.append(self._part(together))
-        return parts
+            batches.append(self._batch(together))
+        return batches
 
-    def _part(self, runs: list[Run]) -> _Part:
+    def _batch(self, runs: list[Run]) -> _Batch:
         """The whole lines of what was read, and what is torn at both ends."""
         start, line = runs[0].start, runs[0].line
         data = b"".join([run.data for run in runs])
         first, last = data.find(self._terminator) + 1, data.rfind(self._terminator) + 1
         if not first:
-            return _Part(start, line, data, None, b"", line)
-        middle = self._ready(start, line + 1, data, first, last)
-        return _Part(start, line, data[:first], middle, data[last:], runs[-1].line + runs[-1].line_ends)
+            return _Batch(start, line, data, None, b"", line)
+        middle = self._prepare(start, line + 1, data, first, last)
+        return _Batch(start, line, data[:first], middle, data[last:], runs[-1].line + runs[-1].line_ends)
 
 
 def character_before(data: bytes, at: int) -> int:

@@ -121,7 +121,7 @@ def test_beginnings_of_other_outputs_are_no_origin(store):
 
 
 ORIGIN = {
-    "ARTIFACTS_ALIKE": "SEARCH artifact USING INDEX ix_artifact_content (session_key=? AND content_digest=?)",
+    "ARTIFACTS_OF_CONTENT": "SEARCH artifact USING INDEX ix_artifact_content (session_key=? AND content_digest=?)",
     "EVENTS_SHOWN": "SEARCH event USING INDEX ix_event_shown (session_key=? AND shown=?)",
 }
 

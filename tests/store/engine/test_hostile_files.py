@@ -93,8 +93,42 @@ SCHEMAS = {
         "DROP VIEW v_events",
         "CREATE VIEW v_events AS SELECT load_extension('x') AS event_key",
     ),
-    "one table more": ("CREATE TABLE extra (a)",),
     "virtual table": ("CREATE VIRTUAL TABLE extra USING fts5(a)",),
+    "virtual table over one of ours": ("CREATE VIRTUAL TABLE extra USING fts5(command, content=artifact)",),
+    "generated column of another table": ("CREATE TABLE extra (a, b AS (printf('%.99999d', a)))",),
+    "check of another table": ("CREATE TABLE extra (a CHECK(randomblob(1000000000)))",),
+    "check behind a comment": ("CREATE TABLE extra (a /* ' */ CHECK (randomblob(1000000000)) /* ' */)",),
+    "expression over another table": ("CREATE TABLE extra (a)", "CREATE INDEX other ON extra (abs(a))"),
+    "condition over another table": (
+        "CREATE TABLE extra (a)",
+        "CREATE INDEX other ON extra (a) WHERE abs(a) > 1",
+    ),
+    "unique index": ("CREATE UNIQUE INDEX extra ON event (event_key)",),
+    "index with a condition": ("CREATE INDEX extra ON event (event_key) WHERE abs(event_key) > 1",),
+    "trigger on another table": (
+        "CREATE TABLE extra (a)",
+        "CREATE TRIGGER t AFTER INSERT ON extra BEGIN DELETE FROM artifact; END",
+    ),
+    "one of our names in other letters": (
+        WRITABLE,
+        (
+            "INSERT INTO sqlite_master SELECT type, 'CHUNK', 'CHUNK', rootpage, replace(sql, 'TABLE chunk', 'TABLE CHUNK') "
+            "FROM sqlite_master WHERE name = 'chunk'"
+        ),
+    ),
+    "one of our tables under another name": (
+        WRITABLE,
+        "INSERT INTO sqlite_master SELECT type, 'extra', 'extra', rootpage, sql FROM sqlite_master WHERE name = 'chunk'",
+    ),
+    "a name of SQLite's": (
+        "CREATE TABLE extra (a)",
+        WRITABLE,
+        (
+            "UPDATE sqlite_master SET name = 'sqlite_extra', tbl_name = 'sqlite_extra', sql = 'CREATE TABLE sqlite_extra (a)' "
+            "WHERE name = 'extra'"
+        ),
+    ),
+    "too many tables": tuple(f"CREATE TABLE extra{number} (a)" for number in range(201)),
     "generated column": ("ALTER TABLE artifact ADD COLUMN extra AS (printf('%.999999999d', size))",),
     "check": (
         "CREATE TABLE other (session_key BIGINT NOT NULL CHECK (randomblob(1000000000)), event_key BIGINT)",
@@ -138,7 +172,7 @@ SCHEMAS = {
 
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_any_other_schema_is_refused(path, name):
-    """A trigger, view, table, index, column, default or check that is not ours, or one of ours missing: no way to open it."""
+    """A trigger, a view, a column, default or check, an index that evaluates or constrains, or one of ours missing: it never opens."""
     run(path, *SCHEMAS[name])
     assert_refused(path)
 
@@ -177,10 +211,11 @@ def test_no_statement_of_ours_reads_a_view():
 
 @pytest.mark.parametrize("read_only", [True, False])
 def test_every_connection_distrusts_its_file(path, read_only):
-    """No schema is trusted, every cell is checked, nothing can be attached, and no row can be larger than 16 MiB."""
+    """No schema is trusted, every cell is checked, nothing can be attached, no key is followed, no row is above 16 MiB."""
     with closing(database.connect(path, Settings(), read_only=read_only)) as connection:
         assert (0,) == connection.execute("PRAGMA trusted_schema").fetchone()
         assert (1,) == connection.execute("PRAGMA cell_size_check").fetchone()
+        assert (0,) == connection.execute("PRAGMA foreign_keys").fetchone()
         with pytest.raises(sqlite3.Error, match="too many attached"):
             connection.execute("ATTACH ':memory:' AS other")
         with pytest.raises(sqlite3.Error, match="too big"):

@@ -7,17 +7,20 @@ import os
 import re
 import sqlite3
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 from support import NO_FLOORS, ManualClock
 
 import spillstore
+from spillstore.engine.rows import EVENT_FIELDS, NewEvent
 from spillstore.engine.sqlite import database as _database
+from spillstore.engine.sqlite import schema
 from spillstore.engine.sqlite import sql as _sql
 from spillstore.engine.sqlite import statements as _statements
 from spillstore.exceptions import DiskFullError, IntegrityError, ReadOnlyError, SpillstoreError, StorageError
 from spillstore.format import chunk_codec
-from spillstore.model import records
+from spillstore.model import records, validation
 
 
 def test_the_rendered_statements_are_those_of_the_schema():
@@ -30,6 +33,35 @@ def test_rows_have_the_columns_of_the_schema():
     assert _sql.CHUNK_COLUMNS == chunk_codec.ChunkRow._fields
     assert _sql.ARTIFACT_COLUMNS == records.ArtifactRow._fields
     assert _sql.SESSION_COLUMNS == records.SessionRow._fields
+
+
+def test_events_have_the_fields_of_the_schema():
+    """What engines give of an event, and what they are given to write, are the columns of its table."""
+    columns = [column.name for column in schema.event.columns]
+    assert columns == ["session_key", *EVENT_FIELDS, "shown"]
+    assert columns == ["session_key", "event_key", *NewEvent._fields]
+
+
+@pytest.mark.parametrize("name", ["session", "artifact", "chunk", "event"])
+def test_the_description_of_a_table_has_its_columns(name):
+    """The stored format is documented column by column, each with its type, in the order of the table."""
+    text = schema.__doc__.split(f"\n``{name}``")[1].split("\n\n")[0]
+    described = re.findall(r"^    (\w+) +(int|text|blob) ", text, re.MULTILINE)
+    types = {"BIGINT": "int", "TEXT": "text", "BLOB": "blob"}
+    columns = [(column.name, types[str(column.type)]) for column in schema.metadata.tables[name].columns]
+    assert [each for each in columns if not each[0].endswith("_key") or each in described] == described
+
+
+def test_a_value_of_another_type_is_noticed_in_every_field():
+    """The checks of a row follow from the types of its fields: each refuses what its column would take."""
+    sound = dict.fromkeys(records.ArtifactRow._fields, 0)
+    for field, hint in get_type_hints(records.ArtifactRow).items():
+        sound[field] = {int: 0, str: ""}.get(hint)
+    sound = records.ArtifactRow(**sound)
+    assert validation.types_fit(sound)
+    for field in set(sound._fields) - {"digest"}:
+        for wrong in (1.5, [], True, b"x"):
+            assert not validation.types_fit(sound._replace(**{field: wrong})), field
 
 
 LOOK_UPS = {

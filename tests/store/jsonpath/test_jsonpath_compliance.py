@@ -10,8 +10,11 @@ from support import NO_FLOORS, ROOT
 
 from spillstore import Store
 from spillstore.exceptions import QueryError, QueryLimitError
+from spillstore.jsonpath import queried_view
 from spillstore.jsonpath import query as _query
-from spillstore.jsonpath.evaluator import Context, compiled, nodes, normalized
+from spillstore.jsonpath.compiler import compiled
+from spillstore.jsonpath.context import Context
+from spillstore.jsonpath.nodes import nodes, normalized
 from spillstore.model.json_values import decode
 
 CASES = json.loads((ROOT / "tests/data/jsonpath/cts.json").read_bytes())["tests"]
@@ -62,7 +65,7 @@ def session(tmp_path_factory):
 def test_a_streamed_document_gives_the_same(session, monkeypatch, block):
     """Of the cases that a large document allows not one differs, whatever a block holds."""
     monkeypatch.setattr(_query, "WHOLE", 0)
-    monkeypatch.setattr(_query, "BLOCK", block)
+    monkeypatch.setattr(queried_view, "BLOCK", block)
     refused = []
     for case in VALID:
         artifact = session.put(json.dumps(case["document"]), newline="lf")

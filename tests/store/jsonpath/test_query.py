@@ -24,8 +24,10 @@ from spillstore.exceptions import (
     RangeError,
 )
 from spillstore.info import BadLine, json_text
+from spillstore.jsonpath import queried_view
 from spillstore.jsonpath import query as _query
-from spillstore.jsonpath.evaluator import EXAMPLE, compiled
+from spillstore.jsonpath.compiler import compiled
+from spillstore.jsonpath.hints import EXAMPLE
 
 NAMES = ["a", "b", "c", "é", "a b", "it's", "0", ""]
 scalars = st.one_of(
@@ -112,7 +114,7 @@ def test_a_streamed_document_gives_the_same(session, document, query, layout, bl
     artifact = session.put(json.dumps(document, **layout), newline="lf")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_query, "WHOLE", 0)
-        patch.setattr(_query, "BLOCK", block)
+        patch.setattr(queried_view, "BLOCK", block)
         found = artifact.query(query, limit=10_000, lines=False)
     assert of(found.matches) == expected(document, query)
     assert found.complete
@@ -319,8 +321,8 @@ def test_a_bad_line_stops_no_other(session):
 def test_a_line_that_is_too_much_stops_no_other(session, monkeypatch):
     """One that is nested too deeply, or holds a node that is too large to be made."""
     monkeypatch.setattr(_query, "WHOLE", 100_000)
-    monkeypatch.setattr(_query, "LIMIT", 100_000)
-    monkeypatch.setattr(_query, "BLOCK", 50_000)
+    monkeypatch.setattr(queried_view, "LIMIT", 100_000)
+    monkeypatch.setattr(queried_view, "BLOCK", 50_000)
     lines = ['{"a": 1}', "[" * 20_000 + "]" * 20_000, json.dumps({"a": list(range(50_000))}), '{"a": 2}']
     page = session.put("\n".join(lines)).query("$.a", lines=True)
     assert [(match.line, match.value) for match in page.matches] == [(1, 1), (4, 2)]

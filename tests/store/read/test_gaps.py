@@ -229,6 +229,14 @@ def test_no_read_takes_a_chunk_as_it_once_was(stored, kind):
     put_back(connection, key, now)
 
 
+def counting_one_more(row, counter, artifact, algorithm):
+    """A chunk's row with a counter that is larger by one, and the digest that belongs to that."""
+    wrong = row._replace(**{counter: getattr(row, counter) + 1})
+    header = tuple(wrong)[: _sql.CHUNK_COLUMNS.index("digest")]
+    start = chunk_codec.prefix(artifact.id, "lf")
+    return wrong._replace(digest=chunk_codec._digest(start, header, row.segments, row.data, algorithm))
+
+
 COUNTERS = ("line_start", "stdout_start", "stdout_line_start", "stderr_start", "stderr_line_start")
 
 
@@ -242,16 +250,32 @@ def test_counters_that_do_not_go_on_are_noticed(stored, kind, counter):
     algorithm = session._engine.row.digest_algorithm
     stream = counter.partition("_")[0] if counter.startswith("std") else "combined"
     for row in rows:
-        wrong = row._replace(**{counter: getattr(row, counter) + 1})
-        header = tuple(wrong)[: _sql.CHUNK_COLUMNS.index("digest")]
-        digest = chunk_codec._digest(
-            chunk_codec.prefix(artifact.id, "lf"), header, row.segments, row.data, algorithm
-        )
-        put_back(connection, key, wrong._replace(digest=digest))
+        put_back(connection, key, counting_one_more(row, counter, artifact, algorithm))
         if stream == "combined" or getattr(row, f"{stream}_size"):
             with pytest.raises(IntegrityError):
                 b"".join(artifact.chunks(stream=stream, holes="skip"))
         put_back(connection, key, row)
+
+
+@pytest.mark.parametrize("end", ["first", "last"])
+@pytest.mark.parametrize("kind", ["whole", "rolled"])
+def test_a_read_within_one_chunk_compares_it_with_the_artifact(stored, kind, end):
+    """Bytes or lines of the first or last chunk alone, which counts another line before itself than there is, are an error."""
+    session, artifacts, connection = stored
+    artifact, _ = artifacts[kind]
+    info = artifact.info
+    key, rows = chunks_of(connection, artifact)
+    row = rows[0 if end == "first" else -1]
+    byte, line = (1, 4) if end == "first" else (info.size - 9, info.lines - 2)
+    assert artifact.read_bytes(byte, byte + 8)
+    assert artifact.read_lines(line, line + 1)
+    algorithm = session._engine.row.digest_algorithm
+    put_back(connection, key, counting_one_more(row, "line_start", artifact, algorithm))
+    with pytest.raises(IntegrityError, match=f"^chunk {row.seq} of {artifact.id} counts other"):
+        artifact.read_bytes(byte, byte + 8)
+    with pytest.raises(IntegrityError, match=f"^chunk {row.seq} of {artifact.id} counts other"):
+        artifact.read_lines(line, line + 1)
+    put_back(connection, key, row)
 
 
 def test_a_chunk_of_the_hole_is_no_part_of_what_is_kept(stored):

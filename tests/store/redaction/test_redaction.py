@@ -8,6 +8,7 @@ import re._constants as code
 import re._parser as parser
 
 import pytest
+import re2
 from hypothesis import given
 from hypothesis import strategies as st
 from secrets_made import Maker
@@ -557,10 +558,62 @@ def test_flags_within_a_pattern():
     ]
 
 
-def test_beginnings_of_other_syntax():
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"(a)\1",
+        "(?P=name)",
+        "(?(1)a|b)",
+        "(?#note)",
+        "(?x) a",
+        "(a",
+        "a)",
+        "[a",
+        "a\\",
+        "(" * 5000,
+        r"\pL",
+        r"a[\PL]",
+    ],
+)
+def test_beginnings_of_other_syntax(pattern):
     """What cannot be read is said to be."""
     with pytest.raises(UnreadableError):
-        beginnings(r"(a)\1")
+        beginnings(pattern)
+
+
+RE2_PATTERNS = [
+    (r"\Qa.b\E+c", "a.bbc"),
+    (r"[[:alpha:]]{2}[^[:digit:]x]", "ab-"),
+    (r"\x41\x{42}\103\0", "ABC\0"),
+    (r"(?i)a[^b]", "AB"),
+    (r"(?P<one>a)(?<two>b)(?i:c|(?-i:d))", "abC"),
+    (r"(?U)a*b{2,}c{,3}", "aabbbc{,3}"),
+    (r"^a$|(?:)\bx\b", "x"),
+    (r"[]a][^]a]", "]b"),
+    (r"(?:(?:ab?){2}c){1,2}", "abacaabc"),
+    (r"été|\.", "été"),
+]
+
+
+@pytest.mark.parametrize(("pattern", "match"), RE2_PATTERNS)
+def test_beginnings_of_what_re2_reads(pattern, match):
+    """Quotes, classes, escapes, flags and names of RE2 are understood: every beginning of a match is one, in that engine."""
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1
+    begun = re2.compile(beginnings(pattern.encode().decode("latin-1")).encode("latin-1"), options)
+    data = match.encode()
+    for size in range(len(data) + 1):
+        assert begun.fullmatch(data[:size]), data[:size]
+    assert not begun.fullmatch(b"\n")
+
+
+def test_a_pattern_with_letters_of_several_bytes_is_held_within_one():
+    """A stream that is cut inside such a letter gives what a whole text gives."""
+    rules = RedactionRules(patterns=(Pattern(name="summer", pattern="été-[0-9]+"),))
+    text = "un été-123 fini".encode()
+    redactor = rules.redactor()
+    found = b"".join(redactor.feed(bytes([byte])) for byte in text) + redactor.finish()
+    assert b"un [REDACTED: SUMMER] fini" == found == rules.redact(text)
 
 
 @pytest.mark.parametrize("word", ["p\xe4ssword1", "gr\xf6\xdfe77x!", "\xf6l-und-77"])

@@ -11,7 +11,7 @@ from support import NO_FLOORS, examples, not_for_ever, rolling
 
 from spillstore import Store
 from spillstore.exceptions import PatternError, RangeError
-from spillstore.search import line_blocks, search_page
+from spillstore.search import line_blocks, match_page, searched_text
 from spillstore.search.patterns import MOST_CHARACTERS, compiled
 from spillstore_tools.agent.search import Seen
 
@@ -353,8 +353,8 @@ def test_a_search_that_runs_out_of_time_loses_nothing(session, pattern, cleaner)
         for module, name, value in (
             (line_blocks, "LONGEST", 512),
             (line_blocks, "OVERLAP", 64),
-            (search_page, "_LOOKS", 1),
-            (search_page, "_CLEANED", 400),
+            (match_page, "CLOCK_EVERY", 1),
+            (searched_text, "CLEANED", 400),
         ):
             patch.setattr(module, name, value)
         read_little(patch, 256)

@@ -98,14 +98,19 @@ def empty_image() -> bytes:
     with forks.using, contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.execute(f"PRAGMA page_size = {sql.PAGE_SIZE}")
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        connection.execute(f"PRAGMA application_id = {sql.APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {sql.SCHEMA_NUMBER}")
-        for statement in sql.DDL:
-            connection.execute(statement)
-        # The table and the row by which Alembic knows where a file stands.
-        connection.execute(schema_check.ALEMBIC_TABLE)
-        connection.execute("INSERT INTO alembic_version VALUES (?)", (sql.REVISION,))
+        create_schema(connection)
         return connection.serialize()
+
+
+def create_schema(connection: sqlite3.Connection) -> None:
+    """Make the tables of an empty database."""
+    connection.execute(f"PRAGMA application_id = {sql.APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {sql.SCHEMA_NUMBER}")
+    for statement in sql.DDL:
+        connection.execute(statement)
+    # The table and the row by which Alembic knows where a file stands.
+    connection.execute(schema_check.ALEMBIC_TABLE)
+    connection.execute("INSERT INTO alembic_version VALUES (?)", (sql.REVISION,))
 
 
 def new_image(session: SessionRow, *, wal: bool) -> bytes:

@@ -28,13 +28,14 @@ from spillstore.model.validation import read_session_row
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from spillstore.engine.rows import Row
     from spillstore.model.clock import Clock
     from spillstore.model.records import SessionRow
     from spillstore.settings import Settings
 
-    Rows = list[list[tuple[object, ...]]]
 
 _log = logging.getLogger("spillstore")
+_ALL = 2**62  # events; a session has no more than ``audit_events`` of them
 
 
 def delete(
@@ -69,11 +70,8 @@ def delete(
                     f"{folder / DATABASE} holds session {session.session_id!r}: a file of another place"
                 )
             _refuse_held(folder, session.session_id)
-            kept: Rows = []
-            if settings.audit_keep:
-                from spillstore.engine.sqlite.archive import rows_of  # noqa: PLC0415  # few keep them
-
-                kept = [*rows_of(connection, session)]
+            with translated(f"reading the events of {session.session_id!r}"):
+                kept = connection.events_after(-1, _ALL) if settings.audit_keep else []
             gone = bury(folder, session.uid)
             connection.execute("ROLLBACK")
     except LockedError as error:
@@ -96,16 +94,15 @@ def _refuse_held(folder: Path, session_id: str) -> None:
         )
 
 
-def _keep(project: Path, session: SessionRow, kept: Rows, settings: Settings, now_us: int) -> None:
+def _keep(project: Path, session: SessionRow, kept: list[Row], settings: Settings, now_us: int) -> None:
     """Keep the events of a session, and that it was deleted, now that its own space is free."""
-    from spillstore.engine.sqlite.archive import write  # noqa: PLC0415  # few keep them
+    from spillstore.engine.sqlite import archive  # noqa: PLC0415  # few keep them
 
-    newest = max((row[3] for some in kept for row in some if isinstance(row[3], int)), default=0)
-    names = (session.uid, session.session_id, session.project_id)
-    last = (*names, newest + 1, now_us, "delete_session", None, who().actor, who().tool_call_id, "{}")
-    rows: Rows = [*kept, [last]] if settings.audit != "off" else kept
+    newest = max((row[0] for row in kept if isinstance(row[0], int)), default=0)
+    last = (newest + 1, now_us, "delete_session", None, who().actor, who().tool_call_id, "{}")
+    rows: list[Row] = [*kept, last] if settings.audit != "off" else kept
     try:
-        write(project, session.project_id, lambda: rows, settings, now_us)
+        archive.append(project, session, lambda key: [row for row in rows if row[0] > key], settings, now_us)
     except SpillstoreError as error:
         _log.warning(
             "the events of a deleted session could not be kept",

@@ -67,7 +67,7 @@ class SessionRows(sqlite3.Connection):
     def same_content(self, content_digest: bytes, but: str, limit: int) -> list[str]:
         """Ids of sealed artifacts that hold all of their content, which has that digest."""
         wanted = {**_KEY, "content_digest": content_digest, "artifact_id": but, "limit": limit}
-        return self._column(_sql.ARTIFACTS_ALIKE, wanted)
+        return self._column(_sql.ARTIFACTS_OF_CONTENT, wanted)
 
     def artifacts_created(self, since_us: int, until_us: int) -> int:
         """How many artifacts were begun in that time."""

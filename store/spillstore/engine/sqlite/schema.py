@@ -1,5 +1,9 @@
 """The stored format: one SQLite file a session, described here as SQLAlchemy Core tables.
 
+A column of ``session``, ``artifact`` or ``chunk`` is declared once, as a field of its row class (``model.records``,
+``format.chunk_codec``), with its type; the tables, all statements and the checks of a row's types follow from that. What it means
+stands here, and a test compares the two. Besides, it is in the frozen revision that made it, which a test compares, too.
+
 File: page size 2048, ``auto_vacuum=INCREMENTAL``, WAL where the file system allows it, ``application_id`` 0x5370696C
 ("Spil"), ``user_version`` the schema's number (also in ``alembic_version``). Every key begins with ``session_key``, so
 that the same tables can live in a server database that is partitioned by session; in a file it is always 1, which
@@ -28,7 +32,8 @@ SQLite stores in no bytes at all.
     artifact_key        int      internal; appears in no digest
     artifact_id         text     ``art_{unix ms}_{16 hex digits}``, unique in the session
     tool_call_id        text     the caller's; may be NULL
-    source, command     text     the tool's name; the command or arguments it ran
+    source              text     the tool's name
+    command             text     the command or arguments it ran, or NULL
     content_type        text     a media type, or NULL
     state               text     ``open``, ``sealed``, ``interrupted``; ``deleted`` while its chunks are being freed
     reason              text     why it was interrupted, or NULL
@@ -45,8 +50,10 @@ SQLite stores in no bytes at all.
     size                int      positions in the sequence: kept bytes and the hole
     kept                int      bytes present: ``size`` minus the hole
     stored_size         int      bytes of compressed data and maps present
-    stdout_size/lines   int      bytes and line ends of stdout in the sequence
-    stderr_size/lines   int      the same of stderr
+    stdout_size         int      bytes of stdout in the sequence
+    stdout_lines        int      line ends of stdout in it
+    stderr_size         int      bytes of stderr in it
+    stderr_lines        int      line ends of stderr in it
     chars               int      bytes that do not continue a UTF-8 sequence
     line_flags          int      bits 1, 2, 4: combined, stdout, stderr end at the start of a line
     hole                text     NULL, or JSON: ``{"seq": [a, b], "time": [a, b], "flags": n, VIEW: {"bytes": [a, b],
@@ -66,7 +73,10 @@ SQLite stores in no bytes at all.
     stdout_size         int      stdout bytes in this chunk
     stdout_line_start   int      stdout line ends before this chunk
     stdout_lines        int      stdout line ends in it
-    ``stderr_...``      int      the same four of stderr
+    stderr_start        int      stderr bytes before this chunk
+    stderr_size         int      stderr bytes in this chunk
+    stderr_line_start   int      stderr line ends before this chunk
+    stderr_lines        int      stderr line ends in it
     time_start          int      time of the first segment, microseconds since the artifact began; never decreases
     time_end            int      time of the last segment
     line_flags          int      bits 1, 2, 4 as above where the chunk begins; bits 8, 16, 32 where it ends
@@ -79,17 +89,32 @@ The header that a chunk's digest begins with: the artifact id's length as one by
 counts, where lines end in CR), then, each as 8 bytes little endian, ``seq`` to ``line_flags`` in the order above and the
 lengths of ``segments`` and ``data``.
 
-``event`` (the audit log): ``event_key`` counts up, ``at_us`` is wall clock, ``kind`` is one of ``events.catalogue``, or what a
-tool calls it; ``artifact_id``, ``actor``, ``tool_call_id`` may be NULL; ``detail`` is JSON without content, except of the kind
-``rendered``: the text of a preview that shows what its artifact has dropped since. ``shown`` is the digest over what a read has
-shown, where that may come back as the output of a command. Those are kept as long as their session; of the others the oldest go.
+``event`` (the audit log)
+    ==================  =======  =================================================================================
+    event_key           int      counts up
+    at_us               int      wall clock
+    kind                text     one of ``events.catalogue``, or what a tool calls it
+    artifact_id         text     the artifact that it happened to, or NULL
+    actor               text     who did it, or NULL
+    tool_call_id        text     the tool call that it belongs to, or NULL
+    detail              text     JSON without content, except of the kind ``rendered``: the text of a preview that shows
+                                 what its artifact has dropped since
+    shown               blob     the digest over what a read has shown, where that may come back as the output of a command
+    ==================  =======  =================================================================================
+
+Events that have ``shown``, or are of the kind ``rendered``, are kept as long as their session; of the others the oldest go.
 
 The views (``v_...``) are for people and their programs; nothing of ours reads them, since who made a file may have changed them.
 """
 
 from __future__ import annotations
 
+from typing import get_args, get_type_hints
+
 import sqlalchemy as sa
+
+from spillstore.format.chunk_codec import ChunkRow
+from spillstore.model.records import ArtifactRow, SessionRow
 
 SCHEMA_NUMBER = 1
 REVISION = "0001"
@@ -98,57 +123,32 @@ PAGE_SIZE = 2048
 
 metadata = sa.MetaData()
 
+
+def _columns(row: type[tuple[object, ...]]) -> list[sa.Column[object]]:
+    """The columns of a table, from the fields of its row class."""
+    return [_column(name, hint) for name, hint in get_type_hints(row).items()]
+
+
+def _column(name: str, hint: object) -> sa.Column[object]:
+    kind, *null = get_args(hint) or (hint,)  # of ``int | None``, both
+    (column,) = (each for type_, each in _TYPES.items() if issubclass(kind, type_))
+    return sa.Column(name, column, nullable=bool(null))
+
+
+_TYPES = {int: sa.BigInteger, str: sa.Text, bytes: sa.LargeBinary}
+
 session = sa.Table(
     "session",
     metadata,
     sa.Column("session_key", sa.BigInteger, primary_key=True, autoincrement=False),
-    sa.Column("session_id", sa.Text, nullable=False),
-    sa.Column("project_id", sa.Text),
-    sa.Column("uid", sa.Text, nullable=False),
-    sa.Column("created_us", sa.BigInteger, nullable=False),
-    sa.Column("ended_us", sa.BigInteger),
-    sa.Column("deleted_us", sa.BigInteger),
-    sa.Column("next_artifact_key", sa.BigInteger, nullable=False),
-    sa.Column("digest_algorithm", sa.Text, nullable=False),
-    sa.Column("artifacts_sum", sa.LargeBinary),
-    sa.Column("digest", sa.LargeBinary, nullable=False),
+    *_columns(SessionRow),
 )
 
 artifact = sa.Table(
     "artifact",
     metadata,
     sa.Column("session_key", sa.BigInteger, nullable=False),
-    sa.Column("artifact_key", sa.BigInteger, nullable=False),
-    sa.Column("artifact_id", sa.Text, nullable=False),
-    sa.Column("tool_call_id", sa.Text),
-    sa.Column("source", sa.Text, nullable=False),
-    sa.Column("command", sa.Text),
-    sa.Column("content_type", sa.Text),
-    sa.Column("state", sa.Text, nullable=False),
-    sa.Column("reason", sa.Text),
-    sa.Column("owner", sa.Text, nullable=False),
-    sa.Column("newline", sa.Text, nullable=False),
-    sa.Column("chunk_size", sa.BigInteger, nullable=False),
-    sa.Column("size_limit", sa.BigInteger, nullable=False),
-    sa.Column("policy", sa.Text, nullable=False),
-    sa.Column("created_us", sa.BigInteger, nullable=False),
-    sa.Column("ended_us", sa.BigInteger),
-    sa.Column("exit_code", sa.BigInteger),
-    sa.Column("chunks", sa.BigInteger, nullable=False),
-    sa.Column("received", sa.BigInteger, nullable=False),
-    sa.Column("size", sa.BigInteger, nullable=False),
-    sa.Column("kept", sa.BigInteger, nullable=False),
-    sa.Column("stored_size", sa.BigInteger, nullable=False),
-    sa.Column("stdout_size", sa.BigInteger, nullable=False),
-    sa.Column("stdout_lines", sa.BigInteger, nullable=False),
-    sa.Column("stderr_size", sa.BigInteger, nullable=False),
-    sa.Column("stderr_lines", sa.BigInteger, nullable=False),
-    sa.Column("chars", sa.BigInteger, nullable=False),
-    sa.Column("line_flags", sa.BigInteger, nullable=False),
-    sa.Column("hole", sa.Text),
-    sa.Column("content_digest", sa.LargeBinary),
-    sa.Column("chunks_digest", sa.LargeBinary),
-    sa.Column("digest", sa.LargeBinary, nullable=False),
+    *_columns(ArtifactRow),
     sa.PrimaryKeyConstraint("session_key", "artifact_key", name="pk_artifact"),
     sa.Index("ix_artifact_id", "session_key", "artifact_id", unique=True),
     sa.Index(
@@ -173,23 +173,7 @@ chunk = sa.Table(
     metadata,
     sa.Column("session_key", sa.BigInteger, nullable=False),
     sa.Column("artifact_key", sa.BigInteger, nullable=False),
-    sa.Column("seq", sa.BigInteger, nullable=False),
-    sa.Column("size", sa.BigInteger, nullable=False),
-    sa.Column("line_start", sa.BigInteger, nullable=False),
-    sa.Column("stdout_start", sa.BigInteger, nullable=False),
-    sa.Column("stdout_size", sa.BigInteger, nullable=False),
-    sa.Column("stdout_line_start", sa.BigInteger, nullable=False),
-    sa.Column("stdout_lines", sa.BigInteger, nullable=False),
-    sa.Column("stderr_start", sa.BigInteger, nullable=False),
-    sa.Column("stderr_size", sa.BigInteger, nullable=False),
-    sa.Column("stderr_line_start", sa.BigInteger, nullable=False),
-    sa.Column("stderr_lines", sa.BigInteger, nullable=False),
-    sa.Column("time_start", sa.BigInteger, nullable=False),
-    sa.Column("time_end", sa.BigInteger, nullable=False),
-    sa.Column("line_flags", sa.BigInteger, nullable=False),
-    sa.Column("digest", sa.LargeBinary, nullable=False),
-    sa.Column("segments", sa.LargeBinary, nullable=False),
-    sa.Column("data", sa.LargeBinary, nullable=False),
+    *_columns(ChunkRow),
     sa.PrimaryKeyConstraint("session_key", "artifact_key", "seq", name="pk_chunk"),
     sa.Index("ix_chunk_line", "session_key", "artifact_key", "line_start", "seq"),
     sa.Index("ix_chunk_time", "session_key", "artifact_key", "time_start", "seq"),
@@ -284,4 +268,10 @@ _VIEWS = {
 VIEWS = tuple(
     f"CREATE VIEW {name} AS {' '.join(body.split()).replace('ISO', _ISO).replace('READS', _READS)}"
     for name, body in _VIEWS.items()
+)
+# What an archive has besides, which holds the sessions of a project that were deleted: it looks for them by other columns.
+ARCHIVE_INDEXES = (
+    "CREATE INDEX ix_archive_uid ON session (uid)",
+    "CREATE INDEX ix_archive_name ON session (session_id, project_id)",
+    "CREATE INDEX ix_archive_at ON event (at_us, session_key, event_key)",
 )

@@ -1,12 +1,18 @@
-"""What a session file may consist of.
+"""Whether the schema of a session file is ours, and what others may have added to it.
 
-A file that somebody else made is a program: views, triggers, generated columns and expressions in indexes are run by whoever
-reads or writes its tables. So nothing is read from a file before its schema was compared, object by object and word by word, with the one that we make:
-a table, index, view or trigger too many, too few or different, and the file is refused. The views that are ours are never
-read by us, and what is not ours never gets a chance. The tables of numbers that ANALYZE leaves are let be. White space
-alone may differ, because SQLite keeps each statement as it was written, and Alembic writes lines. Besides, SQLite is told to trust no schema and no cell, to attach nothing, and to
-make nothing as large as only a hostile file needs it; that costs 20 us, the comparison 60 of the 500 that a connection
-takes. Python 3.12 could switch triggers and views off altogether (``setconfig``); the comparison does it on all versions.
+A file that somebody else made is a program: views, triggers, generated columns, and expressions in indexes and checks are run
+by whoever reads or writes its tables. So nothing is read from a file before its schema was compared, object by object and word
+by word, with the one that we make. White space alone may differ, because SQLite keeps each statement as it was written, and
+Alembic writes lines.
+
+What other programs leave in a file that somebody has looked at is accepted where it can run nothing and change none of our
+rows, and no statement of ours names it: SQLite's own tables (of ``ANALYZE``, of ``AUTOINCREMENT``), plain tables (no generated
+column, no check), plain indexes (columns alone, no expression, no condition, no unknown collation), on our tables those that are
+not unique. Triggers, views, virtual tables and everything else are refused by name.
+
+Besides, SQLite is told to trust no schema and no cell, to attach nothing, to follow no foreign keys, and to make nothing as large
+as only a hostile file needs it; that costs 20 us, the comparison 60 of the 500 that a connection takes. Python 3.12 could switch
+triggers and views off altogether (``setconfig``); the comparison does it on all versions.
 """
 
 from __future__ import annotations
@@ -36,12 +42,28 @@ _LIMITS: Final = (
 )
 _OBJECT = re.compile(r"CREATE (?:UNIQUE )?(TABLE|INDEX|VIEW) (\w+)(?: ON (\w+))?")
 _AROUND = re.compile(r"\s*([(),])\s*")
-# What ANALYZE leaves: tables of numbers, by SQLite's own names, of which it reads what it trusts. They make nothing run.
-_STATISTICS: Final = frozenset(
+# SQLite's own tables, which it reads for what it trusts. They make nothing run.
+_OF_SQLITE: Final = frozenset(
     ("table", name, name, f"CREATE TABLE {name}({columns})")
-    for name, columns in (("sqlite_stat1", "tbl,idx,stat"), ("sqlite_stat4", "tbl,idx,neq,nlt,ndlt,sample"))
+    for name, columns in (
+        ("sqlite_stat1", "tbl,idx,stat"),
+        ("sqlite_stat4", "tbl,idx,neq,nlt,ndlt,sample"),
+        ("sqlite_sequence", "name,seq"),
+    )
 )
+_MOST_ADDED: Final = 200  # objects of others
+_COLLATIONS: Final = frozenset({"BINARY", "NOCASE", "RTRIM"})
+# Names and strings in quotes, and comments: in what is left of a statement, a keyword is one.
+_QUOTED = re.compile(
+    r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|/\*.*?(?:\*/|\Z)""", re.DOTALL
+)
+_EVALUATES = re.compile(
+    r"\b(?:AS|CHECK)\b", re.IGNORECASE
+)  # a generated column, a check; SQLite reserves both words
 _SELECT = "SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT ?"
+_INDEX_OF = 'SELECT "unique", partial FROM pragma_index_list(?) WHERE name = ?'
+_INDEX_COLUMNS = "SELECT cid, coll FROM pragma_index_xinfo(?)"
+_EXPRESSION: Final = -2  # the "column" of an index on an expression
 
 _Object = tuple[object, object, object, object]
 
@@ -52,6 +74,7 @@ def distrust(connection: sqlite3.Connection) -> None:
         connection.setlimit(category, most)
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cell_size_check = ON")
+    connection.execute("PRAGMA foreign_keys = OFF")  # tables of others may refer to ours
 
 
 @lru_cache(maxsize=1)
@@ -70,33 +93,79 @@ def _expected() -> dict[object, _Object]:
 
 
 def check_schema(connection: sqlite3.Connection) -> None:
-    """Refuse a file whose schema is not ours. Cost: 60 us.
+    """Refuse a file whose schema is not ours, or that holds what may run code or change our rows.
+
+    Cost: 60 us, and 10 more for each object that others have added.
 
     Raises:
         IntegrityError: it names the first object that differs.
         sqlite3.Error: the schema cannot be read.
     """
     expected = _expected()
-    rows = connection.execute(_SELECT, (len(expected) + len(_STATISTICS) + 1,)).fetchall()
-    if len(rows) > len(expected):
-        rows = [row for row in rows if row not in _STATISTICS]
+    rows = connection.execute(_SELECT, (len(expected) + _MOST_ADDED + 1,)).fetchall()
     if len(rows) == len(expected) and frozenset(rows) == frozenset(expected.values()):
         return
+    if len(rows) > len(expected) + _MOST_ADDED:
+        raise IntegrityError(f"others have added more than {_MOST_ADDED} tables and indexes to the file")
     left = dict(expected)
+    added: list[_Object] = []
     for row in rows:
-        kind, name = str(row[0])[:20], repr(row[1])[:80]
-        if row[1] not in expected:
-            raise IntegrityError(
-                f"the file has {kind} {name}, which no session file of this version has, and what others have added is not "
-                f"run; if you know where it is from, remove it with sqlite3 (DROP {kind.upper()} ...), and add such things to a "
-                "copy alone"
-            )
-        wanted = left.pop(row[1], None)
-        if wanted is None or _loose(row) != _loose(wanted):
-            raise IntegrityError(f"{kind} {name} of the file is not as a session's is made")
+        ours = left.pop(row[1], None)
+        if ours is None and row[1] not in expected:
+            added.append(row)
+        elif ours is None or _loose(row) != _loose(ours):
+            raise IntegrityError(f"{_shown(row)} of the file is not as a session's is made")
     if left:
         lacking = next(iter(left.values()))
         raise IntegrityError(f"the file lacks {lacking[0]} {lacking[1]!r}")
+    _check_added(connection, added)
+
+
+def _check_added(connection: sqlite3.Connection, added: list[_Object]) -> None:
+    """Refuse what others have added, unless it is one of SQLite's own tables, a plain table or a plain index."""
+    ours = {str(name).lower() for name in _expected()}
+    names: set[str] = set()
+    for row in added:
+        kind, name, table, _ = row
+        if not isinstance(name, str) or name.lower() in ours | names:  # SQLite's names know no case
+            raise IntegrityError(f"{_shown(row)} of the file is not as a session's is made")
+        names.add(name.lower())
+        if row in _OF_SQLITE or (kind == "table" and _is_plain_table(row)):
+            continue
+        if kind == "index" and _is_plain_index(connection, name, table):
+            continue
+        raise IntegrityError(
+            f"the file has {_shown(row)}, which could run what is not ours, or change what is, and is refused; if you know where "
+            f"it is from, remove it with sqlite3 (DROP {str(kind)[:20].upper()} ...), and add such things to a copy alone"
+        )
+
+
+def _is_plain_table(row: _Object) -> bool:
+    """Whether nothing is evaluated when the table is read, written or checked."""
+    _, name, table, sql = row
+    return (
+        name == table
+        and isinstance(sql, str)
+        and not str(name).lower().startswith("sqlite_")
+        and sql.startswith("CREATE TABLE ")
+        and not _EVALUATES.search(_QUOTED.sub(" ", sql))
+    )
+
+
+def _is_plain_index(connection: sqlite3.Connection, name: str, table: object) -> bool:
+    """Whether the index holds columns alone, of all rows; asked of SQLite, which has read its statement."""
+    found = connection.execute(_INDEX_OF, (table, name)).fetchone()
+    if found is None:
+        return False
+    unique, partial = found
+    if partial or (unique and str(table).lower() in _expected()):
+        return False
+    columns = connection.execute(_INDEX_COLUMNS, (name,)).fetchall()
+    return all(cid != _EXPRESSION and coll in _COLLATIONS for cid, coll in columns)
+
+
+def _shown(row: _Object) -> str:
+    return f"{str(row[0])[:20]} {repr(row[1])[:80]}"
 
 
 def _loose(row: _Object) -> _Object:

@@ -187,9 +187,10 @@ class SessionFile:
     def archive_events(self, tx: Transaction, session: SessionRow, now_us: int) -> None:
         """Copy the events of a session that is about to be deleted to where they stay."""
         with translated("keeping events"):  # an import opens files
-            from spillstore.engine.sqlite.archive import keep  # noqa: PLC0415  # few keep them
+            from spillstore.engine.sqlite import archive  # noqa: PLC0415  # few keep them
 
-        keep(tx, session, self._folder.parent, self._settings, now_us)
+        events_after = archive.events_of(tx, session.session_id)
+        archive.append(self._folder.parent, session, events_after, self._settings, now_us)
 
     # --- upkeep -------------------------------------------------------------------------------------------
 

@@ -35,6 +35,11 @@ DDL = (
     "CREATE VIEW v_limits AS SELECT at, json_extract(detail, '$.limit') AS limit_name, artifact_id, tool_call_id, tool, json_extract(detail, '$.size') AS size, json_extract(detail, '$.most') AS most FROM v_events WHERE kind = 'limit'",
     "CREATE VIEW v_denied AS SELECT at, actor, tool_call_id, tool, json_extract(detail, '$.id') AS id, json_extract(detail, '$.why') AS why FROM v_events WHERE kind = 'denied'",
 )
+ARCHIVE_DDL = (
+    "CREATE INDEX ix_archive_uid ON session (uid)",
+    "CREATE INDEX ix_archive_name ON session (session_id, project_id)",
+    "CREATE INDEX ix_archive_at ON event (at_us, session_key, event_key)",
+)
 
 SESSION_COLUMNS = (
     "session_id",
@@ -115,7 +120,7 @@ ARTIFACT_REMOVE = "DELETE FROM artifact WHERE artifact.session_key = :session_ke
 ARTIFACTS_UNFINISHED = "SELECT artifact.artifact_key, artifact.artifact_id, artifact.tool_call_id, artifact.source, artifact.command, artifact.content_type, artifact.state, artifact.reason, artifact.owner, artifact.newline, artifact.chunk_size, artifact.size_limit, artifact.policy, artifact.created_us, artifact.ended_us, artifact.exit_code, artifact.chunks, artifact.received, artifact.size, artifact.kept, artifact.stored_size, artifact.stdout_size, artifact.stdout_lines, artifact.stderr_size, artifact.stderr_lines, artifact.chars, artifact.line_flags, artifact.hole, artifact.content_digest, artifact.chunks_digest, artifact.digest FROM artifact WHERE artifact.session_key = :session_key AND artifact.state IN ('open', 'deleted')"
 ARTIFACTS_PAGE = "SELECT artifact.artifact_key, artifact.artifact_id, artifact.tool_call_id, artifact.source, artifact.command, artifact.content_type, artifact.state, artifact.reason, artifact.owner, artifact.newline, artifact.chunk_size, artifact.size_limit, artifact.policy, artifact.created_us, artifact.ended_us, artifact.exit_code, artifact.chunks, artifact.received, artifact.size, artifact.kept, artifact.stored_size, artifact.stdout_size, artifact.stdout_lines, artifact.stderr_size, artifact.stderr_lines, artifact.chars, artifact.line_flags, artifact.hole, artifact.content_digest, artifact.chunks_digest, artifact.digest FROM artifact WHERE artifact.session_key = :session_key AND artifact.created_us >= :since_us AND (artifact.created_us, artifact.artifact_key) < (:before_us, :before_key) AND artifact.state != 'deleted' AND (:source IS NULL OR artifact.source = :source) AND (:tool_call_id IS NULL OR artifact.tool_call_id = :tool_call_id) ORDER BY artifact.created_us DESC, artifact.artifact_key DESC LIMIT :limit OFFSET 0"
 ARTIFACTS_MATCHING = "SELECT artifact.artifact_id FROM artifact WHERE artifact.session_key = :session_key AND artifact.artifact_id >= :low AND artifact.artifact_id < :high AND artifact.state != 'deleted' ORDER BY artifact.artifact_id LIMIT :limit OFFSET 0"
-ARTIFACTS_ALIKE = "SELECT artifact.artifact_id FROM artifact WHERE artifact.session_key = :session_key AND artifact.content_digest = :content_digest AND artifact.artifact_id != :artifact_id AND artifact.state = 'sealed' AND artifact.hole IS NULL AND (artifact.policy != 'stop' OR artifact.size < artifact.size_limit) LIMIT :limit OFFSET 0"
+ARTIFACTS_OF_CONTENT = "SELECT artifact.artifact_id FROM artifact WHERE artifact.session_key = :session_key AND artifact.content_digest = :content_digest AND artifact.artifact_id != :artifact_id AND artifact.state = 'sealed' AND artifact.hole IS NULL AND (artifact.policy != 'stop' OR artifact.size < artifact.size_limit) LIMIT :limit OFFSET 0"
 ARTIFACTS_SUMMARY = "SELECT count(*) AS count_1, coalesce(sum(artifact.kept), 0) AS coalesce_1 FROM artifact WHERE artifact.session_key = :session_key AND artifact.state != 'deleted'"
 ARTIFACTS_CREATED_SINCE = "SELECT count(*) AS count_1 FROM artifact WHERE artifact.session_key = :session_key AND artifact.created_us > :since_us AND artifact.created_us <= :until_us"
 ARTIFACTS_TO_EVICT = "SELECT artifact.artifact_id, (SELECT coalesce(max(event.event_key), 0) AS coalesce_1 FROM event WHERE event.session_key = :session_key AND event.artifact_id = artifact.artifact_id AND event.kind IN ('read', 'search', 'query', 'compare', 'export')) AS last_read FROM artifact WHERE artifact.session_key = :session_key AND artifact.state IN ('sealed', 'interrupted') AND artifact.stored_size > 0 ORDER BY last_read, artifact.created_us, artifact.artifact_key LIMIT :limit OFFSET 0"
@@ -144,3 +149,10 @@ EVENTS_DROP_FIRST = "DELETE FROM event WHERE event.session_key = :session_key AN
 EVENTS_DROP_OLD = "DELETE FROM event WHERE event.session_key = :session_key AND event.event_key IN (SELECT event.event_key FROM event WHERE event.session_key = :session_key AND event.at_us < :before_us AND event.kind != 'rendered' ORDER BY event.at_us, event.event_key LIMIT :limit OFFSET 0)"
 EVENTS_SHOWN = "SELECT event.event_key, event.at_us, event.kind, event.artifact_id, event.actor, event.tool_call_id, event.detail FROM event WHERE event.session_key = :session_key AND event.shown = :shown AND (EXISTS (SELECT * FROM artifact WHERE artifact.session_key = event.session_key AND artifact.artifact_id = event.artifact_id AND artifact.state != 'deleted')) LIMIT :limit OFFSET 0"
 EVENTS_INSERT = "INSERT INTO event (session_key, event_key, at_us, kind, artifact_id, actor, tool_call_id, detail, shown) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+ARCHIVE_KEY = "SELECT session.session_key FROM session WHERE session.uid = :uid"
+ARCHIVE_NEXT_KEY = "SELECT coalesce(max(session.session_key), 0) + 1 AS anon_1 FROM session"
+ARCHIVE_SESSIONS = "SELECT session.session_key, session.uid FROM session WHERE session.session_id = :session_id AND session.project_id IS :project_id"
+ARCHIVE_COUNT = "SELECT count(*) AS count_1 FROM event"
+ARCHIVE_DROP_OLD = "DELETE FROM event WHERE event.at_us < :before_us RETURNING session_key"
+ARCHIVE_DROP_FIRST = "DELETE FROM event WHERE (event.session_key, event.event_key) IN (SELECT event.session_key, event.event_key FROM event ORDER BY event.at_us, event.session_key, event.event_key LIMIT :limit OFFSET 0) RETURNING session_key"
+ARCHIVE_DROP_SESSION = "DELETE FROM session WHERE session.session_key = :session_key AND NOT (EXISTS (SELECT * FROM event WHERE event.session_key = session.session_key))"

@@ -72,8 +72,11 @@ def _locate(where: sa.ColumnElement[bool], *order: sa.ColumnElement[Any]) -> sa.
 
 def statements() -> dict[str, ClauseElement]:
     """All statements by name, in the order in which they are rendered."""
-    c = chunk.c
-    out: dict[str, ClauseElement] = {
+    return _of_sessions() | _of_artifacts() | _of_chunks() | _of_events() | _of_archive()
+
+
+def _of_sessions() -> dict[str, ClauseElement]:
+    return {
         "SESSION_GET": sa.select(*_SESSION_COLUMNS).where(_of(session)),
         "SESSION_INSERT": sa.insert(session),
         "SESSION_UPDATE": sa.update(session)
@@ -89,6 +92,11 @@ def statements() -> dict[str, ClauseElement]:
         .where(_of(session))
         .values(next_artifact_key=session.c.next_artifact_key + _ONE)
         .returning(session.c.next_artifact_key),
+    }
+
+
+def _of_artifacts() -> dict[str, ClauseElement]:
+    return {
         "ARTIFACT_INSERT": sa.insert(artifact),
         "ARTIFACT_DIGEST": sa.select(artifact.c.digest).where(
             _of(artifact, artifact.c.artifact_key == _P("artifact_key"))
@@ -135,9 +143,9 @@ def statements() -> dict[str, ClauseElement]:
         .order_by(artifact.c.artifact_id)
         .limit(_P("limit", type_=sa.BigInteger))
         .offset(_ZERO),
-        # In no order that is asked for: to have one of the primary key, the planner would walk that. The index gives rows in
+        # Without ORDER BY: for the order of the primary key, the planner would walk that. The index gives rows in
         # the order in which they were inserted.
-        "ARTIFACTS_ALIKE": sa.select(artifact.c.artifact_id)
+        "ARTIFACTS_OF_CONTENT": sa.select(artifact.c.artifact_id)
         .where(
             _of(
                 artifact,
@@ -170,6 +178,12 @@ def statements() -> dict[str, ClauseElement]:
         .order_by(_LAST_READ, artifact.c.created_us, artifact.c.artifact_key)
         .limit(_P("limit", type_=sa.BigInteger))
         .offset(_ZERO),
+    }
+
+
+def _of_chunks() -> dict[str, ClauseElement]:
+    c = chunk.c
+    out: dict[str, ClauseElement] = {
         "CHUNK_INSERT": sa.insert(chunk),
         "CHUNKS_DROP": sa.delete(chunk).where(_of_artifact(c.seq >= _P("first"), c.seq < _P("last"))),
         "CHUNKS_STORED": sa.select(
@@ -202,6 +216,11 @@ def statements() -> dict[str, ClauseElement]:
         out[f"LINE_{stream.upper()}"] = _locate(
             _of_artifact(size > _ZERO, line_start < _P("line")), line_start, c.seq
         )
+    return out
+
+
+def _of_events() -> dict[str, ClauseElement]:
+    out: dict[str, ClauseElement] = {}
     out["EVENTS_OF_ARTIFACT"] = (
         sa.select(*_EVENT_COLUMNS)
         .where(
@@ -270,7 +289,7 @@ def statements() -> dict[str, ClauseElement]:
             .offset(_ZERO)
         )
         out[name] = sa.delete(event).where(_of(event, event.c.event_key.in_(doomed)))
-    # In no order that is asked for, like ARTIFACTS_ALIKE.
+    # Without ORDER BY, like ARTIFACTS_OF_CONTENT.
     out["EVENTS_SHOWN"] = (
         sa.select(*_EVENT_COLUMNS)
         .where(
@@ -289,6 +308,34 @@ def statements() -> dict[str, ClauseElement]:
     )
     out["EVENTS_INSERT"] = sa.insert(event)
     return out
+
+
+def _of_archive() -> dict[str, ClauseElement]:
+    """What only an archive needs, which holds the rows of many sessions; the rest is that of a session's file."""
+    oldest = (
+        sa.select(event.c.session_key, event.c.event_key)
+        .order_by(event.c.at_us, event.c.session_key, event.c.event_key)
+        .limit(_P("limit", type_=sa.BigInteger))
+        .offset(_ZERO)
+    )
+    return {
+        "ARCHIVE_KEY": sa.select(session.c.session_key).where(session.c.uid == _P("uid")),
+        "ARCHIVE_NEXT_KEY": sa.select(sa.func.coalesce(sa.func.max(session.c.session_key), _ZERO) + _ONE),
+        "ARCHIVE_SESSIONS": sa.select(session.c.session_key, session.c.uid).where(
+            session.c.session_id == _P("session_id"),
+            session.c.project_id.is_not_distinct_from(_P("project_id")),
+        ),
+        "ARCHIVE_COUNT": sa.select(sa.func.count()).select_from(event),
+        "ARCHIVE_DROP_OLD": sa.delete(event)
+        .where(event.c.at_us < _P("before_us"))
+        .returning(event.c.session_key),
+        "ARCHIVE_DROP_FIRST": sa.delete(event)
+        .where(sa.tuple_(event.c.session_key, event.c.event_key).in_(oldest))
+        .returning(event.c.session_key),
+        "ARCHIVE_DROP_SESSION": sa.delete(session).where(
+            _of(session, ~sa.exists().where(event.c.session_key == session.c.session_key))
+        ),
+    }
 
 
 def render_sql(name: str, statement: ClauseElement) -> str:
@@ -337,6 +384,9 @@ def render() -> str:
         "",
         "DDL = (",
         *(f"    {_quoted(text)}," for text in render_ddl()),
+        ")",
+        "ARCHIVE_DDL = (",
+        *(f"    {_quoted(text)}," for text in schema.ARCHIVE_INDEXES),
         ")",
         "",
         *_columns("SESSION_COLUMNS", _SESSION_COLUMNS),

@@ -14,6 +14,7 @@ from spillstore.engine.errors import raise_translated
 from spillstore.exceptions import SessionDeletedError
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Callable
     from types import TracebackType
 
@@ -81,11 +82,17 @@ class WriteTransaction:
         else:
             self._begin_at_once(connection)
         try:
-            _refuse_deleted(connection)
+            self.check(connection)
         except BaseException:
             _roll_back(connection)
             raise
         return connection
+
+    @staticmethod
+    def check(connection: Connection) -> None:
+        """Without this, a writer whose file was renamed and unlinked would go on committing into nowhere."""
+        if connection.deleted_us() is not None:
+            raise SessionDeletedError("the session was deleted; nothing more can be stored in it")
 
     def _begin_at_once(self, connection: Connection) -> None:
         """Take SQLite's lock or fail. Where ours works, only programs that know nothing of it can have it."""
@@ -118,12 +125,6 @@ class WriteTransaction:
             raise
 
 
-def _refuse_deleted(connection: Connection) -> None:
-    """Without this, a writer whose file was renamed and unlinked would go on committing into nowhere."""
-    if connection.deleted_us() is not None:
-        raise SessionDeletedError("the session was deleted; nothing more can be stored in it")
-
-
 def _roll_back(connection: Connection) -> None:
     if connection.in_transaction:
         connection.execute("ROLLBACK")
@@ -134,7 +135,7 @@ class ReadTransaction:
 
     __slots__ = ("_connection", "_doing")
 
-    def __init__(self, connection: Connection, doing: str) -> None:
+    def __init__(self, connection: sqlite3.Connection, doing: str) -> None:
         self._connection = connection
         self._doing = doing
 

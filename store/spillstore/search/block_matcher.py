@@ -1,0 +1,249 @@
+"""Matching lines of a block of whole lines: found in one call of the engine, which no match takes across a line end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from spillstore.search.line_blocks import Block
+from spillstore.search.long_line import LongLine
+from spillstore.search.match_page import TEXT, match_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from spillstore.search.context_lines import ContextLines
+    from spillstore.search.long_line import LongLineMatcher
+    from spillstore.search.match_page import MatchPage
+    from spillstore.search.searched_text import SearchedText
+
+_FEW = 500  # lines of a block from which on a call for each costs more than the interpreter's lock
+
+
+class BlockMatcher:
+    """Searches blocks.
+
+    Args:
+        searched: the pattern, and what text is made of lines.
+        page: takes what is found.
+        context: gives it the lines around.
+        long_lines: goes on with a line inside which the time is over.
+        invert: lines that do not match are looked for.
+        counted: the text whose occurrences are counted, where nothing else is to be found; else None.
+    """
+
+    def __init__(
+        self,
+        searched: SearchedText,
+        page: MatchPage,
+        context: ContextLines,
+        long_lines: LongLineMatcher,
+        *,
+        invert: bool,
+        counted: bytes | None,
+    ) -> None:
+        self._searched = searched
+        self._page = page
+        self._context = context
+        self._long_lines = long_lines
+        self._invert = invert
+        self._counted = counted
+        self._known = (-1, 0)  # where a line begins, and its number
+
+    def prepare(self, start: int, line: int, data: bytes, first: int, last: int) -> Block:
+        """A block of whole lines, with its text; without it and its bytes if nothing in it is looked for. On any thread.
+
+        Args:
+            start: where the data begins in the view.
+            line: number of the first whole line.
+            data: bytes.
+            first: where in them the whole lines begin.
+            last: where those end.
+        """
+        place = (start + first, start + last, line)
+        if first == last:
+            return Block(*place, b"", b"")
+        searched = self._searched
+        if self._counted is not None:
+            text = searched.of(data[first:last])
+            return Block(*place, b"", b"", counts=self._count(text, self._counted))
+        if searched.terminator == b"\n" and searched.cleaner is not None and searched.cleaner.is_clean(data):
+            if not self._invert and searched.pattern.search(data, first, last) is None:
+                return Block(*place, b"", b"")
+            return Block(*place, lines := data[first:last], lines)
+        lines = data[first:last]
+        text = searched.of(lines)
+        if not self._invert and not searched.has_match(text):
+            return Block(*place, b"", b"")
+        return Block(*place, lines, text)
+
+    def _count(self, text: bytes, counted: bytes) -> tuple[int, int]:
+        """Lines that hold a text, and how often they do: faster than to match it one by one."""
+        lines = matches = at = 0
+        while True:
+            if lines < _FEW:  # in which other threads run
+                found = self._searched.pattern.search(text, at)
+                hit = -1 if found is None else found.start()
+            else:
+                hit = text.find(counted, at)
+            if hit < 0:
+                return lines, matches
+            at = text.find(b"\n", hit) + 1 or len(text)
+            lines += 1
+            matches += text.count(counted, hit, at)
+
+    def search(self, block: Block) -> int | None:
+        """Search a block; where to go on, if the page is full or its time over."""
+        text = self._searched.of(block.data) if block.text is None else block.text
+        if self._counted is not None:
+            lines, matches = block.counts or self._count(text, self._counted)
+            self._page.lines += lines
+            self._page.matches += matches
+            return None
+        lines_of = _BlockLines(block, text, self._searched.terminator)
+        run = self._other_lines if self._invert else self._matching_lines
+        for low, high, pattern in self._searched.runs(text):
+            stop = run(lines_of, low, high, pattern)
+            if stop is not None:
+                return stop
+        return None
+
+    def _matching_lines(self, lines: _BlockLines, position: int, high: int, pattern: Any) -> int | None:
+        """Take the matching lines of ``[position, high)``, which is in one encoding."""
+        text, page = lines.text, self._page
+        while position < high:
+            found = pattern.search(text, position, high)
+            if found is None or ((hit := found.start()) == high and text[:high].endswith(b"\n")):
+                break
+            begin = text.rfind(b"\n", 0, hit) + 1
+            position = text.find(b"\n", hit, high) + 1 or high
+            count, left = self._matches_in(pattern, text, found, position, may_stop=lines.as_stored)
+            if left is not None:
+                self._long_lines.line = self._left_inside(
+                    lines.block, text, begin, hit, position, left, count
+                )
+                return lines.block.start + left
+            page.lines += 1
+            page.matches += count
+            self._take(lines, begin, hit)
+            if page.full or page.late():
+                return lines.behind(begin)
+        return None
+
+    def _other_lines(self, lines: _BlockLines, position: int, high: int, pattern: Any) -> int | None:
+        """Take the lines of ``[position, high)`` that do not match."""
+        text, page = lines.text, self._page
+        while position < high:
+            found = pattern.search(text, position, high)
+            hit = high if found is None else found.start()
+            first = text.rfind(b"\n", 0, hit) + 1 if found is not None else high
+            for begin in _line_starts(text, position, first):
+                page.lines += 1
+                page.matches += 1
+                self._take(lines, begin, begin)
+                if page.full or page.late():
+                    return lines.behind(begin)
+            position = text.find(b"\n", hit, high) + 1 or high
+        return None
+
+    def _left_inside(
+        self, block: Block, text: bytes, begin: int, hit: int, end: int, left: int, count: int
+    ) -> LongLine:
+        """A line whose matches could not all be counted in time; ``left`` is where that goes on."""
+        low = max(begin, hit - TEXT // 4)
+        shown = text[low : min(end, low + TEXT)].rstrip(b"\n")
+        return LongLine(
+            block.start + begin,
+            self._line_of(block, begin),
+            seen=block.start + left,
+            matches=count,
+            first=(block.start + hit, shown, hit - low),
+        )
+
+    def _matches_in(
+        self, pattern: Any, text: bytes, found: Any, line_end: int, *, may_stop: bool
+    ) -> tuple[int, int | None]:
+        """Matches of a line, from its first one on; and where the time was over, if it may stop there."""
+        count = 0
+        ends = line_end - (text[line_end - 1 : line_end] == b"\n")
+        while found is not None:
+            start, end = found.span()
+            if start >= line_end or (count and start == end == ends < line_end):
+                break  # of the next line, or nothing in front of this one's end
+            count += 1
+            position = end if end > start else end + 1
+            if position >= line_end:
+                break
+            if may_stop and self._page.late():
+                return count, position
+            found = pattern.search(text, position, line_end)
+        return count, None
+
+    def _take(self, lines: _BlockLines, begin: int, hit: int) -> None:
+        """Put a line on the page; ``begin`` and ``hit`` are in the text."""
+        if not self._page.limit:
+            return
+        block, text = lines.block, lines.text
+        end = text.find(b"\n", begin)
+        line = text[begin : end if end >= 0 else len(text)]
+        column = hit - begin
+        if lines.as_stored:
+            start, offset = begin, hit
+        else:
+            start, stop = lines.stored(begin)
+            offset = start + self._offset(block.data[start:stop], line, column)
+        match = match_of(self._line_of(block, start), block.start + offset, line, column)
+        self._page.found.append(self._context.of_block(match, block, text, begin))
+
+    def _offset(self, stored: bytes, line: bytes, column: int) -> int:
+        """The byte of a stored line that shows a place in its text."""
+        cleaner = self._searched.cleaner
+        if not column or cleaner is None or stored[:column] == line[:column]:
+            return column
+        return cleaner.offset(stored, self._searched.terminator, len(line[:column].decode(errors="replace")))
+
+    def _line_of(self, block: Block, start: int) -> int:
+        """The number of the line that begins at a place in a block; counted on from the one before in it."""
+        known, line = self._known
+        if not block.start <= known <= block.start + start:
+            known, line = block.start, block.line
+        line += block.data.count(self._searched.terminator, known - block.start, start)
+        self._known = (block.start + start, line)
+        return line
+
+
+class _BlockLines:
+    """The lines of a block as text, and where each is in the stored bytes.
+
+    Attributes:
+        as_stored: whether the text is the stored bytes.
+    """
+
+    def __init__(self, block: Block, text: bytes, terminator: bytes) -> None:
+        self.block = block
+        self.text = text
+        self.as_stored = text is block.data
+        self._terminator = terminator
+        self._starts: list[int] = []
+
+    def stored(self, begin: int) -> tuple[int, int]:
+        """Where the line that begins there in the text begins and ends in the stored bytes."""
+        data, starts = self.block.data, self._starts
+        if not starts:
+            starts.append(0)
+            while at := data.find(self._terminator, starts[-1]) + 1:
+                starts.append(at)
+        number = self.text.count(b"\n", 0, begin)
+        return starts[number], starts[number + 1] if number + 1 < len(starts) else len(data)
+
+    def behind(self, begin: int) -> int:
+        """The byte of the view behind a line."""
+        if self.as_stored:
+            return self.block.start + (self.text.find(b"\n", begin) + 1 or len(self.text))
+        return self.block.start + self.stored(begin)[1]
+
+
+def _line_starts(text: bytes, start: int, end: int) -> Iterator[int]:
+    """Where the lines that begin in ``[start, end)`` do."""
+    while start < end:
+        yield start
+        start = text.find(b"\n", start) + 1 or len(text)

@@ -1,0 +1,100 @@
+"""What of stored lines is searched, and the pattern for it: cleaned or as it is stored, in UTF-8 or of single bytes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from spillstore.search.patterns import compiled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from spillstore.info import Cleaner
+
+CLEANED = 1024 * 1024  # bytes of a line that is cleaned; longer ones are searched as they are stored
+
+
+class SearchedText:
+    """Makes text of stored lines, with LF behind each, and knows which pattern finds something in it.
+
+    Args:
+        pattern: an RE2 regular expression, matched within lines.
+        ignore_case: letters of either case are the same.
+        literal: the pattern is text.
+        cleaner: what a reader sees of lines; None for stored bytes.
+        terminator: what ends a stored line.
+
+    Attributes:
+        pattern: the pattern for text in UTF-8.
+        has_uncleaned: whether a line was too long to be cleaned.
+    """
+
+    def __init__(
+        self, pattern: str, *, ignore_case: bool, literal: bool, cleaner: Cleaner | None, terminator: bytes
+    ) -> None:
+        self.pattern, self._latin = (
+            compiled(pattern, ignore_case=ignore_case, literal=literal, latin=latin)
+            for latin in (False, True)
+        )
+        self.cleaner = cleaner
+        self.terminator = terminator
+        self.has_uncleaned = False
+
+    def of(self, data: bytes) -> bytes:
+        """The text of stored lines."""
+        if self.cleaner is None:
+            return self.as_stored(data)
+        if _has_line_above(data, self.terminator, CLEANED):
+            self.has_uncleaned = True
+            return data
+        text = self.cleaner.text(data, self.terminator)
+        if not data.endswith(self.terminator) and (not text or text.endswith(b"\n")):
+            return text + b"\n"  # of a last line that shows nothing and has no end, there would be no trace
+        return text
+
+    def as_stored(self, data: bytes) -> bytes:
+        """The text of stored lines that are not cleaned: byte for byte in the same place."""
+        return data if self.terminator == b"\n" else data.replace(b"\n", b"\x0b").replace(b"\r", b"\n")
+
+    def pattern_for(self, text: bytes) -> Any:
+        """The pattern for a text: for UTF-8, or else for single bytes."""
+        return self.pattern if _is_utf8(text) else self._latin
+
+    def runs(self, text: bytes) -> Iterator[tuple[int, int, Any]]:
+        """Runs of whole lines that are in UTF-8, or are not, and the pattern for each: ``[low, high)``."""
+        if _is_utf8(text):
+            yield 0, len(text), self.pattern
+            return
+        low = at = 0
+        good = True
+        for line in text.split(b"\n"):
+            is_good = line.isascii() or _is_utf8(line)
+            if is_good is not good:
+                if low < at:
+                    yield low, at, self.pattern if good else self._latin
+                low, good = at, is_good
+            at += len(line) + 1
+        if low < len(text):
+            yield low, len(text), self.pattern if good else self._latin
+
+    def has_match(self, text: bytes) -> bool:
+        """Whether any line of a text matches."""
+        return any(pattern.search(text, low, high) for low, high, pattern in self.runs(text))
+
+
+def _has_line_above(data: bytes, terminator: bytes, size: int) -> bool:
+    """Whether a line is longer than that. Most blocks need a few looks: such a line covers a whole half of ``size``."""
+    half = size // 2
+    if all(data.find(terminator, at, at + half) >= 0 for at in range(0, len(data) - half + 1, half)):
+        return False
+    return max(map(len, data.split(terminator))) > size
+
+
+def _is_utf8(text: bytes) -> bool:
+    if text.isascii():
+        return True
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
