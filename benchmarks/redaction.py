@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import functools
 import random
+import time
 from typing import TYPE_CHECKING
+
+import zstandard
 
 from benchmarks.data import MIB
 from benchmarks.row import Row, absolute, compare
 from benchmarks.samples import interleaved, median
+from benchmarks.texts import texts
 from benchmarks.workspace import SESSION
 from spillstore import Store
 from spillstore.redaction import Redactor
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
     from benchmarks.workspace import Workspace
 
 _PIECE = 2 * MIB  # what a pump takes at once
+_BLOCK = MIB // 4
 _SMALL = 100_000
 _HOSTILE = {
     "assignments in a row": b"password=",
@@ -39,6 +44,7 @@ def measure(space: Workspace) -> list[Row]:
         data = space.source(kind, 50 * MIB).path.read_bytes()
         rows += _beside_storing(space, kind, data, rounds)
         rows.append(_small(kind, data[:_SMALL], rounds * 10))
+    rows += [_kind(name, data, rounds) for name, data in texts(2 * MIB if space.quick else 8 * MIB)]
     rows += [_hostile(name, unit, rounds) for name, unit in _HOSTILE.items()]
     return rows
 
@@ -92,6 +98,40 @@ def _beside_storing(space: Workspace, kind: str, data: bytes, rounds: int) -> li
             speed=len(data) / median(times["filter"]) / 1e6,
         ),
     ]
+
+
+def _kind(name: str, data: bytes, rounds: int) -> Row:
+    """Processor time of the filter beside that of compressing the same bytes; right if pieces of other sizes give the same."""
+    pieces = [data[first : first + _BLOCK] for first in range(0, len(data), _BLOCK)]
+    compressor = zstandard.ZstdCompressor(level=1)
+    answers: set[bytes] = set()
+
+    def check(variant: str, _number: int, answer: object) -> None:
+        if variant == "filter" and isinstance(answer, bytes):
+            answers.add(answer)
+
+    times = interleaved(
+        {
+            "filter": functools.partial(_filtered, data),
+            "zstd": lambda _number: [compressor.compress(piece) for piece in pieces],
+        },
+        rounds,
+        check,
+        time.process_time,
+    )
+    redactor = Redactor()
+    cut = b"".join([*map(redactor.feed, pieces), redactor.finish()])
+    return compare(
+        f"{len(data) // MIB} MiB of {name} through the filter alone, processor time",
+        times["filter"],
+        times["zstd"],
+        "zstandard, level 1, 256 KiB at a time",
+        unit="ms",
+        limit=2.0,
+        correct=answers == {cut},
+        speed=len(data) / min(times["filter"]) / 1e6,
+        peer_speed=len(data) / min(times["zstd"]) / 1e6,
+    )
 
 
 def _small(kind: str, data: bytes, rounds: int) -> Row:

@@ -15,7 +15,7 @@ from benchmarks.row import Row, absolute, compare
 from benchmarks.samples import interleaved, median, percentile
 from benchmarks.workspace import SESSION
 from spillstore import Store
-from spillstore_tools.agent.search import Seen
+from spillstore_tools.agent.search_artifact import TextCleaner
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,7 +67,7 @@ def _searches(space: Workspace, kind: str, artifact: Artifact, rounds: int) -> l
             right[who] = right[who] and answer == expected
 
         calls = {
-            "ours": lambda _, pattern=pattern: artifact.search(pattern, limit=0, cleaner=Seen()).lines,
+            "ours": lambda _, pattern=pattern: artifact.search(pattern, limit=0, cleaner=TextCleaner()).lines,
             peer_name: lambda _, peer=peer: _counted(peer),
         }
         times = interleaved(calls, rounds, check)
@@ -83,7 +83,11 @@ def _searches(space: Workspace, kind: str, artifact: Artifact, rounds: int) -> l
             )
         )
     pages = interleaved(
-        {"page": lambda _: artifact.search(_PATTERNS[kind]["some"], limit=50, context=2, cleaner=Seen())},
+        {
+            "page": lambda _: artifact.search(
+                _PATTERNS[kind]["some"], limit=50, context=2, cleaner=TextCleaner()
+            )
+        },
         5 * rounds,
         lambda *_: None,
     )["page"]
@@ -93,7 +97,8 @@ def _searches(space: Workspace, kind: str, artifact: Artifact, rounds: int) -> l
             median(pages),
             unit="ms",
             limit=20.0,
-            correct=len(artifact.search(_PATTERNS[kind]["some"], limit=50, cleaner=Seen()).matches) == 50,
+            correct=len(artifact.search(_PATTERNS[kind]["some"], limit=50, cleaner=TextCleaner()).matches)
+            == 50,
             p99=percentile(pages, 0.99) * 1e3,
         )
     )

@@ -511,8 +511,13 @@ class Writer:
 
     @property
     def id(self) -> str:
-        """The artifact's id."""
+        """The artifact's id; see ``spillstore.Writer``."""
         return self._writer.id
+
+    @property
+    def stored(self) -> bool:
+        """Whether the session has the artifact: false while a writer that spools keeps all of it in memory."""
+        return self._writer.stored
 
     @property
     def closed(self) -> bool:
@@ -554,6 +559,10 @@ class Writer:
     async def abort(self, reason: str) -> None:
         """Commit everything and leave the artifact ``interrupted``."""
         await asyncio.to_thread(self._writer.abort, reason)
+
+    async def discard(self) -> list[tuple[str, bytes]]:
+        """End it and keep nothing; returns what a writer that spools has kept in memory."""
+        return await asyncio.to_thread(self._writer.discard)
 
     async def __aenter__(self) -> Self:
         return self

@@ -944,7 +944,7 @@ class Artifact:
             SessionBusyError: it is still being written.
             ReadOnlyError: the session was opened for reading.
         """
-        self._engine.delete_artifact(self._id)
+        self._engine.ingest.remover.remove(self._id)
 
     # --- what happened to it ----------------------------------------------------------------------------
 
@@ -971,7 +971,7 @@ class Artifact:
         if kind == RENDERED:
             told["signature"] = self._signature(told)
         if at_once:
-            self._engine.record(kind, self._id, told)
+            self._engine.events.record(kind, self._id, told)
         else:
             self._engine.audit.add(kind, self._id, told)
 

@@ -23,6 +23,8 @@ from spillstore.exceptions import (
 from spillstore.format.chunk import ALL_BITS
 from spillstore.ingest.content import opened
 from spillstore.ingest.pipeline import Pipeline
+from spillstore.ingest.sequencer import Sequencer
+from spillstore.ingest.spool import Spool
 from spillstore.model.ids import ARTIFACT_ID, named_by, new_artifact_id
 from spillstore.model.records import ArtifactRow
 from spillstore.model.validation import read_artifact_row
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from spillstore.ingest.content import Content
     from spillstore.ingest.session_core import SessionCore
     from spillstore.ingest.stream_filters import FilterFactory, Tap
+    from spillstore.model.clock import Clock
     from spillstore.redaction import Redacted, RedactionRules
     from spillstore.settings import Policy, Size
 
@@ -97,10 +100,12 @@ class PutOptions(MetaOptions, total=False):
 
 
 class CreateOptions(MetaOptions, total=False):
-    """The same, and what looks at the bytes on their way."""
+    """The same, and what concerns the bytes on their way."""
 
     filters: FilterFactory | None
     tap: Tap | None
+    ago: float
+    spool: int | Sequencer | None
 
 
 class _Progress:
@@ -229,8 +234,9 @@ class Session:
         filters: FilterFactory | None = None,
         tap: Tap | None = None,
         ago: float = 0.0,
+        spool: int | Sequencer | None = None,
     ) -> Writer:
-        """Begin an artifact. Returns when its row is committed, so that others can see it at once.
+        """Begin an artifact. Returns when its row is committed, so that others can see it at once, unless it is spooled.
 
         Args:
             source: the tool that prints.
@@ -248,9 +254,14 @@ class Session:
             filters: makes what may change each stream before it is stored; see ``StreamFilter``.
             tap: sees the sequence as it is stored; called on a worker thread, one call at a time.
             ago: seconds since it began to be printed, where that was before this call; the artifact's times count from then.
+            spool: bytes of output that are kept in memory before anything is stored. Filters, redaction, tap and limits work
+                from the first byte; the artifact can be read, counts for quotas and is in the audit log once there is more,
+                or ``flush``, ``close`` or ``abort`` asks for it. A ``Sequencer`` has taken the beginning of the output before
+                there was a session: it is stored now, with what the sequencer takes out of it; ``filters`` and ``ago`` are its
+                own then, and ``redact`` concerns the command, the source and the media type alone.
 
         Returns:
-            The writer. Cost: one small transaction.
+            The writer. Cost: one small transaction; with a number as ``spool`` none.
 
         Raises:
             InvalidSettingError: an argument of a wrong type or value.
@@ -276,6 +287,7 @@ class Session:
                 raise InvalidSettingError(f"{name} must be a string or None, not {value!r}")
         if not isinstance(source, str):
             raise InvalidSettingError(f"source must be a string, not {source!r}")
+        _check_spool(spool)
         self._check_open()
         rules = self.redaction(redact)
         redacted: dict[str, int] = {}
@@ -288,7 +300,10 @@ class Session:
             source = self._hidden(source)
             command = None if command is None else self._hidden(command)
         clock = self._engine.clock
-        created = _before(clock.time(), ago)
+        ingest = self._engine.ingest
+        shared = isinstance(spool, Sequencer)
+        sequencer = spool if isinstance(spool, Sequencer) else _sequencer(filters, rules, clock, ago)
+        created = _before(clock.time(), sequencer.age if shared else ago)
         # The roll policy drops whole chunks: of an artifact that may keep little, they must be small.
         chunk_size = (
             CHUNK_SIZE
@@ -296,51 +311,56 @@ class Session:
             else max(1, min(CHUNK_SIZE, settings.artifact_limit // 8))
         )
 
-        def make_row(key: int, owner: str) -> ArtifactRow:
-            return ArtifactRow(
-                artifact_key=key,
-                artifact_id=new_artifact_id(created),
-                tool_call_id=_storable(tool_call_id),
-                source=_storable(source) or "",
-                command=_storable(command),
-                content_type=_storable(content_type),
-                state="open",
-                reason=None,
-                owner=owner,
-                newline=newline,
-                chunk_size=chunk_size,
-                size_limit=settings.artifact_limit,
-                policy=settings.artifact_policy,
-                created_us=int(created * 1e6),
-                ended_us=None,
-                exit_code=None,
-                **dict.fromkeys(_COUNTERS, 0),
-                line_flags=ALL_BITS,
-                hole=None,
-                content_digest=None,
-                chunks_digest=None,
-                digest=b"",
-            )
-
-        def make_pipeline(row: ArtifactRow) -> Pipeline:
-            return Pipeline(
-                row,
-                algorithm=self._engine.row.digest_algorithm,
-                hold_us=int(settings.hold_back * 1e6),
-                clock=clock,
-                filters=None if filters is None else (filters("stdout"), filters("stderr")),
-                redactors=None if rules is None else (rules.redactor(), rules.redactor()),
-                redacted=redacted,
-                tap=tap,
-                actor=who().actor,
-                ago=ago,
-            )
-
-        with self._engine.limits(source):
-            self._before_create()
+        row = ArtifactRow(
+            artifact_key=0,
+            artifact_id=new_artifact_id(created),
+            tool_call_id=_storable(tool_call_id),
+            source=_storable(source) or "",
+            command=_storable(command),
+            content_type=_storable(content_type),
+            state="open",
+            reason=None,
+            owner=ingest.owner,
+            newline=newline,
+            chunk_size=chunk_size,
+            size_limit=settings.artifact_limit,
+            policy=settings.artifact_policy,
+            created_us=int(created * 1e6),
+            ended_us=None,
+            exit_code=None,
+            **dict.fromkeys(_COUNTERS, 0),
+            line_flags=ALL_BITS,
+            hole=None,
+            content_digest=None,
+            chunks_digest=None,
+            digest=b"",
+        )
+        pipeline = Pipeline(
+            row,
+            sequencer,
+            algorithm=self._engine.row.digest_algorithm,
+            redacted=redacted,
+            actor=who().actor,
+            shared=shared,
+        )
+        sequencer.watch(
+            tap,
+            settings.artifact_limit if settings.artifact_policy == "stop" else None,
+            hold_us=int(settings.hold_back * 1e6),
+        )
         by = rules or _done_by(redact)
         detail: dict[str, object] = {"redact": False} if by is None else by.left()
-        return Writer(self._engine, self._engine.create(make_row, make_pipeline, source, detail), rules)
+
+        def begin() -> None:
+            with ingest.limits(source):
+                self._before_create()
+            ingest.begin(pipeline, detail)
+
+        if isinstance(spool, int):
+            return Writer(ingest, pipeline, rules, Spool(pipeline, spool, begin, ingest.check_usable))
+        writer = Writer(ingest, pipeline, rules)
+        begin()
+        return writer
 
     def redaction(self, wanted: Redact = None) -> RedactionRules | None:
         """The rules by which secrets are taken out, or None where they are not.
@@ -870,7 +890,7 @@ class Session:
             lost = rows.chunks_of_nobody()
             stale = []
             try:
-                self._engine.check_fresh(rows)
+                self._engine.record.check_fresh(rows)
             except IntegrityError as error:
                 stale.append(str(error))
         return [
@@ -989,6 +1009,24 @@ _COUNTERS = (
     "stderr_lines",
     "chars",
 )
+
+
+def _sequencer(
+    filters: FilterFactory | None, rules: RedactionRules | None, clock: Clock, ago: float
+) -> Sequencer:
+    return Sequencer(
+        filters=None if filters is None else (filters("stdout"), filters("stderr")),
+        redactors=None if rules is None else (rules.redactor(), rules.redactor()),
+        clock=clock,
+        ago=ago,
+    )
+
+
+def _check_spool(spool: object) -> None:
+    if spool is None or isinstance(spool, Sequencer):
+        return
+    if isinstance(spool, bool) or not isinstance(spool, int) or spool < 0:
+        raise InvalidSettingError(f"spool must be bytes, 0 or more, a Sequencer or None, not {spool!r}")
 
 
 def _before(now: float, ago: float) -> float:

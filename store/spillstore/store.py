@@ -30,6 +30,7 @@ from spillstore.format.digest_key import load_key
 from spillstore.format.digests import new_algorithm
 from spillstore.format.rollback_guard import new_sum
 from spillstore.ingest.session_core import SessionCore
+from spillstore.ingest.session_record import check_key
 from spillstore.limits import retention as _retention
 from spillstore.model.clock import SinceClock, SystemClock
 from spillstore.model.ids import check_id, named_by
@@ -340,7 +341,7 @@ class Store:
                     return None
                 engine = SessionCore(opened, self._settings, self._clock, key=self._key, expected=ref)
             try:
-                return engine.delete_artifact(named_by(artifact_id)[0]).stored_size
+                return engine.ingest.remover.remove(named_by(artifact_id)[0]).stored_size
             finally:
                 engine.shutdown()
 
@@ -632,7 +633,7 @@ def _acquire(
         with _registry_guard:
             engine = _registry.get(name)
             if engine is not None and engine.still_there():
-                engine.check_key(key)
+                check_key(engine.row, key)
                 engine.users += 1
                 return engine
         engine = opened()

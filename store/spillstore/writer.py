@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, Self
 
-from spillstore.exceptions import ArtifactTooLargeError, RangeError, SpillstoreError, UsageError
+from spillstore.exceptions import (
+    ArtifactTooLargeError,
+    ClosedError,
+    RangeError,
+    SpillstoreError,
+    UsageError,
+)
 from spillstore.ingest.pipeline import UNFILTERED_SLOW, Ending
 from spillstore.model.records import STREAMS
 from spillstore.settings import MIB
@@ -13,11 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
 
+    from spillstore.ingest.ingest import Ingest
     from spillstore.ingest.pipeline import Pipeline
-    from spillstore.ingest.session_core import SessionCore
+    from spillstore.ingest.spool import Spool
     from spillstore.redaction import RedactionRules
 
 _PIECE = MIB  # a larger write enters the queue in pieces, so that the queue's bounds hold
+_FILTERED_AT_ONCE = 2048  # bytes that the slowest filters take a few milliseconds for
 
 
 class Writer:
@@ -26,6 +34,10 @@ class Writer:
     Leaving the block seals the artifact; an exception in the block leaves it ``interrupted`` with the exception's name
     as reason, and everything written so far stays readable. A storage failure is raised by the next ``write``,
     ``flush`` or ``close``.
+
+    A writer that spools (``Session.create(spool=N)``) keeps up to N bytes in memory, and touches no disk until there are more,
+    or until ``flush``, ``close`` or ``abort`` is called. ``discard`` ends it without storing anything. When the artifact
+    cannot begin then, that is a storage failure like any other, and ``discard`` still gives what was written.
 
     Example:
         >>> import tempfile
@@ -38,20 +50,34 @@ class Writer:
         b'err\n'
     """
 
-    def __init__(self, engine: SessionCore, pipeline: Pipeline, rules: RedactionRules | None = None) -> None:
+    def __init__(
+        self,
+        ingest: Ingest,
+        pipeline: Pipeline,
+        rules: RedactionRules | None = None,
+        spool: Spool | None = None,
+    ) -> None:
         self._rules = rules
-        self._engine = engine
+        self._ingest = ingest
         self._pipeline = pipeline
+        self._spool = spool
         self._exit_code: int | None = None
         self._piece = UNFILTERED_SLOW if pipeline.filtered else _PIECE
+        if pipeline.received and self._passes_limit():  # a sequencer has taken too much already
+            self._reject()
 
     def __repr__(self) -> str:
         return f"<Writer {self.id}>"
 
     @property
     def id(self) -> str:
-        """The artifact's id."""
+        """The artifact's id. Of a writer that spools it leads to nothing until ``stored`` is true."""
         return self._pipeline.row.artifact_id
+
+    @property
+    def stored(self) -> bool:
+        """Whether the session has the artifact: false while a writer that spools keeps all of it in memory."""
+        return self._pipeline.begun
 
     @property
     def closed(self) -> bool:
@@ -79,7 +105,7 @@ class Writer:
     def write(
         self, data: bytes | bytearray | memoryview | str, stream: Literal["stdout", "stderr"] = "stdout"
     ) -> int:
-        """Queue bytes of one stream; they are readable at most 200 ms later.
+        """Queue bytes of one stream; they are readable at most 200 ms later, unless they are spooled.
 
         Args:
             data: bytes, anything with a buffer (copied), or text (stored as UTF-8; half surrogates that stand for
@@ -101,24 +127,31 @@ class Writer:
         raw = data if type(data) is bytes else _as_bytes(data)
         size = len(raw)
         if self._passes_limit(size):
-            self._refuse_too_large(size)
+            self._reject(size)
         number = STREAMS.index(stream)
         if size <= self._piece:
             if size:
-                self._engine.queue.write(self._pipeline, number, raw)
+                self._take(number, raw)
         else:
             view = memoryview(raw)
             for start in range(0, size, self._piece):
-                self._engine.queue.write(self._pipeline, number, bytes(view[start : start + self._piece]))
+                self._take(number, bytes(view[start : start + self._piece]))
         return size
 
+    def _take(self, stream: int, data: bytes) -> None:
+        if (spool := self._spool) is not None:
+            if spool.write(stream, data):
+                return
+            self._spool = None  # the artifact has begun
+        self._ingest.inboxes.write(self._pipeline, stream, data)
+
     def would_block(self, size: int) -> bool:
-        """Whether a write of that many bytes may take milliseconds: no room, much to copy, or a limit passed."""
-        return (
-            size > self._piece
-            or not self._engine.queue.room(self._pipeline, size)
-            or self._passes_limit(size)
-        )
+        """Whether a write of that many bytes may take milliseconds: no room, much to copy or filter, or a limit passed."""
+        if size > self._piece or self._passes_limit(size):
+            return True
+        if (spool := self._spool) is not None and not self._pipeline.begun:
+            return spool.would_begin(size) or (self._pipeline.filtered and size > _FILTERED_AT_ONCE)
+        return not self._ingest.inboxes.room(self._pipeline, size)
 
     def flush(self) -> None:
         """Return when everything written so far is committed, lines without an end included.
@@ -126,7 +159,9 @@ class Writer:
         Raises:
             ClosedError, StorageError: as for ``write``.
         """
-        self._engine.flush(self._pipeline)
+        if (spool := self._spool) is not None:
+            spool.store()
+        self._ingest.flush(self._pipeline)
 
     def close(self, *, exit_code: int | None = None, redactions: Mapping[str, int] | None = None) -> None:
         """Commit everything and seal the artifact. Later calls do nothing.
@@ -141,16 +176,49 @@ class Writer:
         """
         code = self._exit_code if exit_code is None else _code(exit_code)
         ending = Ending("sealed", exit_code=code, redactions=dict(redactions or {}))
-        self._engine.end(self._pipeline, ending)
+        self._end(ending)
 
     def abort(self, reason: str) -> None:
         """Commit everything and leave the artifact ``interrupted``.
 
+        Where ``Session.create`` was given a ``Sequencer``, that goes on without the store: its tap sees what was written and could
+        not be stored, its filters keep what they hold back, and it takes what comes next.
+
         Args:
             reason: what its ``info`` will say.
+
+        Raises:
+            StorageError: something could not be stored.
         """
-        told = reason if self._rules is None else self._rules.redact(reason)
-        self._engine.end(self._pipeline, Ending("interrupted", told))
+        reason = reason if self._rules is None else self._rules.redact(reason)
+        try:
+            self._end(Ending("interrupted", reason, output_goes_on=True))
+        finally:
+            if self._pipeline.shared:
+                self._pipeline.sequence_rest()
+
+    def discard(self) -> list[tuple[str, bytes]]:
+        """End it and keep nothing: of an artifact that was stored already, everything is deleted. Later writes raise ClosedError.
+
+        Returns:
+            What a writer that spools has kept in memory, as ``(stream, bytes)`` in the order in which it would be stored,
+            secrets taken out; nothing if it was stored.
+
+        Raises:
+            StorageError: what was stored cannot be deleted.
+        """
+        spool = self._spool
+        runs = None if spool is None else spool.discard()
+        if runs is None and not self.closed:
+            error = ClosedError(f"the writer of {self.id} was discarded")
+            self._ingest.check_usable()
+            self._ingest.drop(self._pipeline, error, "discarded")
+        return runs or []
+
+    def _end(self, ending: Ending) -> None:
+        if (spool := self._spool) is not None and not self._pipeline.ended:
+            spool.store()
+        self._ingest.end(self._pipeline, ending)
 
     def __enter__(self) -> Self:
         return self
@@ -168,12 +236,17 @@ class Writer:
             if failure is not error:
                 error.add_note(f"artifact {self.id} could not be stored whole: {failure}")
 
-    def _passes_limit(self, more: int) -> bool:
+    def _passes_limit(self, more: int = 0) -> bool:
+        """Whether so many more bytes are more than the ``reject`` policy lets the artifact have."""
         row = self._pipeline.row
         return row.policy == "reject" and self._pipeline.received + more > row.size_limit
 
-    def _refuse_too_large(self, more: int) -> None:
-        """Discard the artifact, unless another error is due first."""
+    def _reject(self, more: int = 0) -> None:
+        """Remove the artifact, which so many more bytes make too large, unless another error is due first.
+
+        Raises:
+            ArtifactTooLargeError: always, but for that.
+        """
         if self._pipeline.error is not None or self.closed:
             return
         row = self._pipeline.row
@@ -183,8 +256,9 @@ class Writer:
             "less, raise the limit, or choose the policy roll or stop"
         )
         detail = {"limit": "artifact_limit", "tool": row.source, "size": size, "most": row.size_limit}
-        self._engine.audit.add("limit", row.artifact_id, detail, tool_call_id=row.tool_call_id)
-        self._engine.discard(self._pipeline, error)
+        artifact_id = row.artifact_id if self.stored else None
+        self._ingest.audit.add("limit", artifact_id, detail, tool_call_id=row.tool_call_id)
+        self._ingest.drop(self._pipeline, error, "rejected")
         raise error
 
 

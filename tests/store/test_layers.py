@@ -158,3 +158,76 @@ def test_every_module_has_a_place():
         "spillstore.engine",
     }
     assert {name for name in top if part_of(name) is None} == set()
+
+
+# The same for the tools.
+TOOLS_ORDER = (
+    ("cli",),
+    ("mcp",),
+    ("agent",),
+    ("telemetry",),
+    ("process", "compare"),
+    ("output",),
+    ("profiles",),
+    ("config",),
+    ("preview",),
+    ("describe",),
+)
+TOOLS_PLACE = {f"spillstore_tools.{name}": place for place, names in enumerate(TOOLS_ORDER) for name in names}
+
+
+def tools_part_of(name):
+    """The folder, or the module beside the folders, that a module of the tools or a name in one belongs to."""
+    return next((part for part in TOOLS_PLACE if within(name, part)), None)
+
+
+def test_imports_of_the_tools_go_down():
+    """No folder of the tools imports one above or beside it, not inside a function and not for types alone."""
+    assert set() == {
+        (name_of(path), mine, part)
+        for path in modules(TOOLS)
+        if (mine := tools_part_of(name_of(path))) is not None
+        for name in imports_of(path)
+        if (part := tools_part_of(name)) not in {None, mine} and TOOLS_PLACE[part] <= TOOLS_PLACE[mine]
+    }
+
+
+def test_every_module_of_the_tools_has_a_place():
+    """A new folder, or a module beside the folders, is put into the order; the package itself offers names of all."""
+    assert ["spillstore_tools"] == [
+        name for path in modules(TOOLS) if tools_part_of(name := name_of(path)) is None
+    ]
+
+
+def circles(graph):
+    """Groups of nodes of which each leads to each other one."""
+
+    def reached(start):
+        found, todo = set(), [start]
+        while todo:
+            for each in graph[todo.pop()] - found:
+                found.add(each)
+                todo.append(each)
+        return found
+
+    ways = {node: reached(node) for node in graph}
+    return {
+        frozenset(other for other in ways if node in ways[other] and other in ways[node])
+        for node in graph
+        if node in ways[node]
+    }
+
+
+def test_modules_of_the_tools_import_each_other_in_no_circle():
+    """Not within a folder either, and imports inside functions and for types count."""
+    names = {name_of(path) for path in modules(TOOLS)}
+    graph = {
+        name_of(path): {
+            target
+            for each in imports_of(path)
+            for target in ({each} & names or {each.rpartition(".")[0]} & names)
+        }
+        for path in modules(TOOLS)
+    }
+    being_mended = ("spillstore_tools.config", "spillstore_tools.profiles")
+    assert set() == {found for found in circles(graph) if not min(found).startswith(being_mended)}

@@ -282,7 +282,7 @@ def test_a_deletion_that_died_after_its_tombstone_is_finished(plain_store):
         engine = session._engine
         with engine._commit:
             engine.store._pool._writer.execute("BEGIN IMMEDIATE")
-            engine._update_session(engine.store._pool._writer, deleted_us=1)
+            engine.record.update(engine.store._pool._writer, deleted_us=1)
             engine.store._pool._writer.execute("COMMIT")
     with plain_store.session("test") as session:
         assert [] == list(session.artifacts())

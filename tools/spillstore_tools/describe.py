@@ -24,9 +24,9 @@ def human_size(
 
     Args:
         size: bytes.
-        unit: how the unit ends: ``KiB`` or, as manuals of agents write the same, ``KB``.
-        fixed: one digit behind the point, always; else three digits at most, and no zero behind the point.
-        prefix: the unit to write it in, where that is not 0.0; None for the largest that it fills.
+        unit: the end of the unit: ``KiB``, or ``KB`` for the same, as agents' manuals write it.
+        fixed: whether there is always one digit after the point; else three digits at most, and no zero after the point.
+        prefix: the unit, unless the size is 0.0 of it; None for the largest unit that the size reaches.
 
     Example:
         >>> human_size(512), human_size(2_415_919), human_size(911_360)
@@ -48,7 +48,7 @@ def human_size(
 
 
 def preview_size(size: int, *, prefix: Prefix | None = None) -> str:
-    """A size as previews write it, whose words were laid down elsewhere.
+    """A size as previews write it, in the words that agents' manuals use.
 
     Example:
         >>> preview_size(999), preview_size(2_415_919), preview_size(51_200)
@@ -65,6 +65,16 @@ def count(number: int, noun: str) -> str:
         ('1 byte', '12,345 lines')
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def shortened(text: str, length: int = 60) -> str:
+    """A text of at most ``length`` characters; a longer one ends in three dots.
+
+    Example:
+        >>> shortened("make test", 8), shortened("make", 8)
+        ('make ...', 'make')
+    """
+    return text if len(text) <= length else f"{text[: length - 3]}..."
 
 
 def exact_size(size: int, rounded: Callable[[int], str] = human_size) -> str:
@@ -88,7 +98,7 @@ def seconds(number: float) -> str:
 
 
 def utc(seconds: float) -> str:
-    """A moment, given in seconds since 1970.
+    """A time, given in seconds since 1970, as text in UTC.
 
     Example:
         >>> utc(1_699_280_567.5)
@@ -109,7 +119,7 @@ def tokens(chars: int) -> int:
 
 
 def described(info: ArtifactInfo, when: Callable[[float], str] = utc) -> Iterator[tuple[str, str]]:
-    """What is known of an artifact, as names and values; ``when`` tells a moment."""
+    """The facts about an artifact as names and values; ``when`` formats a time."""
     yield "Artifact", info.id
     yield "Type", info.content_type or "unknown"
     yield "Size", exact_size(info.size)
@@ -137,7 +147,7 @@ def described(info: ArtifactInfo, when: Callable[[float], str] = utc) -> Iterato
 
 
 def incomplete(info: ArtifactInfo) -> str | None:
-    """What an artifact lacks of what was printed, or None."""
+    """What an artifact lacks of the output, in words; None if it is complete."""
     if info.hole is not None:
         hole = info.hole
         return (

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from spillstore.engine.rows import Transaction
     from spillstore.ingest.event_writer import EventWriter
     from spillstore.ingest.eviction import Evictor
+    from spillstore.ingest.inboxes import Inboxes
     from spillstore.ingest.ingest_queue import IngestQueue, Work
     from spillstore.ingest.pipeline import Pipeline
     from spillstore.ingest.row_writer import RowWriter
@@ -162,6 +163,7 @@ class Committer:
         store: SessionBackend,
         settings: Settings,
         queue: IngestQueue,
+        inboxes: Inboxes,
         rows: RowWriter,
         evictor: Evictor,
         *,
@@ -176,6 +178,7 @@ class Committer:
             store: where the rows go.
             settings: what is in force.
             queue: whose batches are committed.
+            inboxes: emptied when what is in them is due.
             rows: makes rows of them.
             evictor: makes room.
             lock: what is held while rows are written.
@@ -187,6 +190,7 @@ class Committer:
         self._store = store
         self._settings = settings
         self._queue = queue
+        self._inboxes = inboxes
         self._rows = rows
         self._evictor = evictor
         self._audit = audit
@@ -224,7 +228,7 @@ class Committer:
             # What is ready does not wait for what has to be filtered first.
             for pipeline in [None, *due]:
                 if pipeline is not None:
-                    self._queue.pump_due(pipeline)
+                    self._inboxes.pump_due(pipeline)
                 if self._queue.any_ready():
                     with self.lock:
                         self._commit_ready()

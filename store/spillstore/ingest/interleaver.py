@@ -26,7 +26,7 @@ class Interleaver:
 
     def __init__(self, emit: Callable[[int, list[Piece], int], None], hold_us: int) -> None:
         self._emit = emit
-        self._hold_us = hold_us
+        self.hold_us = hold_us
         self._held: list[list[Piece]] = [[], []]
         self._held_size = [0, 0]
         self._written_at = [0, 0]
@@ -35,6 +35,10 @@ class Interleaver:
     def holding(self) -> bool:
         """Whether a partial line is held back."""
         return bool(self._held[0] or self._held[1])
+
+    def held(self) -> list[Piece]:
+        """The partial lines that are held back."""
+        return [*self._held[0], *self._held[1]]
 
     def write(self, stream: int, data: bytes, now: int) -> None:
         """Take bytes that arrived on ``stream`` at ``now``."""
@@ -58,9 +62,9 @@ class Interleaver:
     def advance(self, now: int) -> None:
         """Let through what has been silent for long enough by ``now``, the longest silent first."""
         due = [
-            (self._written_at[stream] + self._hold_us, stream)
+            (self._written_at[stream] + self.hold_us, stream)
             for stream in (0, 1)
-            if self._held[stream] and self._written_at[stream] + self._hold_us <= now
+            if self._held[stream] and self._written_at[stream] + self.hold_us <= now
         ]
         for moment, stream in sorted(due):
             self._release(stream, moment)

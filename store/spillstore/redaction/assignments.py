@@ -67,12 +67,12 @@ _ELEMENT = re.compile(rb"(?:[ \t][^<>\r\n]{0,256}+)?+>(?=[^<\s])")
 _ATTRIBUTE = re.compile(rb"[\"'](?:[ \t][^<>\r\n]{0,128}+)?+>(?=[^<\s])")
 _CALL = re.compile(rb"\([ \t]{0,16}+N?(?=[\"'])")
 
-_FOLLOWING = frozenset(b" \t\\\"'`]=:<>?+-(%&!,")
+FOLLOWING = frozenset(b" \t\\\"'`]=:<>?+-(%&!,")
 _AFTER_BLANKS = re.compile(
     rb"[ \t]++(?:[.=:<>?+!&\\\"'`|-]|\d{1,2}[ \t:]|[Aa]s[ \t]|[Ss]tring|STRING|str\b|char|byte|text|TEXT|var\b|std::|\[|[Ii][Dd]\b"
     rb"|is\b|was\b|has\b|for\b|of\b|set\b|generated|the\b|elastic)|[ \t]{2}|\t"
 )
-_CLOSERS = frozenset(b"\\\"'`]&%")
+CLOSERS = frozenset(b"\\\"'`]&%")
 _DASH = 45
 _PARENTHESIS = 40
 _COMMA = 44
@@ -84,9 +84,9 @@ _MACRO = re.compile(rb"#[ \t]*define[ \t]+\Z")
 _SETTER = re.compile(
     rb"(?:\b(?:setx|setenv|(?:configure|config|env|secrets?)[ \t]+(?:set|add|put)|config:set|set[ \t]+-[gUx]{1,3})|(?:^|[\r\n])[ \t]*ENV)[ \t]+\Z"
 )
-_SETS_LAST = (b"set", b"setx", b"setenv", b"add", b"put", b"ENV", b"-gx", b"-Ux", b"-x", b"-g", b"-U")
+SETS_LAST = (b"set", b"setx", b"setenv", b"add", b"put", b"ENV", b"-gx", b"-Ux", b"-x", b"-g", b"-U")
 _SENT = re.compile(rb"(?:[>:]|write\(\d+, \")[ \t]*\Z")
-_OPTION_BEFORE = frozenset(b" \t\r\n\"'`[({,=|;\0")
+OPTION_BEFORE = frozenset(b" \t\r\n\"'`[({,=|;\0")
 _TAGGED = frozenset({b"<", b":"})
 _DIRECTIVES = frozenset({b"password", b"requirepass", b"masterauth"})  # of .netrc, of Redis
 # What reads a variable of the environment; its second argument is what is taken without one.
@@ -96,8 +96,8 @@ _SETS = re.compile(rb"(?:\.|[Ss]et_?|[Ww]ith_?)[Pp]ass(?:word|wd|phrase)\Z")
 _SMALL = frozenset(b"abcdefghijklmnopqrstuvwxyz")
 _LARGE = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _NOTHING_FOLLOWS = frozenset(b",;){}")
-_QUALIFIER = rb"api|access|secret|private|auth|encryption|signing|master|account|shared|license|client|app|service|unseal|recovery"
-_QUALIFIED = re.compile(rb"(?i)\b(?:" + _QUALIFIER + rb")[ \t]\Z")
+QUALIFIER = rb"api|access|secret|private|auth|encryption|signing|master|account|shared|license|client|app|service|unseal|recovery"
+_QUALIFIED = re.compile(rb"(?i)\b(?:" + QUALIFIER + rb")[ \t]\Z")
 _PAIR_BEFORE = re.compile(rb"(?:^|[\s\"'])[A-Za-z_]\w*=[^\s\"'(){},;]+ \Z")
 _CLOSED = re.compile(rb"([\w.]*)[)\]}]+[.;,)\]}]")  # in a program, by brackets that were opened before
 _SEVERAL = re.compile(rb"[^\s]+[ \t]+[^\s]")  # words
@@ -139,13 +139,15 @@ def named(look: Look, start: int, end: int) -> int:  # one for each kind of name
     """A word that the names of secrets are made of stands here."""
     text = look.text
     stop = look.end(_NAME_ON, end)
-    if stop == look.size or text[stop] not in _FOLLOWING:
+    if stop == look.size or text[stop] not in FOLLOWING:
         if text[stop : stop + 1] in _ENDS and b"ame:" in text[max(0, start - _BACK) : start]:
             _labelled(look, start, stop)
-        return stop
+        return (
+            stop if text[stop : stop + 1].isascii() else end
+        )  # a letter of another alphabet may end another word
     begin = _begin(text, start)
     left = text[begin - 1 : begin]
-    dashed = text[begin] == _DASH and (begin == 0 or text[begin - 1] in _OPTION_BEFORE)
+    dashed = text[begin] == _DASH and (begin == 0 or text[begin - 1] in OPTION_BEFORE)
     spoken = text[stop] in _SPACES and not dashed and left not in _TAGGED
     if spoken and _AFTER_BLANKS.match(text, stop) is None:
         _told(look, begin, stop)
@@ -160,13 +162,19 @@ def named(look: Look, start: int, end: int) -> int:  # one for each kind of name
     if done == stop:
         _spaced(look, known, begin, stop, dashed=dashed)
     if text[stop] in b" \t:[" and (match := _TYPED.match(text, stop)):
-        done = max(done, _quoted(look, known, begin, match.end()))
+        done = _beyond(look, done, _quoted(look, known, begin, match.end()))
     if text[stop] in b" \t\"'" and (match := _ELSE.match(text, stop)):
         typed = known.strength == "password"
-        done = max(done, _quoted(look, known, begin, match.end(), strict=not typed, told=typed))
+        value = _quoted(look, known, begin, match.end(), strict=not typed, told=typed)
+        done = _beyond(look, done, value)
     if len(look.spans) == found:
         nextlines.begin(look, known, begin, stop)
     return done
+
+
+def _beyond(look: Look, done: int, end: int) -> int:
+    """Where to look on behind a value that names may stand before: at its end only if it was a secret."""
+    return max(done, end) if look.spans and look.spans[-1].end >= done else done
 
 
 def _of_a_path(text: bytes, begin: int) -> bool:
@@ -230,7 +238,7 @@ def _told(look: Look, begin: int, stop: int) -> None:
         if match := _OPTION.match(text, stop):
             _option(look, Named("PASSWORD", "password"), begin, match.end())
         return
-    if not sent and name not in _DIRECTIVES and not text[back:begin].rstrip(b" \t").endswith(_SETS_LAST):
+    if not sent and name not in _DIRECTIVES and not text[back:begin].rstrip(b" \t").endswith(SETS_LAST):
         return
     match, known = _OPTION.match(text, stop), look.classified(begin, stop)
     if match is None or known is None:
@@ -252,7 +260,7 @@ def _signed(look: Look, known: Named, begin: int, stop: int) -> int:
         done = _any(look, known, begin, match.end())
         if wrapped := _WRAPPED.match(text, match.end()):
             done = max(done, _quoted(look, known, begin, wrapped.end()))
-    if text[stop] in _CLOSERS:
+    if text[stop] in CLOSERS:
         for form, value in _FORMS:
             if match := form.match(text, stop):
                 done = max(done, value(look, known, begin, match.end()))

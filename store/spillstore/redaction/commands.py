@@ -85,7 +85,7 @@ _COMMANDS = {
     b"snmpget": re.compile(rb"[ \t]-[AX][ \t]+[\"']?"),
 }
 _GIVEN = {b"authtoken", b"snyk auth", b"wandb login", b"codecov", b"doctl"}  # tokens, to programs
-_DIRECT = {
+DIRECT = {
     b"authtoken",
     b"snyk auth",
     b"wandb login",
@@ -120,7 +120,7 @@ def command(look: Look, start: int, end: int) -> int:
             _login(look, match.end())
         return end
     for match in form.finditer(text, end - 1, line):
-        if word in _DIRECT and match.start() != end - 1:
+        if word in DIRECT and match.start() != end - 1:
             break
         begin = match.end()
         stop = look.end(_ARGUMENT, begin)

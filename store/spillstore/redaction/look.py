@@ -69,7 +69,7 @@ class Look:
         self.tail = self.size if text[-1:] in _NO_RUN else self.size - _letters_at_end(text)
         self.keys: list[int] = []
         self.expected: list[tuple[int, Expected]] = []
-        self._names: dict[bytes, Named | None] = {}
+        self.names: dict[bytes, Named | None] = {}
         self._verdicts: dict[tuple[bytes, str, bool, bool], bool] = {}
         self.commands: dict[bytes, int] = {}
         self.tried = 0
@@ -107,12 +107,12 @@ class Look:
         """What a name promises that stands here."""
         name = self.text[start:stop]
         try:
-            return self._names[name]
+            return self.names[name]
         except KeyError:
             found = classify(name.strip(b"-."))
             if found is None and name[:2] in _DEFINES:
                 found = classify(name[2:])
-            self._names[name] = found
+            self.names[name] = found
             return found
 
     def judged(self, value: bytes, strength: str, *, quoted: bool, literal: bool) -> bool:

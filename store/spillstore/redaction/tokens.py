@@ -284,22 +284,20 @@ def _rule(of: tuple[Token, ...]) -> Rule:
     return lambda look, start, _end: token(look, start, of)
 
 
-def _rules() -> list[tuple[str, Rule]]:
-    """One rule for all literals that begin with the same four bytes: an automaton is the faster the fewer it looks for."""
-    families: dict[bytes, list[Token]] = {}
-    for entry in TOKENS:
-        families.setdefault(entry.literal[:_FAMILY], []).append(entry)
-    found = []
-    for family in families.values():
-        literal = family[0].literal
-        while not all(entry.literal.startswith(literal) for entry in family):
-            literal = literal[:-1]
-        family.sort(key=lambda entry: -len(entry.literal))
-        found.append((literal.decode(), _rule(tuple(family))))
-    return sorted(found, key=lambda entry: entry[0])
+def _by_literal() -> dict[bytes, tuple[Token, ...]]:
+    """By each literal all tokens that begin as it does, the longest first, since a longer one says more."""
+    literals = {entry.literal for entry in TOKENS}
+    longest_first = sorted(TOKENS, key=lambda entry: -len(entry.literal))
+    return {
+        literal: tuple(entry for entry in longest_first if entry.literal[:_FAMILY] == literal[:_FAMILY])
+        for literal in sorted(literals)
+    }
 
 
-RULES: tuple[tuple[str, Rule], ...] = tuple(_rules())
+BY_LITERAL = _by_literal()
+RULES: tuple[tuple[str, Rule], ...] = tuple(
+    (literal.decode(), _rule(family)) for literal, family in BY_LITERAL.items()
+)
 
 
 @functools.cache

@@ -13,9 +13,13 @@ def importing(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[s
 
     Args:
         package: its name.
-        homes: the names by module.
+        homes: the names by module; ``"load as load_settings"`` is the module's ``load`` under another name.
     """
-    home_of = {name: module for module, names in homes.items() for name in names}
+    home_of: dict[str, tuple[str, str]] = {}
+    for module, names in homes.items():
+        for each in names:
+            original, _, name = each.partition(" as ")
+            home_of[name or original] = (module, original)
 
     def get(name: str) -> object:
         if name not in home_of:
@@ -23,13 +27,14 @@ def importing(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[s
         import importlib  # noqa: PLC0415
         import sys  # noqa: PLC0415
 
+        home, original = home_of[name]
         try:
-            module = importlib.import_module(f"{package}.{home_of[name]}")
+            module = importlib.import_module(f"{package}.{home}")
         except OSError as error:  # no descriptor is left to read it with
             from spillstore.exceptions import StorageError  # noqa: PLC0415  # who uses the store has it by now
 
             raise StorageError(f"{package}.{name} cannot be imported: {error}") from error
-        value = getattr(module, name)
+        value = getattr(module, original)
         setattr(sys.modules[package], name, value)
         return value
 

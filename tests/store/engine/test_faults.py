@@ -464,6 +464,6 @@ def test_nothing_comes_after_the_batch_that_ends(plain_store):
         writer.close()
         last = writer._pipeline.newest_batch
         for options in ({"partial": True}, {"partial": True, "flush": True}, {"scheduled": True}):
-            assert last == session._engine.queue._pump(writer._pipeline, **options)
+            assert last == session._engine.ingest.inboxes._pump(writer._pipeline, **options)
         assert {} == writer._pipeline.ready
         session.artifact(writer.id).verify()

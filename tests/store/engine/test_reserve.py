@@ -252,7 +252,7 @@ def test_what_a_process_has_left_is_freed(disk):
 import os, sys
 from spillstore import Store
 session = Store(sys.argv[1], free_disk_floor=0).session("one")
-session._engine._purge = lambda row: os._exit(9)
+session._engine.ingest.remover.purge = lambda row: os._exit(9)
 session.artifact(sys.argv[2]).delete()
 """
     subprocess.run([sys.executable, "-c", code, disk.store.root, disk.gone], check=False)

@@ -13,7 +13,7 @@ from spillstore import Store
 from spillstore.exceptions import PatternError, RangeError
 from spillstore.search import line_blocks, match_page, searched_text
 from spillstore.search.patterns import MOST_CHARACTERS, compiled
-from spillstore_tools.agent.search import Seen
+from spillstore_tools.agent.search_artifact import TextCleaner
 
 words = st.lists(st.sampled_from([b"a", b"b", b"ab", b"A", b" ", "é".encode(), b"x" * 50]), max_size=6).map(
     b"".join
@@ -110,7 +110,7 @@ rough = st.lists(
 ).map(b"".join)
 
 
-@given(rough, patterns, st.booleans(), st.sampled_from([None, Seen()]), st.sampled_from([1, 2, 7, 64]))
+@given(rough, patterns, st.booleans(), st.sampled_from([None, TextCleaner()]), st.sampled_from([1, 2, 7, 64]))
 @examples(150)
 def test_it_does_not_matter_how_it_is_read(session, data, pattern, invert, cleaner, size):
     """Read in pieces of any size, on several threads, a search finds what it finds in one piece."""
@@ -328,7 +328,7 @@ def test_arguments_that_mean_nothing(session, arguments, words):
         artifact.search(**arguments)
 
 
-@pytest.mark.parametrize("cleaner", [None, Seen()])
+@pytest.mark.parametrize("cleaner", [None, TextCleaner()])
 @pytest.mark.parametrize(
     "pattern",
     [

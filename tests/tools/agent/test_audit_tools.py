@@ -9,7 +9,7 @@ import pytest
 from support import wait_until
 
 from spillstore_tools.agent.bash import BashTool
-from spillstore_tools.agent.retrieval import get_artifact
+from spillstore_tools.agent.get_artifact import get_artifact
 from spillstore_tools.agent.toolbox import Toolbox
 from spillstore_tools.output.rendering import render
 from spillstore_tools.output.truncation import TruncationProcessor

@@ -18,7 +18,7 @@ from support import NO_FLOORS, alive, soon
 from spillstore import Store, aio
 from spillstore.exceptions import ClosedError, InvalidSettingError
 from spillstore_tools.agent.bash import BashTool, bash, bash_sync
-from spillstore_tools.agent.schemas import STYLES
+from spillstore_tools.agent.definitions import STYLES
 from spillstore_tools.output.rendering import render
 from spillstore_tools.process.runners import LocalRunner
 from spillstore_tools.profiles import NAMES
@@ -695,9 +695,9 @@ def test_a_forked_child_leaves_our_commands_alone(session, call):
     child = os.fork()
     if child == 0:
         sys.stdout.flush()
-        from spillstore_tools.process import jobs
+        from spillstore_tools.process import session_jobs
 
-        jobs._end_all()
+        session_jobs._end_all()
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
     assert alive(result.pid)
@@ -706,7 +706,7 @@ def test_a_forked_child_leaves_our_commands_alone(session, call):
 
 def test_a_forked_child_runs_commands_of_its_own(session, call):
     """Also where another thread of ours was busy with the tool; it knows nothing of ours, and ends nothing of them."""
-    from spillstore_tools.process.jobs import jobs_of
+    from spillstore_tools.process.session_jobs import jobs_of
 
     tool = BashTool(session)
     result = tool.call_sync({"command": "sleep 100", "timeout": 0})

@@ -13,9 +13,10 @@ from support import NO_FLOORS
 
 from spillstore import Store, aio
 from spillstore.exceptions import ArtifactNotFoundError
-from spillstore_tools.agent.compare import compare_artifacts
-from spillstore_tools.agent.retrieval import artifact_info, get_artifact
-from spillstore_tools.agent.search import search_artifact
+from spillstore_tools.agent.artifact_info import artifact_info
+from spillstore_tools.agent.compare_artifacts import compare_artifacts
+from spillstore_tools.agent.get_artifact import get_artifact
+from spillstore_tools.agent.search_artifact import search_artifact
 
 UNKNOWN = "art_1700000000000_0123456789abcdef"
 MALFORMED = (

@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from spillstore_tools.agent.retrieval import get_artifact
-from spillstore_tools.agent.search import search_artifact
+from spillstore_tools.agent.get_artifact import get_artifact
+from spillstore_tools.agent.search_artifact import search_artifact
 
 LINES = [f"line {number} \u00e9" for number in range(1, 2001)]
 TEXT = "\n".join(LINES)

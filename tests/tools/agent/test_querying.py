@@ -12,8 +12,8 @@ from support import NO_FLOORS, examples
 
 from spillstore import Store
 from spillstore.exceptions import ClosedError
-from spillstore_tools.agent.query import query_artifact
-from spillstore_tools.agent.retrieval import MAX_CHARS
+from spillstore_tools.agent.answers import MAX_CHARS
+from spillstore_tools.agent.query_artifact import query_artifact
 
 HEAP = {
     "allocations": [

@@ -14,7 +14,10 @@ from support import NO_FLOORS, examples, rolling
 
 from spillstore import Store
 from spillstore.exceptions import ClosedError
-from spillstore_tools.agent.retrieval import MAX_CHARS, artifact_info, get_artifact, list_artifacts
+from spillstore_tools.agent.answers import MAX_CHARS
+from spillstore_tools.agent.artifact_info import artifact_info
+from spillstore_tools.agent.get_artifact import get_artifact
+from spillstore_tools.agent.list_artifacts import list_artifacts
 from spillstore_tools.preview.clean import clean
 
 LINES = [b"line %d\n" % number for number in range(1, 2001)]

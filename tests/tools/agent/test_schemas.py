@@ -7,8 +7,9 @@ import json
 import pytest
 
 from spillstore_tools.agent.arguments import ArgumentError, named, text, whole
-from spillstore_tools.agent.bash import BashTool
-from spillstore_tools.agent.schemas import STYLES, bash_definition, reading_definition
+from spillstore_tools.agent.bash import BashTool, bash_definition
+from spillstore_tools.agent.definitions import STYLES
+from spillstore_tools.agent.reading_tools import READING_TOOLS
 from spillstore_tools.profiles import NAMES, profile
 
 
@@ -16,7 +17,7 @@ from spillstore_tools.profiles import NAMES, profile
 @pytest.mark.parametrize("style", STYLES)
 def test_definitions(style, name):
     """Name, description with the profile's limits, and the four properties, in each form."""
-    definition = bash_definition(style, profile(name))
+    definition = bash_definition(profile(name)).in_style(style)
     json.dumps(definition)
     function = definition["function"] if style == "openai" else definition
     schema = function[{"openai": "parameters", "anthropic": "input_schema", "mcp": "inputSchema"}[style]]
@@ -35,12 +36,12 @@ def test_definitions(style, name):
 def test_descriptions_say_that_all_is_kept():
     """What the model is told of the tool; of pipe, that what its line limit alone cuts off is not."""
     for name in NAMES:
-        description = bash_definition("mcp", profile(name))["description"]
+        description = bash_definition(profile(name)).description
         kept = "Of a stream above 50KB all is kept" if name == "pipe" else "All of it is kept"
         assert f"{profile(name).summary} {kept}: " in description
         assert "do not cut output with head or tail" in description
         assert "auto-backgrounded" in description
-    assert "last 2000 lines or 50KB" in bash_definition("mcp", profile("pipe"))["description"]
+    assert "last 2000 lines or 50KB" in bash_definition(profile("pipe")).description
 
 
 @pytest.mark.parametrize(
@@ -132,11 +133,13 @@ def test_named():
 
 def test_words_that_there_are_stand_in_the_schema():
     """Streams and states are listed, and what one caller does to a schema no other sees."""
+
+    def properties(name):
+        return READING_TOOLS[name].definition.in_style("mcp")["inputSchema"]["properties"]
+
     for name in ("get_artifact", "search_artifact", "compare_artifacts"):
-        stream = reading_definition("mcp", name)["inputSchema"]["properties"]["stream"]
+        stream = properties(name)["stream"]
         assert {"combined", "stdout", "stderr"} == set(stream["enum"])
         stream["enum"].clear()
-    assert ["open", "sealed", "interrupted"] == reading_definition("mcp", "list_artifacts")["inputSchema"][
-        "properties"
-    ]["state"]["enum"]
-    assert reading_definition("mcp", "get_artifact")["inputSchema"]["properties"]["stream"]["enum"]
+    assert ["open", "sealed", "interrupted"] == properties("list_artifacts")["state"]["enum"]
+    assert properties("get_artifact")["stream"]["enum"]

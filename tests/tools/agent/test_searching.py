@@ -13,8 +13,8 @@ from support import NO_FLOORS, examples
 
 from spillstore import Store
 from spillstore.exceptions import ClosedError
-from spillstore_tools.agent.retrieval import MAX_CHARS
-from spillstore_tools.agent.search import Seen, search_artifact
+from spillstore_tools.agent.answers import MAX_CHARS
+from spillstore_tools.agent.search_artifact import TextCleaner, search_artifact
 from spillstore_tools.output.signature import marked
 
 
@@ -79,7 +79,7 @@ def test_a_last_line_that_shows_nothing(place):
     session, _ = place
     for data in (b"\x00", b"a\n\x1b[0m", b"\x00\n\x00"):
         artifact = session.put(data, newline="lf")
-        found = artifact.search("^$", cleaner=Seen())
+        found = artifact.search("^$", cleaner=TextCleaner())
         assert found.matches[-1].line == artifact.info.lines
 
 
@@ -104,7 +104,7 @@ def test_what_is_seen_is_searched(place):
         "1 matching line"
         in search_artifact(session, id=artifact.id, pattern="10%", raw=True, count=True).text
     )
-    (match,) = artifact.search("ror", cleaner=Seen()).matches
+    (match,) = artifact.search("ror", cleaner=TextCleaner()).matches
     assert artifact.read_bytes(match.byte, match.byte + 3) == b"ror"
 
 
@@ -119,7 +119,7 @@ def test_the_cleaned_lines_of_a_plain_loop(place, data, pattern):
         text = cleaned(line).removesuffix("\n")
         if found := re.search(pattern, text):
             wanted.append((number, found.start() + 1, text))
-    page = artifact.search(pattern, limit=1000, cleaner=Seen())
+    page = artifact.search(pattern, limit=1000, cleaner=TextCleaner())
     assert [(match.line, match.column, match.text) for match in page.matches] == wanted
     for match in page.matches:
         start = artifact.locate(line=match.line).byte

@@ -9,10 +9,13 @@ import re
 
 import pytest
 
-from spillstore_tools.agent.compare import compare_artifacts
-from spillstore_tools.agent.retrieval import artifact_info, get_artifact, list_artifacts
-from spillstore_tools.agent.schemas import READING_ARGUMENTS, STYLES
-from spillstore_tools.agent.search import search_artifact
+from spillstore_tools.agent.artifact_info import artifact_info
+from spillstore_tools.agent.compare_artifacts import compare_artifacts
+from spillstore_tools.agent.definitions import STYLES
+from spillstore_tools.agent.get_artifact import get_artifact
+from spillstore_tools.agent.list_artifacts import list_artifacts
+from spillstore_tools.agent.reading_tools import READING_TOOLS
+from spillstore_tools.agent.search_artifact import search_artifact
 from spillstore_tools.agent.toolbox import Toolbox
 from spillstore_tools.config import load
 
@@ -29,7 +32,7 @@ def test_definitions(tools, style):
     definitions = tools.definitions(style)
     json.dumps(definitions)
     functions = [each["function"] if style == "openai" else each for each in definitions]
-    assert [each["name"] for each in functions] == ["bash", *READING_ARGUMENTS]
+    assert [each["name"] for each in functions] == ["bash", *READING_TOOLS]
     if style == "mcp":
         assert [each["annotations"]["readOnlyHint"] for each in functions] == [False, *[True] * 5]
 
@@ -40,7 +43,7 @@ def test_definitions(tools, style):
 def test_schemas_have_what_the_functions_take(tool):
     """No argument is missing from a schema, and none is there that is not taken."""
     taken = set(inspect.signature(tool).parameters) - {"session", "partial"}
-    assert set(READING_ARGUMENTS[tool.__name__]) == taken
+    assert taken == set(READING_TOOLS[tool.__name__].definition.arguments)
 
 
 def test_a_conversation(tools):

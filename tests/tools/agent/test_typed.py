@@ -17,6 +17,7 @@ from spillstore.exceptions import InvalidSettingError
 from spillstore.settings import DURATIONS, SIZES, Duration, Settings, SettingsOptions, Size
 from spillstore_tools import profiles
 from spillstore_tools.agent.bash import BashOptions, BashTool, bash, bash_sync
+from spillstore_tools.agent.command_launcher import CommandOptions
 from spillstore_tools.agent.toolbox import Toolbox
 from spillstore_tools.cli.support.profile import PROFILES
 from spillstore_tools.output.truncation import TruncationProcessor
@@ -113,9 +114,12 @@ def test_the_profiles_are_listed_once():
 
 @pytest.mark.parametrize("function", [bash, bash_sync])
 def test_the_options_of_bash_are_listed_once(function):
-    """``BashTool`` takes what ``bash`` takes, but for what belongs to one call."""
-    of_a_call = {"session", "command", "check_pid", "kill_pid", "tool_call_id"}
-    assert set(BashOptions.__annotations__) == set(inspect.signature(function).parameters) - of_a_call
+    """``bash`` takes what ``BashTool`` takes, and what belongs to one call, the time-out among it."""
+    of_a_call = ["session", "command", "timeout", "check_pid", "kill_pid", "tool_call_id"]
+    parameters = inspect.signature(function).parameters
+    assert [*of_a_call, "options"] == list(parameters)
+    assert "Unpack[CommandOptions]" == parameters["options"].annotation
+    assert {*CommandOptions.__annotations__, "timeout"} == set(BashOptions.__annotations__)
 
 
 @pytest.mark.parametrize(

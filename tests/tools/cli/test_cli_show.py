@@ -6,6 +6,8 @@ import base64
 
 import pytest
 
+from spillstore.format import chunk_codec
+
 LINES = b"".join(b"line %d\n" % number for number in range(1, 20_001))
 
 
@@ -129,3 +131,29 @@ def test_a_uri_names_an_artifact_and_its_stream(cli, store):
     assert writer.id in cli("audit", "--artifact", uri, "--json").text
     assert cli("cat", "artifact://art_1_a").code == 125
     assert cli("rm", uri).code == 0
+
+
+class Decoding:
+    """A decompressor that counts."""
+
+    def __init__(self):
+        self.calls = 0
+        self._decompressor = chunk_codec.decompressor()
+
+    def decompress(self, *arguments, **options):
+        self.calls += 1
+        return self._decompressor.decompress(*arguments, **options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--lines", "10002-10004"), ("--lines", "10002-10004", "--json"), ("--bytes", "100000-100100")],
+)
+def test_a_chunk_is_decoded_once(cli, put, monkeypatch, options):
+    """Lines that lie in one chunk are found, read and recorded with that chunk decoded a single time."""
+    put(LINES)
+    decoding = Decoding()
+    monkeypatch.setattr(chunk_codec, "decompressor", lambda: decoding)
+    chunk_codec._local.decoded = None
+    assert 0 == cli("show", "@last", *options).code
+    assert 1 == decoding.calls

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import spillstore_tools
-from spillstore_tools.cli.support.output import table
+from spillstore_tools.cli.support.tables import table
 from spillstore_tools.describe import count, exact_size, human_size, preview_size, utc
 
 

@@ -15,14 +15,16 @@ from support import NO_FLOORS, examples
 
 from spillstore import Store
 from spillstore.exceptions import ClosedError
-from spillstore_tools.agent import compare as comparing
-from spillstore_tools.agent.compare import compare_artifacts, run_before
-from spillstore_tools.agent.retrieval import MAX_CHARS, get_artifact
+from spillstore_tools.agent import compare_artifacts as comparing
+from spillstore_tools.agent.answers import MAX_CHARS
+from spillstore_tools.agent.artifacts import previous_run
+from spillstore_tools.agent.compare_artifacts import compare_artifacts
+from spillstore_tools.agent.get_artifact import get_artifact
 from spillstore_tools.compare import line_reader as _whole_lines
 from spillstore_tools.compare import multiset as _multiset
 from spillstore_tools.compare.differences import Differences
 from spillstore_tools.compare.line_reader import WholeLines
-from spillstore_tools.compare.multiset import FIRST, MORE, NEW, SAME, Sequence, Side, compared
+from spillstore_tools.compare.multiset import FIRST, MORE, NEW, SAME, Multiset, NumberFile, subtract
 from spillstore_tools.preview.fold import fold
 
 MIB = 1024 * 1024
@@ -126,10 +128,10 @@ def test_multisets_of_any_size_are_compared_exactly(before, now, small):
                 "_HELD": 1,
             }.items():
                 patch.setattr(_multiset, name, value)
-        sides = [Side(), Side()]
+        sides = [Multiset(), Multiset()]
         for side, numbers in zip(sides, (before, now), strict=True):
             side.numbers.add(_multiset.array("q", numbers))
-        for _ in compared(*sides):
+        for _ in subtract(*sides):
             pass
         for side, ours, theirs in ((sides[0], before, now), (sides[1], now, before)):
             news = Counter(ours) - Counter(theirs)
@@ -138,9 +140,9 @@ def test_multisets_of_any_size_are_compared_exactly(before, now, small):
             assert news.total() == side.changed
             assert {NEW, FIRST, MORE, SAME} >= set(flags)
             told = [place for place, flag in enumerate(flags) if flag in {NEW, FIRST}]
-            assert len(told) == side.told
+            assert len(told) == side.shown
             for rank in range(len(told) + 1):
-                assert told[rank:] == list(side.told_from(rank))
+                assert told[rank:] == list(side.shown_from(rank))
             assert dict(enumerate(told)) == side.places(range(len(told) + 3))
             assert {ours[place] for place, flag in enumerate(flags) if flag == FIRST} == set(side.groups)
 
@@ -157,7 +159,7 @@ def test_whole_lines_are_all_lines(session, data, longest, block):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_whole_lines, "LONGEST", longest)
         patch.setattr(_whole_lines, "_BLOCK", block)
-        pieces = list(WholeLines(artifact, "combined").passed())
+        pieces = list(WholeLines(artifact, "combined").blocks())
     expected = data.split(b"\n")
     expected = expected if expected[-1] else expected[:-1]
     found = []
@@ -279,7 +281,7 @@ def test_the_run_before_is_the_base(tmp_path):
         last = session.put("d\n", source="bash", command="make")
         for _ in range(120):
             session.put("e\n", source="bash", command="ls")
-        assert first.id == run_before(session, last).id
+        assert first.id == previous_run(session, last).id
         assert f"[{last.id} against {first.id}: 1 new line" in compare_artifacts(session, id=last.id).text
         answer = compare_artifacts(session, id=first.id, base="null")
         assert answer.is_error
@@ -473,7 +475,7 @@ def test_an_unfinished_comparison_is_gone_on_with(session, monkeypatch):
     assert sorted(progress) == progress
     assert len(progress) > 3
     monkeypatch.undo()
-    comparing._kept.clear()
+    comparing._recent.clear()
     sizes = f"{base.info.size}-{artifact.info.size}"
     cursor = f"combined:{sizes}:wait60"
     assert not compare_artifacts(session, id=artifact.id, base=base.id, cursor=cursor).is_error
@@ -594,7 +596,7 @@ def test_sum():
 def test_sequences_on_disk(monkeypatch):
     """Numbers come back as they were, in blocks from either end."""
     monkeypatch.setattr(_multiset, "_ITEMS", 3)
-    sequence = Sequence("q")
+    sequence = NumberFile("q")
     sequence.add(_multiset.array("q", range(4)))
     sequence.add(_multiset.array("q", range(4, 8)))
     assert [(0, [0, 1, 2]), (3, [3, 4, 5]), (6, [6, 7])] == [

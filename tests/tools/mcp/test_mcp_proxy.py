@@ -25,7 +25,7 @@ from mcp.client.stdio import stdio_client
 from support import alive, examples, not_for_ever, soon
 
 from spillstore import Store
-from spillstore_tools.agent.schemas import READING_ARGUMENTS
+from spillstore_tools.agent.reading_tools import READING_TOOLS
 from spillstore_tools.agent.toolbox import Toolbox
 from spillstore_tools.mcp.proxy.listing import OwnToolNames
 from spillstore_tools.mcp.proxy.output_schema import relaxed
@@ -43,7 +43,7 @@ HERE = Path(__file__).parent
 SDK = [sys.executable, str(HERE / "upstream_sdk.py")]
 RAW = [sys.executable, str(HERE / "upstream_raw.py")]
 PROXY = [sys.executable, "-m", "spillstore_tools.cli", "mcp-proxy"]
-OURS = list(READING_ARGUMENTS)
+OURS = list(READING_TOOLS)
 ERAS = ["legacy", pytest.param("auto", marks=pytest.mark.slow)]
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")
 

@@ -24,8 +24,8 @@ from mcp.client.stdio import stdio_client
 from support import ROOT, alive, examples, soon
 
 from spillstore.exceptions import SessionBusyError
-from spillstore_tools.agent.bash import BashResult, StreamCount
-from spillstore_tools.agent.retrieval import Answer
+from spillstore_tools.agent.answers import Answer
+from spillstore_tools.agent.bash_result import BashResult, StreamCount
 from spillstore_tools.agent.toolbox import Toolbox
 from spillstore_tools.mcp.server import stdio_messages
 from spillstore_tools.mcp.server.resources import MAX_BINARY, MAX_CHARS

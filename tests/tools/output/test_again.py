@@ -16,8 +16,8 @@ from support import NO_FLOORS, not_for_ever
 
 from spillstore import Store
 from spillstore_tools.agent.bash import BashTool, bash_sync
-from spillstore_tools.agent.retrieval import get_artifact
-from spillstore_tools.agent.search import search_artifact
+from spillstore_tools.agent.get_artifact import get_artifact
+from spillstore_tools.agent.search_artifact import search_artifact
 from spillstore_tools.output.rendering import render
 from spillstore_tools.output.signature import MOST, ROOM, foreign_chars, marked
 from spillstore_tools.output.spill import Spill

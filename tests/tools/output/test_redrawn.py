@@ -7,7 +7,7 @@ import re
 import pytest
 from previews import spilled
 
-from spillstore_tools.agent.retrieval import get_artifact
+from spillstore_tools.agent.get_artifact import get_artifact
 from spillstore_tools.config import load
 from spillstore_tools.output.rendering import is_cr_text, render, terminator_of
 from spillstore_tools.output.spill import Spill

@@ -356,7 +356,7 @@ def test_a_part_that_was_kept_is_named(tmp_path, name):
         for number, line in enumerate(lines):
             spill.write(line)
             if number == 1300:
-                spill._writer.flush()  # so that something is committed before the quota is met
+                spill._recorder.flush()  # so that something is committed before the quota is met
         rendered = spill.finish()
         artifact = spill.artifact
         kept = artifact.info.size
@@ -509,8 +509,8 @@ def test_a_store_that_stops_at_its_limit(tmp_path):
         spill = Spill(lambda: session, profile_named("default"), source="bash")
         for line in LINES:
             spill.write(line)
-        spill._writer.flush()
-        assert 0 == len(spill._unseen)
+        spill._recorder.flush()
+        assert ([], False) == (spill._recorder.sequencer.runs, spill._recorder.sequencer.holding)
         rendered = spill.finish()
         assert f"[the last {len(LARGE) - 50_000} bytes were not kept: " in rendered.text
         assert clean(LARGE[:50_000]) == whole(rendered, reader(spill.artifact))

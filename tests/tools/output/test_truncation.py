@@ -19,8 +19,10 @@ from support import examples
 from spillstore import Store
 from spillstore.exceptions import InvalidSettingError, StorageError
 from spillstore_tools.config import MetadataSettings, TruncationConfiguration
+from spillstore_tools.describe import tokens
 from spillstore_tools.output import truncation
-from spillstore_tools.output.truncation import ContentError, TruncationProcessor, encoded, tokens
+from spillstore_tools.output.content import ContentError, encoded
+from spillstore_tools.output.truncation import TruncationProcessor
 from spillstore_tools.profiles import NAMES, profile
 
 LARGE = "".join(f"line {number}\n" for number in range(20_000))

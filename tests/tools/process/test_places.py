@@ -8,7 +8,7 @@ import pytest
 
 from spillstore import Store
 from spillstore_tools.agent.bash import BashTool, bash
-from spillstore_tools.agent.compare import compare_artifacts
+from spillstore_tools.agent.compare_artifacts import compare_artifacts
 from spillstore_tools.agent.toolbox import Toolbox
 from spillstore_tools.process.runners import LocalRunner
 

@@ -88,12 +88,12 @@ def test_news_is_everything_once(session, name, drawn, cuts):
         if number == 0:
             spill.look(Background(pid=7, state="running", timeout=100))
         else:
-            low = spill._news.origin
+            low = spill._passes.news.origin
             rendered = spill.news(Background(pid=7, state="running"))
-            told.append((low, spill._news.origin, rendered))
-    low = spill._news.origin
+            told.append((low, spill._passes.news.origin, rendered))
+    low = spill._passes.news.origin
     spill.finish(exit_code=0, runtime=1)
-    spill._final = None  # at the end ``pipe`` would show all of it again
+    spill._progress.final = None  # at the end ``pipe`` would show all of it again
     told.append((low, None, spill.news(Background(pid=7, state="ended"), exit_code=0)))
     data = spill.artifact.read_bytes(0, spill.artifact.info.size)
     read = reader(spill.artifact)

@@ -24,9 +24,10 @@ from spillstore_tools.config import (
     TruncationConfiguration,
     load,
 )
+from spillstore_tools.output.content import ContentError
 from spillstore_tools.output.rendering import render
 from spillstore_tools.output.spill import Spill
-from spillstore_tools.output.truncation import ContentError, TruncationProcessor
+from spillstore_tools.output.truncation import TruncationProcessor
 from spillstore_tools.preview.clean import clean
 from spillstore_tools.profiles import profile
 

@@ -9,10 +9,11 @@ import tracemalloc
 import pytest
 from previews import reader, whole
 
-from spillstore_tools.agent.retrieval import get_artifact
+from spillstore_tools.agent.get_artifact import get_artifact
 from spillstore_tools.config import load
+from spillstore_tools.output.content import ContentError
 from spillstore_tools.output.rendering import render
-from spillstore_tools.output.truncation import ContentError, TruncationProcessor
+from spillstore_tools.output.truncation import TruncationProcessor
 from spillstore_tools.preview.clean import clean
 from spillstore_tools.profiles import profile as profile_named
 

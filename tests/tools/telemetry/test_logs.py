@@ -17,13 +17,16 @@ from support import NO_FLOORS, ROOT
 from spillstore import Store
 from spillstore.events import catalogue, log_lines
 from spillstore.exceptions import ArtifactNotFoundError, IntegrityError, SpillstoreError
+from spillstore_tools.agent.artifact_info import artifact_info
 from spillstore_tools.agent.bash import bash_sync
-from spillstore_tools.agent.compare import compare_artifacts
-from spillstore_tools.agent.retrieval import artifact_info, get_artifact, list_artifacts
-from spillstore_tools.agent.search import search_artifact
+from spillstore_tools.agent.compare_artifacts import compare_artifacts
+from spillstore_tools.agent.get_artifact import get_artifact
+from spillstore_tools.agent.list_artifacts import list_artifacts
+from spillstore_tools.agent.search_artifact import search_artifact
 from spillstore_tools.agent.toolbox import Toolbox
+from spillstore_tools.output.content import ContentError
 from spillstore_tools.output.spill import Spill
-from spillstore_tools.output.truncation import ContentError, TruncationProcessor
+from spillstore_tools.output.truncation import TruncationProcessor
 from spillstore_tools.process.jobs import guarded
 from spillstore_tools.profiles import profile
 

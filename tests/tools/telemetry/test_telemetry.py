@@ -33,7 +33,7 @@ from spillstore.exceptions import RangeError, SpillstoreError
 from spillstore.observers import EmittedEvent
 from spillstore_tools import telemetry
 from spillstore_tools.agent.bash import BashTool, bash_sync
-from spillstore_tools.agent.search import search_artifact
+from spillstore_tools.agent.search_artifact import search_artifact
 from spillstore_tools.output.truncation import TruncationProcessor
 from spillstore_tools.telemetry.collector import metric_name
 from spillstore_tools.telemetry.instruments import INSTRUMENTS, MAX_TOOLS, LabelLimit

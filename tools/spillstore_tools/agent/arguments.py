@@ -1,7 +1,7 @@
-"""What a model sends as arguments, made into what was meant.
+"""The arguments of a model's call, parsed leniently.
 
-Models send ``"null"`` for what they leave out, ``"5"`` or ``5.0`` for 5. That is understood. What means nothing is told
-with a call that would have been right.
+Models send ``"null"`` for what they leave out, ``"5"`` or ``5.0`` for 5: both are accepted. Anything else is an
+``ArgumentError`` whose message shows a right call.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from spillstore.settings import BOOLEANS, parse_duration
 _ABSENT = frozenset({"", "null", "none", "undefined", "nil"})
 _WHOLE = re.compile(r"[+-]?[0-9]+(?:\.0*)?", re.ASCII)
 _AGO = re.compile(r"\d{1,9}[smhd]", re.ASCII)
-_ZONE = re.compile(r" ([+-]\d{4})", re.ASCII)  # behind a time as we show it; ISO 8601 has no space there
+_ZONE = re.compile(r" ([+-]\d{4})", re.ASCII)  # after a time as we print it; ISO 8601 has no space there
 _SHOWN = 100
-_LARGEST = 1e12  # seconds, or what else may be counted in fractions: 30,000 years
+_LARGEST = 1e12  # of numbers that may be fractions; as seconds 30,000 years
 
 
 class ArgumentError(Exception):
-    """An argument that means nothing; the message says what would."""
+    """A wrong argument; the message says what would be right."""
 
 
 def named(
@@ -33,12 +33,12 @@ def named(
     """The arguments of a call by name.
 
     Args:
-        arguments: as they were sent, or as JSON; nothing at all is no arguments.
-        names: those that there are.
-        example: a right call.
+        arguments: an object, or its JSON; an empty text is an empty object.
+        names: the names of the tool's arguments.
+        example: a right call, for the message.
 
     Raises:
-        ArgumentError: it is no JSON object, or has a name that there is not.
+        ArgumentError: it is no JSON object, or has an unknown name.
 
     Example:
         >>> named('{"limit": 3}', ["limit"])
@@ -62,7 +62,7 @@ def named(
 
 
 def absent(value: object) -> bool:
-    """Whether an argument was left out, in the words of a model.
+    """Whether an argument was left out, as models do it.
 
     Example:
         >>> absent(None), absent("null"), absent(" None "), absent(0), absent("nullable")
@@ -71,20 +71,30 @@ def absent(value: object) -> bool:
     return value is None or (isinstance(value, str) and value.strip().lower() in _ABSENT)
 
 
+def unquoted(value: object) -> str:
+    """An id or a cursor without the quotes and spaces that models put around it.
+
+    Example:
+        >>> unquoted(' "art_1" '), unquoted("`7`")
+        ('art_1', '7')
+    """
+    return str(value).strip().strip("\"'`")
+
+
 def whole(
     name: str, value: object, *, least: int | None = 0, most: int | None = None, example: str = ""
 ) -> int | None:
     """A whole number, or None where it was left out.
 
     Args:
-        name: the argument's.
-        value: what was sent.
-        least: the smallest that means something; None where every one does.
-        most: the largest, or None.
-        example: a right call.
+        name: the name of the argument.
+        value: its value, as it was sent.
+        least: the smallest allowed number; None for no bound.
+        most: the largest allowed number; None for no bound.
+        example: a right call, for the message.
 
     Raises:
-        ArgumentError: it is none, or out of bounds.
+        ArgumentError: it is no whole number, or out of bounds.
 
     Example:
         >>> whole("limit", "20"), whole("limit", 20.0), whole("limit", "null")
@@ -109,7 +119,7 @@ def text(name: str, value: object, *, example: str = "") -> str | None:
     """Text, or None where it was left out; ``"null"`` is text.
 
     Raises:
-        ArgumentError: it is none.
+        ArgumentError: it is no text.
     """
     if value is None or isinstance(value, str):
         return value
@@ -120,7 +130,7 @@ def number(name: str, value: object, *, example: str = "") -> float | None:
     """A number from 0, or None where it was left out.
 
     Raises:
-        ArgumentError: it is none.
+        ArgumentError: it is no such number.
     """
     if absent(value):
         return None
@@ -137,10 +147,10 @@ def number(name: str, value: object, *, example: str = "") -> float | None:
 
 
 def flag(name: str, value: object) -> bool:
-    """Yes or no; what was left out is no.
+    """A truth value; one that was left out is false.
 
     Raises:
-        ArgumentError: it is neither.
+        ArgumentError: it is neither true nor false.
 
     Example:
         >>> flag("raw", "on"), flag("raw", None), flag("raw", 0)
@@ -156,10 +166,10 @@ def flag(name: str, value: object) -> bool:
 
 
 def one_of(name: str, value: object, names: Sequence[str], default: str) -> str:
-    """One of some words; what was left out is the default.
+    """One of some words; ``default`` where it was left out.
 
     Raises:
-        ArgumentError: it is none of them.
+        ArgumentError: it is another word.
     """
     if absent(value):
         return default
@@ -172,12 +182,12 @@ def moment(name: str, value: object, *, here: bool = False) -> float | None:
     """A time in seconds since 1970, or None where it was left out: ``2h`` ago, a date and time, or the seconds.
 
     Args:
-        name: the argument's.
-        value: what was sent.
-        here: a date and time without a distance from UTC is by the clock on the wall here, instead of in UTC.
+        name: the name of the argument.
+        value: its value, as it was sent.
+        here: whether a date and time without an offset from UTC is in the local time zone instead of UTC.
 
     Raises:
-        ArgumentError: it is none.
+        ArgumentError: it is no time.
 
     Example:
         >>> moment("since", "1970-01-02"), moment("since", "1970-01-01 02:00:05 +0200"), moment("since", 5)
@@ -190,7 +200,7 @@ def moment(name: str, value: object, *, here: bool = False) -> float | None:
             return time.time() - parse_duration(name, value)
         with contextlib.suppress(
             ValueError, OverflowError
-        ):  # the latter for years that the clock here has not
+        ):  # the latter for years outside of the clock's range
             found = dt.datetime.fromisoformat(_ZONE.sub(r"\1", value.strip()).replace(" UTC", "Z"))
             return (found if here or found.tzinfo else found.replace(tzinfo=dt.UTC)).timestamp()
     try:

@@ -1,4 +1,4 @@
-r"""All tools of a session in one: for the loop of an agent that hands definitions out and calls back.
+r"""All tools of a session in one object, for the loop of an agent: definitions for the model, and its calls.
 
 >>> import tempfile
 >>> from spillstore import Store
@@ -16,40 +16,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from spillstore.exceptions import SpillstoreError
+from spillstore_tools.agent.answers import Answer
 from spillstore_tools.agent.arguments import ArgumentError, named
-from spillstore_tools.agent.bash import BashTool, opened_of
-from spillstore_tools.agent.compare import compare_artifacts
-from spillstore_tools.agent.retrieval import Answer, artifact_info, get_artifact, list_artifacts
-from spillstore_tools.agent.schemas import READING_ARGUMENTS, reading_definition
-from spillstore_tools.agent.search import search_artifact
+from spillstore_tools.agent.bash import BashTool, opener_of
+from spillstore_tools.agent.reading_tools import READING_TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Unpack
 
     from spillstore import Session, aio
-    from spillstore_tools.agent.bash import BashOptions, BashResult
-    from spillstore_tools.agent.schemas import Style
+    from spillstore_tools.agent.bash import BashOptions
+    from spillstore_tools.agent.bash_result import BashResult
+    from spillstore_tools.agent.definitions import Style
     from spillstore_tools.output.session_opener import Opened
-
-_READING: dict[str, Callable[..., Answer]] = {
-    "get_artifact": get_artifact,
-    "search_artifact": search_artifact,
-    "compare_artifacts": compare_artifacts,
-    "list_artifacts": list_artifacts,
-    "artifact_info": artifact_info,
-}
 
 
 class Toolbox:
     """``bash``, ``get_artifact``, ``search_artifact``, ``compare_artifacts``, ``list_artifacts`` and ``artifact_info``.
 
     Args:
-        session: where output is stored, or a function that opens it, as for ``BashTool``.
-        options: of ``BashTool``; the ``configuration`` may also switch ranges off (``enable_partial_retrieval``).
+        session: stores the output, or a function that opens a session, as for ``BashTool``.
+        options: see ``BashOptions``; the ``configuration`` may also switch ranges off (``enable_partial_retrieval``).
 
     Raises:
-        InvalidSettingError: an option that there is not, or what is no session.
+        InvalidSettingError: there is no such option, or ``session`` is none.
     """
 
     def __init__(
@@ -58,7 +49,7 @@ class Toolbox:
         **options: Unpack[BashOptions],
     ) -> None:
         configuration = options.get("configuration")
-        self._opened = opened_of(session)
+        self._opened = opener_of(session)
         self._bash = BashTool(self._opened, **options)
         self._partial = configuration is None or configuration.artifacts.enable_partial_retrieval
 
@@ -67,14 +58,17 @@ class Toolbox:
         self._bash.close()
 
     def definitions(self, style: Style) -> list[dict[str, Any]]:
-        """All tools as a model is told of them: ``openai``, ``anthropic`` or ``mcp``."""
-        return [self._bash.definition(style), *(reading_definition(style, name) for name in _READING)]
+        """The definitions to send to a model, in the style ``openai``, ``anthropic`` or ``mcp``."""
+        return [
+            self._bash.definition(style),
+            *(tool.definition.in_style(style) for tool in READING_TOOLS.values()),
+        ]
 
     async def call(
         self, name: str, arguments: Mapping[str, object] | str, *, tool_call_id: str | None = None
     ) -> BashResult | Answer:
-        """Answer a model's call; ``arguments`` as it sent them, or as JSON. Nothing that a model sends raises."""
-        import asyncio  # noqa: PLC0415  # only for who has it already
+        """Run a model's call; ``arguments`` by name or as JSON. Nothing that a model sends raises."""
+        import asyncio  # noqa: PLC0415  # only callers with an event loop need it
 
         if name == "bash":
             return await self._bash.call(arguments, tool_call_id=tool_call_id)
@@ -83,7 +77,7 @@ class Toolbox:
     def call_sync(
         self, name: str, arguments: Mapping[str, object] | str, *, tool_call_id: str | None = None
     ) -> BashResult | Answer:
-        """``call`` for callers that wait."""
+        """``call`` for callers without an event loop."""
         if name == "bash":
             return self._bash.call_sync(arguments, tool_call_id=tool_call_id)
         return self._read(name, arguments, tool_call_id)
@@ -91,19 +85,17 @@ class Toolbox:
     def _read(
         self, name: str, arguments: Mapping[str, object] | str, tool_call_id: str | None = None
     ) -> Answer:
-        if name not in _READING:
-            tools = ", ".join(["bash", *_READING])
+        if (tool := READING_TOOLS.get(name)) is None:
+            tools = ", ".join(["bash", *READING_TOOLS])
             return Answer(text=f"no tool is called {str(name)[:80]!r}; there are {tools}\n", is_error=True)
+        known = tool.definition.arguments
         try:
-            sent: dict[str, Any] = dict(named(arguments, READING_ARGUMENTS[name]))
-        except ArgumentError as error:
-            return Answer(text=f"{name}: {error}\n", is_error=True)
-        known = {key: value for key, value in sent.items() if key in READING_ARGUMENTS[name]}
-        if name == "get_artifact":
-            known["partial"] = self._partial
-        try:
+            sent = named(arguments, known)
             session = self._opened.get()
-        except SpillstoreError as error:
+        except (ArgumentError, SpillstoreError) as error:
             return Answer(text=f"{name}: {error}\n", is_error=True)
+        given: dict[str, Any] = {key: value for key, value in sent.items() if key in known}
+        if name == "get_artifact":
+            given["partial"] = self._partial
         with session.acting(tool_call_id=tool_call_id):
-            return _READING[name](session, **known)
+            return tool.function(session, **given)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from spillstore_tools.cli.support.output import fail, telling
+from spillstore_tools.cli.support.output import fail, messages
 from spillstore_tools.cli.support.signals import CommandInterruptedError
 
 if TYPE_CHECKING:
@@ -55,11 +55,11 @@ _MODULES = {
 }
 
 
-_BEFORE_OTHERS = ("run", "mcp-proxy")  # behind whose options stands another command
+_WRAPPERS = ("run", "mcp-proxy")  # commands before another command
 
 
-# What other programs call the same.
-_MEANT = {
+# Names that other programs have for our commands.
+_SYNONYMS = {
     **dict.fromkeys(("ls", "ll", "dir", "history", "log"), "list"),
     **dict.fromkeys(("grep", "rg", "find"), "search"),
     **dict.fromkeys(("less", "more", "head", "view", "get"), "show"),
@@ -93,7 +93,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is called; of one that is not there, what may have been meant."""
+        """The command that is called; an error for an unknown one suggests another."""
         name = args[0] if args else ""
         if not name or name in _MODULES or ctx.resilient_parsing or name.startswith("-"):
             return super().resolve_command(ctx, args)
@@ -101,15 +101,15 @@ class LazyGroup(click.Group):
 
     @staticmethod
     def _unknown(name: str) -> str:
-        import difflib  # noqa: PLC0415  # only who errs waits for it
+        import difflib  # noqa: PLC0415  # only for errors
 
-        meant = _MEANT.get(name) or next(iter(difflib.get_close_matches(name, _MODULES, 1)), None)
-        hint = f"Did you mean '{meant}'?" if meant else "`spillstore --help` lists the commands."
+        close = _SYNONYMS.get(name) or next(iter(difflib.get_close_matches(name, _MODULES, 1)), None)
+        hint = f"Did you mean '{close}'?" if close else "`spillstore --help` lists the commands."
         return f"No such command '{name}'. {hint}"
 
 
-def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:  # noqa: FBT001  # click's signature
-    if wanted:
+def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001  # click's signature
+    if value:
         from spillstore import __version__  # noqa: PLC0415
 
         click.echo(f"spillstore {__version__}")
@@ -157,13 +157,13 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 class _Interrupted(int):
-    """The exit code of who was interrupted; a shell must see the signal itself, or its loop goes on."""
+    """The exit code after an interrupt; a shell must see the signal itself, or its loop continues."""
 
 
 def _prepare_streams() -> None:
-    """Make printing safe: streams that the caller closed, and terminals that do not speak UTF-8.
+    """Make printing safe: for streams that the caller has closed, and for terminals without UTF-8.
 
-    A closed stream's number shall not become that of some file of ours; what is written to it fails, as it does for others.
+    The number of a closed stream must not become that of a file of ours; writing to it fails.
     """
     if sys.stdout is None:
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
@@ -180,7 +180,7 @@ def _drop_what_cannot_be_written() -> None:
 
 
 def _invoke(arguments: Sequence[str] | None) -> int:  # noqa: PLR0911  # one for each kind of end
-    telling.as_json = False
+    messages.as_json = False
     try:
         code = group.main(arguments, prog_name="spillstore", standalone_mode=False)
         sys.stdout.flush()
@@ -190,8 +190,10 @@ def _invoke(arguments: Sequence[str] | None) -> int:  # noqa: PLR0911  # one for
     except click.UsageError as error:
         if isinstance(error, click.NoSuchOption):
             error = _suggesting(error)
-        telling.as_json = telling.as_json or _asks_for_json(sys.argv[1:] if arguments is None else arguments)
-        if error.ctx is not None and not telling.as_json:
+        messages.as_json = messages.as_json or _has_json_option(
+            sys.argv[1:] if arguments is None else arguments
+        )
+        if error.ctx is not None and not messages.as_json:
             click.echo(error.ctx.get_usage(), err=True)
         return fail(error.format_message(), MISUSED)
     except click.ClickException as error:
@@ -200,15 +202,15 @@ def _invoke(arguments: Sequence[str] | None) -> int:  # noqa: PLR0911  # one for
         return _Interrupted(INTERRUPTED)
     except click.Abort as error:
         return _aborted(error)
-    except Exception as error:  # noqa: BLE001  # what is not ours to explain is raised again
+    except Exception as error:  # noqa: BLE001  # it raises again what it cannot explain
         return _explain(error)
     return code if isinstance(code, int) else 0
 
 
-def _asks_for_json(arguments: Sequence[str]) -> bool:
-    """Whether JSON is asked for in a call that cannot be understood; another command's words behind ours do not."""
+def _has_json_option(arguments: Sequence[str]) -> bool:
+    """Whether a call that cannot be parsed has ``--json``; the words of another command behind ours do not count."""
     words = list(itertools.takewhile(lambda word: word != "--", arguments))
-    if words and words[0] in _BEFORE_OTHERS:
+    if words and words[0] in _WRAPPERS:
         words = list(itertools.takewhile(lambda word: word.startswith("-"), words[1:]))
     return "--json" in words
 
@@ -218,27 +220,27 @@ def _aborted(error: click.Abort) -> int:
     return _Interrupted(INTERRUPTED) if isinstance(error.__cause__, KeyboardInterrupt) else FAILED
 
 
-_ALIKE = 0.75  # of two words, by difflib; less is another word
+_SIMILAR = 0.75  # of two words, by difflib; less is another word
 
 
 def _suggesting(error: click.NoSuchOption) -> click.NoSuchOption:
-    """The error with those options alone that may really be meant."""
-    import difflib  # noqa: PLC0415  # only who errs waits for it
+    """The error with only those suggestions that are similar enough."""
+    import difflib  # noqa: PLC0415  # only for errors
 
     name = error.option_name.lstrip("-")
-    alike = [
+    similar = [
         each
         for each in error.possibilities or ()
-        if difflib.SequenceMatcher(None, name, each.lstrip("-")).ratio() >= _ALIKE
+        if difflib.SequenceMatcher(None, name, each.lstrip("-")).ratio() >= _SIMILAR
     ]
     message = error.message
     if error.ctx is not None and error.ctx.parent is None:
         message += f" Options stand behind the command: spillstore COMMAND {error.option_name}"
-    return click.NoSuchOption(error.option_name, message, alike, error.ctx)
+    return click.NoSuchOption(error.option_name, message, similar, error.ctx)
 
 
 def _explain(error: Exception) -> int:
-    """Say what went wrong; what is neither the store's nor the system's failure is a defect and is raised again."""
+    """Report what went wrong; an error that is neither the store's nor the system's is a defect and is raised again."""
     from spillstore.exceptions import (  # noqa: PLC0415
         DroppedRangeError,
         InvalidIdError,

@@ -1,7 +1,7 @@
-"""All whole lines of a stored view, some at a time: what is left out, and which number each line has.
+"""Reads all whole lines of a stored stream, some at a time, and knows their numbers.
 
-Left out are what was dropped, the two lines that it has torn, and the unfinished last line of what is still being written.
-A line above 1 MiB stands alone, with its beginning and a number made of all of it, whatever blocks it came in.
+It leaves out dropped bytes, the two lines torn by them, and the unfinished last line of an artifact that is still written.
+A line above 1 MiB comes alone, as its beginning and a digest of all of it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from spillstore import Artifact
     from spillstore.info import Stream
 
-LONGEST = 1024 * 1024  # bytes of a line that stands with others
+LONGEST = 1024 * 1024  # bytes of a line that comes with others
 _BLOCK = 256 * 1024
 _BEGINNING = 64 * 1024
 
@@ -28,8 +28,8 @@ class Lines(NamedTuple):
 
     Attributes:
         data: the bytes, line ends included; of a long line its beginning.
-        size: how many lines.
-        number: 64 bits of a long line's digest; None where it is none.
+        size: the number of lines.
+        number: 64 bits of the digest of a long line; None for other lines.
     """
 
     data: bytes
@@ -38,13 +38,13 @@ class Lines(NamedTuple):
 
 
 class _Region(NamedTuple):
-    """A part of a view in which nothing is missing.
+    """A part of a stream in which nothing is missing.
 
     Attributes:
         start, end: its bytes.
         first_line: the number of its first whole line.
         torn: whether it begins inside a line.
-        unfinished: whether a last line without an end is none.
+        unfinished: whether a last line without an ending is left out.
     """
 
     start: int
@@ -55,19 +55,19 @@ class _Region(NamedTuple):
 
 
 class WholeLines:
-    """The lines of one view, as it is now.
+    """The lines of one stream, as it is now.
 
     Args:
         artifact: sealed or not.
-        stream: the view.
-        size: how much of it; None for all.
+        stream: the stream.
+        size: how many bytes of it; None for all.
 
     Attributes:
-        size: bytes of the view that are looked at.
-        read: bytes that were read in the last pass.
-        count: lines that were read in the last pass.
-        notes: what is left out.
-        hole: the bytes that are missing, or None.
+        size: bytes of the stream that are read.
+        read: bytes that the last ``blocks`` has read so far.
+        count: lines that it has read so far.
+        notes: what is left out, for people.
+        hole: the first missing byte and the byte after the last, or None.
     """
 
     def __init__(self, artifact: Artifact, stream: Stream, size: int | None = None) -> None:
@@ -95,12 +95,12 @@ class WholeLines:
         self._before: list[int] = []  # lines before each region
 
     def line_of(self, index: int) -> int:
-        """The number of a line; ``index`` counts from 0 what a pass has brought."""
+        """The number of the ``index``-th line that ``blocks`` has given, counted from 0."""
         region = bisect_right(self._before, index) - 1
         return self._regions[region].first_line + index - self._before[region]
 
     def last_with(self, number: int) -> int:
-        """The last line that was read with a line, nothing missing between them."""
+        """The last line of the region that holds a line."""
         ends = [*self._before[1:], self.count]
         lasts = [
             region.first_line + end - before - 1
@@ -108,8 +108,8 @@ class WholeLines:
         ]
         return next((last for last in lasts if last >= number), number)
 
-    def passed(self) -> Iterator[Lines]:
-        """All of it, once, in flat memory."""
+    def blocks(self) -> Iterator[Lines]:
+        """All lines, from the beginning, in flat memory."""
         self.read = self.count = 0
         self._before = []
         for region in self._regions:
@@ -120,8 +120,8 @@ class WholeLines:
 
     def _in_region(self, region: _Region) -> Iterator[Lines]:
         end_of_line = self.terminator
-        held, size, wanted = [b""], 0, _BLOCK
-        long: _Long | None = None
+        held, size, needed = [b""], 0, _BLOCK
+        long: _LongLine | None = None
         for stored in self._stored(region):
             block = stored
             if long is not None:
@@ -133,25 +133,25 @@ class WholeLines:
                 block, long = block[start:], None
             held.append(block)
             size += len(block)
-            if size < wanted:
+            if size < needed:
                 continue
             data = b"".join(held)
             cut = data.rfind(end_of_line) + 1
-            yield from self._apart(data[:cut])
+            yield from self._split(data[:cut])
             held, size = [data[cut:]], len(data) - cut
-            # A line that does not end is waited for in ever larger steps, so that it is not joined time and again.
-            wanted = max(_BLOCK, min(2 * size, LONGEST + 1))
+            # A long line is joined in ever larger steps, so that its beginning is not copied time and again.
+            needed = max(_BLOCK, min(2 * size, LONGEST + 1))
             if size > LONGEST:
-                long = _Long()
+                long = _LongLine()
                 long.add(data[cut:])
-                held, size, wanted = [b""], 0, _BLOCK
+                held, size, needed = [b""], 0, _BLOCK
         data = b"".join(held)
         if region.unfinished:
-            yield from self._apart(data[: data.rfind(end_of_line) + 1])
+            yield from self._split(data[: data.rfind(end_of_line) + 1])
         elif long is not None:
             yield long.lines()
         else:
-            yield from self._apart(data)
+            yield from self._split(data)
 
     def _stored(self, region: _Region) -> Iterator[bytes]:
         """The bytes of a region, from its first whole line on."""
@@ -164,7 +164,7 @@ class WholeLines:
             torn = False
             yield block[start:]
 
-    def _apart(self, data: bytes) -> Iterator[Lines]:
+    def _split(self, data: bytes) -> Iterator[Lines]:
         if len(data) <= LONGEST:
             if data:
                 yield Lines(data, self._lines_in(data))
@@ -178,7 +178,7 @@ class WholeLines:
             if together:
                 yield Lines(b"".join(together), len(together))
                 together = []
-            long = _Long()
+            long = _LongLine()
             long.add(line.removesuffix(end_of_line))
             yield long.lines()
         if together:
@@ -188,7 +188,7 @@ class WholeLines:
         return data.count(self.terminator) + (not data.endswith(self.terminator))
 
 
-class _Long:
+class _LongLine:
     """A line that is too long to be held."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""What who observes is told of output that was made a text: how much of how much, and where the rest is."""
+"""The event ``output``, which observers receive when output was made a text: how much of how much, and where the rest is."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HIDDEN = "hidden"
 
 
 def tool_of(name: str, session: Session | None) -> str:
-    """The name that is told of a tool: none where sources are hidden."""
+    """The name of a tool in events: ``hidden`` where sources are hidden."""
     return HIDDEN if name and session is not None and session.settings.hidden_metadata else name
 
 
@@ -28,7 +28,7 @@ def output_detail(
     artifact_id: str | None,
     problem: bool = False,
 ) -> dict[str, object]:
-    """What is told of an output.
+    """The detail of the event ``output``.
 
     Args:
         rendered: its text.

@@ -1,4 +1,4 @@
-"""What is stored, shown again: the passes of a profile over an artifact, and what its text says of it.
+"""Previews of stored artifacts: the scans of a profile over an artifact, and what its text says of it.
 
 Everything said here comes from the artifact alone, so the text is the one that was shown when the output came. One
 thing cannot be had again: a line that a rolling artifact has dropped since, or that came when the artifact had all that it
@@ -83,7 +83,7 @@ def render(
     """
     rendered = _rendered(artifact.unrecorded(), profile, flags, is_command)
     info = artifact.info
-    artifact.record("preview", told(rendered, profile, info.source, info.size), at_once=False)
+    artifact.record("preview", preview_detail(rendered, profile, info.source, info.size), at_once=False)
     return rendered
 
 
@@ -98,8 +98,8 @@ def _rendered(artifact: Artifact, profile: Profile, flags: str, is_command: bool
     return profile.render(scanned(artifact, profile, info.source), facts)
 
 
-def told(rendered: Rendered, profile: Profile, source: str, received: int) -> dict[str, object]:
-    """What the audit says of a preview: how much of how much, and the first ranges that are left out; no content.
+def preview_detail(rendered: Rendered, profile: Profile, source: str, received: int) -> dict[str, object]:
+    """What the audit log says of a preview: how much of how much, and the first ranges that are left out; no content.
 
     Args:
         rendered: the preview.
@@ -177,7 +177,8 @@ def facts_of(info: ArtifactInfo, profile: Profile, flags: str, head: bytes) -> F
 
 def place_of(info: ArtifactInfo, flags: str) -> Stored:
     """Where an artifact is, and how much of it."""
-    cut_off = info.received - info.size if info.policy == "stop" and info.state == "sealed" else 0
+    met = info.policy == "stop" and info.state == "sealed" and info.size >= info.limit
+    cut_off = max(0, info.received - info.size) if met else 0
     return Stored(
         id=info.id,
         flags=flags,
@@ -218,7 +219,7 @@ def kind_of(head: bytes, size: int) -> BinaryType | None:
 
 
 def media_type_of(data: bytes, *, whole: bool) -> str | None:
-    """What content is by its looks, for who was not told: text, JSON, or a kind that its first bytes name.
+    """The media type of content, guessed from its beginning: text, JSON, or a kind that its first bytes name.
 
     Args:
         data: its beginning.

@@ -1,4 +1,4 @@
-"""What a tool prints though the session has it already: shown from there, and not kept a second time.
+"""Output that the session has already (duplicates): shown from the artifact that holds it, and not stored a second time.
 
 Answers of the retrieval tools, known by their marks, are shown whole: they are bounded, and a model has asked for them.
 What is the same as an artifact, stream by stream, is shown as the profile shows any output, with a line that says whose artifact
@@ -29,7 +29,7 @@ _LINES = 100  # of the call that is named
 _PASSED = 8000  # characters around an answer that are shown with it
 
 
-class Again(NamedTuple):
+class Repeated(NamedTuple):
     """The text, and the artifact that it speaks of, if there is one."""
 
     rendered: Rendered
@@ -42,9 +42,9 @@ def passes(session: Callable[[], Session], text: str) -> bool:
     return foreign is not None and foreign <= _PASSED
 
 
-def known(
+def find_repeated(
     session: Session, artifact: Artifact, facts: Facts, render: Callable[[Facts], Rendered]
-) -> Again | None:
+) -> Repeated | None:
     """What to show of an artifact if the session had its content before; None if it is new.
 
     Args:
@@ -62,7 +62,7 @@ def known(
     if info.size <= MOST:
         text = artifact.read_bytes(0, info.size).decode(errors="replace")
         if passes(lambda: session, text):
-            return Again(_whole(text, info.size, facts), None)
+            return Repeated(_whole(text, info.size, facts), None)
     # Two tools may well print the same; a command that does was run again, or printed what it has read.
     origin = artifact.origin(alike=facts.is_command)
     if origin is None:
@@ -70,14 +70,14 @@ def known(
     original = session.artifact(origin.artifact_id).unrecorded()
     if _is_same(artifact, original, origin):
         stored = place_of(original.info, facts.stored.flags if facts.stored else "")
-        again = _header(
+        header = _header(
             original.info,
             "all",
             quoted_call(dataclasses.replace(facts, stored=stored), start_line=1, end_line=_LINES),
         )
-        facts = dataclasses.replace(facts, stored=stored, again=again, created=original.info.created)
-        return Again(render(facts), origin.artifact_id)
-    return Again(_repeated(artifact, original, origin, facts), origin.artifact_id)
+        facts = dataclasses.replace(facts, stored=stored, again=header, created=original.info.created)
+        return Repeated(render(facts), origin.artifact_id)
+    return Repeated(_repeated(artifact, original, origin, facts), origin.artifact_id)
 
 
 def _is_same(artifact: Artifact, original: Artifact, origin: Origin) -> bool:

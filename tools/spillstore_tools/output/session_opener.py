@@ -33,9 +33,9 @@ class Opened:
         ...     before = opened.get()
         ...     shutil.rmtree(before.root / "_")
         ...     after = opened.get()
-        ...     told = (before.id == after.id, before is after, after.put("stored again").read_bytes(0, 6))
+        ...     found = (before.id == after.id, before is after, after.put("stored again").read_bytes(0, 6))
         ...     opened.close()
-        >>> told
+        >>> found
         (True, False, b'stored')
     """
 

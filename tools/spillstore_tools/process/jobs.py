@@ -1,46 +1,34 @@
-"""Commands that run: each on a thread of its own, and all of a session's together.
+"""A command that runs on a thread of its own: ``Job``.
 
 A job reads what its command prints into a ``Spill`` until the command has ended, whether somebody waits for it or not.
 So a time-out hands nothing over: who waited stops waiting. Processes that a command leaves behind with its pipes open
 are read on, too; the job is ``open`` then, and what they print is news like any other.
 
-A job is ended with everything it has started when its session is closed, when the interpreter ends, or (by the
+A job is ended with everything it has started when its session is closed (``session_jobs``), when the interpreter ends, or (by the
 watchdog) when the agent is killed.
 """
 
 from __future__ import annotations
 
-import atexit
 import logging
-import os
 import threading
 import time
-import weakref
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from spillstore.exceptions import ClosedError
 from spillstore.observers import begin_operation
 from spillstore_tools.output.output_events import COMMAND, FAILED
-from spillstore_tools.process import watchdog as _watchdog
-from spillstore_tools.process.output_reader import (
-    TERM_GRACE,
-    LeftRunningError,
-    Outcome,
-    Process,
-    end_together,
-)
+from spillstore_tools.process.command_reader import CommandReader
+from spillstore_tools.process.output_reader import TERM_GRACE, end_together
 from spillstore_tools.process.runners import NOT_EXECUTABLE, StartError
 from spillstore_tools.profiles.base import Background
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from spillstore import Session
     from spillstore.observers import Operation
-    from spillstore_tools.output.session_opener import Opened
     from spillstore_tools.output.spill import Spill
     from spillstore_tools.preview.parts import View
-    from spillstore_tools.process.output_reader import OutputStream
+    from spillstore_tools.process.output_reader import Outcome, OutputStream, Process
     from spillstore_tools.process.runners import Started
     from spillstore_tools.profiles.base import Rendered
 
@@ -49,8 +37,6 @@ Stopped = Literal[
     "killed", "cancelled", "closed"
 ]  # by who asked for it; with who waited for it; with its session
 
-_HOOKS = 1.0  # seconds that the hooks of commands which have ended may hold up the end of the session
-_REMEMBERED = 100  # commands that have ended and were in the background
 _log = logging.getLogger("spillstore")
 
 
@@ -102,7 +88,7 @@ class Job:
         cannot_start: the exit code that stands for a command that could not be started; None for a shell's.
         linger: seconds that processes which it leaves behind may hold up its result by printing.
         heirs: what happens then to what they print: it is ``read``, or they are left to themselves (``leave``).
-        tool: as what it is told to who observes.
+        tool: name of the tool in the events that observers receive.
         observed: the work that it is for them; None to begin it here.
     """
 
@@ -125,22 +111,25 @@ class Job:
         self.pid: int | None = None
         self.outcome: Outcome | None = None  # once the command itself has ended
         self.rendered: Rendered | None = None  # once all is over
-        self.failed = False  # it could not be started
-        self._start = start
+        self._reader = CommandReader(
+            start,
+            cannot_start=cannot_start,
+            linger=linger,
+            heirs=heirs,
+            on_process=self._begun,
+            on_open=self._left_open,
+        )
         self._spill: Spill | None = spill
         self._last_news: tuple[Rendered, Printed] | None = None
         self._on_output = on_output
         self._on_end = on_end
-        self._cannot_start = cannot_start
-        self._linger = linger
         self._tool = tool
         self._observed = observed or begin_operation(COMMAND, {"tool": tool})
-        self._heirs = heirs
         self._process: Process | None = None
         self._error: BaseException | None = None
-        self._unwanted = False
+        self._dismissed = False  # it is to be ended
         self._stopped: Stopped | None = None  # why it was ended
-        self._dropped = False  # nobody has been told how much it printed, so all of that is stored
+        self._dropped = False  # nobody sees how much it printed, so all of that is stored
         self._worker: int | None = None  # the thread that reads
         self._changed = threading.Condition()  # protects all of the above but the spill
         self.steady = threading.RLock()  # while it is held, the state stays as it is
@@ -149,6 +138,11 @@ class Job:
 
     def __repr__(self) -> str:
         return f"<Job {self.pid} {self.state}>"
+
+    @property
+    def failed(self) -> bool:
+        """Whether it could not be started."""
+        return self._reader.failed
 
     @property
     def state(self) -> State:
@@ -176,7 +170,7 @@ class Job:
             def fail() -> Started:
                 raise failure
 
-            self._start = fail
+            self._reader.start = fail
             self.work()
 
     def _work_observed(self) -> None:
@@ -209,7 +203,7 @@ class Job:
         for function in callbacks:
             function()
 
-    # --- what is told -----------------------------------------------------------------------------------
+    # --- texts of its output -----------------------------------------------------------------------------------
 
     def tell(self, timeout: int | None = None) -> Rendered:
         """All there is so far, or in the end; ``timeout`` is how long somebody has waited, in milliseconds."""
@@ -217,7 +211,7 @@ class Job:
             self._raise()
             if self.rendered is not None:
                 return self.rendered
-            assert self._spill is not None  # it is kept until the end has been told
+            assert self._spill is not None  # it is there until the last text was made
             return self._spill.look(self._background(timeout), exit_code=self._exit_code)
 
     def news(self) -> Rendered:
@@ -251,9 +245,9 @@ class Job:
         """Start it, and return when all is over."""
         self._worker = threading.get_ident()
         spill = self._spill
-        assert spill is not None  # it is kept until the end has been told
+        assert spill is not None  # it is there until the last text was made
         try:
-            outcome = self._read_all()
+            outcome = self._reader.read(self)
             with self.steady:
                 if self._dropped:
                     spill.keep()
@@ -270,21 +264,21 @@ class Job:
                         self._error = error
         finally:
             try:
-                self._observed.end(self._told(), session=spill.session_id, artifact_id=spill.artifact_id)
+                self._observed.end(self._detail(), session=spill.session_id, artifact_id=spill.artifact_id)
             finally:
                 self._settle()  # first: a hook that blocks holds up nobody's result
             if self._on_end is not None:
                 guarded(self._on_end, self)
             self.finished.set()
 
-    def _told(self) -> dict[str, object]:
-        """What is told of it who observes."""
+    def _detail(self) -> dict[str, object]:
+        """The detail of the event ``command``."""
         code = self._exit_code
-        if self.failed:
+        if self._reader.failed:
             outcome = "not_started"
         elif self._error is not None or self.outcome is None:
             outcome = FAILED
-        elif self._unwanted:
+        elif self._dismissed:
             outcome = "ended"
         elif self.outcome.signal is not None:
             outcome = "signal"
@@ -292,53 +286,22 @@ class Job:
             outcome = "error" if code else "ok"
         return {"tool": self._tool, "outcome": outcome, "exit_code": code}
 
-    def _read_all(self) -> Outcome:
-        try:
-            return self._read_started(self._start())
-        except StartError as error:
-            self.failed = True
-            code = error.exit_code if self._cannot_start is None else self._cannot_start
-            message = f"{error}\n".encode(errors="surrogateescape")
-            self.write(message, "stderr")
-            return Outcome(exit_code=code, signal=None, duration=0.0, stdout=0, stderr=len(message))
-
-    def _read_started(self, started: Started) -> Outcome:
-        if started.mark:
-            _watchdog.begins(started.pid, started.mark)
-        try:
-            process = Process(started)
-            try:
-                return self._read_process(process)
-            except LeftRunningError:
-                raise
-            except BaseException:
-                process.end()
-                process.close()
-                raise
-        finally:
-            if started.mark:
-                _watchdog.ends(started.pid, started.mark)
-
-    def _read_process(self, process: Process) -> Outcome:
+    def _begun(self, process: Process) -> None:
         with self._changed:
             self._process, self.pid = process, process.pid
-            unwanted = self._unwanted
+            dismissed = self._dismissed
             self._changed.notify_all()
-        if unwanted:
+        if dismissed:
             _end_for_good([process])
-        outcome = process.drain(self, linger=self._linger)
-        if outcome.held_open and self._heirs == "leave":
-            process.close()
-        elif outcome.held_open:
-            with self.steady, self._changed:
-                self.outcome = outcome
-            self._settle()
-            outcome = process.drain_rest(self)
-        return outcome
+
+    def _left_open(self, outcome: Outcome) -> None:
+        with self.steady, self._changed:
+            self.outcome = outcome
+        self._settle()
 
     def write(self, data: bytes, stream: OutputStream = "stdout") -> int:
         """Take output."""
-        assert self._spill is not None  # it is kept until the end has been told
+        assert self._spill is not None  # it is there until the last text was made
         self._spill.write(data, stream)
         if self._on_output is not None and not guarded(self._on_output, stream, data):
             self._on_output = None
@@ -381,7 +344,7 @@ class Job:
     def _begin_to_end(self, why: Stopped) -> Process | None:
         """What is to be ended; None if it is not there yet, for then it is ended when it is."""
         with self._changed:
-            self._unwanted = True
+            self._dismissed = True
             if self.outcome is None:  # or it has ended by itself, and left others behind
                 self._stopped = self._stopped or why
             return self._process
@@ -414,108 +377,3 @@ def _end_for_good(processes: list[Process]) -> None:
                 extra={"pid": process.pid},
             )
             process.give_up()
-
-
-class Jobs:
-    """The commands of one session.
-
-    Args:
-        session: they are ended when it is closed.
-    """
-
-    def __init__(self, session: Session | Opened) -> None:
-        self.cwd = _here()
-        self.forget()
-        session.on_close(self.end)
-
-    def forget(self) -> None:
-        """In a forked child: the commands are the parent's, and so may be whoever holds the lock."""
-        self._lock = threading.Lock()  # protects all of the below
-        self._closed = False
-        self._live: set[Job] = set()
-        self._background: dict[int, Job] = {}
-
-    def add(self, job: Job) -> None:
-        """A command that begins.
-
-        Raises:
-            ClosedError: the session is closed.
-        """
-        with self._lock:
-            if self._closed:
-                raise ClosedError("the session was closed; open it again with Store.session")
-            self._live = {each for each in self._live if not each.finished.is_set()} | {job}
-
-    def keep(self, job: Job) -> None:
-        """A command that goes on in the background, and can be asked for by its pid."""
-        assert job.pid is not None  # it runs
-        with self._lock:
-            self._background.pop(job.pid, None)  # an older one, if the system has used its number again
-            self._background[job.pid] = job
-            ended = [pid for pid, each in self._background.items() if each.state == "ended"]
-            for pid in ended[:-_REMEMBERED]:
-                del self._background[pid]
-
-    def find(self, pid: int) -> Job | None:
-        """The command in the background with that pid, also if it has ended since."""
-        with self._lock:
-            return self._background.get(pid)
-
-    def background(self) -> list[Job]:
-        """Those that are not over."""
-        with self._lock:
-            return [job for job in self._background.values() if job.state != "ended"]
-
-    def end(self) -> None:
-        """End all of them at once, and return when what they printed has been stored."""
-        with self._lock:
-            self._closed = True
-            jobs = list(self._live)
-        drop_together(jobs, "closed")
-        until = time.monotonic() + _HOOKS
-        for job in jobs:
-            if not job.is_here:
-                job.finished.wait(max(0.0, until - time.monotonic()))
-
-
-def _here() -> str:
-    try:
-        return os.getcwd()  # noqa: PTH109  # no link is followed
-    except FileNotFoundError:  # it was removed, and yet commands can be run in it
-        return os.curdir
-
-
-_sessions: weakref.WeakKeyDictionary[Session | Opened, Jobs] = weakref.WeakKeyDictionary()
-_guard = threading.Lock()  # protects _sessions
-
-
-def jobs_of(session: Session | Opened) -> Jobs:
-    """The commands of a session, or of what opens it anew: those that run when it does so stay what they are.
-
-    Raises:
-        ClosedError: it is closed.
-    """
-    with _guard:
-        jobs = _sessions.get(session)
-        if jobs is None:
-            jobs = _sessions[session] = Jobs(session)
-        return jobs
-
-
-def _end_all() -> None:
-    with _guard:
-        everything = list(_sessions.values())
-    for jobs in everything:
-        jobs.end()
-
-
-def _forget_all() -> None:
-    """In a forked child: the commands are the parent's."""
-    global _guard  # noqa: PLW0603  # another thread of the parent may hold it
-    _guard = threading.Lock()
-    for jobs in list(_sessions.values()):
-        jobs.forget()
-
-
-atexit.register(_end_all)
-os.register_at_fork(after_in_child=_forget_all)

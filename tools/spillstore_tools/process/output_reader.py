@@ -1,14 +1,14 @@
-"""Reads what a process prints, both streams, as it comes, until it has ended.
+"""Reads the output of a process, both streams as they come, until it has ended.
 
 Starting and draining are apart. ``Process.start`` needs nothing but a few light modules of the standard library, so a
 command can run already while its caller imports a database; the pipes hold up to a megabyte each until ``drain`` reads
 them. ``drain`` is one loop over both pipes in the caller's thread. A sink that is slow blocks it, the pipes fill, and
 the process waits: back-pressure, without a buffer of ours in between.
 
-A process that has ended may leave heirs that hold its pipes open (``server &``). What it printed itself is read for
-certain: its end is noticed first, then the pipes are asked how many bytes they hold. Beyond that the heirs get until
-they have been silent for a while, or have talked for too long. Then the pipes are closed, or ``drain_rest`` goes on with
-them.
+A process that has ended may leave child processes that hold its pipes open (``server &``). All of its own output is
+read: its end is noticed first, and then the pipes are asked how many bytes they hold. Output of the children is read
+until they have been silent for ``grace`` seconds, or ``linger`` seconds have passed. Then the pipes are closed, or
+``drain_rest`` continues to read them.
 
 Reads of 256 KiB from a pipe of 1 MiB took 2.3 GB/s on two shared cores, 64 KiB from a pipe of the usual size 2.0, and
 256 KiB from that 0.9: a buffer that is mostly left empty costs more than it saves.
@@ -41,7 +41,7 @@ GRACE = 0.5
 LINGER = 5.0
 TERM_GRACE = 2.0
 _KILL_GRACE = 5.0  # for the kernel to take away what was killed
-_SETTLE = 1.0  # for the end of a process that is gone to be noticed
+_SETTLE = 1.0  # until the end of a killed process is noticed
 _PIPE_SIZE = 1024 * 1024
 _READ_LARGE, _READ = 256 * 1024, 64 * 1024
 _SET_PIPE_SIZE: int | None = getattr(fcntl, "F_SETPIPE_SZ", None)  # Linux alone has it
@@ -52,10 +52,10 @@ class LeftRunningError(Exception):
 
 
 class Sink(Protocol):
-    """Where output goes; a ``spillstore.Writer`` is one, and so is a ``Spill``."""
+    """Takes the output of a process; ``spillstore.Writer`` and ``Spill`` are sinks."""
 
     def write(self, data: bytes, stream: OutputStream = "stdout") -> int:
-        """Take bytes of one stream; may block."""
+        """Take bytes of one stream; it may block."""
         ...
 
 
@@ -64,12 +64,12 @@ class Outcome:
     """How a process ended.
 
     Attributes:
-        exit_code: its own, or 128 + n if signal n ended it.
-        signal: the name of that signal, or None.
+        exit_code: its exit code, or 128 + n if signal n ended it.
+        signal: the name of the signal that ended it, or None.
         duration: seconds from its start to its end.
-        stdout: bytes received.
-        stderr: likewise.
-        held_open: streams that something else still held open when reading was given up.
+        stdout: bytes received of standard output.
+        stderr: bytes received of standard error.
+        held_open: streams that other processes still held open when reading stopped.
     """
 
     exit_code: int
@@ -89,10 +89,10 @@ class Process:
     r"""A process that was started, and its two pipes; drained by one thread.
 
     Args:
-        started: as a runner gives it.
+        started: the command, as a runner has started it.
 
     Raises:
-        StartError: there is no thread or descriptor left to look after it, so it was ended again.
+        StartError: no thread or descriptor was left to watch it, so it was killed.
 
     Example:
         >>> class Printed(dict):
@@ -106,27 +106,29 @@ class Process:
 
     def __init__(self, started: Started) -> None:
         self._started = started
-        # A command runs for as long as nobody has looked after it yet, too.
+        # The duration includes the time before this object was made.
         self._began: float = getattr(started, "began_at", None) or time.monotonic()
         self._ended_at: float | None = None
         self._status = 0
-        self._given_up: _Ended | None = None
+        self._given_up: _ReadingLimit | None = None
         self._sizes: dict[OutputStream, int] = {"stdout": 0, "stderr": 0}
         self._pipes: dict[OutputStream, int] = {"stdout": started.stdout, "stderr": started.stderr}
-        self._guard = threading.Lock()  # protects the pipes from being closed while somebody asks about them
-        self._over = threading.Event()  # it has ended, or is given up
+        self._guard = threading.Lock()  # protects the pipes from being closed while another thread polls them
+        self._over = threading.Event()  # it has ended, or reading was given up
         self._wakers: tuple[int, ...] = ()
         self._selector: selectors.BaseSelector | None = None
         try:
             self._wakers = os.pipe()
-            self._selector = selectors.DefaultSelector()  # Linux tells in the order in which things came
+            self._selector = (
+                selectors.DefaultSelector()
+            )  # Linux reports events in the order in which they came
             self._selector.register(self._wakers[0], selectors.EVENT_READ)
-            # A process may end long before it is drained: somebody must look at the clock then.
+            # A process may end long before it is drained: this thread notes the time.
             threading.Thread(target=self._watch, name=f"spillstore-watch-{started.pid}", daemon=True).start()
         except (OSError, RuntimeError) as error:
             started.signal_all(signal.SIGKILL)
             self.close()
-            raise StartError(f"cannot look after the command: {error}", NOT_EXECUTABLE) from error
+            raise StartError(f"cannot watch the command: {error}", NOT_EXECUTABLE) from error
         enlarged = [_enlarge(pipe) for pipe in self._pipes.values()]
         self._read_size = _READ_LARGE if all(enlarged) else _READ
 
@@ -155,12 +157,12 @@ class Process:
 
     @property
     def pid(self) -> int:
-        """Its id; that of its group, too, if it has one of its own."""
+        """Its id; also the id of its group, if it has a group of its own."""
         return self._started.pid
 
     @property
     def ended(self) -> bool:
-        """Whether it has ended; its heirs may still hold the pipes."""
+        """Whether it has ended; its children may still hold the pipes."""
         return self._ended_at is not None
 
     def _watch(self) -> None:
@@ -180,18 +182,18 @@ class Process:
         """Read both streams until the process has ended and nothing more is to come.
 
         Args:
-            sink: what takes the output; what it raises is raised.
-            grace: seconds of silence, once the process has ended, after which reading is given up although something
-                else holds a pipe open.
-            linger: seconds after its end after which reading is given up even though something else still writes.
+            sink: takes the output; what it raises is raised.
+            grace: seconds of silence after the end of the process, after which reading stops although another process
+                holds a pipe open.
+            linger: seconds after the end of the process, after which reading stops although another process still writes.
 
         Returns:
-            What happened. Where ``held_open`` names a stream, ``drain_rest`` or ``close`` must follow.
+            How it ended. Where ``held_open`` names a stream, ``drain_rest`` or ``close`` must follow.
 
         Raises:
             LeftRunningError: it runs on, and ``give_up`` was called.
         """
-        self._read(sink, _Ended(grace, linger))
+        self._read(sink, _ReadingLimit(grace, linger))
         self._over.wait()
         if not self._pipes or not self.ended:
             self.close()
@@ -200,13 +202,13 @@ class Process:
         return self.outcome()
 
     def drain_rest(self, sink: Sink) -> Outcome:
-        """Read what heirs of the process print, until the last of them has let go of the pipes, or ``give_up``."""
+        """Read the output of the process's children, until the last of them has closed the pipes, or ``give_up``."""
         self._read(sink, None)
         self.close()
         return self.outcome()
 
     def outcome(self) -> Outcome:
-        """How it ended, and what it has printed so far; only once it has ended."""
+        """How it ended, and how much it has printed so far. Call it only after its end."""
         assert self._ended_at is not None  # the callers waited for that
         number = -self._status
         return Outcome(
@@ -218,8 +220,8 @@ class Process:
             held_open=tuple(self._pipes),
         )
 
-    def _read(self, sink: Sink, ended: _Ended | None) -> None:
-        """Until both streams end, or ``ended`` says so."""
+    def _read(self, sink: Sink, ended: _ReadingLimit | None) -> None:
+        """Read until both streams end, or ``ended`` says to stop."""
         selector = self._selector
         assert selector is not None  # or there would be no object
         for stream, pipe in self._pipes.items():
@@ -251,7 +253,7 @@ class Process:
                 selector.unregister(pipe)
 
     def held(self) -> bool:
-        """Whether something still runs that may print, although all that is known of it is gone."""
+        """Whether another process can still print, although all known ones are gone."""
         deadline = time.monotonic() + _SETTLE
         self._over.wait(_SETTLE)
         while (held := not self.ended or self._has_writer()) and time.monotonic() < deadline:
@@ -262,17 +264,17 @@ class Process:
         with self._guard:
             poll = select.poll()
             for pipe in self._pipes.values():
-                poll.register(pipe, 0)  # the end of one without a writer is told all the same
+                poll.register(pipe, 0)  # poll reports a pipe without a writer all the same
             return len(poll.poll(0)) < len(self._pipes)
 
     def give_up(self) -> None:
-        """Let ``drain`` and ``drain_rest`` return, although it runs or somebody holds a pipe, with what is in the pipes now."""
-        self._given_up = _Ended(0, 0)
+        """Let ``drain`` and ``drain_rest`` read what is in the pipes now and return, although something still runs."""
+        self._given_up = _ReadingLimit(0, 0)
         self._over.set()
         self._wake_up()
 
     def close(self) -> None:
-        """Close the pipes; whoever still writes to them gets SIGPIPE."""
+        """Close the pipes; a process that still writes to them gets SIGPIPE."""
         with self._guard:
             while self._pipes:
                 os.close(self._pipes.popitem()[1])
@@ -293,7 +295,7 @@ class Process:
     # --- ending it --------------------------------------------------------------------------------------
 
     def send_signal(self, number: int) -> None:
-        """Send a signal to the process, or to its whole group if it has its own. One that has ended gets none."""
+        """Send a signal to the process, or to its whole group if it has its own; nothing after its end."""
         if self._ended_at is None:
             self._started.send_signal(number)
 
@@ -304,20 +306,20 @@ class Process:
             grace: seconds between the two.
 
         Returns:
-            Whether all of it is gone. What is not sleeps inside the kernel, or belongs to another user.
+            Whether all of it is gone. What is left sleeps inside the kernel, or belongs to another user.
         """
         return not end_together([self], grace)
 
     def signal_all(self, number: int) -> int:
-        """Send a signal, 0 for none, to everything it has started; how much of that lives."""
+        """Send a signal, 0 for none, to everything that it has started; returns how many processes live."""
         return self._started.signal_all(number)
 
 
 class Signalled(Protocol):
-    """Whatever has started processes: a ``Process``, or what a runner has started."""
+    """Anything that has started processes: a ``Process``, or a ``Started``."""
 
     def signal_all(self, number: int) -> int:
-        """Send a signal, 0 for none, to everything it has started; how much of that lives."""
+        """Send a signal, 0 for none, to everything that it has started; returns how many processes live."""
         ...
 
 
@@ -325,7 +327,7 @@ S = TypeVar("S", bound=Signalled)
 
 
 def end_together(processes: Iterable[S], grace: float = TERM_GRACE) -> list[S]:
-    """``Process.end`` for many at once, on one thread; those are returned of which something is left."""
+    """``Process.end`` for many at once, on one thread; returns those of which a process is left."""
     left = _end(processes, signal.SIGTERM, grace)
     return _end(left, signal.SIGKILL, _KILL_GRACE) if left else left
 
@@ -342,8 +344,8 @@ def _end(processes: Iterable[S], number: int, seconds: float) -> list[S]:
     return left
 
 
-class _Ended:
-    """What is still read after the process has ended: its own bytes for certain, those of its heirs for a while."""
+class _ReadingLimit:
+    """How long to read after the end of the process: all of its own bytes, and those of its children for a while."""
 
     def __init__(self, grace: float, linger: float) -> None:
         self._grace = grace
@@ -352,13 +354,13 @@ class _Ended:
         self._deadline = self._last_read = 0.0
 
     def read(self, stream: OutputStream, size: int, now: float) -> None:
-        """Note that bytes were read; none is the stream's end."""
+        """Note that ``size`` bytes were read; 0 is the end of the stream."""
         if self._owed is not None:
             self._owed[stream] = self._owed.get(stream, 0) - size if size else 0
         self._last_read = now
 
     def left(self, now: float, pipes: Mapping[OutputStream, int]) -> float | None:
-        """Seconds until reading is given up; None while there are bytes of its own."""
+        """Seconds until reading stops; None while bytes of the process itself are left."""
         if self._owed is None:
             self._owed = {stream: _waiting_in(pipe) for stream, pipe in pipes.items()}
             self._deadline, self._last_read = now + self._linger, now
@@ -368,7 +370,7 @@ class _Ended:
 
 
 def _enlarge(pipe: int) -> bool:
-    """Whether the pipe could be made to hold a megabyte; a user's pipes may take only so much together."""
+    """Let a pipe hold a megabyte; returns whether the system allowed it."""
     if _SET_PIPE_SIZE is None:
         return False
     try:
@@ -379,7 +381,7 @@ def _enlarge(pipe: int) -> bool:
 
 
 def _waiting_in(pipe: int) -> int:
-    """How many bytes can be read from a pipe now."""
+    """The number of bytes that can be read from a pipe now."""
     (size,) = struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * struct.calcsize("i")))
     return int(size)
 

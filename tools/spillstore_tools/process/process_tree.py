@@ -1,4 +1,4 @@
-"""Everything that a command has started and that still runs, whatever it has done to get away.
+"""The process tree of a command: everything that it has started and that still runs, however it has detached itself.
 
 A process group alone is not enough: a program that calls ``setsid`` leaves it, and a daemon has no living parent that
 would lead to it. So a process belongs to the command if it is in its group or session, if it descends from one that
@@ -21,7 +21,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from spillstore_tools.process.runners import MARK
+from spillstore_tools.process.environment import MARK
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -31,7 +31,7 @@ _EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})  # says nothi
 
 
 class Member(NamedTuple):
-    """A process, as the system lists it."""
+    """A process as the system lists it: ids, state, and start time as text."""
 
     pid: int
     parent: int
@@ -41,7 +41,7 @@ class Member(NamedTuple):
     started: str
 
     def send(self, number: int) -> bool:
-        """Send a signal, 0 for none; whether this very process was there to get it."""
+        """Send a signal, 0 for none; returns whether this process was there to receive it."""
         if sys.platform != "linux":
             return _kill(self.pid, number)
         try:
@@ -59,21 +59,21 @@ class Member(NamedTuple):
         except ProcessLookupError:
             return False
         except PermissionError:
-            pass  # it lives, and is another user's
+            pass  # it lives, and belongs to another user
         finally:
             os.close(descriptor)
         return True
 
 
-class Tree:
+class ProcessTree:
     """A command and its descendants.
 
     Args:
-        pid: the command's process, which began as the leader of its group and session.
-        mark: its value of ``SPILLSTORE_JOB``, or an empty string. That of a command inside it begins so, with a dot behind.
-        leads: whether that process has not been reaped yet, so that its id is its own.
-        pipes: the inodes of the pipes that it prints to.
-        began: when it was started, in the system's ticks.
+        pid: the id of the command's process, which began as the leader of its group and session.
+        mark: its value of ``SPILLSTORE_JOB``, or an empty string. A command inside it has that value, a dot and more.
+        leads: whether the process has not been reaped yet, so that no other process has its id.
+        pipes: the inodes of the pipes for its output.
+        began: the time of its start, in clock ticks since boot.
     """
 
     def __init__(
@@ -86,13 +86,13 @@ class Tree:
         self._began = began
 
     def members(self) -> list[Member]:
-        """Those that live now; zombies do not.
+        """The processes that live now, without zombies.
 
         Raises:
-            OSError: no descriptor was to be had, so nobody knows.
+            OSError: no descriptor is left to find out with.
         """
         table = _processes()
-        # With another process of that number about, the group of that number is its.
+        # If another process has that id now, the group with that id belongs to it.
         leads = self._leads or all(each.pid != self._pid for each in table)
         found = {
             each.pid
@@ -118,14 +118,14 @@ class Tree:
         try:
             with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123  # thousands of them
                 entries = b"\0%b\0" % file.read()
-        except OSError as error:  # another user's, or gone
+        except OSError as error:  # of another user, or gone
             if error.errno in _EXHAUSTED:
                 raise
             return False
         return any(b"\0%b%b" % (self._mark, end) in entries for end in (b"\0", b"."))
 
     def _prints(self, each: Member) -> bool:
-        """Whether it has our pipes. A process of our own session is none of the command's: it was forked by us."""
+        """Whether it can write to the command's pipes. One of our own session does not count: we have forked it."""
         if sys.platform != "linux" or not self._pipes:
             return False
         if int(each.started) < self._began or each.session == os.getsid(0):
@@ -144,7 +144,7 @@ class Tree:
                     fields = dict(line.split(":", 1) for line in file if ":" in line)
                 if int(fields["flags"], 8) & (os.O_WRONLY | os.O_RDWR):
                     return True
-            except OSError as error:  # closed meanwhile; another one may be ours
+            except OSError as error:  # closed meanwhile; another descriptor may be a pipe of the command
                 if error.errno in _EXHAUSTED:
                     raise
         return False
@@ -183,7 +183,7 @@ def _stat(pid: int) -> Member | None:
 
 
 def _listed() -> list[Member]:
-    """What ``ps`` knows, where there is no ``/proc``."""
+    """The processes as ``ps`` lists them, where there is no ``/proc``."""
     found = []
     with contextlib.suppress(OSError):
         columns = "pid=,ppid=,pgid=,sess=,state=,lstart="

@@ -1,9 +1,9 @@
-"""How a command is started: here with bash, or wherever a runner of your own starts it.
+"""Runners start commands: with bash on this machine, or wherever a runner of your own starts them.
 
-A runner gets the text of a command, a folder and an environment, and gives back what it has started: two descriptors to
-read, a way to wait for the end, a way to end it. The tool needs no more than that, so a container, a machine behind ssh
-or a sandbox is a matter of a few lines; where the usual ``docker exec`` or ``ssh`` will do, ``LocalRunner`` with other
-words in front of the command is enough.
+A runner gets the text of a command, a folder and an environment, and returns a ``Started``: two descriptors to read, a
+way to wait for the end, a way to send signals. The tool ``bash`` needs no more, so a runner for a container, a machine
+behind ssh or a sandbox takes a few lines. Where ``docker exec`` or ``ssh`` in front of the command is enough, a
+``LocalRunner`` with that prefix does it.
 """
 
 from __future__ import annotations
@@ -17,34 +17,21 @@ import sys
 import time
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from spillstore_tools.process.environment import MARK, for_commands
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 NOT_FOUND = 127
 NOT_EXECUTABLE = 126
-MARK = "SPILLSTORE_JOB"
-# What opens something to who has it: commands do not need it, and what they print is shown to models.
-_WITHHELD = ("SPILLSTORE_MCP_TOKEN", "SPILLSTORE_DIGEST_KEY")  # beginnings of names
 _LONGEST = 128 * 1024 - 1  # bytes of one argument that Linux takes, its NUL included
-
-
-def for_commands(environment: Mapping[str, str]) -> dict[str, str]:
-    """An environment as a command gets it: without what is nobody's but ours.
-
-    Left out are the token of a server of ours and where the key of the digests is. Whatever starts a process goes through here.
-
-    Example:
-        >>> for_commands({"HOME": "/root", "SPILLSTORE_MCP_TOKEN": "x", "SPILLSTORE_DIGEST_KEY_FILE": "y"})
-        {'HOME': '/root'}
-    """
-    return {name: value for name, value in environment.items() if not name.startswith(_WITHHELD)}
 
 
 class StartError(Exception):
     """The command could not be started.
 
     Attributes:
-        exit_code: what a shell would answer, 127 (not found) or 126 (not executable).
+        exit_code: the exit code that a shell would give, 127 (not found) or 126 (not executable).
     """
 
     def __init__(self, message: str, exit_code: int) -> None:
@@ -56,16 +43,16 @@ class Started(Protocol):
     """A command that was started.
 
     Attributes:
-        pid: a number that names it, as long as it runs and for a while after.
-        mark: where it is a process of this machine, the value of ``SPILLSTORE_JOB`` that only it and its descendants
-            have; else an empty string, and the watchdog leaves ``pid`` alone.
-        stdout: a descriptor to read; the reader closes it.
-        stderr: likewise.
+        pid: its process id, or another number that identifies it while it runs and for a while after.
+        mark: the value of ``SPILLSTORE_JOB`` that only it and its descendants have, if it is a process of this machine;
+            else an empty string, and the watchdog does not signal ``pid``.
+        stdout: the descriptor of its standard output; the reader closes it.
+        stderr: the descriptor of its standard error, or -1; the reader closes it.
     """
 
     @property
     def pid(self) -> int:
-        """Its process id, or another number that names it."""
+        """Its process id, or another number that identifies it."""
         ...
 
     @property
@@ -84,22 +71,22 @@ class Started(Protocol):
         ...
 
     def wait(self) -> int:
-        """Return when it has ended: its exit code, or -n if signal n ended it. Called once.
+        """Wait for its end; returns its exit code, or -n if signal n ended it. Called once.
 
-        What knows better than its caller when it began and ended says so in ``began_at`` and ``ended_at``, by
-        ``time.monotonic``.
+        A class that knows more exactly than its caller when the command began and ended has the attributes ``began_at``
+        and ``ended_at``, readings of ``time.monotonic``.
         """
         ...
 
     def send_signal(self, number: int) -> None:
-        """Send it a signal, and what runs with it."""
+        """Send a signal to it and its process group."""
 
     def signal_all(self, number: int) -> int:
-        """Send a signal (0 is none) to it and to everything that it has started; return how many processes live."""
+        """Send a signal (0 is none) to it and to everything that it has started; returns how many processes live."""
         ...
 
     def close(self) -> None:
-        """Nobody reads or signals it any more."""
+        """Release what belongs to it; it is neither read nor signalled any more."""
 
 
 class Runner(Protocol):
@@ -110,8 +97,8 @@ class Runner(Protocol):
 
         Args:
             command: its text.
-            cwd: where it runs.
-            env: its whole environment, from which ``for_commands`` has taken what is not for commands.
+            cwd: the folder in which it runs.
+            env: its whole environment, without our secrets (``for_commands``).
 
         Raises:
             StartError: it cannot be started.
@@ -136,7 +123,7 @@ class LocalRunner:
         self._prefix = tuple(prefix)
 
     def start(self, command: str, *, cwd: str, env: Mapping[str, str]) -> Started:
-        """As in ``Runner``. A text too long for an argument goes to bash as a script."""
+        """Start a command, as in ``Runner``. A text too long for an argument goes to bash as a script."""
         mark = os.urandom(8).hex()
         marked = {**env, MARK: mark}
         text = command.encode(errors="surrogateescape")
@@ -172,20 +159,20 @@ def start_program(
 
     Args:
         command: the program and its arguments.
-        cwd: where it runs; None for here.
-        env: its whole environment; None for ours. ``for_commands`` says what of it does not get there.
-        stdin: ``inherit`` ours, ``empty`` for one that is at its end at once, or a descriptor.
-        stderr: ``inherit`` ours, and have -1 in place of a descriptor to read.
-        own_group: run it in a session and process group of its own, which ``send_signal`` then reaches as a whole. Leave
-            it out for a command that shall stay in the foreground of our terminal.
-        mark: what ``SPILLSTORE_JOB`` is in ``env``, if anything.
-        watched: whether the watchdog looks after a process with a mark.
-        pass_fds: descriptors that it gets.
+        cwd: the folder in which it runs; None for the current one.
+        env: its whole environment; None for ours. ``for_commands`` removes our secrets from it.
+        stdin: ``inherit`` for ours, ``empty`` for one without content, or a descriptor.
+        stderr: ``pipe``, or ``inherit`` for ours; then the descriptor to read is -1.
+        own_group: whether it runs in a session and process group of its own, which ``send_signal`` then reaches as a
+            whole. False for a command that must stay in the foreground of our terminal.
+        mark: the value of ``SPILLSTORE_JOB`` in ``env``, or an empty string.
+        watched: whether the watchdog ends it if we are killed; it needs a mark.
+        pass_fds: more descriptors that it inherits.
 
     Raises:
         StartError: there is no such program, or it cannot be executed.
     """
-    pipes: list[int] = []  # all that may be missing is had before anything runs
+    pipes: list[int] = []  # made first: whatever can fail fails before anything runs
     began, now = _ticks(), time.monotonic()
     try:
         pipes += os.pipe()
@@ -243,13 +230,13 @@ class _Local:
 
     def wait(self) -> int:
         status = self._popen.wait()
-        if self.ended_at is None:  # who waited first knows when it was
+        if self.ended_at is None:  # the first call has the time
             self.ended_at = time.monotonic()
         return status
 
     def send_signal(self, number: int) -> None:
         if self._popen.returncode is not None:
-            return  # its number may be another's by now
+            return  # its number may belong to another process by now
         with contextlib.suppress(ProcessLookupError):
             if self._own_group:
                 os.killpg(self.pid, number)
@@ -257,15 +244,17 @@ class _Local:
                 os.kill(self.pid, number)
 
     def signal_all(self, number: int) -> int:
-        from spillstore_tools.process.process_tree import Tree  # noqa: PLC0415  # few commands are killed
+        from spillstore_tools.process.process_tree import ProcessTree  # noqa: PLC0415  # few commands are killed
 
         leads = self._popen.returncode is None
         try:
-            members = Tree(self.pid, self._mark, leads=leads, pipes=self._pipes, began=self._began).members()
+            members = ProcessTree(
+                self.pid, self._mark, leads=leads, pipes=self._pipes, began=self._began
+            ).members()
             if number == signal.SIGKILL and members:
                 self.send_signal(number)  # at once, before any of them can start another
             return sum(member.send(number) for member in members)
-        except OSError:  # no descriptor is to be had, so nobody knows
+        except OSError:  # no descriptor is left to find out with
             self.send_signal(number)
             return 1
 
@@ -274,7 +263,7 @@ class _Local:
 
 
 def _ticks() -> int:
-    """Now, as the system counts it for a process's start; 0 where it does not."""
+    """The current time in the unit of a process's start time; 0 where the system has none."""
     if sys.platform != "linux":
         return 0
     return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))

@@ -1,8 +1,8 @@
-"""Ends running commands when the agent is gone, however it went.
+"""The watchdog: ends running commands when the agent has died, even by ``kill -9``.
 
-A process that is killed -9 can end nothing any more, and a command that prints little would never notice. So one small
-shell waits beside each agent that runs commands: it is told what begins and what ends, reads the end of its input when
-the agent is gone, and then ends what was still running: SIGTERM, two seconds later SIGKILL.
+A killed process can end nothing any more, and a command that prints little would never notice. So a small shell runs
+beside each agent that runs commands. The agent writes to it which commands begin and end. When the agent dies, the shell
+reads the end of its input and ends the commands that still run: SIGTERM, two seconds later SIGKILL.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import subprocess
 import threading
 from typing import TYPE_CHECKING
 
-from spillstore_tools.process.runners import MARK, for_commands
+from spillstore_tools.process.environment import MARK, for_commands
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ while IFS= read -r line; do
     -*) running="${{running%% $name *}} ${{running#* $name }}" ;;
   esac
 done
-# Who descends from a command, or is in its session, is known only as long as its parents live: "NUMBER:START ".
+# A process is known to descend from a command only while its parents live: "NUMBER:START ".
 descendants=' '
 [ "$running" = ' ' ] || while :; do
   known=$descendants
@@ -70,16 +70,16 @@ class _Watchdog:
     def __init__(self) -> None:
         self._lock = threading.Lock()  # protects all of the below
         self._shell: subprocess.Popen[bytes] | None = None
-        # Its input, both ends: with one that reads in our own hands, SIGPIPE is never ours if somebody kills it.
+        # Both ends of its input: as long as we hold the reading end, we get no SIGPIPE if the shell is killed.
         self._pipe: tuple[int, ...] = ()
         self._running: set[str] = set()
 
     def begins(self, name: str) -> None:
-        """Guard a command; without a shell to be had, it runs unguarded."""
+        """Guard a command; if no shell can be started, it runs unguarded."""
         with self._lock:
             self._running.add(name)
             if self._shell is not None and self._shell.poll() is None:
-                self._tell(f"+{name}")
+                self._send(f"+{name}")
                 return
             with contextlib.suppress(OSError):
                 self._close()
@@ -95,26 +95,26 @@ class _Watchdog:
                     start_new_session=True,
                 )
                 for each in self._running:
-                    self._tell(f"+{each}")
+                    self._send(f"+{each}")
 
     def ends(self, name: str) -> None:
         """Leave a command alone."""
         with self._lock:
             self._running.discard(name)
-            self._tell(f"-{name}")
+            self._send(f"-{name}")
 
     def rest(self) -> None:
-        """End the shell, unless something runs."""
+        """End the shell, unless a command runs."""
         with self._lock:
             if not self._running:
                 self._close()
 
-    def _tell(self, line: str) -> None:
+    def _send(self, line: str) -> None:
         if self._shell is not None and self._shell.poll() is None:  # or the next command starts another
             os.write(self._pipe[1], f"{line}\n".encode())
 
     def _close(self) -> None:
-        """Let the shell come to the end of its input, and wait for it."""
+        """Close the input of the shell and wait for its end."""
         pipe, self._pipe = self._pipe, ()
         for number in pipe:
             os.close(number)
@@ -134,18 +134,18 @@ os.register_at_fork(after_in_child=_watchdog.forget)
 
 
 def begins(pid: int, mark: str) -> None:
-    """A command runs that shall not outlive this process."""
+    """Guard a command, so that it does not outlive this process."""
     _watchdog.begins(f"{pid}:{mark}")
 
 
 def ends(pid: int, mark: str) -> None:
-    """It has ended, or may live on."""
+    """Guard a command no longer: it has ended, or may live on."""
     _watchdog.ends(f"{pid}:{mark}")
 
 
 @contextlib.contextmanager
 def guarding(pid: int, mark: str) -> Iterator[None]:
-    """A context in which a command shall not outlive this process, which runs no other one after it."""
+    """A context in which a command is guarded; the shell ends with it if no other command runs."""
     begins(pid, mark)
     try:
         yield

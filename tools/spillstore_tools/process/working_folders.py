@@ -1,4 +1,4 @@
-"""In which folder an artifact's command ran: an event of it, so that runs of two folders can be told apart."""
+"""The working folder of an artifact's command, kept as an event, so that runs in two folders can be distinguished."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _PLACE = "place"  # the kind of the event
 
 
 def note_folder(session: Session, artifact_id: str, folder: str | None = None) -> None:
-    """Record where the output of an artifact came to be; where metadata are hidden, only what tells whether it is the same.
+    """Record the folder in which the command of an artifact ran; where metadata are hidden, a digest of it.
 
     Args:
-        session: the artifact's.
-        artifact_id: the artifact.
-        folder: an absolute path; None for the folder that we are in.
+        session: the session that holds the artifact.
+        artifact_id: its id.
+        folder: an absolute path; None for the current folder.
     """
     from spillstore.exceptions import SpillstoreError  # noqa: PLC0415  # a command has been started by now
 
@@ -30,7 +30,7 @@ def note_folder(session: Session, artifact_id: str, folder: str | None = None) -
 
 
 def folder_of(artifact: Artifact) -> str | None:
-    """The folder that was recorded, or None."""
+    """The folder that was recorded for an artifact, or None."""
     for event in artifact.events(_PLACE, limit=1):
         found = event.detail.get("cwd")
         return found if isinstance(found, str) else None

@@ -17,17 +17,10 @@ from click.core import ParameterSource
 
 from spillstore.events.catalogue import RENDERED
 from spillstore.model.ids import named_by
-from spillstore_tools.cli.support.location import LAST, Location, find, location_options
-from spillstore_tools.cli.support.output import (
-    at_terminal,
-    fitted,
-    json_option,
-    local,
-    moment_here,
-    note,
-    print_json,
-    with_room,
-)
+from spillstore_tools.cli.support.artifacts import LAST, find
+from spillstore_tools.cli.support.options import location_options
+from spillstore_tools.cli.support.output import at_terminal, json_option, local, moment_here, note, print_json
+from spillstore_tools.cli.support.tables import fitted, with_room
 from spillstore_tools.preview.clean import label
 
 if TYPE_CHECKING:
@@ -35,9 +28,10 @@ if TYPE_CHECKING:
 
     from spillstore import Page, Session
     from spillstore.info import Event
+    from spillstore_tools.cli.support.location import Location
 
 _HEADER = ("at", "kind", "actor", "call", "artifact", "detail")
-_LESS_WANTED = ("call", "actor", "artifact")  # which go first where there is no room
+_OPTIONAL = ("call", "actor", "artifact")  # which go first where there is no room
 _LEAST = 24  # columns of a terminal that the detail has at least
 _WIDTHS = (29, 9, 7, 12, 34, 0)  # of what is printed before anybody knows how wide it will be
 _PAGE = 1000
@@ -111,9 +105,9 @@ def command(
         "until": until,
     }
     if deleted:
-        kept = location.store()
+        store = location.store()
         found = _first(
-            lambda cursor: kept.deleted_events(
+            lambda cursor: store.deleted_events(
                 location.session,
                 location.project,
                 artifact_id=artifact,
@@ -135,7 +129,7 @@ def command(
         print_json({"events": [dataclasses.asdict(event) for event in found], "more": more})
         return
     if found:
-        click.echo(fitted(_HEADER, [_row(event) for event in found], less_wanted=_LESS_WANTED, least=_LEAST))
+        click.echo(fitted(_HEADER, [_row(event) for event in found], optional=_OPTIONAL, least=_LEAST))
     if more:
         note(f"there are more: --limit {limit * 10}")
 
@@ -176,8 +170,8 @@ def _line(event: Event) -> str:
     cells = [label(cell) for cell in _row(event)]
     room = shutil.get_terminal_size().columns if at_terminal() else None
     widths = [*_WIDTHS[:-1], _LEAST]
-    kept = with_room(_HEADER, widths, sys.maxsize if room is None else room, less_wanted=_LESS_WANTED)
-    return "  ".join(cells[at].ljust(_WIDTHS[at]) for at in kept).rstrip()[:room]
+    columns = with_room(_HEADER, widths, sys.maxsize if room is None else room, optional=_OPTIONAL)
+    return "  ".join(cells[at].ljust(_WIDTHS[at]) for at in columns).rstrip()[:room]
 
 
 def _named(session: Session, name: str) -> str:
@@ -207,14 +201,14 @@ def _every(page: Callable[[str | None], Page[Event]]) -> Iterator[Event]:
 
 
 def _row(event: Event) -> list[str]:
-    told = ", ".join(f"{name} {_word(value)}" for name, value in event.detail.items() if value is not None)
+    detail = ", ".join(f"{name} {_word(value)}" for name, value in event.detail.items() if value is not None)
     return [
         local(event.at, fraction=True),
         event.kind,
         event.actor or "",
         event.tool_call_id or "-",
         event.artifact_id or "-",
-        told,
+        detail,
     ]
 
 

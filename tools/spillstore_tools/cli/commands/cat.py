@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from spillstore_tools.cli.support.location import (
-    Location,
-    find,
+from spillstore_tools.cli.support.artifacts import find
+from spillstore_tools.cli.support.options import (
     id_argument,
     location_options,
     skip_holes_option,
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spillstore.info import Stream
+    from spillstore_tools.cli.support.location import Location
 
 
 @click.command("cat")

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spillstore_tools.cli.support.location import Location, location_options
+from spillstore_tools.cli.support.options import location_options
 from spillstore_tools.cli.support.output import json_option, print_json
 from spillstore_tools.describe import count, human_size
 from spillstore_tools.preview.clean import label
 
 if TYPE_CHECKING:
     from spillstore import Session
+    from spillstore_tools.cli.support.location import Location
 
 _PAGE = 1000
 

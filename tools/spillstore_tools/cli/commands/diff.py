@@ -7,14 +7,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from spillstore_tools.cli.support.location import (
-    LAST,
-    Location,
-    complete_id,
-    find,
-    location_options,
-    stream_option,
-)
+from spillstore_tools.cli.support.artifacts import LAST, find
+from spillstore_tools.cli.support.completion import complete_id
+from spillstore_tools.cli.support.options import location_options, stream_option
 from spillstore_tools.cli.support.output import json_option, local, note, styled
 from spillstore_tools.cli.support.progress import progress
 from spillstore_tools.describe import human_size
@@ -23,11 +18,12 @@ from spillstore_tools.process.working_folders import folder_of
 if TYPE_CHECKING:
     from spillstore import Artifact, Session
     from spillstore.info import Stream
+    from spillstore_tools.cli.support.location import Location
     from spillstore_tools.compare.differences import Differences
 
 _DIFFERENT = 1
 _STYLES = {"new": "32", "gone": "31"}  # as git has them
-_SLICE = 0.2  # seconds between two looks at how far it is
+_SLICE = 0.2  # seconds between two updates of the progress
 
 
 @click.command("diff")
@@ -48,14 +44,14 @@ def command(ids: tuple[str, ...], stream: str, location: Location, *, exact: boo
       spillstore diff @last
       spillstore diff art_1699234567890_a1b2c3d4e5f60718 @last --stream stderr --json
     """  # noqa: D301  # click's mark for text that is not to be wrapped
-    from spillstore_tools.agent.compare import facts, summary  # noqa: PLC0415  # with it come the previews
-    from spillstore_tools.compare.differences import Differences  # noqa: PLC0415  # likewise
+    from spillstore_tools.compare.differences import Differences  # noqa: PLC0415  # with it come the previews
+    from spillstore_tools.compare.report import facts, summary  # noqa: PLC0415  # likewise
 
     if len(ids) > 2:  # noqa: PLR2004  # the two
         raise click.UsageError("give one or two artifacts; for example spillstore diff @last")
     with location.reading("compare") as session:
         artifact = find(session, ids[-1] if ids else LAST)
-        base = find(session, ids[0]) if len(ids) > 1 else _before(session, artifact)
+        base = find(session, ids[0]) if len(ids) > 1 else _previous(session, artifact)
         found = Differences(base, artifact, stream=cast("Stream", stream), exact=exact)
         with progress(f"comparing {human_size(sum(found.sizes))}") as done:
             while not found.run(_SLICE):
@@ -71,11 +67,11 @@ def command(ids: tuple[str, ...], stream: str, location: Location, *, exact: boo
             click.get_current_context().exit(_DIFFERENT)
 
 
-def _before(session: Session, artifact: Artifact) -> Artifact:
+def _previous(session: Session, artifact: Artifact) -> Artifact:
     from spillstore.exceptions import ArtifactNotFoundError  # noqa: PLC0415
-    from spillstore_tools.agent.compare import last_before  # noqa: PLC0415  # with it come the previews
+    from spillstore_tools.agent.artifacts import previous_run  # noqa: PLC0415  # with it come the previews
 
-    if (found := last_before(session, artifact)) is not None:
+    if (found := previous_run(session, artifact)) is not None:
         return found
     folder = folder_of(artifact)
     where = "" if folder is None else f", run in {folder}"
@@ -86,11 +82,11 @@ def _before(session: Session, artifact: Artifact) -> Artifact:
 
 
 def _print_text(base: Artifact, artifact: Artifact, found: Differences, flags: str) -> None:
-    from spillstore_tools.agent.compare import row, title  # noqa: PLC0415
+    from spillstore_tools.compare.report import change_row, section_title  # noqa: PLC0415
 
     sections = found.sections()
     for section in sections:
-        click.echo(styled(f"[{title(section, sections)}]", "1"))
+        click.echo(styled(f"[{section_title(section, sections)}]", "1"))
         last = 0
         for change in found.changes(section):
             if last and change.line > last + 1:
@@ -99,17 +95,17 @@ def _print_text(base: Artifact, artifact: Artifact, found: Differences, flags: s
             owner = artifact if change.sort == "new" else base
             view = "" if found.stream == "combined" else f" --stream {found.stream}"
             show = f"spillstore show {owner.id} --bytes {change.start}-{change.end}{view}{flags}"
-            text = row(change, None, f"all of it: {show}").removesuffix("\n")
+            text = change_row(change, None, f"all of it: {show}").removesuffix("\n")
             click.echo(styled(text, _STYLES[change.sort]))
 
 
-def _print_json(base: Artifact, artifact: Artifact, found: Differences, asked: dict[str, Any]) -> None:
-    """One document, written while its changes are read."""
+def _print_json(base: Artifact, artifact: Artifact, found: Differences, options: dict[str, Any]) -> None:
+    """Print one document, written while its changes are read."""
     new, gone, both = found.totals()
     document = {
         "base": base.id,
         "id": artifact.id,
-        **asked,
+        **options,
         "verdict": found.verdict,
         "new": new,
         "gone": gone,
@@ -122,6 +118,6 @@ def _print_json(base: Artifact, artifact: Artifact, found: Differences, asked: d
     separator = "\n    "
     for section in found.sections():
         for change in found.changes(section):
-            click.echo(separator + json.dumps({**change._asdict(), "telling": section.telling}), nl=False)
+            click.echo(separator + json.dumps({**change._asdict(), "telling": section.important}), nl=False)
             separator = ",\n    "
     click.echo("\n  ]\n}" if separator.startswith(",") else "]\n}")

@@ -7,14 +7,8 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from spillstore_tools.cli.support.location import (
-    LAST,
-    Location,
-    find,
-    location_options,
-    skip_holes_option,
-    stream_option,
-)
+from spillstore_tools.cli.support.artifacts import LAST, find
+from spillstore_tools.cli.support.options import location_options, skip_holes_option, stream_option
 from spillstore_tools.cli.support.output import json_option, note, print_json
 from spillstore_tools.cli.support.progress import progress
 from spillstore_tools.cli.support.read import holes
@@ -22,6 +16,7 @@ from spillstore_tools.describe import exact_size, human_size
 
 if TYPE_CHECKING:
     from spillstore.info import Stream
+    from spillstore_tools.cli.support.location import Location
 
 
 @click.command("export")

@@ -12,16 +12,17 @@ import click
 
 from spillstore_tools.agent.arguments import ArgumentError, moment
 from spillstore_tools.cli.support.location import Location, refuse_memory
-from spillstore_tools.cli.support.output import fitted, json_option, local, note, print_json
+from spillstore_tools.cli.support.output import json_option, local, note, print_json
 from spillstore_tools.cli.support.progress import progress
 from spillstore_tools.cli.support.ranges import size_option
+from spillstore_tools.cli.support.tables import fitted
 from spillstore_tools.describe import count, human_size
 
 if TYPE_CHECKING:
     from spillstore.info import CollectReport, Fate
 
 _HEADER = ("session", "project", "size", "last used", "why")
-_LESS_WANTED = ("project", "last used", "size")  # which go first where there is no room
+_OPTIONAL = ("project", "last used", "size")  # which go first where there is no room
 _WORDS = {
     "age": "too old",
     "room": "the oldest, to make room",
@@ -109,7 +110,7 @@ def command(
         )
     if report.deleted:
         rows = [_row(fate) for fate in report.deleted]
-        click.echo(fitted(_HEADER, rows, right=("size",), less_wanted=_LESS_WANTED))
+        click.echo(fitted(_HEADER, rows, right=("size",), optional=_OPTIONAL))
     click.echo(_summary(report))
 
 

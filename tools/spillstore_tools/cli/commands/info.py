@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spillstore_tools.cli.support.location import LAST, Location, find, ids_argument, location_options
+from spillstore_tools.cli.support.artifacts import LAST, find
+from spillstore_tools.cli.support.options import ids_argument, location_options
 from spillstore_tools.cli.support.output import json_option, local, print_json, styled
-from spillstore_tools.cli.support.redacted import counted, told
+from spillstore_tools.cli.support.redactions import redaction_summary, redactions_of
 from spillstore_tools.describe import described, tokens
 from spillstore_tools.preview.clean import label
 from spillstore_tools.process.working_folders import folder_of
 
 if TYPE_CHECKING:
     from spillstore import ArtifactInfo
+    from spillstore_tools.cli.support.location import Location
 
 
 @click.command("info")
@@ -34,7 +36,7 @@ def command(artifact_ids: tuple[str, ...], location: Location, *, as_json: bool)
     """  # noqa: D301  # click's mark for text that is not to be wrapped
     with location.open() as session:
         artifacts = [find(session, artifact_id) for artifact_id in artifact_ids or (LAST,)]
-        infos = [(artifact.info, counted(artifact), folder_of(artifact)) for artifact in artifacts]
+        infos = [(artifact.info, redactions_of(artifact), folder_of(artifact)) for artifact in artifacts]
         path = str(session.path)
     if as_json:
         documents = [
@@ -57,6 +59,6 @@ def _described(info: ArtifactInfo, redactions: dict[str, int], folder: str | Non
     rows = [*described(info, local), ("Path", path)]
     if folder is not None:
         rows.append(("Folder", folder))
-    if words := told(redactions):
+    if words := redaction_summary(redactions):
         rows.append(("Redacted", f"{words}; run or put it with --no-redact to keep them"))
     return "\n".join(f"{styled(f'{name}:', '1')} {label(value)}" for name, value in rows)

@@ -9,18 +9,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from spillstore_tools.cli.support.location import Location, complete_source, every, location_options
-from spillstore_tools.cli.support.output import (
-    boxed,
-    fitted,
-    json_option,
-    local,
-    moment_here,
-    print_json,
-    styled,
-)
+from spillstore_tools.cli.support.completion import complete_source
+from spillstore_tools.cli.support.options import location_options
+from spillstore_tools.cli.support.output import json_option, local, moment_here, print_json, styled
 from spillstore_tools.cli.support.ranges import size_option
-from spillstore_tools.describe import count, human_size, incomplete
+from spillstore_tools.cli.support.tables import boxed, fitted
+from spillstore_tools.describe import count, human_size, incomplete, shortened
 from spillstore_tools.process.working_folders import folder_of
 
 if TYPE_CHECKING:
@@ -28,8 +22,8 @@ if TYPE_CHECKING:
 
     from spillstore import ArtifactInfo, Session
     from spillstore.info import State
+    from spillstore_tools.cli.support.location import Location
 
-_COMMAND = 60
 _HEADER = ("id", "size", "stored", "lines", "type", "state", "exit", "source", "created", "command")
 _NUMBERS = ("size", "stored", "lines", "exit")
 _BOX = (("ID", 25), ("Size", 8), ("Type", 22), ("Source", 15))
@@ -42,7 +36,7 @@ _KEYS: dict[str, Callable[[ArtifactInfo], Any]] = {
     "source": lambda info: info.source,
 }
 _LEAST_COMMAND = 16  # columns of a terminal that a command has at least
-_LESS_WANTED = (
+_OPTIONAL = (
     "stored",
     "type",
     "source",
@@ -113,7 +107,7 @@ def command(
       spillstore list --failed --sort size --limit 5
     """  # noqa: D301  # click's mark for text that is not to be wrapped
 
-    def wanted(info: ArtifactInfo) -> bool:
+    def selected(info: ArtifactInfo) -> bool:
         return (
             (until is None or info.created < until)
             and (called is None or called in (info.command or ""))
@@ -123,8 +117,8 @@ def command(
         )
 
     with location.open() as session:
-        infos = every(session, source=source, state=cast("State | None", state), since=since)
-        counted = _Counted(filter(wanted, infos))
+        infos = session.infos(source=source, state=cast("State | None", state), since=since)
+        counted = _Counted(filter(selected, infos))
         found = _chosen(iter(counted), sort, limit, ascending=reverse is not (sort == "source"))
         counted.rest()
         folders = [_folder(session, info) for info in found] if as_json else []
@@ -155,7 +149,7 @@ def command(
 
 
 def _folder(session: Session, info: ArtifactInfo) -> str | None:
-    """Where it came to be; None, too, where it was deleted meanwhile."""
+    """The folder in which its command ran; None if it is unknown or the artifact was deleted meanwhile."""
     from spillstore.exceptions import ArtifactNotFoundError  # noqa: PLC0415  # it is loaded by now
 
     try:
@@ -165,7 +159,7 @@ def _folder(session: Session, info: ArtifactInfo) -> str | None:
 
 
 class _Counted:
-    """Artifacts on their way, and what all of them come to, also of those that are not shown."""
+    """Artifacts, counted while they are iterated over, with their sizes."""
 
     def __init__(self, infos: Iterator[ArtifactInfo]) -> None:
         self._infos = infos
@@ -179,7 +173,7 @@ class _Counted:
             yield info
 
     def rest(self) -> None:
-        """Count what nobody has asked for."""
+        """Count those that were not iterated over."""
         for _ in self:
             pass
 
@@ -189,7 +183,7 @@ def _table(infos: list[ArtifactInfo]) -> str:
         _HEADER,
         [_row(info) for info in infos],
         right=_NUMBERS,
-        less_wanted=_LESS_WANTED,
+        optional=_OPTIONAL,
         least=_LEAST_COMMAND,
         style=lambda line, number: _styled(line, None if number is None else infos[number]),
     )
@@ -225,7 +219,7 @@ def _row(info: ArtifactInfo) -> tuple[str, ...]:
         "" if info.exit_code is None else str(info.exit_code),
         info.source,
         local(info.created),
-        called if len(called) <= _COMMAND else f"{called[: _COMMAND - 3]}...",
+        shortened(called),
     )
 
 

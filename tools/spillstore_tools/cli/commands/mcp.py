@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spillstore_tools.cli.support.location import Location, location_options
 from spillstore_tools.cli.support.metrics import metrics_option, served_metrics
+from spillstore_tools.cli.support.options import location_options
 from spillstore_tools.cli.support.output import announcer, json_option
 from spillstore_tools.cli.support.profile import load_configuration, profile_option
 from spillstore_tools.telemetry.loopback import loopback
@@ -18,6 +18,7 @@ from spillstore_tools.telemetry.loopback import loopback
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from spillstore_tools.cli.support.location import Location
     from spillstore_tools.profiles import ProfileName
 
 _EXTRA = frozenset({"mcp", "mcp_types"})
@@ -101,7 +102,7 @@ _SDK = (2, 2)  # the oldest that bounds the sessions of clients; the extra says 
 )
 @metrics_option
 @profile_option
-@location_options(session="", told="a new one")
+@location_options(session="", shown="a new one")
 @json_option
 def command(
     transport: str,

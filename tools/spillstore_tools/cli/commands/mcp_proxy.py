@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spillstore_tools.cli.support.location import Location, location_options, observe
+from spillstore_tools.cli.support.location import Location, observe
 from spillstore_tools.cli.support.metrics import metrics_option, served_metrics
+from spillstore_tools.cli.support.options import location_options
 from spillstore_tools.cli.support.output import announcer, json_option, note
 from spillstore_tools.cli.support.profile import load_configuration, profile_option
 from spillstore_tools.cli.support.ranges import size_option
@@ -49,7 +50,7 @@ def _bytes(context: click.Context, parameter: click.Parameter, text: str) -> int
 )
 @metrics_option
 @profile_option
-@location_options(session="", told="a new one")
+@location_options(session="", shown="a new one")
 @json_option
 def command(
     command_line: tuple[str, ...],

@@ -12,16 +12,12 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from spillstore_tools.cli.support.location import (
-    Location,
-    complete_source,
-    complete_words,
-    location_options,
-)
+from spillstore_tools.cli.support.completion import complete_source, complete_words
+from spillstore_tools.cli.support.options import location_options
 from spillstore_tools.cli.support.output import json_option, note, print_json, write_text
 from spillstore_tools.cli.support.profile import PROFILES, STRATEGIES, known_profile, load_configuration
 from spillstore_tools.cli.support.progress import progress
-from spillstore_tools.cli.support.redacted import announce, counted, no_redact_option
+from spillstore_tools.cli.support.redactions import no_redact_option, redactions_of, report_redactions
 from spillstore_tools.describe import count, exact_size, human_size, incomplete
 from spillstore_tools.process.working_folders import note_folder
 
@@ -30,6 +26,7 @@ if TYPE_CHECKING:
 
     from spillstore import Session
     from spillstore.info import Newline
+    from spillstore_tools.cli.support.location import Location
     from spillstore_tools.cli.support.progress import Progress
     from spillstore_tools.config import TruncationConfiguration
     from spillstore_tools.profiles import ProfileName
@@ -113,7 +110,7 @@ def command(
         total = _size_of(file)
         _warn(file, total, session)
         reading = _Reading(itertools.chain([first], blocks), total)
-        with progress("storing", lambda: human_size(reading.size)) as reading.told:
+        with progress("storing", lambda: human_size(reading.size)) as reading.progress:
             artifact = session.put(
                 reading,
                 source=source,
@@ -123,7 +120,7 @@ def command(
                 redact=False if no_redact else None,
             )
         note_folder(session, artifact.id)
-        info, redactions = artifact.info, counted(artifact)
+        info, redactions = artifact.info, redactions_of(artifact)
     lacks = incomplete(info)
     if as_json:
         print_json({**dataclasses.asdict(info), "redactions": redactions, "incomplete": lacks})
@@ -132,7 +129,7 @@ def command(
         click.echo(
             f"{exact_size(info.size)}, {count(info.lines, 'line')}, stored in {human_size(info.stored_size)}"
         )
-        announce(redactions)
+        report_redactions(redactions)
         if lacks:
             note(f"NOT KEPT WHOLE: {lacks}")
     if lacks:
@@ -140,12 +137,12 @@ def command(
 
 
 def _size_of(file: str) -> int:
-    """Bytes to come; 0 where nobody knows."""
+    """The size of a file; 0 if it is unknown."""
     return os.path.getsize(file) if file != "-" and os.path.isfile(file) else 0  # noqa: PTH113, PTH202  # paths as they are named
 
 
 def _warn(file: str, size: int, session: Session) -> None:
-    """Say, before a large file is read, that it will not be kept whole."""
+    """Report, before a large file is read, that it will not be kept whole."""
     settings = session.settings
     if size <= settings.artifact_limit:
         return
@@ -167,20 +164,20 @@ def _looks_like(first: bytes, *, is_file: bool) -> str | None:
 
 
 class _Reading:
-    """Blocks as they are, and how many bytes they had; who is interrupted among them is told what stays."""
+    """Blocks of a file, counted; an interrupt among them reports what is stored already."""
 
     def __init__(self, blocks: Iterator[bytes], total: int) -> None:
         self._blocks = blocks
         self._total = total
         self.size = 0
-        self.told: Progress | None = None
+        self.progress: Progress | None = None
 
     def __iter__(self) -> Iterator[bytes]:
         try:
             for block in self._blocks:
                 self.size += len(block)
-                if self.told is not None:
-                    self.told(self.size, self._total)
+                if self.progress is not None:
+                    self.progress(self.size, self._total)
                 yield block
         except KeyboardInterrupt:
             note(
@@ -230,7 +227,7 @@ def _show(
         )
     else:
         write_text([result.content])
-        announce(result.redactions)
+        report_redactions(result.redactions)
     if result.is_error:
         click.get_current_context().exit(1)
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spillstore_tools.cli.support.location import LAST, Location, find, location_options, stream_option
+from spillstore_tools.cli.support.artifacts import LAST, find
+from spillstore_tools.cli.support.options import location_options, stream_option
 from spillstore_tools.cli.support.output import json_option, note, write_bytes
 from spillstore_tools.cli.support.read import json_stream
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spillstore.info import BadLine, QueryMatch
+    from spillstore_tools.cli.support.location import Location
 
 _NOTHING_FOUND = 1
 _NAMED = 20  # bad lines that are named
@@ -75,7 +77,7 @@ def command(
             write_bytes(found.as_json())
         else:
             write_bytes(found.with_paths() if paths else found.values())
-            found.tell()
+            found.report()
     if found.problem is not None:
         raise click.ClickException(found.problem)
     if not found.count:
@@ -83,7 +85,7 @@ def command(
 
 
 class _Found:
-    """Nodes on their way to stdout, and what is told when they are through."""
+    """Nodes on their way to stdout, counted, and the messages after them."""
 
     def __init__(self, nodes: Iterator[QueryMatch | BadLine], limit: int | None) -> None:
         self._nodes = nodes
@@ -151,8 +153,8 @@ class _Found:
         begin = "\n], " if self.count else '{"matches": [], '
         yield f"{begin}{json.dumps(rest, indent=2)[1:].lstrip()}\n".encode()
 
-    def tell(self) -> None:
-        """What is worth knowing beside the nodes."""
+    def report(self) -> None:
+        """Report bad lines, and the cursor of the rest."""
         for bad in self._bad:
             note(f"line {bad.line} is no JSON: {bad.reason}")
         if self.bad_count > len(self._bad):

@@ -10,13 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spillstore_tools.cli.support.location import (
-    Location,
-    find,
-    id_argument,
-    location_options,
-    skip_holes_option,
-)
+from spillstore_tools.cli.support.artifacts import find
+from spillstore_tools.cli.support.options import id_argument, location_options, skip_holes_option
 from spillstore_tools.cli.support.output import json_option_for, note
 from spillstore_tools.cli.support.read import byte_blocks, holes
 from spillstore_tools.describe import exact_size
@@ -25,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from spillstore.info import Segment
+    from spillstore_tools.cli.support.location import Location
 
 
 @click.command("replay")

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from spillstore_tools.cli.support.location import Location, complete_id, find, location_options
+from spillstore_tools.cli.support.artifacts import find
+from spillstore_tools.cli.support.completion import complete_id
+from spillstore_tools.cli.support.options import location_options
 from spillstore_tools.cli.support.output import json_option, print_json
 from spillstore_tools.describe import human_size
+
+if TYPE_CHECKING:
+    from spillstore_tools.cli.support.location import Location
 
 
 @click.command("rm")
@@ -33,7 +40,7 @@ def command(artifact_ids: tuple[str, ...], location: Location, *, as_json: bool)
             freed[artifact_id] = location.store().delete_artifact(
                 location.session, artifact_id, location.project
             )
-    finally:  # what is gone is told, though another one could not be deleted
+    finally:  # also if a later one could not be deleted
         _print(freed, as_json=as_json)
 
 

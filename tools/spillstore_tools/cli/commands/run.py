@@ -1,7 +1,7 @@
-"""``spillstore run``: run a command, keep all it prints, show what matters of it.
+"""``spillstore run``: run a command, store its output, show the lines that matter.
 
-At a terminal the output is shown as it comes, elsewhere a preview in the end. The command is started first and everything heavy is imported while it runs. Whatever happens to the store, the command
-runs to its end, its output is shown, and its exit code is ours. Settings that make no sense are told and left aside.
+At a terminal the output is shown as it comes, elsewhere a preview in the end. The command is started first, and
+everything heavy is imported while it runs. Whatever happens to the store, the command runs to its end, its output is shown, and its exit code is ours. Wrong settings are reported and ignored.
 """
 
 from __future__ import annotations
@@ -18,19 +18,20 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 from click.core import ParameterSource
 
+from spillstore_tools.cli.support.completion import complete_command, complete_source
 from spillstore_tools.cli.support.live import Hint, show, summary
-from spillstore_tools.cli.support.location import Location, complete_source, location_options, observe
+from spillstore_tools.cli.support.location import Location, observe
+from spillstore_tools.cli.support.options import location_options
 from spillstore_tools.cli.support.output import at_terminal, fail, json_option, note, print_json, write_text
 from spillstore_tools.cli.support.profile import load_configuration, profile_option
-from spillstore_tools.cli.support.redacted import announce, no_redact_option
+from spillstore_tools.cli.support.redactions import no_redact_option, report_redactions
 from spillstore_tools.cli.support.signals import FOR_ALL, CommandInterruptedError, SignalRelay
-from spillstore_tools.process import watchdog as _watchdog
-from spillstore_tools.process.runners import MARK, StartError, start_program
+from spillstore_tools.process.environment import MARK
+from spillstore_tools.process.runners import StartError, start_program
+from spillstore_tools.process.watchdog import guarding
 from spillstore_tools.process.working_folders import note_folder
 
 if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
     from spillstore import ArtifactInfo, Session
     from spillstore_tools.config import TruncationConfiguration
     from spillstore_tools.process.output_reader import Outcome
@@ -38,24 +39,10 @@ if TYPE_CHECKING:
     from spillstore_tools.profiles import ProfileName
     from spillstore_tools.profiles.base import Rendered
 
-# What a program's name hardly is: a line for a shell, an assignment before a command, or a command that shells have inside.
-_OF_A_SHELL = re.compile(
+# Hardly the name of a program: a line for a shell, an assignment before a command, or a command built into shells.
+_SHELL_SYNTAX = re.compile(
     r"[\s|&;<>*?$`(){}]|\A\w+=|\A(?:\.|alias|bg|cd|eval|export|fg|jobs|set|source|trap|type|ulimit|umask|unset)\Z"
 )
-
-
-def _complete_word(context: click.Context, _: click.Parameter, typed: str) -> list[CompletionItem]:
-    """What a shell offers for a word of the command: programs for the first one, files for the others."""
-    from click.shell_completion import CompletionItem  # noqa: PLC0415  # only a shell asks
-
-    if not context.params.get("command_line") and "/" not in typed and typed:
-        names: set[str] = set()
-        for folder in os.get_exec_path():
-            with contextlib.suppress(OSError), os.scandir(folder) as entries:
-                names |= {entry.name for entry in entries if entry.name.startswith(typed)}
-        if names:
-            return [CompletionItem(name) for name in sorted(names)]
-    return [CompletionItem(typed, type="file")]
 
 
 @click.command("run", context_settings={"allow_interspersed_args": False})
@@ -65,7 +52,7 @@ def _complete_word(context: click.Context, _: click.Parameter, typed: str) -> li
     nargs=-1,
     required=True,
     type=click.UNPROCESSED,
-    shell_complete=_complete_word,
+    shell_complete=complete_command,
 )
 @click.option(
     "--source",
@@ -115,10 +102,10 @@ def command(
       spillstore run --session ci --source make -- make -j8 all
     """  # noqa: D301  # click's mark for text that is not to be wrapped
     is_live = not (quiet or as_json or _was_chosen("profile")) and at_terminal()
-    asked = _Asked(
+    options = _Options(
         source=source, tool_call_id=tool_call_id, profile=profile, live=is_live, redact=not no_redact
     )
-    # Inside another command of ours its mark comes first, by which this one is ended with that one.
+    # Inside another command of ours the mark begins with that one's, so that this command ends with it.
     mark = ".".join(filter(None, (os.environ.get(MARK), os.urandom(8).hex())))
     environment = {**location.environment(), MARK: mark}
     with SignalRelay() as relay:
@@ -128,21 +115,21 @@ def command(
             )
         except StartError as error:
             _give_up(error, command_line, as_json=as_json)
-        _wait_beside(started)
+        _wait_in_thread(started)
         relay.attach(started)
-        with _watchdog.guarding(started.pid, mark):
-            record = _record(started, command_line, asked, location)
+        with guarding(started.pid, mark):
+            record = _record(started, command_line, options, location)
             if FOR_ALL.intersection(relay.received):
-                _end_what_is_left(started)
+                _end_all(started)
     if as_json:
         print_json(record.as_json())
     elif is_live:
         for line in summary(record.outcome, record.info, record.rendered, record.problem, location.flags):
             note(line)
-        _tell(record)
+        _report(record)
     else:
         write_text([record.rendered.text])
-        _tell(record)
+        _report(record)
     if signal.SIGINT in relay.received and record.outcome.signal == "SIGINT":
         raise CommandInterruptedError
     click.get_current_context().exit(record.outcome.exit_code)
@@ -152,15 +139,15 @@ def _was_chosen(option: str) -> bool:
     return click.get_current_context().get_parameter_source(option) is ParameterSource.COMMANDLINE
 
 
-def _wait_beside(started: Started) -> None:
-    """Know when the command has ended, though all that looks after it is still being imported."""
-    with contextlib.suppress(RuntimeError):  # no more threads are to be had: it is known later
+def _wait_in_thread(started: Started) -> None:
+    """Note the time of the command's end, even if it comes while modules are still being imported."""
+    with contextlib.suppress(RuntimeError):  # no more threads can be started: the end is noted later
         threading.Thread(target=started.wait, name="spillstore-wait", daemon=True).start()
 
 
-def _end_what_is_left(started: Started) -> None:
-    """The signal was for all of it: what did not heed it is ended."""
-    from spillstore_tools.process.output_reader import end_together  # noqa: PLC0415  # it is there by now
+def _end_all(started: Started) -> None:
+    """End the processes of the command that have ignored a signal for all of them."""
+    from spillstore_tools.process.output_reader import end_together  # noqa: PLC0415  # imported by now
 
     if started.signal_all(0) and end_together([started]):
         note("some of its processes could not be ended")
@@ -168,7 +155,7 @@ def _end_what_is_left(started: Started) -> None:
 
 def _give_up(error: StartError, command_line: tuple[str, ...], *, as_json: bool) -> NoReturn:
     hint = ""
-    if _OF_A_SHELL.search(command_line[0]):
+    if _SHELL_SYNTAX.search(command_line[0]):
         line = command_line[0] if len(command_line) == 1 else shlex.join(command_line)
         hint = f"; a shell runs it: spillstore run -- sh -c {shlex.quote(line)}"
     message = f"{error}{hint}"
@@ -194,8 +181,8 @@ def _give_up(error: StartError, command_line: tuple[str, ...], *, as_json: bool)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class _Asked:
-    """What the options say."""
+class _Options:
+    """The options of the call."""
 
     source: str
     tool_call_id: str | None
@@ -204,8 +191,8 @@ class _Asked:
     redact: bool
 
     def configuration(self) -> tuple[TruncationConfiguration | None, str | None]:
-        """The user's settings, or none and what is wrong with them: the command runs already, and shall go on."""
-        from spillstore.exceptions import InvalidSettingError  # noqa: PLC0415  # the command has been started by now
+        """The user's settings; or None and what is wrong with them, since the command runs already."""
+        from spillstore.exceptions import InvalidSettingError  # noqa: PLC0415  # after the command has started
 
         try:
             return load_configuration(self.profile), None
@@ -215,7 +202,7 @@ class _Asked:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class _Record:
-    """A command that has ended, and what was stored and can be shown of it."""
+    """A command that has ended: its outcome, its artifact, its preview, and what went wrong beside."""
 
     outcome: Outcome
     info: ArtifactInfo | None
@@ -245,8 +232,10 @@ class _Record:
         }
 
 
-def _record(started: Started, command_line: tuple[str, ...], asked: _Asked, location: Location) -> _Record:
-    from spillstore.exceptions import (  # noqa: PLC0415  # the command has been started by now
+def _record(
+    started: Started, command_line: tuple[str, ...], options: _Options, location: Location
+) -> _Record:
+    from spillstore.exceptions import (  # noqa: PLC0415  # after the command has started
         InvalidSettingError,
         SpillstoreError,
     )
@@ -260,11 +249,11 @@ def _record(started: Started, command_line: tuple[str, ...], asked: _Asked, loca
     from spillstore_tools.profiles import profile as profile_named  # noqa: PLC0415  # likewise
     from spillstore_tools.profiles.default import Default  # noqa: PLC0415  # likewise
 
-    configuration, misconfigured = asked.configuration()
+    configuration, misconfigured = options.configuration()
     command = shlex.join(command_line)
     try:
-        rules = Redaction(None, configuration, enabled=asked.redact, profile=asked.profile).rules(
-            asked.source
+        rules = Redaction(None, configuration, enabled=options.redact, profile=options.profile).rules(
+            options.source
         )
     except InvalidSettingError as error:  # the command runs already
         rules, misconfigured = DEFAULT, misconfigured or str(error)
@@ -272,54 +261,54 @@ def _record(started: Started, command_line: tuple[str, ...], asked: _Asked, loca
         observe()
     except SpillstoreError as error:  # likewise
         misconfigured = misconfigured or str(error)
-    work = begin_operation(COMMAND, {"tool": asked.source})
+    operation = begin_operation(COMMAND, {"tool": options.source})
     hint = Hint(location.flags)
     sessions: list[Session] = []
-    chosen = profile_named(asked.profile, configuration)
+    chosen = profile_named(options.profile, configuration)
     if isinstance(chosen, Default):
         chosen.people = at_terminal()
     with contextlib.ExitStack() as stack:
         stack.callback(hint.stop)
-        if not asked.live:
+        if not options.live:
             hint.start()
 
         def session() -> Session:
             sessions.append(stack.enter_context(location.open(create=True, write=True)))
             return sessions[-1]
 
-        def found(artifact_id: str) -> None:
-            hint.found(artifact_id)
+        def spilled(artifact_id: str) -> None:
+            hint.artifact_id = artifact_id
             note_folder(sessions[-1], artifact_id)
 
-        spill = work.run(
+        spill = operation.run(
             Spill,
             session,
             chosen,
-            source=asked.source,
+            source=options.source,
             command=command,
-            tool_call_id=asked.tool_call_id,
+            tool_call_id=options.tool_call_id,
             content_type="text/plain",
             is_command=True,
             flags=location.flags,
             keep="all",
             redaction=rules,
-            on_spill=found,
+            on_spill=spilled,
             began=getattr(started, "began_at", None),
         )
         job = Job(
             command,
             lambda: started,
             spill,
-            on_output=show if asked.live else None,
+            on_output=show if options.live else None,
             linger=LINGER,
             heirs="leave",
-            tool=asked.source,
-            observed=work,
+            tool=options.source,
+            observed=operation,
         )
         job.work()
         hint.stop()
         rendered = job.tell()
-        assert job.outcome is not None  # it has ended, or ``tell`` had raised
+        assert job.outcome is not None  # it has ended, or ``tell`` would have raised
         info = None if spill.artifact is None else spill.artifact.info
     return _Record(
         outcome=job.outcome,
@@ -331,12 +320,12 @@ def _record(started: Started, command_line: tuple[str, ...], asked: _Asked, loca
     )
 
 
-def _tell(record: _Record) -> None:
-    """What is no part of the output, on stderr."""
+def _report(record: _Record) -> None:
+    """Report on stderr what is no part of the output."""
     if record.misconfigured is not None:
         note(f"{record.misconfigured}; the defaults are used")
-    announce(record.redactions)
-    from spillstore_tools.process.output_reader import GRACE  # noqa: PLC0415  # it is there by now
+    report_redactions(record.redactions)
+    from spillstore_tools.process.output_reader import GRACE  # noqa: PLC0415  # imported by now
 
     if held_open := record.outcome.held_open:
         note(

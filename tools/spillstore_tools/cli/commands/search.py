@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from spillstore_tools.cli.support.location import LAST, Location, every, find, location_options, stream_option
+from spillstore_tools.cli.support.artifacts import LAST, find
+from spillstore_tools.cli.support.options import location_options, stream_option
 from spillstore_tools.cli.support.output import coloured, json_option, note, print_json, styled
 from spillstore_tools.cli.support.progress import progress
 from spillstore_tools.cli.support.read import json_stream, path_option
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from spillstore import Artifact, Session
     from spillstore.info import SearchResult, Stream
     from spillstore.jsonstring import JSONString
+    from spillstore_tools.cli.support.location import Location
 
 _NOTHING_FOUND = 1
 _MATCH, _PLACE, _HEADING = "1;31", "32", "1;35"  # as grep and rg have them
@@ -67,7 +69,7 @@ _ID = re.compile(r"@.*|art_[0-9].*")
 @stream_option
 @location_options
 @json_option
-def command(names: tuple[str, ...], location: Location, *, as_json: bool, **options: Any) -> None:
+def command(names: tuple[str, ...], location: Location, *, as_json: bool, **values: Any) -> None:
     """Print the lines of an artifact that match a regular expression (RE2 syntax), with their numbers.
 
     What is searched is what a reader sees: no escape sequences, the last state of a progress bar. The time is linear in
@@ -81,19 +83,19 @@ def command(names: tuple[str, ...], location: Location, *, as_json: bool, **opti
       spillstore search --all -l 'Segmentation fault'
       spillstore search 'error' @last --path '$.stdout'
     """  # noqa: D301  # click's mark for text that is not to be wrapped
-    asked = _Asked(**options)
+    options = _Options(**values)
     with location.reading("search") as session:
-        pattern, artifacts = _meant(session, names, all_of_them=asked.all_of_them)
-        found = _found(artifacts, pattern, asked)
-        alone = not asked.all_of_them
-        total = _print_json(found, alone=alone) if as_json else _print(found, pattern, asked)
+        pattern, artifacts = _named(session, names, all_of_them=options.all_of_them)
+        found = _found(artifacts, pattern, options)
+        alone = not options.all_of_them
+        total = _print_json(found, alone=alone) if as_json else _print(found, pattern, options)
     if not total:
         click.get_current_context().exit(_NOTHING_FOUND)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class _Asked:
-    """The options."""
+class _Options:
+    """The options of the call."""
 
     all_of_them: bool
     ignore_case: bool
@@ -129,20 +131,20 @@ class _Asked:
         )
 
 
-def _meant(session: Session, names: tuple[str, ...], *, all_of_them: bool) -> tuple[str, Iterator[Artifact]]:
-    """The pattern, and the artifacts in which it is looked for."""
+def _named(session: Session, names: tuple[str, ...], *, all_of_them: bool) -> tuple[str, Iterator[Artifact]]:
+    """The pattern, and the artifacts to search."""
     from spillstore.exceptions import ArtifactNotFoundError  # noqa: PLC0415  # it is loaded by now
 
     if all_of_them:
         if len(names) > 1:
             raise click.UsageError("--all searches every artifact; leave the ID out")
-        return names[0], (session.artifact(info.id) for info in every(session))
+        return names[0], (session.artifact(info.id) for info in session.infos())
     if len(names) > 2:  # noqa: PLR2004  # the two
         raise click.UsageError("give one PATTERN and one ID; a PATTERN with spaces needs quotes")
     if len(names) == 1:
         return names[0], iter([find(session, LAST)])
     first, second = names
-    if _ID.fullmatch(first) and not _ID.fullmatch(second):  # the order of earlier versions
+    if _ID.fullmatch(first) and not _ID.fullmatch(second):  # the other order is allowed, too
         return second, iter([find(session, first)])
     try:
         return first, iter([find(session, second)])
@@ -156,28 +158,28 @@ def _meant(session: Session, names: tuple[str, ...], *, all_of_them: bool) -> tu
 
 
 def _found(
-    artifacts: Iterator[Artifact], pattern: str, asked: _Asked
+    artifacts: Iterator[Artifact], pattern: str, options: _Options
 ) -> Iterator[tuple[Artifact, SearchResult]]:
-    """What is found in each artifact; of many, only those in which something is."""
-    from spillstore_tools.agent.search import Seen  # noqa: PLC0415  # with it come the previews
+    """The result of each artifact; with ``--all``, only of those with matches."""
+    from spillstore_tools.agent.search_artifact import TextCleaner  # noqa: PLC0415  # with it come the previews
 
-    before, after = asked.around
-    limit = 0 if asked.count else 1 if asked.ids_only else asked.limit
+    before, after = options.around
+    limit = 0 if options.count else 1 if options.ids_only else options.limit
     for artifact in artifacts:
         source: Artifact | JSONString = artifact
-        if asked.path is not None:
-            source = artifact.string(asked.path, stream=json_stream(artifact, asked.stream))
+        if options.path is not None:
+            source = artifact.string(options.path, stream=json_stream(artifact, options.stream))
         with progress(f"searching {human_size(source.info.size)} of {artifact.id}") as done:
             result = source.search(
                 pattern,
-                stream=cast("Stream", asked.stream if source is artifact else "combined"),
-                context=0 if asked.only_matching else max(before, after),
+                stream=cast("Stream", options.stream if source is artifact else "combined"),
+                context=0 if options.only_matching else max(before, after),
                 limit=limit,
-                cursor=asked.cursor,
-                ignore_case=asked.ignore_case,
-                literal=asked.literal,
-                invert=asked.invert,
-                cleaner=None if asked.raw else Seen(),
+                cursor=options.cursor,
+                ignore_case=options.ignore_case,
+                literal=options.literal,
+                invert=options.invert,
+                cleaner=None if options.raw else TextCleaner(),
                 on_progress=done,
             )
         matches = tuple(
@@ -186,7 +188,7 @@ def _found(
             )
             for match in result.matches
         )
-        if result.lines or not asked.all_of_them:
+        if result.lines or not options.all_of_them:
             yield artifact, dataclasses.replace(result, matches=matches)
 
 
@@ -196,58 +198,60 @@ def _print_json(found: Iterator[tuple[Artifact, SearchResult]], *, alone: bool) 
     return sum(cast("int", document["lines"]) for document in documents)
 
 
-def _print(found: Iterator[tuple[Artifact, SearchResult]], pattern: str, asked: _Asked) -> int:
-    """Returns how many lines matched."""
+def _print(found: Iterator[tuple[Artifact, SearchResult]], pattern: str, options: _Options) -> int:
+    """Print the results; returns how many lines matched."""
     total = 0
     for artifact, result in found:
-        if asked.ids_only:
+        if options.ids_only:
             if result.lines:
                 click.echo(artifact.id)
-        elif asked.count:
-            click.echo(f"{artifact.id}:{result.lines}" if asked.all_of_them else result.lines)
+        elif options.count:
+            click.echo(f"{artifact.id}:{result.lines}" if options.all_of_them else result.lines)
         else:
-            if asked.all_of_them:
+            if options.all_of_them:
                 blank = "\n" if total else ""
                 click.echo(
                     f"{blank}{styled(artifact.id, _HEADING)} {label(artifact.info.command or '')}".rstrip(" ")
                 )
-            _print_rows(result, pattern, asked)
-            _tell(artifact, result, asked)
+            _print_rows(result, pattern, options)
+            _report(artifact, result, options)
         total += result.lines
     return total
 
 
-def _print_rows(result: SearchResult, pattern: str, asked: _Asked) -> None:
-    from spillstore_tools.agent.search import grouped  # noqa: PLC0415  # with it come the previews
+def _print_rows(result: SearchResult, pattern: str, options: _Options) -> None:
+    from spillstore_tools.agent.search_artifact import grouped  # noqa: PLC0415  # with it come the previews
 
-    parts = _Parts(pattern, asked)
-    if asked.only_matching:
+    parts = _Parts(pattern, options)
+    if options.only_matching:
         for match in result.matches:
             for part in parts.of(match.text):
                 click.echo(f"{styled(f'{match.line}:', _PLACE)}{styled(one_line(part), _MATCH)}")
         return
-    for rows in grouped(result.matches, separated=max(asked.around) > 0):
+    for rows in grouped(result.matches, separated=max(options.around) > 0):
         for row in rows:
             text = parts.marked(row.text) if row.column else one_line(row.text)
             click.echo(f"{styled(row.label, _PLACE)}{text}{' [...]' if row.clipped else ''}")
 
 
-def _tell(artifact: Artifact, result: SearchResult, asked: _Asked) -> None:
+def _report(artifact: Artifact, result: SearchResult, options: _Options) -> None:
     for each in result.notes:
         note(each)
     if result.cursor is not None:
-        of = f" {artifact.id}" if asked.all_of_them else ""
+        of = f" {artifact.id}" if options.all_of_them else ""
         note(f"there may be more{of and f' in{of}'}: --cursor {result.cursor}{of}")
 
 
 class _Parts:
-    """The parts of a line that match."""
+    """Finds the parts of a line that match."""
 
-    def __init__(self, pattern: str, asked: _Asked) -> None:
+    def __init__(self, pattern: str, options: _Options) -> None:
         from spillstore.search.patterns import compiled  # noqa: PLC0415  # with the search
 
-        self._invert = asked.invert
-        self._pattern = compiled(pattern, ignore_case=asked.ignore_case, literal=asked.literal, latin=False)
+        self._invert = options.invert
+        self._pattern = compiled(
+            pattern, ignore_case=options.ignore_case, literal=options.literal, latin=False
+        )
 
     def _spans(self, text: bytes) -> Iterator[tuple[int, int]]:
         for match in self._pattern.finditer(text):
@@ -255,12 +259,12 @@ class _Parts:
                 yield match.start(), match.end()
 
     def of(self, text: str) -> Iterator[str]:
-        """These parts, in their order."""
+        """The parts of a line, in their order."""
         data = text.encode(errors="surrogatepass")
         return (data[start:end].decode(errors="replace") for start, end in self._spans(data))
 
     def marked(self, text: str) -> str:
-        """The line, in which they are marked where a person looks at it."""
+        """The line, with its parts in colour where colours are used."""
         if self._invert or not coloured():
             return one_line(text)
         data, at, out = text.encode(errors="surrogatepass"), 0, ""

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import TYPE_CHECKING
 
 import click
 
-from spillstore_tools.cli.support.location import Location, location_options
-from spillstore_tools.cli.support.output import fitted, json_option, local, print_json
+from spillstore_tools.cli.support.options import location_options
+from spillstore_tools.cli.support.output import json_option, local, print_json
+from spillstore_tools.cli.support.tables import fitted
 from spillstore_tools.describe import count, human_size
 
+if TYPE_CHECKING:
+    from spillstore_tools.cli.support.location import Location
+
 _HEADER = ("", "session", "project", "size", "last used", "state")
-_LESS_WANTED = ("project", "last used", "size")  # which go first where there is no room
+_OPTIONAL = ("project", "last used", "size")  # which go first where there is no room
 
 
 @click.command("sessions")
@@ -44,5 +49,5 @@ def command(location: Location, *, as_json: bool) -> None:
         for info in infos
     ]
     if rows:
-        click.echo(fitted(_HEADER, rows, right=("size",), less_wanted=_LESS_WANTED))
+        click.echo(fitted(_HEADER, rows, right=("size",), optional=_OPTIONAL))
     click.echo(f"Total: {count(len(infos), 'session')}, {human_size(sum(info.disk_size for info in infos))}")

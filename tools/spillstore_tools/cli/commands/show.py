@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from spillstore_tools.cli.support.location import (
-    Location,
-    find,
+from spillstore_tools.cli.support.artifacts import find
+from spillstore_tools.cli.support.options import (
     id_argument,
     location_options,
     skip_holes_option,
@@ -36,11 +35,12 @@ from spillstore_tools.describe import count
 from spillstore_tools.preview.clean_stream import clean_blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from spillstore import Artifact
     from spillstore.info import Stream
     from spillstore.jsonstring import JSONString
+    from spillstore_tools.cli.support.location import Location
 
 
 @click.command("show")
@@ -82,13 +82,14 @@ def command(
     view = cast("Stream", stream)
     first, last = parse_lines(lines) if lines is not None else (1, None)
     start, end = parse_bytes(byte_range) if byte_range is not None else (0, None)
+    document = {"lines": lines, "bytes": byte_range}
     with location.reading("read") as session:
         artifact = find(session, artifact_id)
         if path is not None:
             string = artifact.string(path, stream=json_stream(artifact, stream))
             data = _of_string(string, (first, last), (start, end), by_lines=lines is not None)
-            named = {"id": artifact.id, "path": path, "lines": lines, "bytes": byte_range}
-            _print_string(data, named if as_json else None, raw=raw, no_pager=no_pager)
+            document = {"id": artifact.id, "path": path, **document}
+            _print([data], clean_blocks([data]), document if as_json else None, raw=raw, no_pager=no_pager)
             return
         if lines is not None:
             blocks = _lines(artifact, first, last, view, skip=skip_holes)
@@ -96,27 +97,37 @@ def command(
         else:
             blocks = _bytes(artifact, start, end, view, skip=skip_holes)
         end = artifact.info.view(view).size if end is None else end
-        text = clean_blocks(blocks, artifact.info.terminator)
-        if as_json:
-            document = {"id": artifact.id, "stream": stream, "lines": lines, "bytes": byte_range}
-            if raw:
-                data = b"".join(artifact.reading(blocks, start, end, stream=view))
-                print_json(document | {"data": base64.b64encode(data).decode()})
-            else:
-                print_json(document | {"text": "".join(artifact_text(artifact, text, start, end, view))})
-            return
-        seen = at_terminal()
-        with paged(off=no_pager):
-            if raw:
-                write_bytes(artifact.reading(blocks, start, end, stream=view))
-            else:
-                write_text(artifact_text(artifact, text, start, end, view), seen=seen)
+        text = artifact_text(artifact, clean_blocks(blocks, artifact.info.terminator), start, end, view)
+        data_blocks = artifact.reading(blocks, start, end, stream=view)
+        document = {"id": artifact.id, "stream": stream, **document}
+        _print(data_blocks, text, document if as_json else None, raw=raw, no_pager=no_pager)
+
+
+def _print(
+    blocks: Iterable[bytes],
+    text: Iterable[str],
+    document: dict[str, str | None] | None,
+    *,
+    raw: bool,
+    no_pager: bool,
+) -> None:
+    """Print one of ``blocks`` (raw) and ``text``; in a JSON document if there is one."""
+    if document is not None:
+        shown = {"data": base64.b64encode(b"".join(blocks)).decode()} if raw else {"text": "".join(text)}
+        print_json(document | shown)
+        return
+    seen = at_terminal()
+    with paged(off=no_pager):
+        if raw:
+            write_bytes(blocks)
+        else:
+            write_text(text, seen=seen)
 
 
 def _of_string(
     string: JSONString, lines: tuple[int, int | None], span: tuple[int, int | None], *, by_lines: bool
 ) -> bytes:
-    """The part of a string that was asked for."""
+    """The lines or the bytes of a string in JSON."""
     size, total = string.info.size, string.info.lines
     first, last = lines
     start, end = span
@@ -127,22 +138,6 @@ def _of_string(
     if by_lines:
         return string.read_lines(first, total if last is None else last)
     return string.read_bytes(start, size if end is None else end)
-
-
-def _print_string(data: bytes, document: dict[str, str | None] | None, *, raw: bool, no_pager: bool) -> None:
-    """A part of a string, as JSON where there is a document for it."""
-    text = clean_blocks([data])
-    if document is not None and raw:
-        print_json(document | {"data": base64.b64encode(data).decode()})
-    elif document is not None:
-        print_json(document | {"text": "".join(text)})
-    else:
-        seen = at_terminal()
-        with paged(off=no_pager):
-            if raw:
-                write_bytes([data])
-            else:
-                write_text(text, seen=seen)
 
 
 def _lines(

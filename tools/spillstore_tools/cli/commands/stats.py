@@ -7,21 +7,23 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spillstore_tools.cli.support.location import Location, location_options
-from spillstore_tools.cli.support.output import fitted, json_option, note, print_json
+from spillstore_tools.cli.support.options import location_options
+from spillstore_tools.cli.support.output import json_option, note, print_json
+from spillstore_tools.cli.support.tables import fitted
 from spillstore_tools.describe import count, human_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from spillstore_tools.cli.support.location import Location
     from spillstore_tools.telemetry.statistics import Retrieval, Statistics, ToolStatistics
 
 _TOOLS = (
     "tool", "calls", "cut", "received", "shown", "less", "artifacts", "size", "stored", "reads", "never read",
 )  # fmt: skip
 # Which go first where there is no room.
-_LESS_WANTED = ("stored", "never read", "less", "size", "received", "reads", "shown", "cut", "artifacts")
-_LESS_READ = ("p50 ms", "bytes", "failed", "p95 ms")
+_OPTIONAL = ("stored", "never read", "less", "size", "received", "reads", "shown", "cut", "artifacts")
+_OPTIONAL_READS = ("p50 ms", "bytes", "failed", "p95 ms")
 _READS = ("kind", "calls", "failed", "bytes", "p50 ms", "p95 ms")
 
 
@@ -83,7 +85,7 @@ def _tables(statistics: Statistics) -> list[str]:
     tools = [_tool(name, tool) for name, tool in sorted(statistics.tools.items())]
     reads = [_retrieval(kind, each) for kind, each in sorted(statistics.retrievals.items())]
     rate = statistics.artifacts_per_hour
-    told = [
+    totals = [
         count(statistics.sessions, "session"),
         count(statistics.created, "artifact")
         + " created"
@@ -93,12 +95,12 @@ def _tables(statistics: Statistics) -> list[str]:
         f"{count(statistics.evicted, 'artifact')} evicted",
     ]
     return [
-        fitted(_TOOLS, tools, right=_TOOLS[1:], less_wanted=_LESS_WANTED) if tools else "",
-        fitted(_READS, reads, right=_READS[1:], less_wanted=_LESS_READ) if reads else "",
+        fitted(_TOOLS, tools, right=_TOOLS[1:], optional=_OPTIONAL) if tools else "",
+        fitted(_READS, reads, right=_READS[1:], optional=_OPTIONAL_READS) if reads else "",
         _counted("read by", statistics.readers),
         _counted("limit", statistics.limits),
         _counted("secret removed", statistics.redactions),
-        ", ".join(told),
+        ", ".join(totals),
     ]
 
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import TYPE_CHECKING
 
 import click
 
-from spillstore_tools.cli.support.location import Location, every, find, location_options
+from spillstore_tools.cli.support.artifacts import find
+from spillstore_tools.cli.support.options import location_options
 from spillstore_tools.cli.support.output import json_option, print_json
 from spillstore_tools.cli.support.progress import progress
 from spillstore_tools.describe import count, exact_size, human_size, incomplete
 from spillstore_tools.preview.clean import label
+
+if TYPE_CHECKING:
+    from spillstore_tools.cli.support.location import Location
 
 _ARE = ("are", "is")
 
@@ -35,7 +40,7 @@ def command(artifact_id: str | None, location: Location, *, as_json: bool) -> No
         if artifact_id is None:
             with progress(f"checking session {label(session.id)}") as done:
                 report = session.check(on_progress=done)
-            lacking = sum(incomplete(info) is not None for info in every(session))
+            lacking = sum(incomplete(info) is not None for info in session.infos())
             if as_json:
                 document = {"session": session.id, "ok": True, **dataclasses.asdict(report)}
                 print_json({**document, "incomplete": lacking})

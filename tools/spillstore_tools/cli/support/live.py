@@ -1,4 +1,4 @@
-"""What a command prints, at a terminal as it comes; and where it is not shown, where to watch it."""
+"""Output of a running command at a terminal: shown as it comes, summed up at the end, or a hint how to watch it."""
 
 from __future__ import annotations
 
@@ -10,40 +10,40 @@ import threading
 from typing import TYPE_CHECKING
 
 from spillstore_tools.cli.support.output import note
-from spillstore_tools.describe import count, human_size, seconds
+from spillstore_tools.describe import count, human_size, seconds, shortened
 
 if TYPE_CHECKING:
     from spillstore import ArtifactInfo
     from spillstore_tools.process.output_reader import Outcome
     from spillstore_tools.profiles.base import Rendered
 
-SILENCE = 2.0  # seconds after which a person wonders whether anything goes on
+SILENCE = 2.0  # seconds after which the hint is shown
 _NAMED = 2  # lines that the summary repeats
 _WIDTH = 160
 
 
 def show(stream: str, data: bytes) -> None:
-    """Write to our stdout or stderr what a command has printed there, at once and to the byte."""
+    """Write output of a command to our stdout or stderr, at once and to the byte."""
     number = 2 if stream == "stderr" else 1
     rest = memoryview(data)
     while rest:
         try:
             rest = rest[os.write(number, rest) :]
-        except BlockingIOError:  # somebody else has made the terminal so
+        except BlockingIOError:  # another program has set the terminal to this mode
             select.select([], [number], [])
 
 
 def summary(
     outcome: Outcome, info: ArtifactInfo | None, rendered: Rendered, problem: str | None, flags: str
 ) -> list[str]:
-    """What is said when all of the output has been shown: where it is, how much it was, how it ended, what mattered.
+    """The lines after all of the output was shown: its artifact, its size, how the command ended, what mattered.
 
     Args:
         outcome: how the command ended.
-        info: of the artifact, or None.
-        rendered: what a model would be shown.
-        problem: why not all of it is stored.
-        flags: what a ``spillstore`` command needs besides to find the session.
+        info: the artifact, or None.
+        rendered: the preview.
+        problem: why not all of it is stored, or None.
+        flags: the options that name the session for another command.
     """
     how = f"exit code {outcome.exit_code}" + (f" ({outcome.signal})" if outcome.signal else "")
     took = seconds(outcome.duration)
@@ -52,7 +52,7 @@ def summary(
     said = [f"{info.id}{flags}: {count(info.lines, 'line')}, {human_size(info.size)}, {how}, {took}"]
     if problem is not None:
         said.append(f"NOT STORED COMPLETELY: {problem}; the first {count(info.size, 'byte')} are kept")
-    if info.lines > shutil.get_terminal_size().lines:  # or all of it can be seen
+    if info.lines > shutil.get_terminal_size().lines:  # else all of it can be seen
         said += [f"  {line}" for line in mattered(rendered)]
     return said
 
@@ -71,41 +71,40 @@ def mattered(rendered: Rendered) -> list[str]:
         at += len(line)
     best = sorted((each for each in found if each[0] >= STRONG), reverse=True)[:_NAMED]
     texts = [text for _, _, text in sorted(best, key=lambda each: -each[1])]
-    return [text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}..." for text in texts]
+    return [shortened(text, _WIDTH) for text in texts]
 
 
 class Hint:
-    """Says once, where nothing is shown until the end, how to watch; at a terminal alone.
+    """Says once, at a terminal where nothing is shown until the end, how to watch the output.
 
     Args:
-        flags: what a ``spillstore`` command needs besides to find the session.
+        flags: the options that name the session for another command.
+
+    Attributes:
+        artifact_id: the artifact that stores the output; None until there is one.
     """
 
     def __init__(self, flags: str) -> None:
         self._flags = flags
-        self._artifact_id: str | None = None
+        self.artifact_id: str | None = None
         self._timer: threading.Timer | None = None
 
-    def found(self, artifact_id: str) -> None:
-        """The artifact that there is now."""
-        self._artifact_id = artifact_id
-
     def start(self) -> None:
-        """The silence begins."""
+        """Show the hint after two seconds."""
         if not sys.stderr.isatty():
             return
         self._timer = threading.Timer(SILENCE, self._say)
         self._timer.daemon = True
         try:
             self._timer.start()
-        except RuntimeError:  # no more threads are to be had, and it is only a hint
+        except RuntimeError:  # no more threads can be started, and it is only a hint
             self._timer = None
 
     def stop(self) -> None:
-        """It ends."""
+        """Show it no more."""
         if self._timer is not None:
             self._timer.cancel()
 
     def _say(self) -> None:
-        if self._artifact_id is not None:
-            note(f"still running; to watch: spillstore tail -f {self._artifact_id}{self._flags}")
+        if self.artifact_id is not None:
+            note(f"still running; to watch: spillstore tail -f {self.artifact_id}{self._flags}")

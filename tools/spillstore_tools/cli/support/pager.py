@@ -12,7 +12,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-# Quit where it fits on one screen, show colours and nothing else of what escape sequences say, leave it on the screen.
+# Quit if it fits on one screen, obey no escape sequences but colours, leave the text on the screen.
 _LESS = "less -FRX"
 
 
@@ -26,15 +26,15 @@ def pager_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _chosen() -> list[str] | None:
-    """The pager's command, or None for none: not at a terminal, switched off (empty or cat), or not there."""
+    """The pager's command; None at no terminal, if it is switched off (empty or cat), or not installed."""
     if not sys.stdout.isatty() or os.environ.get("TERM", "dumb") == "dumb":
         return None
     import shlex  # noqa: PLC0415  # few commands are read at a terminal, and these take 5 ms
     import shutil  # noqa: PLC0415  # likewise
 
-    wanted = os.environ.get("SPILLSTORE_PAGER", os.environ.get("PAGER", _LESS))
+    pager = os.environ.get("SPILLSTORE_PAGER", os.environ.get("PAGER", _LESS))
     try:
-        command = shlex.split(wanted)
+        command = shlex.split(pager)
     except ValueError:
         return None
     if not command or command == ["cat"] or shutil.which(command[0]) is None:
@@ -44,12 +44,12 @@ def _chosen() -> list[str] | None:
 
 @contextlib.contextmanager
 def paged(*, off: bool) -> Iterator[None]:
-    """What is written to stdout in here goes through the pager, if there is a reader at a terminal.
+    """A context in which stdout goes through the pager, if it is a terminal.
 
-    Who leaves the pager ends the command, as any reader of a pipe does. Ctrl-C is the pager's.
+    Leaving the pager ends the command, as a closed pipe does. Ctrl-C goes to the pager.
 
     Args:
-        off: print at once.
+        off: whether to print without a pager.
     """
     command = None if off else _chosen()
     if command is None:
@@ -59,15 +59,15 @@ def paged(*, off: bool) -> Iterator[None]:
     import subprocess  # noqa: PLC0415  # likewise
 
     sys.stdout.flush()
-    from spillstore_tools.process.runners import for_commands  # noqa: PLC0415  # likewise
+    from spillstore_tools.process.environment import for_commands  # noqa: PLC0415  # likewise
 
     pager = subprocess.Popen(command, stdin=subprocess.PIPE, env=for_commands(os.environ))
-    assert pager.stdin is not None  # it was asked for
+    assert pager.stdin is not None  # it was requested
     terminal = os.dup(1)
     os.dup2(pager.stdin.fileno(), 1)
     pager.stdin.close()
     interrupts = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Died of SIGPIPE, we would be gone before the pager has put the terminal in order.
+    # If SIGPIPE killed us, the pager could not restore the terminal.
     broken = signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     try:
         yield

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from spillstore_tools.cli.support.location import complete_words
+from spillstore_tools.cli.support.completion import complete_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from spillstore_tools.config import TruncationConfiguration
     from spillstore_tools.profiles import ProfileName
 
-# The same as ``spillstore_tools.profiles.NAMES``, which is not to be imported before a command has started.
+# The same as ``spillstore_tools.profiles.NAMES``, which must not be imported before a command has started.
 PROFILES = ("default", "acode", "opencode", "pipe", "omni", "lace")
 STRATEGIES = ("head", "tail", "head_tail", "lines", "element", "smart", "none")
 _CONFIGURED = frozenset({"default", "acode"})
@@ -22,10 +22,10 @@ F = TypeVar("F", bound="Callable[..., object]")
 
 
 def known_profile(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    """A profile that there is. Its name is looked up, like that of an artifact, and so a wrong one exits alike.
+    """Callback of an option: the name of a profile; a wrong one exits like a wrong id.
 
     Raises:
-        click.ClickException: there is none of that name.
+        click.ClickException: there is no such profile.
     """
     if value is not None and value not in PROFILES:
         raise click.ClickException(f"no profile {value!r}; there are {', '.join(PROFILES)}")
@@ -47,10 +47,10 @@ def profile_option(function: F) -> F:
 
 
 def load_configuration(profile: ProfileName, **arguments: object) -> TruncationConfiguration | None:
-    """The user's settings for a profile that heeds them; ``arguments`` that are None are left out.
+    """The user's settings for a profile that uses them, else None; ``arguments`` that are None are left out.
 
     Raises:
-        ConfigurationError: a setting is wrong, whoever made it.
+        ConfigurationError: a setting is wrong.
     """
     if profile not in _CONFIGURED:
         return None

@@ -1,4 +1,4 @@
-"""Says at a terminal that work goes on which takes more than a second, and how far it is."""
+"""Progress of work that takes more than a second, shown at a terminal."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ _CLEAR = "\r\x1b[K"
 
 
 class Progress:
-    """How far work is; called with what is done and how much there is, whatever it is counted in."""
+    """The progress of some work; call it with the amount done and the total, in any unit."""
 
     def __init__(self) -> None:
         self._percent: int | None = None
 
     def __call__(self, done: int, total: int) -> None:
-        """Take notice."""
+        """Set the progress."""
         if total > 0:
             self._percent = min(100, 100 * done // total)
 
     def __str__(self) -> str:
-        """In words that stand behind others; empty where nobody knows."""
+        """The percentage, a comma before it; empty if it is unknown."""
         return "" if self._percent is None else f", {self._percent} %"
 
 
 @contextlib.contextmanager
 def progress(what: str, far: Callable[[], str] | None = None) -> Iterator[Progress]:
-    """A context for work; one line on stderr, drawn over and taken away in the end. Nothing where nobody looks.
+    """A context for work: one line on stderr, updated, and removed at the end. Nothing if stderr is no terminal.
 
     Args:
         what: the work, such as ``verifying``.
-        far: how far it is, in words.
+        far: tells how far it is, in words.
 
     Yields:
-        What is told how much of it is done, if that is known.
+        The progress, to be called with what is done, if that is known.
     """
     done = Progress()
     if not sys.stderr.isatty():
@@ -52,26 +52,26 @@ def progress(what: str, far: Callable[[], str] | None = None) -> Iterator[Progre
     over = threading.Event()
     began = time.monotonic()
 
-    def tell() -> None:
-        wait, drawn = AFTER, False
+    def update() -> None:
+        wait, shown = AFTER, False
         while not over.wait(wait):
             so_far = f" {far()}" if far is not None else ""
             took = seconds(time.monotonic() - began)
             sys.stderr.write(f"{_CLEAR}spillstore: {what}{so_far}{done}, {took}")
             sys.stderr.flush()
-            wait, drawn = _EVERY, True
-        if drawn:
+            wait, shown = _EVERY, True
+        if shown:
             sys.stderr.write(_CLEAR)
             sys.stderr.flush()
 
-    teller = threading.Thread(target=tell, name="spillstore-progress", daemon=True)
+    thread = threading.Thread(target=update, name="spillstore-progress", daemon=True)
     try:
-        teller.start()
-    except RuntimeError:  # no more threads are to be had, and the work is what counts
+        thread.start()
+    except RuntimeError:  # no more threads can be started, and the work is more important
         yield done
         return
     try:
         yield done
     finally:
         over.set()
-        teller.join()
+        thread.join()

@@ -1,4 +1,4 @@
-"""Reads of any length in flat memory, out of the store's bounded ones."""
+"""Reads of any length in flat memory, made of the store's bounded reads."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ path_option = click.option(
 
 
 def json_stream(artifact: Artifact, stream: str, cursor: str | None = None, start_line: int = 1) -> Stream:
-    """The stream that was asked for by ``--stream``; otherwise the one that is JSON."""
-    from spillstore_tools.agent.query import json_view, view_of_cursor  # noqa: PLC0415  # with it come the previews
+    """The stream that ``--stream`` names; without it, the one that is JSON."""
+    from spillstore_tools.agent.artifacts import json_view, view_of_cursor  # noqa: PLC0415  # with it come the previews
 
     if click.get_current_context().get_parameter_source("stream") is not ParameterSource.DEFAULT:
         return cast("Stream", stream)
@@ -54,7 +54,7 @@ def byte_blocks(
     stream: Stream = "combined",
     skip: bool = False,
 ) -> Iterator[bytes]:
-    """Bytes ``[start, end)`` in blocks. A hole that is not to be skipped is refused before the first block.
+    """Bytes ``[start, end)`` in blocks. A hole that is not skipped is an error before the first block.
 
     Raises:
         DroppedRangeError: the range touches a hole.
@@ -64,14 +64,14 @@ def byte_blocks(
     last = view.size if end is None else end
     hole = None if skip else view.hole
     if hole is not None and max(start, hole.start) < min(last, hole.end):
-        artifact.read_bytes(start, last, stream=stream)  # it is refused
+        artifact.read_bytes(start, last, stream=stream)  # raises the error
     return artifact.chunks(start, end, stream=stream, holes=holes(skip))
 
 
 def artifact_text(
     artifact: Artifact, texts: Iterable[str], start: int, end: int, stream: Stream
 ) -> Iterator[str]:
-    """``Artifact.reading`` for what a reader is shown of bytes ``[start, end)``."""
+    """``Artifact.reading`` for the cleaned text of bytes ``[start, end)``."""
     blocks = artifact.reading((text.encode() for text in texts), start, end, stream=stream)
     return (block.decode() for block in blocks)
 
@@ -91,7 +91,7 @@ def line_blocks(
     last = min(last, view.lines)
     hole = None if skip else view.hole
     if hole is not None and max(first, hole.first_line) <= min(last, hole.last_line):
-        artifact.read_lines(first, last, stream=stream)  # it is refused
+        artifact.read_lines(first, last, stream=stream)  # raises the error
     step = _LINES
     while first <= last:
         end = min(first + step - 1, last)

@@ -1,4 +1,4 @@
-"""Signals that would end us go to the command instead: we end when it has, with everything it printed stored."""
+"""Signals that would end us are sent on to the command instead; we end when it has, with all of its output stored."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ if TYPE_CHECKING:
     from spillstore_tools.process.runners import Started
 
 _RELAYED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-FOR_ALL = frozenset({signal.SIGTERM, signal.SIGHUP})  # these are for everything that a command has started
+FOR_ALL = frozenset({signal.SIGTERM, signal.SIGHUP})  # sent on to everything that a command has started
 
 
 class CommandInterruptedError(Exception):
-    """The command has died of SIGINT, and so shall we, or a loop of our shell would go on."""
+    """The command has died of SIGINT, and so must we, or a loop of our shell would continue."""
 
 
 class SignalRelay:
     """A context in which SIGINT, SIGTERM and SIGHUP reach ``process`` and do nothing to us.
 
-    SIGTERM and SIGHUP reach everything that it has started, too. One that our caller ignores stays ignored. One that comes before
-    there is a process is kept for it.
+    SIGTERM and SIGHUP reach everything that it has started, too. A signal that our caller ignores stays ignored. One that
+    comes before the process is attached is sent then.
 
     Attributes:
-        received: those that have come.
+        received: the numbers of the signals that have come.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class SignalRelay:
         self._before: dict[signal.Signals, object] = {}
 
     def attach(self, process: Started) -> None:
-        """Name the process that signals are for."""
+        """Set the process that gets the signals."""
         self._process = process
         for number in self.received:
             self._send(process, number)

@@ -10,7 +10,7 @@ from spillstore_tools.mcp.wire.raw_json import RawJsonError, dump, join_object, 
 
 if TYPE_CHECKING:
     from spillstore_tools.mcp.wire.raw_json import RawJson
-    from spillstore_tools.output.truncation import TruncationResult
+    from spillstore_tools.output.truncation_result import TruncationResult
 
 _OF_ANY_BLOCK = frozenset({"annotations", "_meta"})
 _SHORT = 200  # bytes of a member

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from spillstore_tools.agent.schemas import READING_ARGUMENTS, reading_definition
+from spillstore_tools.agent.reading_tools import READING_TOOLS
 from spillstore_tools.mcp.proxy.output_schema import relaxed_member
 from spillstore_tools.mcp.wire.raw_json import dump, items, join_array, join_object, members, string_or_none
 from spillstore_tools.mcp.wire.tool_results import listed_tool
@@ -41,7 +41,7 @@ class OwnToolNames:
     def __init__(self, taken: Iterable[str], *, structured: bool = False) -> None:
         others = set(taken)
         self.by_tool: dict[str, str] = {}
-        for tool in READING_ARGUMENTS:
+        for tool in READING_TOOLS:
             name = tool
             while name in others:
                 name = PREFIX + name
@@ -69,16 +69,23 @@ class OwnToolNames:
     def definitions(self) -> list[bytes]:
         """Definitions of the own tools, for the list."""
         return [
-            dump({**listed_tool(reading_definition("mcp", tool), structured=self._structured), "name": name})
+            dump(
+                {
+                    **listed_tool(
+                        READING_TOOLS[tool].definition.in_style("mcp"), structured=self._structured
+                    ),
+                    "name": name,
+                }
+            )
             for tool, name in self.by_tool.items()
         ]
 
 
 def could_be_own(name: str) -> bool:
     """Whether a name is that of an own tool beside some list of tools."""
-    while name not in READING_ARGUMENTS and name.startswith(PREFIX):
+    while name not in READING_TOOLS and name.startswith(PREFIX):
         name = name.removeprefix(PREFIX)
-    return name in READING_ARGUMENTS
+    return name in READING_TOOLS
 
 
 class ToolListPage:

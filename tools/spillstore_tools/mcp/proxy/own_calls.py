@@ -8,7 +8,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from spillstore.exceptions import SpillstoreError
-from spillstore_tools.agent.retrieval import Answer
+from spillstore_tools.agent.answers import Answer
 from spillstore_tools.mcp.proxy.listing import could_be_own
 from spillstore_tools.mcp.wire.messages import INTERNAL_ERROR, tool_call
 from spillstore_tools.mcp.wire.raw_json import RawJsonError, dump, join_object, value

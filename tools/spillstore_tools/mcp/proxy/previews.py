@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from spillstore_tools.mcp.proxy.listing import OwnToolNames
     from spillstore_tools.mcp.wire.messages import ToolCall
     from spillstore_tools.mcp.wire.raw_json import RawJson
-    from spillstore_tools.output.truncation import TruncationProcessor, TruncationResult
+    from spillstore_tools.output.truncation import TruncationProcessor
+    from spillstore_tools.output.truncation_result import TruncationResult
 
 META = "spillstore/artifacts"  # the key of the list of artifacts in a result's metadata
 ALWAYS_SHOWN = 4000  # bytes that every profile shows whole

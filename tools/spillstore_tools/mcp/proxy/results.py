@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from spillstore_tools.mcp.proxy.listing import OwnToolNames
     from spillstore_tools.mcp.wire.messages import ToolCall
     from spillstore_tools.mcp.wire.raw_json import RawJson
-    from spillstore_tools.output.truncation import TruncationProcessor, TruncationResult
+    from spillstore_tools.output.truncation import TruncationProcessor
+    from spillstore_tools.output.truncation_result import TruncationResult
 
 _CODE = re.compile(rb"-?[0-9]{1,18}")
 

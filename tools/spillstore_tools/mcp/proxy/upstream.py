@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from spillstore_tools.mcp.proxy.client import SERVER_GONE
 from spillstore_tools.mcp.wire.lines import LineWriter, OversizedLine, ProcessPipe, read_lines
 from spillstore_tools.process import watchdog as _watchdog
-from spillstore_tools.process.runners import MARK, start_program
+from spillstore_tools.process.environment import MARK
+from spillstore_tools.process.runners import start_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

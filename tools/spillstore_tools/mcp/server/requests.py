@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from spillstore import __version__
 from spillstore.exceptions import SpillstoreError
+from spillstore_tools.agent.answers import Answer
 from spillstore_tools.agent.arguments import ArgumentError
-from spillstore_tools.agent.bash import BashResult
-from spillstore_tools.agent.retrieval import Answer
+from spillstore_tools.agent.bash_result import BashResult
 from spillstore_tools.describe import human_size
 from spillstore_tools.mcp.server.resources import list_resources, read_resource
 from spillstore_tools.mcp.wire.messages import INTERNAL_ERROR, INVALID_PARAMS

@@ -10,7 +10,8 @@ import base64
 from typing import TYPE_CHECKING, Any, cast
 
 from spillstore.exceptions import InvalidSettingError
-from spillstore_tools.agent.retrieval import find_artifact, get_artifact
+from spillstore_tools.agent.artifacts import find_artifact
+from spillstore_tools.agent.get_artifact import get_artifact
 from spillstore_tools.describe import human_size
 from spillstore_tools.mcp.wire.tool_results import encodable
 from spillstore_tools.output.rendering import head_of, kind_of

@@ -17,7 +17,7 @@ import secrets
 from typing import TYPE_CHECKING, Any
 
 from spillstore.exceptions import SessionBusyError, SessionNotFoundError, SpillstoreError, StorageError
-from spillstore_tools.agent.retrieval import Answer
+from spillstore_tools.agent.answers import Answer
 from spillstore_tools.agent.toolbox import Toolbox
 from spillstore_tools.mcp.wire.tool_results import listed_tool
 from spillstore_tools.output.session_opener import Opened
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from spillstore import Session, Store
-    from spillstore_tools.agent.bash import BashResult
+    from spillstore_tools.agent.bash_result import BashResult
     from spillstore_tools.config import TruncationConfiguration
 
 _log = logging.getLogger("spillstore")

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from spillstore_tools.agent.bash import BashResult
+from spillstore_tools.agent.bash_result import BashResult
 
 if TYPE_CHECKING:
-    from spillstore_tools.agent.retrieval import Answer
+    from spillstore_tools.agent.answers import Answer
     from spillstore_tools.preview.parts import Omission
 
 RESULT = "spillstore/result"  # the key of the summary in a result's metadata
@@ -119,7 +119,7 @@ def result_of(answer: BashResult | Answer, *, structured: bool, text: str | None
         text: a text to show instead of the answer's own.
 
     Example:
-        >>> from spillstore_tools.agent.retrieval import Answer
+        >>> from spillstore_tools.agent.answers import Answer
         >>> result_of(Answer(text="hi\n", artifact_id="art_1_2"), structured=True)
         ... # doctest: +NORMALIZE_WHITESPACE
         {'content': [{'type': 'text', 'text': 'hi\n'}], 'isError': False,
@@ -145,7 +145,7 @@ def summary(answer: BashResult | Answer) -> dict[str, Any]:
     """What is known of an answer besides its text.
 
     Example:
-        >>> from spillstore_tools.agent.retrieval import Answer
+        >>> from spillstore_tools.agent.answers import Answer
         >>> summary(Answer(text="...", artifact_id="art_1_2", end=5, first_line=1, last_line=2, total_size=9, total_lines=4))
         ... # doctest: +NORMALIZE_WHITESPACE
         {'artifact_id': 'art_1_2', 'stream': 'combined', 'start': 0, 'end': 5, 'first_line': 1, 'last_line': 2,

@@ -1,4 +1,4 @@
-r"""``search_artifact``: the lines of an artifact that match, as a reader sees them.
+r"""The tool ``search_artifact``: the lines of an artifact that match a pattern, as a reader sees them.
 
     >>> import tempfile
     >>> from spillstore import Store
@@ -12,8 +12,8 @@ r"""``search_artifact``: the lines of an artifact that match, as a reader sees t
     3-three
     [that is all] [~...]
 
-Answers are bounded as those of ``get_artifact`` are, and a cursor leads to the next matches. Patterns are RE2's, which
-take time linear in the text whatever they are.
+Answers are bounded as those of ``get_artifact`` are, and a cursor leads to the next matches. Patterns are RE2's, whose
+time is linear in the text.
 """
 
 from __future__ import annotations
@@ -25,18 +25,10 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from spillstore import Artifact
-from spillstore.exceptions import SpillstoreError
-from spillstore_tools.agent.arguments import ArgumentError, absent, flag, one_of, text, whole
-from spillstore_tools.agent.audited import audited
-from spillstore_tools.agent.retrieval import (
-    MAX_CHARS,
-    STREAMS,
-    Answer,
-    closed,
-    find_artifact,
-    of_session,
-    string_of,
-)
+from spillstore_tools.agent.answers import MAX_CHARS, PATH_CHARS, SECONDS, Answer, reading_tool, signed
+from spillstore_tools.agent.arguments import ArgumentError, absent, flag, one_of, text, unquoted, whole
+from spillstore_tools.agent.artifacts import STREAMS, find_artifact, find_string, id_argument
+from spillstore_tools.agent.definitions import CURSOR, ID, PATH, STREAM, ToolDefinition
 from spillstore_tools.preview.clean import Positions, clean, is_clean, one_line
 
 if TYPE_CHECKING:
@@ -46,26 +38,49 @@ if TYPE_CHECKING:
     from spillstore.info import Match, SearchResult, Stream
     from spillstore.jsonstring import JSONString
 
-SECONDS = 5.0
 _LIMIT, _MOST = 50, 1000
 _STRETCH = 64 * 1024  # bytes that are cleaned together
-_STEP = 25  # matches that are looked for at a time
+_STEP = 25  # matches that are searched for at a time
 _MOST_CONTEXT = 20
 _LINE = 500  # characters of a line that are shown
 _LONG_PATTERN = 300
-_PATH = 100
-_RIGHT = 'search_artifact(id="{}", pattern="error|failed", context=2)'
+_AROUND = 800  # characters that an answer has besides its matches and its pattern
+_EXAMPLE = 'search_artifact(id="{}", pattern="error|failed", context=2)'
+
+DEFINITION = ToolDefinition(
+    name="search_artifact",
+    description=(
+        "Search stored output for lines that match a regular expression, with their numbers. Look-around and "
+        "back-references are not supported."
+    ),
+    properties={
+        "id": ID,
+        "pattern": {"type": "string", "description": "Regular expression (RE2 syntax), matched within lines"},
+        "stream": STREAM,
+        "path": PATH,
+        "context": {"type": "integer", "description": "Lines before and after each match (default: 0)"},
+        "limit": {"type": "integer", "description": "Matching lines at most (default: 50)"},
+        "cursor": CURSOR,
+        "ignore_case": {"type": "boolean", "description": "Take capitals and small letters for the same"},
+        "literal": {"type": "boolean", "description": "The pattern is text, not an expression"},
+        "invert": {"type": "boolean", "description": "Lines that do not match"},
+        "raw": {"type": "boolean", "description": "Search the stored bytes, escape sequences and all"},
+        "count": {"type": "boolean", "description": "Tell only how many lines match"},
+    },
+    required=("id", "pattern"),
+    always_load=True,
+)
 
 
-class Seen:
-    """What a reader sees of stored lines; see ``spillstore.info.Cleaner``."""
+class TextCleaner:
+    """Cleans stored lines as previews do, so that a search sees what a reader sees. A ``spillstore.info.Cleaner``."""
 
     def is_clean(self, data: bytes) -> bool:
         """As in ``Cleaner``."""
         return is_clean(data)
 
     def text(self, lines: bytes, terminator: bytes) -> bytes:
-        """The same object where there is nothing to clean."""
+        """As in ``Cleaner``; the same object where there is nothing to clean."""
         if terminator == b"\n" and is_clean(lines):
             return lines
         stretches: list[bytes] = []  # most of what is not clean is so in a few places
@@ -84,11 +99,11 @@ class Seen:
         return Positions(line, terminator).offset(index)
 
 
-@audited("search")
+@reading_tool("search")
 def search_artifact(
     session: Session,
     *,
-    id: object = None,  # noqa: A002  # the name that models are told
+    id: object = None,  # noqa: A002  # the name in the tool's schema
     pattern: object = None,
     path: object = None,
     stream: object = None,
@@ -104,62 +119,63 @@ def search_artifact(
     """Matching lines with their numbers, in at most 8,000 characters. Arguments are a model's.
 
     Args:
-        session: where the artifact is.
+        session: the session that holds the artifact.
         id: its id.
         pattern: a regular expression (RE2), matched within lines as a reader sees them.
-        path: a JSONPath (RFC 9535) that finds one string in stored JSON, whose lines are searched then.
+        path: a JSONPath (RFC 9535) that selects one string in stored JSON, whose lines are then searched.
         stream: ``combined`` (the default), ``stdout`` or ``stderr``.
         context: lines before and after each match; at most 20.
-        limit: matching lines of an answer; 50 by default, 1,000 at most.
-        cursor: of the answer before, with the same arguments.
-        ignore_case: letters of either case are the same.
-        literal: the pattern is text.
-        invert: lines that do not match.
+        limit: the most matching lines of an answer; 50 by default, 1,000 at most.
+        cursor: from the answer before, with the same arguments.
+        ignore_case: whether capitals and small letters are the same.
+        literal: whether the pattern is plain text.
+        invert: search for lines that do not match.
         raw: search the bytes as they are stored, escape sequences and all.
-        count: tell how many there are, and nothing else.
+        count: answer only with the number of matches.
 
     Returns:
-        The answer; after five seconds, what was found until then, and how far that is.
+        The answer; after five seconds it has the matches up to there, and says how far the search has come.
 
     Raises:
         ClosedError: the session is closed.
     """
-    try:
-        artifact, view = find_artifact(session, id)
-        wanted = text("pattern", pattern, example=_RIGHT.format(artifact.id))
-        if not wanted:
-            raise ArgumentError(f"pattern is missing; for example {_RIGHT.format(artifact.id)}")  # noqa: TRY301  # here it is told
-        source: Artifact | JSONString = artifact
-        called = f'id="{artifact.id}"'
-        chosen = cast("Stream", one_of("stream", stream, STREAMS, view or "combined"))
-        if not absent(path):
-            source, called = string_of(artifact, path, None if absent(stream) and view is None else chosen)
-            chosen = "combined"
-        options: dict[str, Any] = {
-            "stream": chosen,
-            "context": min(whole("context", context) or 0, _MOST_CONTEXT),
-            "ignore_case": flag("ignore_case", ignore_case),
-            "literal": flag("literal", literal),
-            "invert": flag("invert", invert),
-        }
-        most = min(whole("limit", limit, least=1) or _LIMIT, _MOST)
-        cleaned = not flag("raw", raw)
-        search = _Search(source, wanted, options, called, cleaned=cleaned)
-        start = None if absent(cursor) else str(cursor).strip().strip("\"'`")
-        answer = search.count(start) if flag("count", count) else search.page(most, start)
-        if source is not artifact:  # positions of a string are none of the artifact's
-            answer = dataclasses.replace(answer, end=0)
-        return of_session(session, answer)
-    except ArgumentError as error:
-        return Answer(text=f"search_artifact: {error}\n", is_error=True)
-    except SpillstoreError as error:
-        if closed(session):
-            raise
-        return Answer(text=f"search_artifact: {error}\n", is_error=True)
+    artifact, view = find_artifact(session, id)
+    example = _EXAMPLE.format(artifact.id)
+    expression = text("pattern", pattern, example=example)
+    if not expression:
+        raise ArgumentError(f"pattern is missing; for example {example}")
+    source: Artifact | JSONString = artifact
+    called = id_argument(artifact)
+    chosen = cast("Stream", one_of("stream", stream, STREAMS, view or "combined"))
+    if not absent(path):
+        source, called = find_string(artifact, path, None if absent(stream) and view is None else chosen)
+        chosen = "combined"
+    options: dict[str, Any] = {
+        "stream": chosen,
+        "context": min(whole("context", context) or 0, _MOST_CONTEXT),
+        "ignore_case": flag("ignore_case", ignore_case),
+        "literal": flag("literal", literal),
+        "invert": flag("invert", invert),
+    }
+    most = min(whole("limit", limit, least=1) or _LIMIT, _MOST)
+    search = _Search(source, expression, options, called, cleaned=not flag("raw", raw))
+    start = None if absent(cursor) else unquoted(cursor)
+    answer = search.count(start) if flag("count", count) else search.page(most, start)
+    if source is not artifact:  # positions in a string are not those of the artifact
+        answer = dataclasses.replace(answer, end=0)
+    return signed(session, answer)
 
 
 class _Search:
-    """One search, for one answer."""
+    """Makes the answer of one search.
+
+    Args:
+        artifact: what is searched.
+        pattern: the regular expression.
+        options: of ``Artifact.search``.
+        called: the arguments that name the artifact in a call.
+        cleaned: whether lines are searched as a reader sees them.
+    """
 
     def __init__(
         self,
@@ -178,23 +194,24 @@ class _Search:
         self._deadline = time.monotonic() + SECONDS
 
     def page(self, limit: int, cursor: str | None) -> Answer:
-        """As many matches as are wanted and fit; a few at a time, for nobody knows how many will."""
-        room = MAX_CHARS - 800 - min(len(self._pattern), 2 * _LONG_PATTERN)
+        """As many matches as fit, ``limit`` at most; a few are searched for at a time, since their sizes are unknown."""
+        room = MAX_CHARS - _AROUND - min(len(self._pattern), 2 * _LONG_PATTERN)
         found: tuple[Match, ...] = ()
-        told: SearchResult | None = None
+        shown: SearchResult | None = None
         while True:
             result = self._run(min(limit - len(found), _STEP), cursor)
-            content, fitting = self._shown(found + result.matches, room)
+            content, fitting = self._fitting(found + result.matches, room)
             more = fitting - len(found)
             if more < len(result.matches):
-                if more > 0 or told is None:
-                    told = self._run(more, cursor)  # so that the cursor is right
-                return self._answer(told, content)
-            found, told, cursor = found + result.matches, result, result.cursor
+                if more > 0 or shown is None:
+                    shown = self._run(more, cursor)  # with the cursor behind the last match that fits
+                return self._answer(shown, content)
+            found, shown, cursor = found + result.matches, result, result.cursor
             if cursor is None or len(found) >= limit or time.monotonic() > self._deadline:
-                return self._answer(told, content)
+                return self._answer(shown, content)
 
     def count(self, cursor: str | None) -> Answer:
+        """The number of matches alone."""
         return self._answer(self._run(0, cursor), "")
 
     def _run(self, limit: int, cursor: str | None) -> SearchResult:
@@ -202,13 +219,13 @@ class _Search:
             self._pattern,
             limit=limit,
             cursor=cursor,
-            cleaner=Seen() if self._cleaned else None,
+            cleaner=TextCleaner() if self._cleaned else None,
             seconds=max(0.0, self._deadline - time.monotonic()),
             **self._options,
         )
 
-    def _shown(self, matches: Sequence[Match], room: int) -> tuple[str, int]:
-        """The matches that fit, as text, and how many they are; one always does."""
+    def _fitting(self, matches: Sequence[Match], room: int) -> tuple[str, int]:
+        """The matches that fit, as text, and how many they are; at least one."""
         pieces: list[str] = []
         length = 0
         for number, rows in enumerate(grouped(matches, separated=self._options["context"] > 0)):
@@ -223,12 +240,18 @@ class _Search:
         total = self._artifact.info.view(self._options["stream"]).lines
         what = "line that does not match" if self._options["invert"] else "matching line"
         lines = what if result.lines == 1 else what.replace("line", "lines").replace("does", "do")
-        matches = "" if self._options["invert"] else f" ({_count(result.total_matches, 'match')})"
+        matches = (
+            ""
+            if self._options["invert"]
+            else f" ({result.total_matches} match{'' if result.total_matches == 1 else 'es'})"
+        )
         found = f"{result.lines} {lines}{matches} of {total}"
         if not result.complete:
             found = f"at least {found}; searched to byte {result.scanned} of {result.size}"
         notes = "".join(f"; {note}" for note in result.notes)
-        path = "" if isinstance(self._artifact, Artifact) else f" {one_line(self._artifact.path)[:_PATH]}"
+        path = (
+            "" if isinstance(self._artifact, Artifact) else f" {one_line(self._artifact.path)[:PATH_CHARS]}"
+        )
         end = f"[more: {self._call(result.cursor)}]\n" if result.cursor else "[that is all]\n"
         return Answer(
             text=f"[{self._artifact.id}{path}: {found}{notes}]\n{content}{end}",
@@ -244,11 +267,11 @@ class _Search:
     def _call(self, cursor: str) -> str:
         if len(self._pattern) > _LONG_PATTERN:
             return f'search_artifact with the same arguments and cursor="{cursor}"'
-        asked: dict[str, object] = {"pattern": self._pattern}
-        asked |= {name: value for name, value in self._options.items() if value and value != "combined"}
+        options: dict[str, object] = {"pattern": self._pattern}
+        options |= {name: value for name, value in self._options.items() if value and value != "combined"}
         if not self._cleaned:
-            asked["raw"] = True
-        arguments = ", ".join(f"{name}={_written(value)}" for name, value in asked.items())
+            options["raw"] = True
+        arguments = ", ".join(f"{name}={_written(value)}" for name, value in options.items())
         return f'search_artifact({self._called}, {arguments}, cursor="{cursor}")'
 
 
@@ -256,12 +279,15 @@ def _written(value: object) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 'es'}"
-
-
 class Row(NamedTuple):
-    """A line to print: ``12:`` before a match, ``11-`` before its context, ``--`` between what is apart."""
+    """A line to print.
+
+    Attributes:
+        label: ``12:`` before a match, ``11-`` before context, ``--`` for a gap.
+        text: the line.
+        column: where the match begins.
+        clipped: whether ``text`` is a part of the line.
+    """
 
     label: str
     text: str
@@ -270,7 +296,7 @@ class Row(NamedTuple):
 
 
 def grouped(matches: Sequence[Match], *, separated: bool) -> Iterator[list[Row]]:
-    """The rows of each match: itself, and of its context what is not shown with another one."""
+    """The rows of each match: its line, and the context lines that no other match shows; ``--`` before a gap."""
     shown = 0
     for match, following in zip_longest(matches, matches[1:]):
         rows: list[Row] = []
@@ -288,7 +314,7 @@ def grouped(matches: Sequence[Match], *, separated: bool) -> Iterator[list[Row]]
 
 
 def _clipped(row: Row) -> str:
-    """What is shown of a line: the part around a match, on one line, without control characters."""
+    """The part of a line around its match that is shown, without control characters."""
     line = one_line(row.text)
     if len(line) <= _LINE:
         return f"[...]{line}[...]" if row.clipped else line

@@ -1,4 +1,4 @@
-"""Secrets that are taken out: said, and how to keep them."""
+"""Secrets that were taken out of output: counted, reported, and the option to keep them."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ no_redact_option = click.option(
 )
 
 
-def counted(artifact: Artifact) -> dict[str, int]:
-    """How many secrets of each kind were taken out of an artifact, as its events tell."""
+def redactions_of(artifact: Artifact) -> dict[str, int]:
+    """How many secrets of each kind were taken out of an artifact, by its events."""
     found: dict[str, int] = {}
     for event in artifact.events("redaction"):
         for kind, number in event.detail.get("counts", {}).items():
@@ -30,15 +30,15 @@ def counted(artifact: Artifact) -> dict[str, int]:
     return found
 
 
-def told(counts: Mapping[str, int]) -> str:
-    """What was taken out, in words; an empty string for nothing."""
+def redaction_summary(counts: Mapping[str, int]) -> str:
+    """The numbers in words; an empty string for none."""
     if not counts:
         return ""
     kinds = ", ".join(kind if number == 1 else f"{kind} x{number}" for kind, number in sorted(counts.items()))
     return f"{count(sum(counts.values()), 'secret')} taken out of what is stored ({kinds})"
 
 
-def announce(counts: Mapping[str, int]) -> None:
-    """Say on stderr what was taken out, if anything was, and how to keep it."""
-    if words := told(counts):
+def report_redactions(counts: Mapping[str, int]) -> None:
+    """Report on stderr what was taken out, if anything was, and how to keep it."""
+    if words := redaction_summary(counts):
         note(f"{words}; --no-redact keeps them")

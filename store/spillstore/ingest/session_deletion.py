@@ -1,0 +1,66 @@
+"""A session is deleted: a tombstone under the write lock, then a rename out of sight."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from spillstore.exceptions import SessionBusyError
+
+if TYPE_CHECKING:
+    from spillstore.engine.base import Remains, SessionBackend
+    from spillstore.engine.rows import Transaction
+    from spillstore.ingest.ingest import Ingest
+    from spillstore.ingest.session_record import SessionRecord
+    from spillstore.settings import Settings
+
+
+class SessionDeletion:
+    """Deletes one session. The caller holds the committer's lock."""
+
+    def __init__(
+        self, store: SessionBackend, record: SessionRecord, settings: Settings, ingest: Ingest
+    ) -> None:
+        self._store = store
+        self._record = record
+        self._settings = settings
+        self._ingest = ingest
+
+    def delete(self, *, force: bool, unused_since: float | None) -> Remains:
+        """Delete it; returns what is left of it. Arguments and errors as for ``SessionCore.delete_session``."""
+        events = self._ingest.rows.events
+        with self._ingest.committer.recording("deleting the session") as tx:
+            if not force:
+                self._refuse_busy()
+            if unused_since is not None:
+                self._refuse_used(tx, unused_since)
+            row = self._record.update(tx, deleted_us=events.now_us())
+            if self._settings.audit_keep:
+                self._archive_events(tx)
+        return self._store.remove(row.uid)
+
+    def _refuse_busy(self) -> None:
+        others = self._store.others()
+        if others or self._ingest.queue.pipelines:
+            who = ", ".join(others) or "an open writer here"
+            raise SessionBusyError(
+                f"session {self._name!r} is held by {who}; close it, or force the deletion"
+            )
+
+    def _refuse_used(self, tx: Transaction, unused_since: float) -> None:
+        since_us = int(unused_since * 1e6)
+        until_us = self._ingest.rows.events.now_us()  # what the future holds is no use of a moment ago
+        if tx.uses(since_us, until_us) or tx.artifacts_created(since_us, until_us):
+            raise SessionBusyError(f"session {self._name!r} was used a moment ago")
+
+    def _archive_events(self, tx: Transaction) -> None:
+        """Copy the events of the session to where those of deleted sessions are."""
+        events, audit = self._ingest.rows.events, self._ingest.audit
+        with audit.taken() as entries:
+            events.write_all(tx, entries)
+            if audit.wants("delete_session"):
+                events.write(tx, "delete_session", None, {})
+        self._store.archive_events(tx, self._record.read(tx), events.now_us())
+
+    @property
+    def _name(self) -> str:
+        return self._ingest.rows.session.session_id

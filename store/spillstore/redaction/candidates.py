@@ -1,0 +1,374 @@
+"""Where rules may apply: literals of the rules, found by the native scanner or by a Python automaton.
+
+The native scanner (``_native/scan.c``) drops hits behind which no secret can stand; the automaton gives out all of them.
+What is found is the same, since a rule that is tried in vain finds nothing.
+
+The automaton is a full table (DFA), so it takes the same time however many literals there are: 2.5 ns a byte of logs and of
+sources for 430 of them. Searchers by SIMD are faster as long as there are few: six times for 32 literals, but they want one
+pass for every 64. RE2 with all literals in one expression takes longer, and stops at each match. Hyperscan takes 1.2 to 1.5 ns,
+but calls back for each hit, with the interpreter's lock each time: beside a thread that ran Python, 4 MB took it 12 s, and
+this automaton 0.3.
+"""
+
+from __future__ import annotations
+
+import collections
+import ctypes
+import functools
+import operator
+import os
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from spillstore.redaction import addresses, assignments, commands, headers, tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from spillstore.redaction.look import Rule
+    from spillstore.redaction.names import Named
+
+    Hit = tuple[int, int, int]
+    Group = Sequence[tuple[str, Rule]]
+
+# What the scanner asks of the bytes around a literal, as in ``_native/scan.c``.
+_ALWAYS, _NAMED, _WORD, _MARK, _RUN, _SIGNED, _CREDENTIALS, _COMMAND, _LINE_START = range(9)
+_STRENGTHS: dict[str | None, int] = {None: 1, "password": 2, "secret": 3, "token": 4, "weak": 5}
+
+# One bit for each class of bytes, in the order of ``_native/scan.c``.
+_CLASSES = (
+    rb"[\w.-]",
+    b"[" + re.escape(bytes(sorted(assignments.FOLLOWING))) + b"]",
+    b"[" + re.escape(bytes(sorted(assignments.CLOSERS))) + b"]",
+    rb"[ \t]",
+    rb"[\r\n]",
+    rb"[^\s\"'`\x00-\x20\x7f]",
+    rb"[A-Za-z0-9+/=_.~%!@#$^*:-]",
+    rb"[A-Za-z0-9]",
+    rb"[0-9]",
+    rb"[^-_./:\s,+@=#]",
+    rb"[0-9.,:+-]",
+    rb"[`\\&$@(\[{<!|>,+%-]",
+    rb"[)\]}>,;.:]",
+    b"[" + re.escape(bytes(sorted(assignments.OPTION_BEFORE))) + b"]",
+    rb"[-+>#*|\"' \t]",
+)
+# Behind blanks behind a name: its type, or words that a value may follow.
+_TYPES = "As as Str str STRING char byte text TEXT var std::"
+_SPOKEN = "is was has been for of to set generated created reset the new user account admin root elastic"
+_VALUES = "value stringvalue string_value default"
+_PASSED = "type sensitive kind description enabled disabled format required source origin scope comment"
+# Values that are never a secret, whatever their name.
+PLACEHOLDERS = "null none nil true false undefined yes no on off password passwd secret token key value string text user self str"
+_QUALIFIERS = assignments.QUALIFIER.decode().replace("|", " ")
+_SETTERS = " ".join(word.decode() for word in assignments.SETS_LAST)
+_COMMANDS = "export set ENV ARG declare Environment= -"
+_COLUMNS = 128  # of a row of the automaton
+_MOST_NAMES = 8192
+_ROOM = 8192  # candidates that one call gives out
+_END_THEN_START = operator.itemgetter(2, 1)
+_SIMPLE = re.compile(rb"(\[[^\]]+\])\{(\d+)")  # what a token goes on with, where that is one class
+_RUN_ON = rb"[A-Za-z0-9_.~+/=@:|-]"
+_RUN_ON_LEAST = 12
+
+
+class _Literal(ctypes.Structure):
+    _fields_ = [
+        ("check", ctypes.c_uint8),
+        ("length", ctypes.c_uint8),
+        ("skip", ctypes.c_uint8),
+        ("least", ctypes.c_uint8),
+        ("set", ctypes.c_uint8),
+        ("apart", ctypes.c_uint8),
+        ("dull", ctypes.c_uint8),
+        ("plural", ctypes.c_uint8),
+        ("header", ctypes.c_uint8),
+    ]
+
+
+class _Name(ctypes.Structure):
+    _fields_ = [("strength", ctypes.c_uint8), ("length", ctypes.c_uint8), ("bytes", ctypes.c_uint8 * 46)]
+
+
+class _Tables(ctypes.Structure):
+    _fields_ = [
+        ("classes", ctypes.c_char_p),
+        ("next", ctypes.c_void_p),
+        ("first", ctypes.c_void_p),
+        ("ends", ctypes.c_void_p),
+        ("literals", ctypes.c_void_p),
+        ("bytes", ctypes.c_void_p),
+        ("sets", ctypes.c_char_p),
+        ("spoken", ctypes.c_char_p),
+        ("types", ctypes.c_char_p),
+        ("values", ctypes.c_char_p),
+        ("passed", ctypes.c_char_p),
+        ("placeholders", ctypes.c_char_p),
+        ("qualifiers", ctypes.c_char_p),
+        ("setters", ctypes.c_char_p),
+        ("commands", ctypes.c_char_p),
+        ("names", ctypes.c_void_p),
+        ("seed", ctypes.c_uint64),
+        ("accepting", ctypes.c_uint32),
+        ("names_mask", ctypes.c_uint32),
+        ("longest", ctypes.c_uint32),
+        ("pad", ctypes.c_uint32),
+    ]
+
+
+class Entry(NamedTuple):
+    """A literal and the rule that is tried where it stands."""
+
+    literal: bytes
+    rule: Rule
+    kind: int
+    dull: frozenset[int]
+
+
+def entries(groups: Sequence[Group]) -> tuple[Entry, ...]:
+    """All literals of the rules, with the kind that each belongs to."""
+    return tuple(
+        Entry(
+            literal.encode(),
+            rule,
+            kind,
+            assignments.dull_behind(literal) if rule is assignments.word else frozenset(),
+        )
+        for kind, group in enumerate(groups)
+        for literal, rule in group
+    )
+
+
+class Automaton:
+    """All literals of the rules in a text, whatever stands around them."""
+
+    def __init__(self, of: Sequence[Entry]) -> None:
+        import ahocorasick_rs  # noqa: PLC0415  # what only who redacts needs
+
+        self._machine = ahocorasick_rs.BytesAhoCorasick(
+            [entry.literal for entry in of],
+            matchkind=ahocorasick_rs.MatchKind.Standard,
+            implementation=ahocorasick_rs.Implementation.DFA,
+        )
+
+    def hits(self, text: bytes, whole: int) -> Iterator[Hit]:  # noqa: ARG002  # the scanner needs it
+        """Number of the entry, start and end of each, in the order of the ends."""
+        found = self._machine.find_matches_as_indexes(text, overlapping=True)
+        return iter(sorted(found, key=_END_THEN_START))  # the longest first
+
+    def learn(self, names: Mapping[bytes, Named | None]) -> None:
+        """What names promise: nothing to keep here."""
+
+
+class _Scratch:
+    """What one call of the scanner needs for itself; used by one thread at a time."""
+
+    def __init__(self, tables: _Tables, size: int) -> None:
+        self.names = (_Name * _MOST_NAMES)()
+        self.known: set[bytes] = set()
+        self.tables = _Tables.from_buffer_copy(tables)
+        self.tables.names = ctypes.addressof(self.names)
+        self.out = (ctypes.c_uint32 * (3 * _ROOM))()
+        self.hits = ctypes.create_string_buffer(size)
+        self.place = ctypes.c_int64()
+
+
+class Scanner:
+    """Literals of the rules in a text, but those behind which no secret can stand."""
+
+    def __init__(self, library: ctypes.CDLL, of: Sequence[Entry]) -> None:
+        self._scan = library.spillstore_scan
+        self._scan.restype = ctypes.c_int64
+        pointer, count = ctypes.c_void_p, ctypes.c_int64
+        self._scan.argtypes = [pointer, ctypes.c_char_p, count, count, pointer, pointer, count, pointer]
+        self._learn = library.spillstore_learn
+        self._learn.restype = None
+        self._learn.argtypes = [pointer, ctypes.c_char_p, count, ctypes.c_uint8]
+        self._size = int(library.spillstore_scratch())
+        self._tables, self._owned = _tables(library, of)
+        self._free: collections.deque[_Scratch] = collections.deque()
+
+    def hits(self, text: bytes, whole: int) -> Iterator[Hit]:
+        """Number of the entry, start and end of each, in the order of the ends.
+
+        Args:
+            text: what is searched.
+            whole: behind this place nothing is dropped, since more of the line may come.
+        """
+        scratch = self._scratch()
+        size = len(text)
+        scratch.place.value = 0
+        out, place = scratch.out, ctypes.byref(scratch.place)
+        try:
+            while scratch.place.value < size:
+                found = self._scan(
+                    ctypes.byref(scratch.tables), text, size, whole, place, out, _ROOM, scratch.hits
+                )
+                numbers = iter(out[: 3 * found])
+                yield from zip(numbers, numbers, numbers, strict=True)
+        finally:
+            self._free.append(scratch)
+
+    def learn(self, names: Mapping[bytes, Named | None]) -> None:
+        """Keep what names promise, so that they are dropped or looked at more closely the next time."""
+        scratch = self._scratch()
+        try:
+            tables = ctypes.byref(scratch.tables)
+            for name, named in names.items():
+                self._learn(tables, name, len(name), _STRENGTHS[named.strength if named else None])
+        finally:
+            self._free.append(scratch)
+
+    def _scratch(self) -> _Scratch:
+        try:
+            return self._free.pop()
+        except IndexError:
+            return _Scratch(self._tables, self._size)
+
+
+def _words(words: str) -> bytes:
+    return b"".join(bytes([len(word)]) + word.encode() for word in words.split()) + b"\0"
+
+
+class _Sets:
+    """Sets of bytes, each once."""
+
+    def __init__(self) -> None:
+        self.all: list[bytes] = []
+
+    def of(self, members: frozenset[int]) -> int:
+        flags = bytes(byte in members for byte in range(256))
+        if flags not in self.all:
+            self.all.append(flags)
+        return self.all.index(flags)
+
+
+@functools.cache
+def _members(pattern: bytes) -> frozenset[int]:
+    return frozenset(b"".join(re.findall(pattern, bytes(range(256)))))
+
+
+def _checked(entry: Entry, sets: _Sets) -> _Literal:  # one for each rule
+    """What is asked of the bytes around a literal, by the rule that it belongs to."""
+    rule, literal = entry.rule, entry.literal
+    found = _Literal(check=_ALWAYS, length=len(literal))
+    if rule is assignments.word:
+        found.check, found.dull = _WORD, sets.of(entry.dull)
+        found.plural = ord("s") if literal[-1:].islower() else ord("S")
+    elif rule is assignments.named:
+        found.check = _NAMED
+    elif rule is assignments.marked:
+        found.check, found.skip = _MARK, 1
+    elif rule is addresses.url:
+        found.check = _CREDENTIALS
+    elif rule is addresses.signature:
+        found.check, found.least, found.set = _RUN, 20, sets.of(_members(rb"[A-Za-z0-9%+/=_-]"))
+    elif rule is commands.discord:
+        found.check, found.least, found.set = _RUN, 1, sets.of(_members(rb"[MNO\"'`]"))
+    elif rule is commands.option:
+        found.check = _LINE_START
+    elif rule is commands.command and literal.strip() not in commands.DIRECT:
+        found.check = _COMMAND
+    elif rule in _SIGNED_RULES:
+        members, least = _SIGNED_RULES[rule]
+        found.check, found.set, found.least = _SIGNED, sets.of(_members(members)), least
+        found.header = 1 if rule is headers.cookie else 2 if rule is headers.authorization else 0
+    return found
+
+
+# Bytes that follow the sign behind a literal of the rule, and how many of them at least.
+_SIGNED_RULES: dict[Callable[..., int], tuple[bytes, int]] = {
+    assignments.foreign: (rb"\S", 1),
+    headers.cookie: (rb"[^\s;\"'`\x00-\x20]", 10),
+    headers.authorization: (rb"[^\s\"'`<>,;\\\x00-\x20(){}\[\]|&]", 6),
+    headers.auth: (rb"[A-Za-z0-9+/=]", 8),
+}
+
+
+def _token_checked(literal: bytes, sets: _Sets) -> _Literal:
+    """The same for the literal of tokens."""
+    family = tokens.BY_LITERAL[literal]
+    runs = [_run(token) for token in family if token.literal == literal]
+    return _Literal(
+        check=_RUN,
+        length=len(literal),
+        least=min(least for _, least in runs),
+        set=sets.of(frozenset().union(*(members for members, _ in runs))),
+        apart=not family[0].skip,
+    )
+
+
+def _run(token: tokens.Token) -> tuple[frozenset[int], int]:
+    """What a token goes on with behind its literal: bytes of a set, and how many of them at least."""
+    simple = _SIMPLE.match(token.rest)
+    if simple:
+        return _members(simple[1]), min(int(simple[2]), 255)
+    return _members(_RUN_ON), max(0, _RUN_ON_LEAST - len(token.literal) + token.skip)
+
+
+_TOKENS = 4  # the kind of tokens
+
+
+def _tables(library: ctypes.CDLL, of: Sequence[Entry]) -> tuple[_Tables, tuple[object, ...]]:
+    """The scanner's tables, and what must live as long as they."""
+    sets = _Sets()
+    literals = [entry.literal for entry in of]
+    table = (_Literal * len(of))(
+        *(
+            _token_checked(entry.literal, sets) if entry.kind == _TOKENS else _checked(entry, sets)
+            for entry in of
+        )
+    )
+    alphabet = sorted({byte for literal in literals for byte in literal})
+    assert len(alphabet) < _COLUMNS, "one column is for all other bytes"
+    column = {byte: place for place, byte in enumerate(alphabet, 1)}
+    classes = bytes(column.get(byte, 0) for byte in range(256))
+    following, firsts, numbers, accepting = _automaton(library, literals, classes)
+    members = [_members(pattern) for pattern in _CLASSES]
+    bits = (ctypes.c_uint32 * 256)(
+        *(sum(1 << bit for bit, bytes_ in enumerate(members) if byte in bytes_) for byte in range(256))
+    )
+    address = ctypes.addressof
+    tables = _Tables(
+        classes=classes,
+        next=address(following),
+        first=address(firsts),
+        ends=address(numbers),
+        literals=address(table),
+        bytes=address(bits),
+        sets=b"".join(sets.all),
+        spoken=_words(_SPOKEN),
+        types=_words(_TYPES),
+        values=_words(_VALUES),
+        passed=_words(_PASSED),
+        placeholders=_words(PLACEHOLDERS),
+        qualifiers=_words(_QUALIFIERS),
+        setters=_words(_SETTERS),
+        commands=_words(_COMMANDS),
+        seed=int.from_bytes(os.urandom(8), "little"),
+        accepting=accepting,
+        names_mask=_MOST_NAMES - 1,
+        longest=max(map(len, literals)),
+    )
+    return tables, (following, firsts, numbers, table, bits, tables)
+
+
+def _automaton(
+    library: ctypes.CDLL, literals: list[bytes], classes: bytes
+) -> tuple[ctypes.Array[ctypes.c_uint16], ctypes.Array[ctypes.c_uint32], ctypes.Array[ctypes.c_uint16], int]:
+    """The states of the automaton, where the literals of each accepting one stand among the ends, and the first of them."""
+    most, room = sum(map(len, literals)) + 1, 4 * len(literals)
+    following = (ctypes.c_uint16 * (most * _COLUMNS))()
+    work = (ctypes.c_uint32 * (most * 4))()
+    firsts = (ctypes.c_uint32 * (most + 1))()
+    ends = (ctypes.c_uint16 * room)()
+    states = ctypes.c_uint32()
+    lengths = bytes(map(len, literals))
+    build = library.spillstore_build
+    build.restype = ctypes.c_int64
+    accepting = build(
+        b"".join(literals), lengths, ctypes.c_int64(len(literals)), classes, following, work, firsts, ends,
+        ctypes.c_uint32(most), ctypes.c_uint32(room), ctypes.byref(states),
+    )  # fmt: skip
+    assert accepting >= 0, "the literals have no more states and ends than this"
+    return following, firsts, ends, accepting

@@ -1,0 +1,228 @@
+"""The native scanner: the same secrets are found with it and without it, whatever the text and however it is cut."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from native_texts import text
+from secrets_made import Maker
+from support import FACTOR, SEED
+
+from spillstore import _native
+from spillstore.redaction import Redactor, candidates, counted, finder, values
+
+ROOT = Path(__file__).parents[2]
+FRAMES = (
+    "@@",
+    "2024-05-01T00:00:00Z INFO @@\n",
+    "  @@\n  next: line\n",
+    '{"log": "@@", "x": 1}\n',
+    "a = 1\n@@\nb = 2\n",
+    "# @@ # note",
+    '\t"@@",\n',
+    "key: @@",
+    "the password @@",
+    "\r\n@@\r\n",
+    "token=1 @@ key=abc",
+)
+LITERALS = tuple(entry.literal.decode() for entry in finder.ENTRIES)
+
+native = pytest.mark.skipif(_native.path() is None, reason="the native scanner was not built")
+
+
+@pytest.fixture
+def both(monkeypatch):
+    """Calls a function with the scanner, and with the automaton in Python."""
+    automaton = candidates.Automaton(finder.ENTRIES)
+    scanner = finder.searcher()
+    assert isinstance(scanner, candidates.Scanner)
+
+    def call(function, *args):
+        found = []
+        for searcher in (automaton, scanner):
+            monkeypatch.setattr(finder, "searcher", lambda searcher=searcher: searcher)
+            found.append(function(*args))
+        return found
+
+    return call
+
+
+def test_it_is_there_where_there_is_a_compiler():
+    """An installation on a machine with a C compiler has built the library, and it can be loaded."""
+    if not any(map(shutil.which, ("cc", "gcc", "clang"))):
+        pytest.skip("no compiler")
+    assert _native.library() is not None
+
+
+@native
+@pytest.mark.parametrize("seed", range(3))
+def test_made_secrets_in_all_frames(both, seed):
+    """Secrets of all forms, in lines of many kinds."""
+    maker = Maker(seed)
+    made = [line for _, line in maker.within() + maker.elsewhere()] + list(maker.tokens().values())
+    for line in made:
+        whole = "".join(frame.replace("@@", line) for frame in FRAMES).encode()
+        without, scanned = both(counted, whole)
+        assert without == scanned
+
+
+@native
+def test_names_signs_and_values_in_any_order(both):
+    """Texts drawn from all that rules look at."""
+    rng = random.Random(SEED)
+    for _ in range(1_500 * FACTOR):
+        drawn = text(rng, LITERALS)
+        without, scanned = both(counted, drawn)
+        assert (drawn, without) == (drawn, scanned)
+
+
+def _cut(drawn, places):
+    redactor = Redactor()
+    out = [redactor.feed(drawn[a:b]) for a, b in zip([0, *places], [*places, len(drawn)], strict=True)]
+    return b"".join([*out, redactor.finish()])
+
+
+@native
+def test_cut_at_every_place(both):
+    """A stream that comes in two parts, cut anywhere, and in bytes."""
+    rng = random.Random(SEED + 1)
+    for _ in range(12 * FACTOR):
+        drawn = b"".join(text(rng, LITERALS) for _ in range(3))
+        for places in (*([place] for place in range(1, len(drawn))), list(range(1, len(drawn)))):
+            without, scanned = both(_cut, drawn, places)
+            assert (drawn, places, without) == (drawn, places, scanned)
+
+
+@native
+def test_more_candidates_than_one_call_gives_out(both):
+    """A text of nothing but secrets, of several blocks and more than the scanner has room for."""
+    drawn = b"password=hunter2 " * 40_000
+    without, scanned = both(counted, drawn)
+    assert without == scanned
+    assert scanned[1] == {"PASSWORD": 40_000}
+
+
+@native
+def test_many_names_are_forgotten(both):
+    """More names than the scanner keeps: those that it has forgotten are judged anew."""
+    rng = random.Random(SEED)
+    lines = (f"{rng.randbytes(4).hex()}_token: {rng.randbytes(12).hex()}\n" for _ in range(20_000))
+    drawn = "".join(lines).encode()
+    without, scanned = both(counted, drawn)
+    assert without == scanned
+
+
+@native
+def test_threads_do_not_meet():
+    """Several threads redact at once, each its own text, and names are learnt by all."""
+    rng = random.Random(SEED)
+    texts = [b"".join(text(rng, LITERALS) for _ in range(200)) for _ in range(4)]
+    alone = [counted(each) for each in texts]
+    found = [[] for _ in texts]
+
+    def work(number):
+        found[number] += [counted(texts[number]) for _ in range(10)]
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(len(texts))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [[each] * 10 for each in alone] == found
+
+
+def test_placeholders_are_harmless():
+    """What the scanner drops as a placeholder is one by the rules for values."""
+    for word in candidates.PLACEHOLDERS.split():
+        for form in (word, word.upper(), word.title()):
+            assert values.harmless(form.encode()), form
+
+
+def test_without_the_library_the_package_works():
+    """``SPILLSTORE_NATIVE=0`` leaves the library alone: the same secrets are found."""
+    script = "from spillstore import _native; from spillstore.redaction import redact; print(_native.library(), redact('password=hunter2'))"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "SPILLSTORE_NATIVE": "0"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "None password=[REDACTED: PASSWORD]\n"
+
+
+def test_without_a_compiler_the_build_says_so(tmp_path):
+    """Nothing is compiled where there is nothing to compile with, and a compiler that fails leaves no library behind."""
+    shutil.copy(ROOT / "store/spillstore/_native/scan.c", tmp_path)
+    script = (
+        "import sys, types, pathlib\n"
+        "name = 'hatchling'\n"
+        "for part in ('', '.builders', '.hooks', '.plugin', '.interface'):\n"
+        "    name += part\n"
+        "    sys.modules[name] = types.ModuleType(name)\n"
+        "sys.modules[name].BuildHookInterface = object\n"
+        f"sys.path.insert(0, {str(ROOT)!r})\n"
+        "import hatch_build\n"
+        f"print(hatch_build.build(pathlib.Path({str(tmp_path)!r})))\n"
+    )
+
+    def build(**environment):
+        done = subprocess.run(
+            [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+        )
+        return done.stdout.strip()
+
+    assert build(PATH="") == "there is no C compiler"
+    assert build(PATH="", CC="/bin/false").startswith("/bin/false failed")
+    assert not list(tmp_path.glob("scan.*so")) and not list(tmp_path.glob("*.tmp"))
+
+
+@pytest.mark.slow
+@native
+def test_nothing_is_read_or_written_outside(tmp_path):
+    """Under AddressSanitizer and the checker of undefined behaviour, the scanner reads drawn texts of exact size."""
+    compiler = next(filter(None, map(shutil.which, ("gcc", "clang"))), None)
+    if compiler is None:
+        pytest.skip("no compiler")
+    library = tmp_path / "scan.so"
+    flags = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-shared", "-fPIC"]
+    built = subprocess.run(
+        [compiler, *flags, "-o", str(library), str(ROOT / "store/spillstore/_native/scan.c")], check=False
+    )
+    runtime = subprocess.run(
+        [compiler, "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    if built.returncode or not Path(runtime).is_absolute():
+        pytest.skip("no AddressSanitizer")
+    script = (
+        "import ctypes, random, sys, pathlib\n"
+        f"sys.path[:0] = [{str(Path(__file__).parent)!r}]\n"
+        "from native_texts import text\n"
+        "from spillstore import _native\n"
+        f"_native.path = lambda: pathlib.Path({str(library)!r})\n"
+        "from spillstore.redaction import finder, candidates\n"
+        "scanner = finder.searcher()\n"
+        "assert isinstance(scanner, candidates.Scanner)\n"
+        "rng = random.Random(int(sys.argv[1]))\n"
+        "literals = tuple(entry.literal.decode() for entry in finder.ENTRIES)\n"
+        "done = 0\n"
+        "while done < int(sys.argv[2]):\n"
+        "    drawn = text(rng, literals)\n"
+        "    for end in rng.sample(range(len(drawn) + 1), min(20, len(drawn) + 1)):\n"
+        "        for start in (0, rng.randrange(end + 1)):\n"
+        "            part = drawn[start:end]\n"
+        "            list(scanner.hits(part, rng.choice((0, len(part)))))\n"
+        "            done += 1\n"
+    )
+    subprocess.run(
+        [sys.executable, "-c", script, str(SEED), str(20_000 * FACTOR)],
+        env={**os.environ, "LD_PRELOAD": runtime, "ASAN_OPTIONS": "detect_leaks=0"},
+        check=True,
+    )

@@ -1,0 +1,93 @@
+"""The tool ``list_artifacts``: the artifacts of a session, the newest first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast, get_args
+
+from spillstore.info import State
+from spillstore_tools.agent.answers import MAX_CHARS, Answer, reading_tool, signed
+from spillstore_tools.agent.arguments import absent, moment, one_of, whole
+from spillstore_tools.agent.definitions import CURSOR, ToolDefinition
+from spillstore_tools.describe import human_size, shortened, utc
+from spillstore_tools.preview.clean import one_line
+
+if TYPE_CHECKING:
+    from spillstore import ArtifactInfo, Session
+
+_LISTED, _MOST_LISTED = 20, 100
+_AROUND = 200  # characters that an answer has besides its list
+
+DEFINITION = ToolDefinition(
+    name="list_artifacts",
+    description="List stored outputs, the newest first.",
+    properties={
+        "source": {"type": "string", "description": "Only those of this tool"},
+        "state": {"type": "string", "enum": list(get_args(State)), "description": "Only those in this state"},
+        "since": {
+            "type": "string",
+            "description": "Only those begun since: 2h ago, or a date and time in UTC",
+        },
+        "limit": {"type": "integer", "description": "Artifacts of one answer at most (default: 20)"},
+        "cursor": CURSOR,
+    },
+)
+
+
+@reading_tool("list")
+def list_artifacts(
+    session: Session,
+    *,
+    source: object = None,
+    state: object = None,
+    since: object = None,
+    limit: object = None,
+    cursor: object = None,
+) -> Answer:
+    """The artifacts of a session, the newest first, a line each, in at most 8,000 characters.
+
+    Args:
+        session: the session.
+        source: only those of this tool.
+        state: only ``open``, ``sealed`` or ``interrupted`` ones.
+        since: only those begun since then: ``2h`` ago, a date and time in UTC, or seconds since 1970.
+        limit: the most artifacts of one answer; 20 by default, 100 at most.
+        cursor: from an earlier answer.
+
+    Raises:
+        ClosedError: the session is closed.
+    """
+    count = whole("limit", limit, least=1, example="list_artifacts(limit=20)") or _LISTED
+    filters: dict[str, object] = {
+        "source": None if absent(source) else str(source),
+        "state": None if absent(state) else cast("State", one_of("state", state, get_args(State), "")),
+        "since": moment("since", since),
+        "cursor": None if absent(cursor) else str(cursor),
+    }
+    return _listed(session, min(count, _MOST_LISTED), filters)
+
+
+def _listed(session: Session, count: int, filters: dict[str, object]) -> Answer:
+    page = session.infos(limit=count, **filters)  # type: ignore[arg-type]  # checked by the caller
+    lines: list[str] = []
+    length = 0
+    for info in page:
+        line = _entry(info)
+        if length + len(line) > MAX_CHARS - _AROUND:
+            return _listed(session, len(lines), filters)  # with the cursor behind the last line that fits
+        lines.append(line)
+        length += len(line)
+    if not lines:
+        return Answer(text="[no artifacts]\n")
+    more = f'[more: list_artifacts(cursor="{page.cursor}")]\n' if page.cursor else "[that is all]\n"
+    listed = "".join(lines)
+    ids = tuple(info.id for info in page)
+    return signed(session, Answer(text=listed + more, content=listed, cursor=page.cursor, ids=ids))
+
+
+def _entry(info: ArtifactInfo) -> str:
+    ended = info.state if info.exit_code is None else f"exit code {info.exit_code}"
+    return (
+        f"{info.id}  {human_size(info.size)}, {info.lines} lines, {ended}, {one_line(info.source)[:40]}, "
+        f"{utc(info.created)}  {shortened(one_line(info.command or ''))}".rstrip()
+        + "\n"
+    )

@@ -1,0 +1,138 @@
+"""A profile's scans of an output while it comes, on a thread beside whoever stores it."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from spillstore_tools.output.serial import Serial
+from spillstore_tools.preview.binary import HEAD_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from spillstore_tools.preview.parts import View
+    from spillstore_tools.preview.scan import Overview, Place, Scan
+    from spillstore_tools.profiles.base import Profile
+
+R = TypeVar("R")
+_ROOM = 4 * 1024 * 1024  # bytes that may wait for the scans
+_BATCH = (
+    64 * 1024
+)  # bytes that are handed over at once: tools print line by line, and each time wakes a thread
+
+
+class News(NamedTuple):
+    """What has come since the last text, and where that begins."""
+
+    origin: Place
+    scan: Scan
+
+
+class _Batch:
+    """Consecutive runs of the sequence."""
+
+    def __init__(self) -> None:
+        self._runs: list[tuple[str, bytes]] = []
+        self.size = 0
+
+    def add(self, stream: str, data: bytes) -> None:
+        """The next run."""
+        self._runs.append((stream, data))
+        self.size += len(data)
+
+    def of(self, view: View) -> bytes:
+        """The bytes of a view."""
+        return b"".join([data for stream, data in self._runs if view in {"combined", stream}])
+
+
+class Passes:
+    """The scans of one output, one for each view of the profile.
+
+    Everything but ``see`` and ``hand_over`` happens on the thread of the scans (``call``), or when there is nothing on it.
+
+    Attributes:
+        terminator: what ends a line.
+        head: the first bytes of the sequence.
+        seen: bytes that were scanned.
+        inside: whether the last line that was scanned has not ended.
+        news: what has come since the last text; None before the first.
+    """
+
+    def __init__(self, profile: Profile, source: str, terminator: bytes) -> None:
+        self._profile = profile
+        self._source = source
+        self._batch = _Batch()
+        self._lock = threading.Lock()  # protects the batch: the tap runs on the store's threads
+        self._serial: Serial[_Batch] = Serial(self._scan, size_of=lambda batch: batch.size, room=_ROOM)
+        self.news: News | None = None
+        self.begin(terminator)
+
+    def begin(self, terminator: bytes) -> None:
+        """Begin with nothing scanned; another line end changes everything."""
+        self.terminator = terminator
+        self.head = b""
+        self.seen = 0
+        self.inside = False
+        self.scans: dict[View, Scan] = {
+            view: self._profile.scan(view, terminator, self._source) for view in self._profile.views
+        }
+
+    def see(self, stream: str, data: bytes) -> None:
+        """Take the next run of the sequence; one call at a time. Blocks while the scans are behind."""
+        with self._lock:
+            self._batch.add(stream, data)
+            if self._batch.size >= _BATCH:
+                self._put()
+
+    def scan(self, runs: Iterable[tuple[str, bytes]]) -> None:
+        """Scan runs at once, on this thread; nothing may be on the other."""
+        batch = _Batch()
+        for stream, data in runs:
+            batch.add(stream, data)
+        self._scan(batch)
+
+    def hand_over(self) -> None:
+        """Hand over what ``see`` has gathered."""
+        with self._lock:
+            if self._batch.size:
+                self._put()
+
+    def _put(self) -> None:
+        batch, self._batch = self._batch, _Batch()
+        self._serial.put(batch)
+
+    def call(self, function: Callable[[], R]) -> R:
+        """What ``function`` returns or raises, called when everything handed over before is scanned."""
+        return self._serial.call(function)
+
+    def finish(self) -> dict[View, Overview]:
+        """The overviews, when everything is scanned. Call it once."""
+        self.hand_over()
+        self._serial.join()
+        return self.overviews()
+
+    def overviews(self) -> dict[View, Overview]:
+        """The overviews of what is scanned; nothing more is scanned after that."""
+        return {view: scan.finish() for view, scan in self.scans.items()}
+
+    def follow(self, origin: Place, rest: bytes) -> None:
+        """What comes from ``origin`` on is news; ``rest`` has come already."""
+        scan = self._profile.news_scan(self.terminator)
+        scan.feed(rest)
+        self.news = News(origin, scan)
+
+    def drop(self) -> None:
+        """Nothing of the output is shown: scan nothing more."""
+        self.scans = {}
+
+    def _scan(self, batch: _Batch) -> None:
+        whole = batch.of("combined")
+        self.seen += batch.size
+        self.inside = not whole.endswith(self.terminator) if whole else self.inside
+        if len(self.head) < HEAD_BYTES:
+            self.head += whole[: HEAD_BYTES - len(self.head)]
+        for view, scan in self.scans.items():
+            scan.feed(whole if view == "combined" else batch.of(view))
+        if self.news is not None:
+            self.news.scan.feed(whole)

@@ -1,0 +1,108 @@
+"""What is shown of an output that goes on: all there is so far, and then what is new, every byte once."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import time
+from typing import TYPE_CHECKING
+
+from spillstore.exceptions import SpillstoreError
+from spillstore_tools.output.rendering import preview_detail
+from spillstore_tools.preview.scan import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from spillstore_tools.output.facts import LiveFacts
+    from spillstore_tools.output.passes import Passes
+    from spillstore_tools.output.recorder import Recorder
+    from spillstore_tools.preview.parts import View
+    from spillstore_tools.preview.scan import Overview
+    from spillstore_tools.profiles.base import Background, Facts, Profile, Rendered
+
+
+class Progress:
+    """The texts of one output that goes on, made between two pieces of it.
+
+    Attributes:
+        shown: bytes of the output that had come when a text was made; None before the first.
+        final: the overviews of all of it, once it has ended.
+    """
+
+    def __init__(
+        self, profile: Profile, source: str, recorder: Recorder, passes: Passes, facts: LiveFacts
+    ) -> None:
+        self.shown: int | None = None
+        self.final: dict[View, Overview] | None = None
+        self._profile = profile
+        self._source = source
+        self._recorder = recorder
+        self._passes = passes
+        self._facts = facts
+        self._began = time.monotonic() - recorder.sequencer.age
+
+    def look(self, background: Background, exit_code: int | None) -> Rendered:
+        """All that has come so far."""
+        passes = self._passes
+
+        def text(facts: Facts) -> Rendered:
+            looks = {view: scan.look() for view, scan in passes.scans.items()}
+            # Without a pass over both streams the artifact says how many lines they have.
+            lines = self._facts.lines().get("combined", 0)
+            origin = Place(passes.seen, lines + (not passes.inside), inside=passes.inside)
+            rest = b""
+            if "combined" in looks:
+                overview, rest = looks["combined"]
+                origin = overview.end
+            passes.follow(origin, rest)
+            return self._profile.progress({view: overview for view, (overview, _) in looks.items()}, facts)
+
+        rendered = self._between(text, background, exit_code)
+        self._note("preview", rendered, background)
+        return rendered
+
+    def news(self, background: Background, exit_code: int | None, *, recorded: bool) -> Rendered:
+        """What has come since the last text; ``recorded`` is false of what may never be shown."""
+        passes = self._passes
+
+        def text(facts: Facts) -> Rendered:
+            assert passes.news is not None  # ``look`` was called
+            origin = passes.news.origin
+            overview, rest = passes.news.scan.look()
+            if background.state == "ended":
+                overview, rest = passes.news.scan.finish(), b""
+            end = overview.end
+            line = origin.line + end.line - 1
+            # An escape sequence that has not ended is held back: then there is no news, and the line is as it was.
+            inside = end.inside if end.byte else origin.inside
+            passes.follow(Place(origin.byte + end.byte, line, inside=inside), rest)
+            return self._profile.news(overview, origin, self.final, facts)
+
+        rendered = self._between(text, background, exit_code)
+        if recorded:
+            self._note("news", rendered, background)
+        return rendered
+
+    def _between(
+        self, text: Callable[[Facts], Rendered], background: Background, exit_code: int | None
+    ) -> Rendered:
+        with self._recorder.lock:
+            self._recorder.flush()
+            self._passes.hand_over()
+            runtime = round((time.monotonic() - self._began) * 1000)
+            facts = dataclasses.replace(self._facts.now(exit_code, runtime), background=background)
+        return self._passes.call(lambda: text(facts))
+
+    def _note(self, kind: str, rendered: Rendered, background: Background) -> None:
+        """Record what is shown; whoever asks for it is the one who acts."""
+        size = self._recorder.received
+        since, self.shown = size - (self.shown or 0), size
+        session, artifact = self._recorder.session, self._recorder.artifact
+        if session is None or artifact is None:
+            return
+        detail = preview_detail(rendered, self._profile, self._source, since)
+        with contextlib.suppress(SpillstoreError):  # the session was closed meanwhile, or is gone
+            session.note(
+                kind, {**detail, "pid": background.pid, "state": background.state}, artifact_id=artifact.id
+            )

@@ -1,0 +1,88 @@
+"""A command is started, and what it prints is read to the end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from spillstore_tools.process import watchdog as _watchdog
+from spillstore_tools.process.output_reader import LeftRunningError, Outcome, Process
+from spillstore_tools.process.runners import StartError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from spillstore_tools.process.output_reader import Sink
+    from spillstore_tools.process.runners import Started
+
+
+class CommandReader:
+    """Reads one command's output, on the thread that calls ``read``.
+
+    Args:
+        start: starts the command.
+        cannot_start: the exit code that stands for a command that could not be started; None for a shell's.
+        linger: seconds that processes which it leaves behind may hold up its result by printing.
+        heirs: what happens then to what they print: it is ``read``, or they are left to themselves (``leave``).
+        on_process: called with its process once that is there.
+        on_open: called when the command has ended and processes that it left behind are read on.
+
+    Attributes:
+        start: starts the command.
+        failed: whether it could not be started.
+    """
+
+    def __init__(
+        self,
+        start: Callable[[], Started],
+        *,
+        cannot_start: int | None,
+        linger: float,
+        heirs: Literal["read", "leave"],
+        on_process: Callable[[Process], object],
+        on_open: Callable[[Outcome], object],
+    ) -> None:
+        self.start = start
+        self.failed = False
+        self._cannot_start = cannot_start
+        self._linger = linger
+        self._heirs = heirs
+        self._on_process = on_process
+        self._on_open = on_open
+
+    def read(self, sink: Sink) -> Outcome:
+        """Start it and give ``sink`` what it prints, until all is over; returns how it ended."""
+        try:
+            return self._read_started(self.start(), sink)
+        except StartError as error:
+            self.failed = True
+            code = error.exit_code if self._cannot_start is None else self._cannot_start
+            message = f"{error}\n".encode(errors="surrogateescape")
+            sink.write(message, "stderr")
+            return Outcome(exit_code=code, signal=None, duration=0.0, stdout=0, stderr=len(message))
+
+    def _read_started(self, started: Started, sink: Sink) -> Outcome:
+        if started.mark:
+            _watchdog.begins(started.pid, started.mark)
+        try:
+            process = Process(started)
+            try:
+                return self._read_process(process, sink)
+            except LeftRunningError:
+                raise
+            except BaseException:
+                process.end()
+                process.close()
+                raise
+        finally:
+            if started.mark:
+                _watchdog.ends(started.pid, started.mark)
+
+    def _read_process(self, process: Process, sink: Sink) -> Outcome:
+        self._on_process(process)
+        outcome = process.drain(sink, linger=self._linger)
+        if outcome.held_open and self._heirs == "leave":
+            process.close()
+        elif outcome.held_open:
+            self._on_open(outcome)
+            outcome = process.drain_rest(sink)
+        return outcome
