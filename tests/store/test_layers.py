@@ -125,6 +125,7 @@ ORDER = (
     ("model",),
     ("format",),
     ("redaction", "runtime"),
+    ("_native",),
     ("settings",),
     ("exceptions",),
 )
