@@ -1,7 +1,7 @@
 # Needs Python 3.11 or newer with venv, make, and a package index. Nothing is compiled.
 #
 #   make demo    a look in 20 seconds: sets up .venv, stores a build's log, finds the error in its middle
-#   make test    sets up the test tools, runs the quick tests
+#   make test    sets up the test tools, runs the quick tests with few examples of each property
 #   make check   lint, types, docs, quick tests, a short fixed part of the heavy ones; what CI runs
 #   make torture all tests, with many new examples and kills: SEED=N for those of an earlier run
 #
@@ -9,7 +9,10 @@
 
 PYTHON ?= python3
 VENV ?= .venv
-JOBS ?= auto
+# Processes that run tests: one more than processors, since some tests wait.
+JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+# How many times the usual number of examples the quick tests try a property with.
+QUICK ?= 0.3
 # Of torture: how many times the usual number of examples, how many kills, and what both are drawn with.
 FACTOR ?= 5
 ROUNDS ?= 50
@@ -34,19 +37,20 @@ demo: $(VENV)/.installed
 	@$(BIN)/python -m spillstore_tools.cli.demo
 
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -n $(JOBS) -m "not slow and not fault"
+	SPILLSTORE_TEST_FACTOR=$(QUICK) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow and not fault"
 
 # The heavy tests as CI runs them: each once, with the same examples every time, and few kills.
 heavy: $(VENV)/.installed-test
-	SPILLSTORE_TEST_ROUNDS=3 $(BIN)/python -m pytest -q -n $(JOBS) -m "slow or fault"
+	SPILLSTORE_TEST_ROUNDS=3 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "slow or fault"
 
 # The quick tests come last, so that their summary is the last thing to read.
+check: QUICK = 1
 check: lint types docs heavy test
 
 torture: $(VENV)/.installed-test
 	@seed=$(SEED); echo "make torture SEED=$$seed FACTOR=$(FACTOR) ROUNDS=$(ROUNDS)"; \
 	SPILLSTORE_TEST_SEED=$$seed SPILLSTORE_TEST_FACTOR=$(FACTOR) SPILLSTORE_TEST_ROUNDS=$(ROUNDS) \
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/python -m ruff check

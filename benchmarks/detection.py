@@ -1,11 +1,11 @@
 """How many secrets are found, by kind, and how much is taken for one that is none, beside detect-secrets.
 
-The secrets are drawn anew from public formats (``tests/store/secrets_made.py``): those that a form of their own gives away
+The secrets are drawn anew from public formats (``tests/store/redaction/secrets_made.py``): those that a form of their own gives away
 in a few places, the others in the notations that they are found in. One counts as found if the redactor leaves no eight
 bytes of it in a row, and if detect-secrets names it or most of it; of a private key, its first line is enough for that.
 
 Clean text is what nobody keeps secrets in: sources, the lists of hashes of installed packages, real tool output, logs, and
-what the tests make of lock files, checksums, identifiers, images, minified text (``tests/store/test_redaction_corpora.py``).
+what the tests make of lock files, checksums, identifiers, images, minified text (``tests/store/redaction/test_redaction_corpora.py``).
 A source may hold an example that looks like a secret; both see the same. detect-secrets (all its plugins and filters, a file
 a text) takes seconds for 100 KB, so it is given a sample.
 """
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Scanner = Callable[[str], list[str]]
 
-_TESTS = Path(__file__).parents[1] / "tests" / "store"
+_TESTS = Path(__file__).parents[1] / "tests" / "store" / "redaction"
 _AROUND = ("{}", "token is {} ok", "x={}", '"{}"', "https://x.example/?k={}&y")
 _SAMPLE = MIB // 4
 _LEFT = 8  # bytes of a secret in a row that may not stay

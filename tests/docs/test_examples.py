@@ -8,16 +8,21 @@ import doctest
 import io
 import os
 import re
+import shlex
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
+from support import replaced
 
+from spillstore_tools.cli import _invoke
 from spillstore_tools.preview import strategies
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+SHELL = set("|&;<>")  # what only a shell understands
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -52,6 +57,22 @@ def examples(page: Path) -> list[Example]:
     return out
 
 
+def called(arguments: list[str]) -> str:
+    """What a command prints that needs no shell, called within this process."""
+    with tempfile.TemporaryFile() as file:
+        with (
+            replaced(file.fileno(), 1, 2),
+            open(1, "w", closefd=False) as stdout,
+            open(2, "w", closefd=False, buffering=1) as stderr,
+            pytest.MonkeyPatch.context() as patch,
+        ):
+            patch.setattr(sys, "stdout", stdout)
+            patch.setattr(sys, "stderr", stderr)
+            _invoke(arguments)
+        file.seek(0)
+        return file.read().decode()
+
+
 def run(example: Example, names: dict[str, object], where: str) -> str:
     """What the example prints."""
     if example.kind == "python":
@@ -59,10 +80,12 @@ def run(example: Example, names: dict[str, object], where: str) -> str:
         with contextlib.redirect_stdout(printed):
             exec(compile("\n" * (example.line - 1) + example.code, where, "exec"), names)
         return printed.getvalue()
+    if example.code.startswith("spillstore ") and not set(example.code) & SHELL:
+        return called(shlex.split(example.code)[1:])
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["bash", "-c", example.code],
-        env={**os.environ, "PATH": path, "COLUMNS": "100", "NO_COLOR": "1"},
+        env={**os.environ, "PATH": path},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -78,6 +101,8 @@ def test_the_examples_of_a_page_print_what_it_says(page, tmp_path, monkeypatch):
     """The blocks of a page run in order, in one namespace and one empty folder; ``...`` stands for anything."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SPILLSTORE_ROOT", str(tmp_path / "store"))
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv(
         "SPILLSTORE_FREE_DISK_FLOOR", "0"
     )  # what this machine has free is not the example's subject

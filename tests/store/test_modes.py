@@ -92,7 +92,7 @@ def test_the_event_loop_goes_on_while_a_writer_waits(tmp_path):
         gate = threading.Event()
 
         def tap(stream, data):
-            gate.wait(30)
+            gate.wait(120)
 
         async def beat():
             nonlocal beats

@@ -5,17 +5,21 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import pty
 import subprocess
 import sys
+import tempfile
+import threading
 from typing import NamedTuple
 
 import pytest
+from support import replaced
 
 from spillstore import Store
 from spillstore_tools.cli import _invoke
 
 PROGRAM = [sys.executable, "-m", "spillstore_tools.cli"]
-TIMEOUT = 30
+TIMEOUT = 120
 
 
 class Answer(NamedTuple):
@@ -72,14 +76,64 @@ def rolled(store):
 def cli(root, capfdbinary):
     """Calls a command within this process."""
 
-    def call(*arguments, env=None) -> Answer:
+    def call(*arguments, env=None, stdin=None) -> Answer:
         capfdbinary.readouterr()
-        with pytest.MonkeyPatch.context() as patch:
+        with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryFile() as file:
             for name, value in (env or {}).items():
                 patch.setenv(name, value)
-            code = _invoke([str(argument) for argument in arguments])
+            if stdin is None:
+                code = invoked(arguments)
+            else:
+                file.write(stdin)
+                file.seek(0)
+                with replaced(file.fileno(), 0), open(0, closefd=False) as patched:
+                    patch.setattr(sys, "stdin", patched)
+                    code = invoked(arguments)
         out, err = capfdbinary.readouterr()
         return Answer(code, out, err.decode())
+
+    return call
+
+
+def invoked(arguments):
+    """Call a command within this process; its exit code."""
+    try:
+        return _invoke([str(argument) for argument in arguments])
+    except SystemExit as end:  # of what a shell asks for to complete a word
+        return end.code
+
+
+@pytest.fixture
+def at_terminal(root):
+    """Calls a command at a pseudo-terminal, within this process: what it prints, with plain line ends."""
+
+    def call(*arguments, **environment) -> Answer:
+        master, slave = pty.openpty()
+        seen = []
+
+        def read():
+            with contextlib.suppress(OSError):  # nobody holds the other end any more
+                while data := os.read(master, 65536):
+                    seen.append(data)
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in {"TERM": "xterm", "LESS": "", **environment}.items():
+                patch.setenv(name, value)
+            with (
+                replaced(slave, 0, 1, 2),
+                open(0, closefd=False) as stdin,
+                open(1, "w", closefd=False) as stdout,
+                open(2, "w", closefd=False, buffering=1) as stderr,
+            ):
+                os.close(slave)
+                for name, stream in (("stdin", stdin), ("stdout", stdout), ("stderr", stderr)):
+                    patch.setattr(sys, name, stream)
+                code = invoked(arguments)
+        reader.join()
+        os.close(master)
+        return Answer(code, b"".join(seen).replace(b"\r\n", b"\n"), "")
 
     return call
 

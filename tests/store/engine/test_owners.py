@@ -1,0 +1,324 @@
+"""Who is alive: by lock, never by process id."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+from support import wait_until
+
+from spillstore.engine.sqlite import owner_locks
+
+
+def run_python(script, *arguments, **options):
+    return subprocess.Popen(
+        [sys.executable, "-c", script, *map(str, arguments)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+def finish(process):
+    process.kill()
+    process.communicate()
+
+
+OWN = """
+import sys
+from pathlib import Path
+from spillstore.engine.sqlite import owner_locks
+owner = owner_locks.Owner(Path(sys.argv[1]))
+print(owner.name, flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_an_owner_lives_as_long_as_its_process(tmp_path):
+    """Alive while its process runs, dead the moment it is killed."""
+    process = run_python(OWN, tmp_path)
+    try:
+        name = process.stdout.readline().strip()
+        assert owner_locks.alive(tmp_path, name)
+        assert [name] == owner_locks.live_owners(tmp_path)
+    finally:
+        finish(process)
+    assert not owner_locks.alive(tmp_path, name)
+    owner_locks.remove_dead(tmp_path)
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_asking_does_not_drop_the_askers_own_lock(tmp_path):
+    """The trap of POSIX locks: a process that asks about itself stays alive in the eyes of others."""
+    owner = owner_locks.Owner(tmp_path)
+    assert owner_locks.alive(tmp_path, owner.name)
+    assert "this process" == owner_locks.describe(tmp_path, owner.name)
+    owner_locks.remove_dead(tmp_path)
+    script = "import sys; from pathlib import Path; from spillstore.engine.sqlite import owner_locks\nprint(owner_locks.live_owners(Path(sys.argv[1])))"
+    asker = run_python(script, tmp_path)
+    assert f"['{owner.name}']\n" == asker.communicate()[0]
+    owner.release()
+    assert [] == owner_locks.live_owners(tmp_path)
+
+
+def test_a_reused_pid_confuses_nobody(tmp_path):
+    """A dead owner's file that names a living process is still a dead owner's."""
+    name = "owner-0123456789abcdef.lock"
+    (tmp_path / name).write_text(
+        json.dumps({"pid": os.getpid(), "host": "h", "boot_id": owner_locks._boot_id()})
+    )
+    assert not owner_locks.alive(tmp_path, name)
+
+
+def test_a_child_that_outlives_the_agent_does_not_keep_it_alive(tmp_path):
+    """Neither a forked child nor a started one holds its dead parent's lock."""
+    script = OWN.replace(
+        "sys.stdin.readline()",
+        "import os, subprocess, time\n"
+        "child = subprocess.Popen(['sleep', '60'], close_fds=False, stdout=subprocess.DEVNULL)\n"
+        "forked = os.fork()\n"
+        "if not forked:\n"
+        "    os.close(1)\n"
+        "    time.sleep(60)\n"
+        "    os._exit(0)\n"
+        "print(child.pid, forked, flush=True)\n"
+        "sys.stdin.readline()",
+    )
+    process = run_python(script, tmp_path)
+    name = process.stdout.readline().strip()
+    children = [int(pid) for pid in process.stdout.readline().split()]
+    try:
+        assert owner_locks.alive(tmp_path, name)
+        process.kill()
+        process.wait()
+        assert not owner_locks.alive(tmp_path, name)
+        for child in children:
+            os.kill(child, 0)  # both still run
+    finally:
+        for child in children:
+            os.kill(child, 9)
+        finish(process)
+
+
+def can_unshare():
+    if shutil.which("unshare") is None:
+        return False
+    done = subprocess.run(["unshare", "--pid", "--fork", "true"], capture_output=True, check=False)
+    return done.returncode == 0
+
+
+@pytest.mark.skipif(not can_unshare(), reason="this user may not make a pid namespace")
+def test_a_second_pid_namespace_sees_the_same_owners(plain_store, tmp_path):
+    """A process that is pid 1 of its own namespace is alive for us, and we for it."""
+    command = ["unshare", "--pid", "--fork", sys.executable, "-c", OWN, str(tmp_path)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        name = process.stdout.readline().strip()
+        assert 1 == json.loads((tmp_path / name).read_text())["pid"]
+        assert owner_locks.alive(tmp_path, name)
+        own = owner_locks.Owner(tmp_path)
+        script = "import sys; from pathlib import Path; from spillstore.engine.sqlite import owner_locks\nprint(owner_locks.live_owners(Path(sys.argv[1])))"
+        asker = subprocess.run(
+            ["unshare", "--pid", "--fork", sys.executable, "-c", script, str(tmp_path)],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert str(sorted([name, own.name])) + "\n" == asker.stdout
+        own.release()
+    finally:
+        process.communicate("\n")
+    wait_until(lambda: not owner_locks.alive(tmp_path, name))
+
+
+def test_a_forked_child_gets_clear_errors_and_can_open_anew(plain_store):
+    """Objects of the parent refuse in the child; the store itself works there; the parent goes on unharmed."""
+    script = """
+import os, sys
+from spillstore import Store
+from spillstore.exceptions import ForkError
+store = Store(sys.argv[1], free_disk_floor=0)
+session = store.session("test")
+artifact = session.put(b"before\\n")
+writer = session.create()
+writer.write(b"parent\\n")
+pid = os.fork()
+if not pid:
+    try:
+        for call in (lambda: writer.write(b"x"), writer.flush, lambda: artifact.read_bytes(0, 1), session.check,
+                     lambda: session.put(b"x")):
+            try:
+                call()
+            except ForkError:
+                pass
+            else:
+                os._exit(1)
+        session.close()
+        with store.session("test") as own:
+            assert own.artifact(artifact.id).read_lines(1, 1) == b"before\\n"
+            own.put(b"child\\n", source="child")
+    except BaseException:
+        import traceback
+        traceback.print_exc()
+        os._exit(2)
+    sys.exit(0)
+assert os.waitpid(pid, 0)[1] == 0
+writer.write(b"after\\n")
+writer.close()
+assert session.artifact(writer.id).read_lines(1, 9) == b"parent\\nafter\\n"
+assert len(session.artifacts(source="child")) == 1
+session.check()
+session.close()
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script, str(plain_store.root)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (0, "") == (done.returncode, done.stderr)
+
+
+def test_a_fork_in_the_middle_of_everything_does_not_hang_the_child(plain_store):
+    """Whatever lock another thread holds at the moment of the fork, the child gets its error at once."""
+    script = """
+import os, sys, threading
+from spillstore import Store
+from spillstore.exceptions import ForkError
+session = Store(sys.argv[1], free_disk_floor=0).session("test")
+writer = session.create()
+stop = threading.Event()
+def busy():
+    while not stop.is_set():
+        writer.write(b"x" * 1000)
+        writer.flush()
+threads = [threading.Thread(target=busy) for _ in range(3)]
+for thread in threads:
+    thread.start()
+for _ in range(60):
+    pid = os.fork()
+    if not pid:
+        for call in (lambda: writer.write(b"x"), writer.flush, writer.close, lambda: session.put(b"x"), session.delete):
+            try:
+                call()
+            except ForkError:
+                continue
+            os._exit(1)
+        os._exit(0)
+    assert os.waitpid(pid, 0)[1] == 0
+stop.set()
+for thread in threads:
+    thread.join()
+writer.close()
+session.check()
+session.close()
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script, str(plain_store.root)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+    )
+    assert (0, "") == (done.returncode, done.stderr)
+
+
+def test_the_end_of_the_interpreter_drains(plain_store):
+    """A script that ends without closing anything keeps all it wrote, as ``interrupted``."""
+    script = """
+import sys
+from spillstore import Store
+session = Store(sys.argv[1], free_disk_floor=0).session("test")
+writer = session.create()
+for number in range(100_000):
+    writer.write(b"%d\\n" % number)
+print(writer.id)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(plain_store.root)], capture_output=True, text=True, check=True
+    )
+    with plain_store.session("test", read_only=True) as session:
+        artifact = session.artifact(done.stdout.strip())
+        assert ("interrupted", 100_000) == (artifact.info.state, artifact.info.lines)
+        assert b"99999\n" == artifact.tail(1)
+    assert [False] == [info.live for info in plain_store.sessions()]
+
+
+# --- claims that fail, and what they leave ----------------------------------------------------------------
+
+
+def test_a_claim_that_fails_is_forgotten(tmp_path):
+    """Its file goes, and its inode, which another file may get, is that of no living owner."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    code = (
+        "import resource, sys; from pathlib import Path; from spillstore.engine.sqlite import owner_locks\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+        "try:\n    owner_locks.Owner(Path(sys.argv[1]))\n"
+        "except OSError:\n    print(owner_locks._held)"
+    )
+    result = subprocess.run([sys.executable, "-c", code, folder], capture_output=True, text=True, check=True)
+    assert "set()\n" == result.stdout
+    assert [] == os.listdir(folder)
+
+
+def test_a_claim_whose_file_cannot_go_is_given_up_all_the_same(tmp_path):
+    """Closing raises nothing, and the file that stays is that of an owner who is gone."""
+    before = set(owner_locks._held)
+    owner = owner_locks.Owner(tmp_path)
+    (tmp_path / owner.name).unlink()
+    (tmp_path / owner.name).mkdir()
+    owner.release()
+    assert before == owner_locks._held
+    assert [] == owner_locks.live_owners(tmp_path)
+
+
+def test_claims_that_were_never_finished_are_removed(plain_store):
+    """A process that was killed between making its file and locking it: the next writer removes it; a young one stays."""
+    plain_store.session("test").close()
+    folder = plain_store.root / "_" / "test"
+    old, young = (folder / f".owner-{digit * 16}.lock" for digit in "01")
+    for path in (old, young):
+        path.write_bytes(b"")
+    os.utime(old, (1, 1))
+    plain_store.session("test").close()
+    assert [young.name] == [name for name in os.listdir(folder) if "owner" in name]
+
+
+def test_the_dead_of_a_folder_that_went_are_nobodys(tmp_path):
+    """An opening beside a deletion: there is nothing to be removed any more."""
+    owner_locks.remove_dead(tmp_path / "gone")
+    assert not (tmp_path / "gone").exists()
+
+
+def test_a_session_that_is_deleted_and_made_anew_while_it_is_opened_is_opened(plain_store, monkeypatch):
+    """A folder that goes between two steps of an opening, and is there again when it has failed, is tried again."""
+    with plain_store.session("test") as session:
+        session.put(b"old")
+    claim = owner_locks.Owner
+    attempts = []
+
+    def elsewhere(do):
+        script = f"import sys; from spillstore import Store; {do}"
+        subprocess.run([sys.executable, "-c", script, str(plain_store.root)], check=True)
+
+    def claim_in_vain(folder):
+        attempts.append(folder)
+        if len(attempts) > 1:
+            return claim(folder)
+        elsewhere("Store(sys.argv[1], free_disk_floor=0).delete('test')")
+        try:
+            return claim(folder)
+        finally:
+            elsewhere("Store(sys.argv[1], free_disk_floor=0).session('test').close()")
+
+    monkeypatch.setattr(owner_locks, "Owner", claim_in_vain)
+    with plain_store.session("test") as session:
+        assert [] == session.artifacts().items
+        session.put(b"new")
+    assert 2 == len(attempts)

@@ -1,0 +1,311 @@
+"""The same result however a stream is cut, what a trickle shows at once, memory and time on hostile input."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import tracemalloc
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from secrets_made import Maker
+from support import dice, examples, not_for_ever
+
+from spillstore.redaction import Pattern, RedactionRules, Redactor, redact
+from spillstore.redaction.look import CONTEXT
+from spillstore.redaction.stream import WINDOW
+
+OWN = RedactionRules(
+    patterns=(
+        Pattern(name="badge", pattern=r"\bbadge-[0-9]{6}\b"),
+        Pattern(
+            name="order",
+            pattern=r"(?i)order\s{0,3}[:=]\s{0,3}([a-z]{4,8}\d?)(?:\s|$)",
+            group=1,
+            keywords=("order",),
+        ),
+    )
+)
+
+
+def _fed(pieces, rules=None):
+    redactor = Redactor(rules)
+    return b"".join([*map(redactor.feed, pieces), redactor.finish()]), redactor.counts
+
+
+def _cut(data, places):
+    places = [0, *sorted(places), len(data)]
+    return [data[first:last] for first, last in itertools.pairwise(places)]
+
+
+def _texts(seed):
+    maker = Maker(seed)
+    tokens = maker.tokens()
+    texts = [text for _, text in maker.within() + maker.elsewhere()]
+    maker.random.shuffle(texts)
+    texts = texts[:60] + [f"x {token} y" for token in tokens.values()]
+    texts += [
+        maker.pem(lines=3)[1],
+        "k = '" + maker.pem(lines=2)[1].replace("\n", "\\n") + "'",
+        "badge-123456 order: abcd1 x",
+    ]
+    texts += [
+        f"\x1b[1m{tokens['github'][:9]}\x1b[0m{tokens['github'][9:]}\x1b[32m \x1b[m",
+        "10%\r20%\rpassword: hunter2\r\n",
+    ]
+    return texts
+
+
+@pytest.mark.parametrize("rules", [None, OWN], ids=["built in", "own"])
+@pytest.mark.parametrize(
+    ("seed", "every"),
+    [(0, 4), pytest.param(0, 1, marks=pytest.mark.slow), pytest.param(1, 1, marks=pytest.mark.slow)],
+)
+def test_every_split(seed, every, rules):
+    """Cut in two anywhere, or into single bytes, a text gives the same bytes and the same counts."""
+    for text in _texts(seed)[::every]:
+        for data in (text.encode(), f"a b\n{text}\nc\n".encode(), f'say "{text}", done\r\n'.encode()):
+            expected = _fed([data], rules)
+            assert _fed([data[at : at + 1] for at in range(len(data))], rules) == expected
+            for at in range(1, len(data)):
+                assert _fed(_cut(data, [at]), rules) == expected, (at, data)
+
+
+@given(st.randoms(use_true_random=False), st.integers(0, 3))
+@examples(150)
+def test_splits_of_mixed_texts(rng, seed):
+    """So do several secrets in one line or many, with bytes changed at random, cut at random."""
+    data = bytearray(
+        rng.choice((b" ", b"\n", b", ", b"\r")).join(text.encode() for text in rng.sample(_texts(seed), 4))
+    )
+    for _ in range(rng.randrange(4)):
+        data[rng.randrange(len(data))] = rng.choice(b" \"'\\=:\n\r\x1b&;,x<>@/-")
+    whole = bytes(data)
+    expected = _fed([whole], OWN)
+    assert (
+        _fed(_cut(whole, [rng.randrange(len(whole)) for _ in range(rng.randrange(1, 12))]), OWN) == expected
+    )
+    assert (expected[0].count(b"\n"), expected[0].count(b"\r")) == (whole.count(b"\n"), whole.count(b"\r"))
+
+
+@pytest.mark.parametrize("filler", [b"x", b"ab ", b"0123456789abcdef", b'{"k":1},'])
+def test_secrets_at_the_borders_of_a_long_line(filler):
+    """A secret is found at every place relative to the windows that a long line is looked at in, whatever the writes."""
+    secret = ("ghp_" + Maker(7).of(36)).encode()
+    rng = random.Random(1)
+    for border in (WINDOW, 2 * WINDOW):
+        for shift in (*range(-60, 4, 3), -CONTEXT, CONTEXT):
+            before = (filler * (3 * WINDOW))[: border + shift] + b" "
+            data = before + b"password=" + secret + b" token: " + secret + b" " + filler * 3000 + b"\nend\n"
+            expected = _fed([data])
+            assert secret not in expected[0]
+            assert expected[0].startswith(before)
+            assert expected[0].endswith(filler * 3000 + b"\nend\n")
+            places = [rng.randrange(len(data)) for _ in range(6)]
+            assert _fed(_cut(data, places)) == expected
+            assert _fed(_cut(data, range(1000, len(data), 9973))) == expected
+
+
+def test_a_secret_longer_than_a_window():
+    """What may be a secret and is longer than can be followed is taken out to its end; the line goes on behind it."""
+    value = b"a1B2" * WINDOW
+    data = b"password=" + value + b" next=1 password=hunter2\nend\n"
+    expected = b"password=[REDACTED: SECRET] next=1 password=[REDACTED: PASSWORD]\nend\n"
+    assert _fed([data])[0] == expected
+    assert _fed(_cut(data, range(0, len(data), 12345)))[0] == expected
+
+
+def test_a_long_line_without_secrets_stays():
+    """Base64 and minified text of megabytes in one line come out as they went in."""
+    rng = random.Random(2)
+    data = b"".join(
+        rng.choice((b"function(a){return a.key}", b"var t=e.token,", b"QUJD" * 50, b"x=1;"))
+        for _ in range(60_000)
+    )
+    assert _fed([data])[0] == data
+    assert _fed(_cut(data, range(0, len(data), 65_521)))[0] == data
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (b"Enter your name: ", b"Enter your name: "),
+        (b"Enter password: ", b"Enter password: "),
+        (b"Continue? [y/N]", b"Continue? [y/N]"),
+        (b".....F...", b".....F..."),
+        (b"Progress: 50%", b"Progress: 50%"),
+        (b"Downloading", b"Downloading"),
+        (b"ok 1\nok 2\nrunning 3 ", b"ok 1\nok 2\nrunning 3 "),
+        (b"password=hunter2 Continue? ", b"password=[REDACTED: PASSWORD] Continue? "),
+        (b"password=hun", b"password="),
+        (b"https://me:hun", b"https://me:"),
+        (b"token ghp_12", b"token "),
+        (b"badge-12", b""),
+        (b"order = abc", b""),
+        (b"orders came in ", b"orders came in "),
+    ],
+)
+def test_what_a_trickle_shows(text, shown):
+    """Text that can neither begin nor continue a secret is given out with the write that brings it."""
+    assert Redactor(OWN).feed(text) == shown
+
+
+def test_nothing_waits_for_more_than_it_must():
+    """What was held is given out as soon as the bytes say that it is no secret."""
+    redactor = Redactor()
+    assert redactor.feed(b"see gh") == b"see "
+    assert redactor.feed(b"osts ") == b"ghosts "
+    assert redactor.feed(b"password: ") == b"password: "
+    assert redactor.feed(b"st") == b""
+    assert redactor.feed(b"r\n") == b"str\n"
+
+
+def test_memory_is_bounded():
+    """A line of 32 MiB, of a kind that is held back, takes memory of a few windows."""
+    redactor = Redactor()
+    redactor.feed(b"password=1 " * 10)
+    piece = b"password=a1b2c3d4" * 4096
+    tracemalloc.start()
+    for _ in range(480):
+        redactor.feed(piece)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 24 * WINDOW
+
+
+HOSTILE = {
+    "assignments": b"password=",
+    "assignments apart": b"password=a1b2 ",
+    "names": b"password: secret: token: key: auth:\n",
+    "weak names": b"key=",
+    "tokens": b"eyJ",
+    "tokens apart": b"ghp_ ",
+    "markers": b"-----BEGIN",
+    "keys": b"-----BEGIN RSA PRIVATE KEY-----",
+    "keys in lines": b"-----BEGIN RSA PRIVATE KEY-----\n",
+    "quotes": b'password="',
+    "escaped quotes": b'token=\\"',
+    "backslashes": b"password=\\",
+    "addresses": b"://a:",
+    "commands": b"curl -u ",
+    "options": b"--user -u ",
+    "cookies": b"Cookie: a=",
+    "headers": b"Authorization: ",
+    "colours": b"\x1b[31m",
+    "half colours": b"password=\x1b[3",
+    "blanks": b"password" + b" " * 60,
+    "elements": b"<password>",
+    "files of passwords": b"a:5432:",
+    "words in a value": b"password=" + b"password" * 3000 + b"!\n",
+    "names in a value": b"secret='" + b"token.key." * 2400 + b"!'\n",
+    "masks": b"password=" + b"#" * 20_000 + b"a ",
+    "names with dots": b"token=" + b"a1b2c3d4e5f6g7h8i9j0." * 1000 + b"\n",
+    "spoken": b"password is ",
+    "defaults": b'getenv("token", "',
+    "values of variables": b'password || "',
+    "users of mail": b"://a@b.c:x",
+    "names above values": b"token = \\\n",
+    "ends": b"a\r",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_time_is_linear(name):
+    """Of four times as much of a text made to be slow four times as many bytes are looked at, and each in bounded time."""
+    unit = HOSTILE[name]
+
+    def looked_at(size):
+        redactor = Redactor()
+        data = unit * (size // len(unit))
+        for at in range(0, len(data), 4096):
+            redactor.feed(data[at : at + 4096])
+        redactor.finish()
+        return redactor.looked_at
+
+    small, large = looked_at(33_000), looked_at(132_000)
+    assert large < 6 * small
+
+
+def _log(rng):
+    return b"".join(b"line %d of a log\n" % number for number in range(rng.randrange(200, 4000)))
+
+
+def _words(rng, size):
+    return b" ".join(b"%x" % rng.randrange(16**6) for _ in range(size // 6))[:size]
+
+
+@pytest.mark.parametrize(
+    "seed", [*range(5), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(5, 20))]
+)
+def test_secrets_behind_long_lines(seed):
+    """After a line that was looked at in steps, lines are lines again: keys, cookies and names in them, however it is cut."""
+    rng = dice(seed)
+    maker = Maker(seed)
+    body, key = maker.pem("RSA PRIVATE KEY", 40)
+    cookies = [maker.of(30) for _ in range(60)]
+    cookie = "Cookie: " + "; ".join(f"c{number}={value}" for number, value in enumerate(cookies)) + "\n"
+    behind = _words(rng, rng.choice((1, 2, 3)) * WINDOW - rng.randrange(4000))
+    text = b"".join(
+        (
+            _log(rng),
+            behind,
+            rng.choice((b" ", b"\n")),
+            cookie.encode(),
+            _words(rng, rng.randrange(65_000, 150_000)),
+            b"\n",
+            key.encode(),
+            _log(rng),
+        )
+    )
+    whole, counts = _fed([text])
+    assert [value for value in (*body, *cookies) if value.encode() in whole] == []
+    for step in (WINDOW, rng.randrange(3000, 70_000), 701):
+        assert (whole, counts) == _fed([text[at : at + step] for at in range(0, len(text), step)])
+
+
+def test_a_trickle_of_names_shows():
+    """Names without values are let go as they come, and looked at again near their end alone."""
+    redactor = Redactor()
+    data = b"password " * 1000
+    shown = sum(len(redactor.feed(data[at : at + 9])) for at in range(0, len(data), 9))
+    assert shown > len(data) - 1000
+    assert redactor.looked_at < 600 * len(data)
+
+
+def test_own_patterns_are_linear():
+    """A pattern that backtracking engines hang on takes no longer than another."""
+    rules = RedactionRules(
+        patterns=(Pattern(name="slow", pattern=r"(a+)+b\d"), Pattern(name="wide", pattern=r"(x.{0,200}){2}y"))
+    )
+    data = b"a" * 40_000 + b"\n" + b"x" * 40_000 + b"\n"
+    with not_for_ever():
+        assert _fed([data], rules)[0] == data
+
+
+def test_an_own_pattern_that_never_ends_is_cut_at_the_window():
+    """A pattern that a whole long line may match takes it out rather than let it go."""
+    rules = RedactionRules(patterns=(Pattern(name="all", pattern=r"begin.*end"),))
+    data = b"begin" + b"x" * (2 * WINDOW) + b" tail\nnext\n"
+    expected = b"[REDACTED: SECRET] tail\nnext\n"
+    assert _fed([data], rules)[0] == expected
+    assert _fed(_cut(data, range(0, len(data), 7777)), rules)[0] == expected
+
+
+def test_one_shot_and_stream_agree():
+    """``redact`` is a stream of one write."""
+    text = "\n".join(_texts(3))
+    assert redact(text).encode() == _fed([text.encode()])[0]
+
+
+@pytest.mark.parametrize("before", [b"", b"log\n", b"line of a log\n" * 300])
+def test_where_a_name_is_too_far_from_its_line_s_beginning(before):
+    """How far that may be depends on the line alone, whatever stands before it and however it is cut."""
+    found = []
+    for size in range(230, 262):
+        text = before + b"x" * size + b' name: API_TOKEN\n  value: "Zq83kdXp7a2m"\n'
+        results = {_fed([text])[0], _fed([text[at : at + 97] for at in range(0, len(text), 97)])[0]}
+        assert len(results) == 1
+        found.append(b"Zq83" not in results.pop())
+    assert found == [True] * sum(found) + [False] * (len(found) - sum(found))
+    assert 20 == sum(found)

@@ -1,0 +1,96 @@
+"""What a terminal obeys or does not show: escape sequences and invisible characters of others never reach it unasked."""
+
+from __future__ import annotations
+
+import pytest
+
+from spillstore_tools.preview.text.clean import label, visible
+
+SECRETIVE = "rm \u202efdp.exe\u2066\u200b"
+SHOWN = "rm <U+202E>fdp.exe<U+2066><U+200B>"
+DATA = f"one \x1b[31mred\x1b[0m \x1b]0;title\x07two {SECRETIVE}\n".encode()
+
+
+@pytest.mark.parametrize("command", ["cat", "show", "tail"])
+def test_a_terminal_gets_cleaned_text(at_terminal, put, command):
+    """Without escape sequences, and with names in place of what is invisible."""
+    put(DATA)
+    answer = at_terminal(command, "@last", SPILLSTORE_PAGER="")
+    assert (0, f"one red two {SHOWN}\n") == (answer.code, answer.text)
+
+
+@pytest.mark.parametrize("command", ["cat", "show", "tail"])
+def test_raw_gives_a_terminal_the_bytes(at_terminal, put, command):
+    """With ``--raw`` they are what was stored."""
+    put(DATA)
+    answer = at_terminal(command, "@last", "--raw", SPILLSTORE_PAGER="")
+    assert (0, DATA) == (answer.code, answer.out)
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"), [("cat", DATA), ("show", f"one red two {SECRETIVE}\n".encode())]
+)
+def test_a_pipe_gets_what_it_always_got(cli, put, command, expected):
+    """``cat`` is exact there, and ``show`` leaves characters alone that a program may need."""
+    put(DATA)
+    assert cli(command, "@last").out == expected
+
+
+def test_a_pager_gets_cleaned_text(at_terminal, put):
+    """It passes escape sequences on to the terminal, so ``cat`` cleans before."""
+    put(DATA)
+    answer = at_terminal("cat", "@last", SPILLSTORE_PAGER="cat -")
+    assert (0, f"one red two {SHOWN}\n") == (answer.code, answer.text)
+
+
+@pytest.mark.parametrize(
+    "arguments", [("list",), ("list", "--box"), ("info", "@last"), ("audit",), ("stats",)]
+)
+def test_metadata_is_shown_as_it_is(cli, store, arguments):
+    """Commands, sources and types of others hide nothing where people read them."""
+    with store.session("default") as session:
+        session.put(b"x\n" * 9, source=SECRETIVE, command=SECRETIVE, content_type=f"text/{SECRETIVE}")
+    printed = cli(*arguments).out.decode()
+    assert not set("\u202e\u2066\u200b") & set(printed)
+    assert "<U+202E>" in printed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "plain",
+        "caf\u00e9",
+        "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+        "\U0001f468\u200d\U0001f469",
+        "\u05e9\u05dc\u05d5\u05dd",
+        "\u4f60\u597d",
+        "e\u0301",
+    ],
+)
+def test_writing_of_all_scripts_stays(text):
+    """Letters, accents, emoji and the joiners between them are shown as they are."""
+    assert visible(text) == text
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        0xAD,
+        0x61C,
+        0x200B,
+        0x200C,
+        0x200D,
+        0x200E,
+        0x2028,
+        0x202A,
+        0x202E,
+        0x2060,
+        0x2066,
+        0x2069,
+        0xFEFF,
+        0xE0041,
+    ],
+)
+def test_what_is_invisible_is_named(code):
+    """Also on one line with what was several."""
+    assert label(f"a{chr(code)}b\nc") == f"a<U+{code:04X}>b c"
