@@ -1,4 +1,4 @@
-# Needs Python 3.11 or newer with venv, make, and a package index. Nothing is compiled.
+# Needs Python 3.11 or newer with venv, make, and a package index. A C compiler is used if there is one.
 #
 #   make demo    a look in 20 seconds: sets up .venv, stores a build's log, finds the error in its middle
 #   make test    sets up the test tools, runs the quick tests with few examples of each property
