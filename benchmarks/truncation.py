@@ -14,11 +14,11 @@ from benchmarks.workspace import SESSION
 from spillstore import Store
 from spillstore_tools.config import load
 from spillstore_tools.output.truncation import TruncationProcessor
-from spillstore_tools.preview import element, smart  # noqa: F401  # both register themselves
-from spillstore_tools.preview.clean import clean
 from spillstore_tools.preview.parts import Gap, Note, length_of
-from spillstore_tools.preview.scan import Scan
-from spillstore_tools.preview.strategies import Request, strategy
+from spillstore_tools.preview.scan.scan import Scan
+from spillstore_tools.preview.strategies import strategy
+from spillstore_tools.preview.strategies.request import Request
+from spillstore_tools.preview.text.clean import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable

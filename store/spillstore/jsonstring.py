@@ -11,19 +11,41 @@ import dataclasses
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from spillstore.exceptions import RangeError
+from spillstore.exceptions import QueryError, RangeError
 from spillstore.info import Position, StreamInfo
+from spillstore.model.arguments import byte_position, line_number
 from spillstore.read.blocks import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import TypeVar
 
-    from spillstore.info import ArtifactInfo, Cleaner, Holes, SearchResult, State, Stream
+    from spillstore.info import ArtifactInfo, Cleaner, Holes, QueryMatch, SearchResult, State, Stream
 
     T = TypeVar("T")
 
 _BLOCK = 1024 * 1024
+
+
+def only_string(query: str, found: Sequence[QueryMatch]) -> tuple[str, str]:
+    """The path and the value of the one node that a query has found.
+
+    Raises:
+        QueryError: it has found nothing, several nodes, or what is no string.
+    """
+    if len(found) != 1:
+        what = "several nodes" if found else "nothing"
+        raise QueryError(
+            f"{query} finds {what}, and must find one string; for example $.stdout, or $[0].text"
+        )
+    path, value = found[0].path, found[0].value
+    if not isinstance(value, str):
+        kinds = {dict: "an object", list: "an array", bool: "true or false", type(None): "null"}
+        kind = kinds.get(type(value), "a number")
+        raise QueryError(
+            f"{path} is {kind}, and must be a string; query the path itself to see what it holds"
+        )
+    return path, value
 
 
 class JSONString:
@@ -103,7 +125,7 @@ class JSONString:
         stream: Stream = "combined",  # noqa: ARG002  # see the class
         holes: Holes = "raise",  # noqa: ARG002  # likewise
     ) -> Iterator[bytes]:
-        """The bytes ``[start, end)``, at once."""
+        """The bytes ``[start, end)``, as one block."""
         yield self._data[start:end]
 
     def locate(
@@ -122,14 +144,13 @@ class JSONString:
         if (line is None) == (byte is None):
             raise RangeError("give one of line and byte; for example locate(line=100)")
         if line is not None:
-            if line < 1:
-                raise RangeError(f"line is {line}, but lines count from 1; for example locate(line=100)")
+            line = line_number(line, "line", "locate(line=100)")
             if line <= self.info.lines:
                 return Position(self._starts[line - 1], line)
-        elif byte is not None and byte < len(self._data):
-            if byte < 0:
-                raise RangeError(f"byte is {byte}, but bytes count from 0; for example locate(byte=65536)")
-            return Position(byte, bisect_right(self._starts, byte))
+        elif byte is not None:
+            byte = byte_position(byte, "byte", "locate(byte=65536)")
+            if byte < len(self._data):
+                return Position(byte, bisect_right(self._starts, byte))
         return Position(len(self._data), self.info.lines + 1)
 
     def search(
@@ -169,7 +190,7 @@ class JSONString:
     def _batches(
         self, start: int, end: int, _stream: Stream, _holes: Holes, make: Callable[[Iterable[Run]], T]
     ) -> Iterator[T]:
-        """As ``Artifact._batches``."""
+        """As ``read.iteration.batches``."""
         for at in range(start, end, _BLOCK):
             data = self._data[at : min(at + _BLOCK, end)]
             yield make(iter([Run(at, bisect_right(self._starts, at), data.count(b"\n"), data)]))

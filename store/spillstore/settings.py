@@ -60,7 +60,7 @@ _DURATION = re.compile(r"((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?)\s*([a-z
 
 
 class SettingsOptions(TypedDict, total=False):
-    """The settings as arguments, for type checkers and editors; what each means is told by ``Settings``.
+    """The settings as arguments, for type checkers and editors; ``Settings`` describes each.
 
     None leaves what the environment or the default says. A test compares it with ``Settings``.
     """

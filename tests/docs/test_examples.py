@@ -18,7 +18,7 @@ import pytest
 from support import replaced
 
 from spillstore_tools.cli import _invoke
-from spillstore_tools.preview import element, smart, strategies  # noqa: F401  # the first two register themselves
+from spillstore_tools.preview import strategies
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -106,7 +106,7 @@ def test_the_examples_of_a_page_print_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.setenv(
         "SPILLSTORE_FREE_DISK_FLOOR", "0"
     )  # what this machine has free is not the example's subject
-    # A strategy that a page registers is gone with it; those that register when they are imported, stay.
+    # A strategy that a page registers is gone with it.
     monkeypatch.setattr(strategies, "_REGISTRY", dict(strategies._REGISTRY))
     names: dict[str, object] = {"__name__": "example"}
     for example in examples(page):

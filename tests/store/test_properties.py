@@ -56,7 +56,7 @@ class Written:
 def perform(session, clock, script, chunk_size, *, seal=True, **options) -> Written:
     """Write a script: (pause in ms, stream, data, flush) each; and the model beside it."""
     start, events = clock.now, []
-    with mock.patch("spillstore.session.CHUNK_SIZE", chunk_size):
+    with mock.patch("spillstore.session.new_artifact.CHUNK_SIZE", chunk_size):
         writer = session.create(**options)
     for pause, stream, data, flush in script:
         clock.advance(pause / 1000)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import spillstore
-from spillstore import aio, exceptions
+from spillstore import exceptions
 from spillstore.exceptions import InvalidSettingError
 from spillstore.settings import GIB, KIB, MIB, Settings
 
@@ -66,7 +66,7 @@ DEFAULTS = {
 def test_the_defaults_are_these():
     """Every default, and the size of a chunk."""
     assert DEFAULTS == dataclasses.asdict(Settings())
-    assert 64 * KIB == spillstore.session.CHUNK_SIZE
+    assert 64 * KIB == spillstore.session.new_artifact.CHUNK_SIZE
 
 
 @pytest.mark.parametrize(
@@ -141,24 +141,6 @@ def test_the_exception_tree_is_the_one_drawn():
         if inspect.isclass(value) and value.__module__ == exceptions.__name__
     }
     assert real == drawn
-
-
-def methods(kind):
-    return {name for name in vars(kind) if not name.startswith("_")}
-
-
-@pytest.mark.parametrize("name", ["Store", "Session", "Writer", "Artifact"])
-def test_aio_mirrors_the_plain_objects(name):
-    """The same public names, with the same parameters where they are spelled out."""
-    plain, mirror = getattr(spillstore, name), getattr(aio, name)
-    helpers = {"would_block", "extent"}
-    assert methods(plain) - helpers == methods(mirror) - {"plain"}
-    for method in methods(mirror) - {"plain"}:
-        ours, theirs = getattr(plain, method), getattr(mirror, method)
-        if inspect.isfunction(theirs) and "meta" not in inspect.signature(theirs).parameters:
-            assert list(inspect.signature(ours).parameters) == list(inspect.signature(theirs).parameters), (
-                method
-            )
 
 
 LAYERS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from spillstore_tools.output.spill import Spill
-from spillstore_tools.preview.clean import clean
+from spillstore_tools.preview.text.clean import clean
 from spillstore_tools.profiles import profile as profile_named
 
 OWN_TIME = 1_000_000  # what a caller says of the run time, which no artifact has

@@ -1,4 +1,4 @@
-"""What the store tells about what it holds: plain, frozen values, each imported when it is first used."""
+"""What the store returns: plain, frozen values, each imported when it is first used."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from spillstore.runtime.lazy_imports import importing
 
 if TYPE_CHECKING:
-    from spillstore.info.artifacts import ArtifactInfo, HoleInfo, StreamInfo
+    from spillstore.info.artifacts import ArtifactInfo, HoleInfo, StreamInfo, artifact_info
     from spillstore.info.pages import Page
     from spillstore.info.results import (
         BadLine,
@@ -50,6 +50,7 @@ __all__ = [
     "Stream",
     "StreamInfo",
     "Verification",
+    "artifact_info",
     "event_of",
     "json_text",
 ]
@@ -62,7 +63,7 @@ Holes = Literal["raise", "skip"]
 __getattr__ = importing(
     __name__,
     {
-        "artifacts": ("StreamInfo", "HoleInfo", "ArtifactInfo"),
+        "artifacts": ("StreamInfo", "HoleInfo", "ArtifactInfo", "artifact_info"),
         "results": (
             "Position",
             "Segment",

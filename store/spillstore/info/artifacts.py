@@ -1,4 +1,4 @@
-"""What is known of an artifact."""
+"""An artifact's sizes, lines, state and metadata, and what was dropped of it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from spillstore.model.clock import in_utc
-from spillstore.model.records import view_of
+from spillstore.model.records import VIEWS, view_of
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from spillstore.info import Newline, State, Stream
+    from spillstore.model.records import ArtifactRow, Hole, SessionRow, View
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -79,8 +80,8 @@ class ArtifactInfo:
         limit: raw bytes that it may keep.
         policy: what happens there.
         hole: what was dropped, in the combined view, or None.
-        chunks: chunks cut so far, and
-        chunk_size: raw bytes of each but the last.
+        chunks: number of chunks so far.
+        chunk_size: raw bytes of each chunk but the last.
     """
 
     id: str
@@ -143,3 +144,57 @@ class ArtifactInfo:
     def duration(self) -> float | None:
         """Seconds from its creation to its end; None while open."""
         return None if self.ended is None else self.ended - self.created
+
+
+def artifact_info(session: SessionRow, row: ArtifactRow) -> ArtifactInfo:
+    """The public form of a verified row."""
+    algorithm = session.digest_algorithm
+    hole = row.parsed_hole()
+    combined, stdout, stderr = (
+        StreamInfo(size=row.view_size(view), lines=row.view_lines(view), hole=_hole_of(hole, view))
+        for view in VIEWS.values()
+    )
+    content, chunks = (
+        None if digest is None else f"{algorithm.public_name}:{digest.hex()}"
+        for digest in (row.content_digest, row.chunks_digest)
+    )
+    return ArtifactInfo(
+        id=row.artifact_id,
+        session=session.session_id,
+        project=session.project_id,
+        source=row.source,
+        tool_call_id=row.tool_call_id,
+        command=row.command,
+        content_type=row.content_type,
+        state=row.state,  # type: ignore[arg-type]  # the row was verified, so it is one of the three
+        reason=row.reason,
+        newline=row.newline,  # type: ignore[arg-type]  # likewise
+        size=row.size,
+        kept=row.kept,
+        received=row.received,
+        stored_size=row.stored_size,
+        lines=combined.lines,
+        chars=row.chars,
+        stdout=stdout,
+        stderr=stderr,
+        digest=content,
+        chunks_digest=chunks,
+        exit_code=row.exit_code,
+        created=row.created_us / 1e6,
+        ended=None if row.ended_us is None else row.ended_us / 1e6,
+        limit=row.size_limit,
+        policy=row.policy,
+        hole=combined.hole,
+        chunks=row.chunks,
+        chunk_size=row.chunk_size,
+    )
+
+
+def _hole_of(hole: Hole | None, view: View) -> HoleInfo | None:
+    """What a view has lost; None if that is nothing."""
+    if hole is None or (span := hole.span(view)).start == span.end:
+        return None
+    first, last = hole.lines(view)
+    return HoleInfo(
+        start=span.start, end=span.end, first_line=first, last_line=last, torn=not hole.flags & view.bit
+    )

@@ -1,4 +1,4 @@
-"""A part of a list."""
+"""One page of a list."""
 
 from __future__ import annotations
 

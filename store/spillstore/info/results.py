@@ -1,4 +1,4 @@
-"""What reading, searching and verifying give."""
+"""Results of reading, searching, querying, verifying and exporting."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Origin:
 
 
 class Cleaner(Protocol):
-    """What a reader sees of stored lines, for a search that shall find what is seen. Used on several threads."""
+    """Turns stored lines into the text that a reader sees, so that a search finds what is seen. Used on several threads."""
 
     def is_clean(self, data: bytes) -> bool:
         """Whether any lines between LFs in these bytes, the torn ones at both ends too, are their own cleaned text."""
@@ -79,8 +79,8 @@ class Match:
         column: the same in characters of the line, from 1.
         text: the line without its ending, or the part around the match.
         clipped: whether it is a part.
-        before: the lines before it, if they were asked for.
-        after: those behind it.
+        before: the lines before it, as many as ``context`` says.
+        after: the lines behind it, likewise.
     """
 
     line: int
@@ -101,10 +101,10 @@ class SearchResult:
         lines: matching lines up to here, those of the pages before included.
         total_matches: matches in them.
         complete: whether all was searched, so that the counts are the totals.
-        scanned: bytes of the view that were looked through.
+        scanned: bytes of the view that were searched.
         size: bytes of the view.
         cursor: for the next page; None when all was searched.
-        notes: what could not be searched as usual.
+        notes: sentences about parts that could not be searched as usual.
     """
 
     matches: tuple[Match, ...]
@@ -152,7 +152,7 @@ def json_text(value: Any) -> str:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class BadLine:
-    """A line that is no JSON, where each line should be.
+    """A line that is not JSON, where each line should be.
 
     Attributes:
         line: its number.
@@ -171,12 +171,12 @@ class QueryResult:
         matches: the nodes of this page.
         before: nodes of the pages before.
         total: of all pages; None while that is not known.
-        complete: whether all was looked through, and was JSON or a bad line.
+        complete: whether the end was reached, and all was JSON or a bad line.
         cursor: for the next page; None when there is none.
         lines: whether each line is a document of its own.
         bad_lines: the first 20 lines that are no JSON, of those that this page has passed.
         bad_line_count: how many it has passed.
-        problem: why it ends here, if it does so before the end of what there is: damage, or a limit.
+        problem: why the page ends before the end of the content: damage, or a limit.
     """
 
     matches: tuple[QueryMatch, ...]
@@ -192,7 +192,7 @@ class QueryResult:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Verification:
-    """What ``Artifact.verify`` has read and found whole.
+    """Counts of what ``Artifact.verify`` has read and found undamaged.
 
     Attributes:
         chunks: chunks whose digest, position and counters were checked.
@@ -208,7 +208,7 @@ class Verification:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Export:
-    """What ``Artifact.export`` has written.
+    """Sizes of what ``Artifact.export`` has written.
 
     Attributes:
         size: bytes in the file.

@@ -1,4 +1,4 @@
-"""What is known of a session, and what happened in it."""
+"""A session as it is listed, checked and collected, and its events."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class SessionInfo:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Fate:
-    """What a collection made of one session.
+    """What happened to one session in a collection.
 
     Attributes:
         session: the session, as it was found.
         why: it was deleted for its ``age``, or for ``room``; or it was spared, for it was ``live``, ``young``, taken by
-            somebody while it was looked at (``busy``), or could not be opened to be deleted (``unreadable``).
+            somebody meanwhile (``busy``), or could not be opened to be deleted (``unreadable``).
         detail: the error that spared it, or "".
     """
 
@@ -67,7 +67,7 @@ class CollectReport:
         freed: bytes on the disk that all this took.
         left: bytes of the files of what stays.
         damaged: files of kept events (``audit_keep``) that could not be used and were moved aside; remove them when you have
-            saved what you can. They are told of as long as they are there.
+            saved what you can. They are listed as long as they are there.
         dry_run: whether nothing was done.
     """
 
@@ -82,7 +82,7 @@ class CollectReport:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class CheckReport:
-    """What ``Session.check`` has looked at; it raises where something is wrong."""
+    """How much ``Session.check`` has read and found undamaged."""
 
     artifacts: int
     chunks: int
@@ -91,7 +91,7 @@ class CheckReport:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Event:
-    """What happened in a session.
+    """One thing that happened in a session.
 
     Attributes:
         artifact_id: the artifact that it happened to, or None.
@@ -99,7 +99,7 @@ class Event:
         kind: ``create``, ``seal``, ``export``, ... or what a tool calls it.
         actor: who did it, or None.
         tool_call_id: the tool call that it belongs to, or None.
-        detail: what else was recorded; JSON values.
+        detail: the other recorded facts, as JSON values.
     """
 
     artifact_id: str | None

@@ -13,6 +13,7 @@ from spillstore.audit.actor import who
 from spillstore.audit.event_detail import detail_text
 from spillstore.engine.rows import NewEvent
 from spillstore.events.catalogue import RENDERED
+from spillstore.model.arguments import storable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -123,8 +124,8 @@ class EventWriter:
             self.now_us(),
             kind,
             artifact_id,
-            _storable(actor),
-            _storable(tool_call_id),
+            storable(actor),
+            storable(tool_call_id),
             json.dumps(detail),
             _shown(kind, detail),
         )
@@ -140,8 +141,8 @@ class EventWriter:
                         at,
                         kind,
                         name,
-                        _storable(actor),
-                        _storable(call),
+                        storable(actor),
+                        storable(call),
                         detail_text(detail),
                         _shown(kind, detail),
                     )
@@ -182,8 +183,3 @@ def _shown(kind: str, detail: Mapping[str, object]) -> bytes | None:
         return bytes.fromhex(digest) if isinstance(digest, str) else None
     except ValueError:  # somebody else's word
         return None
-
-
-def _storable(text: str | None) -> str | None:
-    """Text that every engine can hold: without half surrogates."""
-    return text if text is None or text.isascii() else text.encode(errors="replace").decode()

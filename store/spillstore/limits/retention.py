@@ -1,4 +1,4 @@
-"""Which sessions go when a store is collected.
+"""Decides which sessions a collection deletes.
 
 A collection has two reasons: ``age``, for what nobody has written to for longer than it is kept, and ``room``, for the
 oldest of what is left while all sessions together are larger than they may be. A session that somebody alive holds is
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 def plan(
     sessions: Iterable[SessionInfo], *, used_before: float, keep_bytes: int | None
 ) -> tuple[list[Fate], list[Fate]]:
-    """What is to be deleted, the oldest first, and what is to be spared.
+    """The sessions to delete, the oldest first, and those to spare.
 
     Args:
         sessions: all that there are.
-        used_before: what was last written at this time or earlier is too old, in seconds since 1970.
-        keep_bytes: what all that stays may take; None for any size.
+        used_before: a session last written at this time or earlier is too old; seconds since 1970.
+        keep_bytes: bytes that the sessions that stay may take together; None for any size.
     """
     gone: list[Fate] = []
     spared: list[Fate] = []

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 
-from spillstore import _native
+from spillstore._native import library
 from spillstore.redaction import addresses, assignments, commands, headers, tokens
 from spillstore.redaction.candidates import Automaton, Scanner, entries
 from spillstore.redaction.look import CONTEXT, Look
@@ -66,5 +66,5 @@ ENTRIES = entries(_GROUPS)
 @functools.cache
 def searcher() -> Automaton | Scanner:
     """What finds literals on this machine."""
-    library = _native.library()
-    return Automaton(ENTRIES) if library is None else Scanner(library, ENTRIES)
+    native = library()
+    return Automaton(ENTRIES) if native is None else Scanner(native, ENTRIES)

@@ -68,7 +68,7 @@ class BlockReader:
     """Reads one view in blocks.
 
     Args:
-        batches: its bytes; as ``Artifact._batches``.
+        batches: its bytes; as ``read.iteration.batches``.
         stream: the view.
         terminator: what ends a line.
         prepare: makes a block of whole lines: where the data begins, the number of the first whole line, the data, and where

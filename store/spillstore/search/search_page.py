@@ -36,7 +36,7 @@ class Search:
 
     Args:
         artifact: sealed or not; or a string in one.
-        batches: its bytes; as ``Artifact._batches``.
+        batches: its bytes; as ``read.iteration.batches``.
         pattern: an RE2 regular expression, matched within lines.
         stream: the view.
         context: lines before and after.

@@ -18,6 +18,7 @@ from support import NO_FLOORS, examples, wait_until
 
 from spillstore import Store
 from spillstore.audit import audit_log, event_buffer, event_detail
+from spillstore.audit.read_log import recorded
 from spillstore.exceptions import (
     ArtifactNotFoundError,
     ArtifactTooLargeError,
@@ -76,6 +77,45 @@ def test_each_read_is_an_event_with_its_range_size_and_outcome(plain_store):
     ]
     assert [event.kind for event in events] == ["read"] * 6 + ["search", "read"]
     assert all(event.detail["ms"] >= 0 for event in events[:4])
+
+
+def test_arguments_are_recorded_by_their_names(plain_store):
+    """Given by position or by name, in whatever order, an argument is what its parameter is called in the event."""
+    with plain_store.session("test") as session:
+        artifact = session.put(DATA)
+        artifact.read_lines(last=3, first=2)
+        artifact.read_time(0, end=9.0)
+        artifact.search(pattern="line 7$", stream="stdout")
+        events = session.events(artifact_id=artifact.id).items[::-1][2:]
+    fields = [{name: event.detail.get(name) for name in ("first", "last", "from", "to")} for event in events]
+    assert [set(field.values()) - {None} for field in fields] == [{2, 3}, {0, 9.0}, set()]
+    assert fields[0] == {"first": 2, "last": 3, "from": None, "to": None}
+    assert events[2].detail["stream"] == "stdout"
+    assert "pattern" not in events[2].detail
+
+
+def test_a_parameter_that_there_is_not_cannot_be_recorded():
+    """A method and what is recorded of it cannot come apart: that is an error when the class is made."""
+    with pytest.raises(TypeError, match=r"read has no parameters .*frist"):
+
+        @recorded("read", frist="first")
+        def read(self, first):
+            return b""
+
+
+@pytest.mark.parametrize("engine", ["", "dict:"])
+def test_half_surrogates_are_stored_alike(tmp_path, engine):
+    """A tool call's id has one form in the artifact and in its events: a lone half is U+FFFD, a pair is its character."""
+    given, stored = "call \ud800! \ud83d\ude00 \udcff", "call \ufffd! \U0001f600 \ufffd"
+    with Store(f"{engine}{tmp_path}", **NO_FLOORS).session("test") as session:
+        artifact = session.put(DATA, tool_call_id=given, source=given)
+        with session.acting(given, given):
+            artifact.tail(1)
+        assert (stored, stored) == (artifact.info.tool_call_id, artifact.info.source)
+        assert {stored} == {event.tool_call_id for event in artifact.events()}
+        assert stored == artifact.events("read")[0].actor
+        assert artifact.id == session.find(given).id
+        assert [artifact.id] == [info.id for info in session.infos(source=given)]
 
 
 def test_what_is_searched_for_and_what_is_found_stand_in_no_event(plain_store):

@@ -190,6 +190,48 @@ session.close()
     assert (0, "") == (done.returncode, done.stderr)
 
 
+def test_a_fork_amid_the_first_write_waits_for_what_that_imports(plain_store):
+    """The rules of redaction are imported by the first write: a child of that moment can import them, too."""
+    script = """
+import os, signal, sys, threading
+from spillstore import Store
+importing, forked = threading.Event(), threading.Event()
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name == "spillstore.redaction":
+            importing.set()
+            forked.wait(1)
+store = Store(sys.argv[1], free_disk_floor=0)
+session = store.session("test")
+sys.meta_path.insert(0, Slow())
+thread = threading.Thread(target=lambda: session.put("parent"))
+thread.start()
+importing.wait()
+pid = os.fork()
+if not pid:
+    code = 1
+    signal.alarm(60)
+    try:
+        with store.session("test") as own:
+            own.put("child")
+        code = 0
+    finally:
+        os._exit(code)
+forked.set()
+thread.join()
+assert os.waitpid(pid, 0)[1] == 0
+assert len(session.artifacts()) == 2
+session.close()
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script, str(plain_store.root)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (0, "") == (done.returncode, done.stderr)
+
+
 def test_a_child_has_no_file_of_a_session_open(plain_store):
     """A child inherits no descriptor of a session's database, and its parent goes on with new ones."""
     script = """

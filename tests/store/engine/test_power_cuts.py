@@ -26,7 +26,7 @@ def store(tmp_path):
 def new_file(store):
     """The folder of a session that nothing was stored in, as it lies there when its file was just made."""
     ref = SessionRef("test", None)
-    store._backend.make(ref, store._new_row(ref))
+    store._pool.make(ref)
     return store.root / "_" / "test"
 
 

@@ -83,7 +83,7 @@ def test_events_of_one_artifact_are_found_by_an_index(plain_store):
     """The cost does not grow with the history of others."""
     session = plain_store.session("test")
     artifact = session.put(b"x")
-    with artifact._engine.reader() as connection:
+    with artifact._core.reader() as connection:
         from spillstore.engine.sqlite import sql
 
         key = {"session_key": 1, "artifact_id": artifact.id, "kind": None, "limit": 5}

@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 from support import NO_FLOORS, ROUNDS, dice, examples
 
 from spillstore import Store
+from spillstore.engine.sqlite.backend import FolderBackend
 from spillstore.engine.sqlite.marks import size_of
 from spillstore.exceptions import InvalidSettingError, SpillstoreError, StoreQuotaError
 from spillstore.info import SessionInfo
+from spillstore.ingest.session_pool import SessionPool
 from spillstore.limits.retention import plan
 
 DAY = 86400.0
@@ -182,14 +184,14 @@ def test_what_this_process_reads_or_writes_stays(plain_store, read_only):
 def test_what_was_used_after_the_look_stays(plain_store, monkeypatch, audit):
     """Somebody opens, writes and closes an old session between the look at it and its deletion: it stays."""
     fill(plain_store, "test", age=30 * DAY)
-    discard = Store._discard
+    delete = SessionPool.delete_unused
 
-    def late(self, info, since):
-        with Store(self.root, **NO_FLOORS, audit=audit).session("test") as session:
+    def late(self, ref, since):
+        with Store(self.backend.root, **NO_FLOORS, audit=audit).session("test") as session:
             session.put(b"fresh")
-        return discard(self, info, since)
+        return delete(self, ref, since)
 
-    monkeypatch.setattr(Store, "_discard", late)
+    monkeypatch.setattr(SessionPool, "delete_unused", late)
     assert ["busy"] == [fate.why for fate in plain_store.collect().spared]
     with plain_store.session("test", create=False) as session:
         assert 2 == len(session.infos())
@@ -345,8 +347,8 @@ def test_a_full_store_that_can_free_nothing_refuses(make_store, clock):
 def test_the_size_of_a_store_is_looked_at_now_and_then(plain_store, clock, monkeypatch):
     """Far from the quota once a minute, for all processes; near it more often, for a second at least."""
     looks = []
-    sessions = Store.sessions
-    monkeypatch.setattr(Store, "sessions", lambda *args: looks.append(1) or sessions(*args))
+    sessions = FolderBackend.sessions
+    monkeypatch.setattr(FolderBackend, "sessions", lambda *args: looks.append(1) or sessions(*args))
     store = Store(plain_store.root, **NO_FLOORS, clock=clock)
     with store.session("test") as session:
         session.put(b"x")

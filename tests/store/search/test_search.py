@@ -54,8 +54,8 @@ def expected(data, pattern, *, ignore_case=False, invert=False):
 
 def read_little(patch, size):
     """Make the chunks of new artifacts that small, and search them one by one."""
-    patch.setattr("spillstore.session.CHUNK_SIZE", size)
-    patch.setattr("spillstore.artifact._BLOCKS", 1)
+    patch.setattr("spillstore.session.new_artifact.CHUNK_SIZE", size)
+    patch.setattr("spillstore.read.iteration.BLOCKS", 1)
 
 
 def pages(artifact, pattern, **options):

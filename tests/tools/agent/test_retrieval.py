@@ -18,7 +18,7 @@ from spillstore_tools.agent.answers import MAX_CHARS
 from spillstore_tools.agent.artifact_info import artifact_info
 from spillstore_tools.agent.get_artifact import get_artifact
 from spillstore_tools.agent.list_artifacts import list_artifacts
-from spillstore_tools.preview.clean import clean
+from spillstore_tools.preview.text.clean import clean
 
 LINES = [b"line %d\n" % number for number in range(1, 2001)]
 DATA = b"".join(LINES)

@@ -25,7 +25,8 @@ from spillstore_tools.output.truncation import TruncationProcessor
 ROOT = Path(spillstore.__file__).parents[2]
 
 RIGHT = """
-from spillstore import Session, Store, aio
+from spillstore import Page, Session, Store, aio
+from spillstore.info import Event
 from spillstore_tools.agent.bash import BashTool
 from spillstore_tools.profiles import profile
 from spillstore_tools.agent.toolbox import Toolbox
@@ -43,6 +44,22 @@ def right(session: Session) -> None:
 
 async def right_too(session: aio.Session) -> None:
     await session.put("x", limit="1MiB")
+    async with session.create(source="bash", limit="1MiB") as writer:
+        writer.exit_code = 1
+        count: int = await writer.write("x")
+    writer = await session.create()
+    artifact: aio.Artifact = await session.artifact(writer.id)
+    data: bytes = await artifact.read_lines(1, last=count, stream="stderr")
+    data = b"".join([line async for line in artifact.lines(max_bytes=100)])
+    lines: int = (await artifact.info).lines
+    page: Page[aio.Artifact] = await session.artifacts(limit=lines)
+    names: list[str] = [found.id async for found in session.artifacts(source="bash")]
+    reader: aio.Reader = await artifact.open()
+    data = await reader.read(10)
+    with session.acting("model", otherwise="user"):
+        found: list[Event] = await artifact.events("read", limit=len(page.items) + len(names) + len(data))
+    project: str | None = session.project
+    assert project, found
 """
 WRONG = """
 from spillstore import Session, Store, aio
@@ -64,6 +81,19 @@ def wrong(session: Session) -> None:
 
 async def wrong_too(session: aio.Session) -> None:
     await session.put("x", sauce="y")
+    await session.create(sauce="y")
+    await session.artifacts(tool="bash")
+    session.project = str("p")
+    session.cleanup_on_exit = str("yes")
+    artifact = await session.artifact(str("a"), stream="stdout")
+    await artifact.read_lines(1, 2, strem="stdout")
+    await artifact.read_lines(1, 2, stream="both")
+    await artifact.read_lines(str(1), 2)
+    text: str = bytes(await artifact.read(max_bytes=9))
+    text = await artifact.read(max_bytes=9)
+    artifact.lines(max_byte=9)
+    text = [line async for line in artifact.lines(max_bytes=9)][0]
+    artifact.id()
 """
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spillstore_tools.preview.clean import label, visible
+from spillstore_tools.preview.text.clean import label, visible
 
 SECRETIVE = "rm \u202efdp.exe\u2066\u200b"
 SHOWN = "rm <U+202E>fdp.exe<U+2066><U+200B>"

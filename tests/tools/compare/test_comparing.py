@@ -25,7 +25,7 @@ from spillstore_tools.compare import multiset as _multiset
 from spillstore_tools.compare.differences import Differences
 from spillstore_tools.compare.line_reader import WholeLines
 from spillstore_tools.compare.multiset import FIRST, MORE, NEW, SAME, Multiset, NumberFile, subtract
-from spillstore_tools.preview.fold import fold
+from spillstore_tools.preview.text.normalise import normalise
 
 MIB = 1024 * 1024
 ROW = re.compile(r"([+-])(\d+):(.*?)(?:  \[and ([\d,]+) more like this.*\])?", re.DOTALL)
@@ -57,7 +57,7 @@ def rows(answers):
 
 def keys(data: bytes) -> Counter:
     """The reference: folded lines, counted."""
-    lines = fold(data if data.endswith(b"\n") else data + b"\n").split(b"\n")[:-1] if data else []
+    lines = normalise(data if data.endswith(b"\n") else data + b"\n").split(b"\n")[:-1] if data else []
     return Counter(lines)
 
 
@@ -103,7 +103,7 @@ def test_walking_the_cursors_gives_every_change_once(session, before, now, room)
     told = {"+": Counter(), "-": Counter()}
     for sign, number, text, more in found:
         assert lines[sign][number - 1].decode() == text
-        told[sign][fold(text.encode() + b"\n")[:-1]] += 1 + more
+        told[sign][normalise(text.encode() + b"\n")[:-1]] += 1 + more
     ours, theirs = keys(now), keys(before)
     assert (ours - theirs, theirs - ours) == (told["+"], told["-"])
     assert len(found) == len({row[:2] for row in found})

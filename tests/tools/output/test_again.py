@@ -22,10 +22,10 @@ from spillstore_tools.output.rendering import render
 from spillstore_tools.output.signature import MOST, ROOM, foreign_chars, marked
 from spillstore_tools.output.spill import Spill
 from spillstore_tools.output.truncation import TruncationProcessor
-from spillstore_tools.preview.clean import clean
+from spillstore_tools.preview.text.clean import clean
 from spillstore_tools.profiles import NAMES
 from spillstore_tools.profiles import profile as profile_named
-from spillstore_tools.profiles.opencode import Opencode
+from spillstore_tools.profiles.formats.opencode import Opencode
 
 CLI = f"{shlex.quote(sys.executable)} -m spillstore_tools.cli"
 DATA = b"".join(b"%05d some text of a line\n" % number for number in range(1, 20_001))

@@ -12,7 +12,7 @@ from spillstore_tools.config import load
 from spillstore_tools.output.rendering import is_cr_text, render, terminator_of
 from spillstore_tools.output.spill import Spill
 from spillstore_tools.output.truncation import TruncationProcessor
-from spillstore_tools.preview.clean import redrawn
+from spillstore_tools.preview.text.clean import redrawn
 from spillstore_tools.profiles import NAMES
 from spillstore_tools.profiles import profile as profile_named
 

@@ -19,10 +19,10 @@ from spillstore import Store
 from spillstore.exceptions import RangeTooLargeError, SessionBusyError
 from spillstore_tools.output.rendering import render, scanned
 from spillstore_tools.output.spill import Spill
-from spillstore_tools.preview.clean import clean
+from spillstore_tools.preview.text.clean import clean
 from spillstore_tools.profiles import NAMES
 from spillstore_tools.profiles import profile as profile_named
-from spillstore_tools.profiles.opencode import Opencode
+from spillstore_tools.profiles.formats.opencode import Opencode
 
 LINES = [b"%06d the quick brown fox jumps over the lazy dog\n" % number for number in range(3000)]
 LARGE = b"".join(LINES)

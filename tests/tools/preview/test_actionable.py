@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spillstore_tools.preview.actionable import STRONG, Hints, score
+from spillstore_tools.preview.strategies.actionable import STRONG, Hints, score
 
 MATTER = [
     "src/main.c:10:3: error: 'x' undeclared (first use in this function)",

@@ -27,8 +27,10 @@ import zstandard
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spillstore_tools.preview._dimensions import dimensions
-from spillstore_tools.preview.binary import HEAD_BYTES, BinaryType, recognise, summarise, text_encoding
+from spillstore_tools.preview.binary.dimensions import dimensions
+from spillstore_tools.preview.binary.magic import BinaryType
+from spillstore_tools.preview.binary.recognise import HEAD_BYTES, recognise, text_encoding
+from spillstore_tools.preview.binary.summary import summarise
 
 OCTETS = "application/octet-stream"
 LOG = b"".join(b"2026-07-01T12:00:00 INFO request %d took %d ms\n" % (i, i * 7 % 90) for i in range(200))

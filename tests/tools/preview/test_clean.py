@@ -7,17 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from law import CLUSTERS, cleaned, line_bytes, lines_of, lines_with_endings, outputs
 
-from spillstore_tools.preview.clean import (
-    Positions,
-    clean,
-    clean_length,
-    is_clean,
-    joined,
-    one_line,
-    redrawn,
-    split_lines,
-    whole_cut,
-)
+from spillstore_tools.preview.text.clean import clean, clean_length, is_clean, one_line, redrawn, split_lines
+from spillstore_tools.preview.text.graphemes import grapheme_boundary, splits_grapheme
+from spillstore_tools.preview.text.offsets import ByteOffsets
 
 ENDS = st.sampled_from([b"\n", b"\r"])
 
@@ -123,7 +115,7 @@ def test_one_line():
 def test_positions(line, terminator):
     """At each place that is named, the cleaned line is the cleaned sides, one behind the other."""
     line = split_lines(line, terminator)[0] if line else line
-    positions = Positions(line, terminator)
+    positions = ByteOffsets(line, terminator)
     places = [positions.offset(index) for index in range(1, len(positions.text) + 1)]
     assert sorted(places) == places
     for index, place in enumerate(places, 1):
@@ -137,7 +129,7 @@ def test_where_a_line_may_be_cut():
     """What was drawn over is cut at no place; what is drawn behind that, and other lines, at every place."""
     lines = (b"abcdef\rXY", b"ab\rcdef", b"abcd", b"\x1b[1mab\x1b[K\xffd\r\n", b"ab\r\x1b[Kcdef")
     found = [
-        [index for index in range(1, len(clean(line)) + 1) if Positions(line).divides(index)]
+        [index for index in range(1, len(clean(line)) + 1) if ByteOffsets(line).divides(index)]
         for line in lines
     ]
     assert [[6], [2, 3, 4], [1, 2, 3, 4], [1, 2, 3, 4, 5], [1, 2, 3, 4]] == found
@@ -166,34 +158,38 @@ def test_redrawn(data, hidden):
 def test_places_in_any_order(line, data):
     """A place does not depend on what was asked before."""
     line = split_lines(line)[0] if line else line
-    positions = Positions(line)
+    positions = ByteOffsets(line)
     for index in data.draw(st.lists(st.integers(0, len(positions.text)), max_size=8)):
-        assert Positions(line).offset(index) == positions.offset(index)
+        assert ByteOffsets(line).offset(index) == positions.offset(index)
 
 
 @given(st.lists(st.sampled_from(CLUSTERS), max_size=20))
 def test_joined(clusters):
-    """What is drawn as one is joined inside, and to nothing beside it."""
+    """What is drawn as one is splits_grapheme inside, and to nothing beside it."""
     borders, at = {0}, 0
     for cluster in clusters:
         at += len(cluster)
         borders.add(at)
     text = "".join(clusters)
-    assert borders == {index for index in range(len(text) + 1) if not joined(text, index)}
+    assert borders == {index for index in range(len(text) + 1) if not splits_grapheme(text, index)}
     for index in range(len(text) + 1):
-        assert max(border for border in borders if border <= index) == whole_cut(text, index)
+        assert max(border for border in borders if border <= index) == grapheme_boundary(text, index)
 
 
 def test_longer_than_any_cluster():
     """A cut goes back no more than 32 places: a thousand marks on one letter may be torn."""
     text = "e" + "\u0301" * 1000
-    assert (whole_cut(text, 32), whole_cut(text, 33), whole_cut(text, 500)) == (0, 33, 500)
+    assert (grapheme_boundary(text, 32), grapheme_boundary(text, 33), grapheme_boundary(text, 500)) == (
+        0,
+        33,
+        500,
+    )
 
 
 def test_flags():
     """In a row of a thousand flags none is torn, however long the row is."""
     text = "🇩🇪" * 1000
-    assert {index % 2 for index in range(len(text)) if not joined(text, index)} == {0}
+    assert {index % 2 for index in range(len(text)) if not splits_grapheme(text, index)} == {0}
 
 
 @given(line_bytes)

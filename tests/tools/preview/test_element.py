@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from law import assert_law
 
-from spillstore_tools.preview import element as _registers  # noqa: F401  # itself, under its name
-from spillstore_tools.preview.clean import clean
 from spillstore_tools.preview.parts import gaps_of, length_of, text_of
-from spillstore_tools.preview.scan import Scan
-from spillstore_tools.preview.strategies import Request, strategy
+from spillstore_tools.preview.scan.scan import Scan
+from spillstore_tools.preview.strategies import strategy
+from spillstore_tools.preview.strategies.request import Request
+from spillstore_tools.preview.text.clean import clean
 
 
 def cut(data: bytes, *, terminator: bytes = b"\n", keep=None, **request):

@@ -13,9 +13,17 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from support import not_for_ever
 
-from spillstore_tools.preview import _json
-from spillstore_tools.preview._cuts import Detail, NotStructured, TextCut, apply_cuts, counted, largest
-from spillstore_tools.preview._json import cut_json, parsed
+from spillstore_tools.preview.structured import json_tree
+from spillstore_tools.preview.structured.cuts import (
+    Detail,
+    NotStructured,
+    TextCut,
+    apply_cuts,
+    counted,
+    largest,
+)
+from spillstore_tools.preview.structured.json_cuts import cut_json
+from spillstore_tools.preview.structured.json_tree import parsed
 
 ROOM_FOR_A_MARKER = 40
 MARKER = re.compile(r"\.\.\. (\d+) (item|items|key|keys) omitted \.\.\.")
@@ -374,8 +382,8 @@ def test_a_large_text_is_cut_as_a_small_one(content, layout, limit):
     text = json.dumps(content, **layout)
     cuts = cut_json(text, limit)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_json, "_LARGE", 0)
-        patch.setattr(_json, "_ENDS", 60)
+        patch.setattr(json_tree, "_LARGE", 0)
+        patch.setattr(json_tree, "_ENDS", 60)
         assert cut_json(text, limit) == cuts
 
 
@@ -386,8 +394,8 @@ def test_no_more_is_shown_than_is_known(monkeypatch, ends, number, members):
     """Of very many parts as many as are known at either end are shown at most, and the count is that of the others."""
     content = {f"k{n}": n for n in range(number)} if members else list(range(number))
     text = json.dumps(content)
-    monkeypatch.setattr(_json, "_LARGE", 0)
-    monkeypatch.setattr(_json, "_ENDS", ends)
+    monkeypatch.setattr(json_tree, "_LARGE", 0)
+    monkeypatch.setattr(json_tree, "_ENDS", ends)
     cuts = cut_json(text, len(text) - 1, first=1000, last=1000)
     result = json.loads(apply_cuts(text, cuts))
     assert restored(apply_cuts(text, cuts), text, cuts) == text
@@ -401,7 +409,7 @@ def test_no_more_is_shown_than_is_known(monkeypatch, ends, number, members):
 )
 def test_what_is_no_json_is_not_structured_however_large(monkeypatch, text):
     """The same answer where no values are made."""
-    monkeypatch.setattr(_json, "_LARGE", 0)
+    monkeypatch.setattr(json_tree, "_LARGE", 0)
     with pytest.raises(NotStructured):
         cut_json(text, 1000)
 

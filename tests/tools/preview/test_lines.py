@@ -9,12 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from law import CLUSTERS, TOKENS, assert_law, lines_with_endings
 
-from spillstore_tools.preview import lines as module
-from spillstore_tools.preview.clean import clean, redrawn, split_lines
-from spillstore_tools.preview.clean_stream import clean_blocks
-from spillstore_tools.preview.lines import BLOCK, Line, LongLine, runs
 from spillstore_tools.preview.parts import Gap, length_of, text_of
-from spillstore_tools.preview.strategies import clip_marker, repeat_marker
+from spillstore_tools.preview.strategies.request import clip_marker, repeat_marker
+from spillstore_tools.preview.text import long_line as module
+from spillstore_tools.preview.text.clean import clean, redrawn, split_lines
+from spillstore_tools.preview.text.lines import BLOCK, Line
+from spillstore_tools.preview.text.long_line import LongLine
+from spillstore_tools.preview.text.runs import runs
+from spillstore_tools.preview.text.stream import clean_blocks
 
 ENDS = st.sampled_from([b"\n", b"\r"])
 START = 1000

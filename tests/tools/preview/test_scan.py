@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from law import lines_of, outputs
 
-from spillstore_tools.preview import lines as lines_module
-from spillstore_tools.preview import scan as module
-from spillstore_tools.preview.clean import clean
-from spillstore_tools.preview.scan import Scan
+from spillstore_tools.preview.scan import scan as module
+from spillstore_tools.preview.scan import windows
+from spillstore_tools.preview.scan.scan import Scan
+from spillstore_tools.preview.text import long_line
+from spillstore_tools.preview.text.clean import clean
 
 ENDS = st.sampled_from([b"\n", b"\r"])
 ROOMS = st.tuples(st.integers(0, 60), st.integers(0, 60))
@@ -22,7 +23,7 @@ ROOMS = st.tuples(st.integers(0, 60), st.integers(0, 60))
 def small_blocks(monkeypatch):
     """Blocks so small that little data has many of them."""
     monkeypatch.setattr(module, "BLOCK", 16)
-    monkeypatch.setattr(lines_module, "BLOCK", 16)
+    monkeypatch.setattr(long_line, "BLOCK", 16)
 
 
 def scanned(pieces, *, head=20, tail=20, **options):
@@ -176,15 +177,16 @@ def test_uncounted():
     assert exact.chars == len(clean(data)) < rough.chars
     assert exact.head == rough.head
     assert sum(line.chars for line in rough.backward()) >= 100_000
-    low, high = (end.place for end in _ends(rough))
+    low, high = (end.position for end in _ends(rough))
     assert rough.gap(low, high, 5).chars is None
 
 
 def _ends(overview):
-    from spillstore_tools.preview.strategies import Request, beginning, ending
+    from spillstore_tools.preview.strategies.ends import beginning, ending
+    from spillstore_tools.preview.strategies.request import Request
 
     head = beginning(overview.forward(), 100, Request(limit=200))
-    return head, ending(overview.backward(), 100, Request(limit=200), head.place, overview)
+    return head, ending(overview.backward(), 100, Request(limit=200), head.position, overview)
 
 
 @pytest.mark.parametrize(
@@ -192,13 +194,13 @@ def _ends(overview):
 )
 def test_memory(monkeypatch, line):
     """Output of which next to nothing shows is not held for want of characters."""
-    monkeypatch.setattr(module, "WINDOW_BYTES", 200_000)
+    monkeypatch.setattr(windows, "WINDOW_BYTES", 200_000)
     scan, count = Scan(head_chars=8000, tail_chars=8000), 1_500_000 // len(line)
     for _ in range(count):
         scan.feed(line)
     overview = scan.finish()
     for window in (overview.head, overview.tail):
-        assert sum(block.held for block in window) <= module.WINDOW_BYTES + 200_000
+        assert sum(block.held for block in window) <= windows.WINDOW_BYTES + 200_000
     assert (overview.lines, overview.size) == (count, count * len(line))
 
 

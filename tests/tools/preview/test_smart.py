@@ -11,12 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from law import assert_law
 
-from spillstore_tools.preview import smart as module
-from spillstore_tools.preview.clean import clean
 from spillstore_tools.preview.parts import Gap, Shown, gaps_of, length_of, text_of
-from spillstore_tools.preview.scan import Scan
-from spillstore_tools.preview.smart import Smart, Watcher
-from spillstore_tools.preview.strategies import Request, strategy
+from spillstore_tools.preview.scan.scan import Scan
+from spillstore_tools.preview.strategies import candidates as module
+from spillstore_tools.preview.strategies import strategy
+from spillstore_tools.preview.strategies.candidates import CandidateFinder
+from spillstore_tools.preview.strategies.request import Request
+from spillstore_tools.preview.strategies.smart import Smart
+from spillstore_tools.preview.text.clean import clean
 
 
 def marker(gap: Gap) -> str:
@@ -256,7 +258,7 @@ def test_memory():
     finally:
         tracemalloc.stop()
     assert scan.size > 50_000_000
-    assert isinstance(watched, Watcher)
+    assert isinstance(watched, CandidateFinder)
     assert len(watched.candidates) < 2 * module._CANDIDATES
     assert held < 40_000_000
 
@@ -264,7 +266,7 @@ def test_memory():
 @pytest.mark.parametrize("size", [60_000, 100_000])
 def test_memory_for_long_lines(size):
     """Long lines that matter are few."""
-    watched = Watcher()
+    watched = CandidateFinder()
     scan = Scan(head_chars=8000, tail_chars=8000, observer=watched)
     for name in names(200):
         scan.feed(f"ERROR: {name} {'x' * size} {name}\n".encode())

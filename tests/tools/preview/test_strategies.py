@@ -10,22 +10,17 @@ from hypothesis import strategies as st
 from law import CLUSTERS, assert_law, outputs
 
 from spillstore.exceptions import InvalidSettingError
-from spillstore_tools.preview import element, smart  # noqa: F401  # both register themselves
-from spillstore_tools.preview import lines as lines_module
-from spillstore_tools.preview import scan as scan_module
 from spillstore_tools.preview import strategies as module
-from spillstore_tools.preview.clean import clean
 from spillstore_tools.preview.parts import Gap, Note, Shown, gaps_of, length_of, text_of
-from spillstore_tools.preview.scan import Place, Scan
-from spillstore_tools.preview.strategies import (
-    Request,
-    beginning,
-    ending,
-    names,
-    omitted_marker,
-    register,
-    strategy,
-)
+from spillstore_tools.preview.scan import scan as scan_module
+from spillstore_tools.preview.scan.overview import Position
+from spillstore_tools.preview.scan.scan import Scan
+from spillstore_tools.preview.strategies import names, register, strategy
+from spillstore_tools.preview.strategies.ends import beginning, ending
+from spillstore_tools.preview.strategies.fit import merged
+from spillstore_tools.preview.strategies.request import Request, omitted_marker
+from spillstore_tools.preview.text import long_line
+from spillstore_tools.preview.text.clean import clean
 
 ENDS = st.sampled_from([b"\n", b"\r"])
 
@@ -71,7 +66,7 @@ def shown(name, data, **request):
 @pytest.fixture
 def small_blocks(monkeypatch):
     monkeypatch.setattr(scan_module, "BLOCK", 64)
-    monkeypatch.setattr(lines_module, "BLOCK", 64)
+    monkeypatch.setattr(long_line, "BLOCK", 64)
 
 
 REQUESTS = st.fixed_dictionaries(
@@ -303,9 +298,9 @@ def test_repeats_without_room():
     overview = overview_of("head", b"a\n" + b"0123456789\n" * 100, limit=5000)
     request = Request(limit=500, repeats=True)
     head = beginning(overview.forward(), 20, request)
-    assert (text_of(head.parts), head.place) == ("a\n0123456789\n", Place(13, 3))
-    tail = ending(overview.backward(), 20, request, Place(0, 1), overview)
-    assert (text_of(tail.parts), tail.place) == ("0123456789\n", Place(1091, 101))
+    assert (text_of(head.parts), head.position) == ("a\n0123456789\n", Position(13, 3))
+    tail = ending(overview.backward(), 20, request, Position(0, 1), overview)
+    assert (text_of(tail.parts), tail.position) == ("0123456789\n", Position(1091, 101))
 
 
 def test_repeats_to_the_tail():
@@ -314,9 +309,9 @@ def test_repeats_to_the_tail():
     overview = overview_of("head", data, limit=5000)
     request = Request(limit=500, repeats=True)
     head = beginning(overview.forward(), 20, request)
-    tail = ending(overview.backward(), 80, request, head.place, overview)
+    tail = ending(overview.backward(), 80, request, head.position, overview)
     assert text_of(tail.parts) == "0123456789\n  [the same 98 more times, lines 3-100]\n"
-    assert (tail.place, tail.chars) == (Place(11, 2), 99 * 11)
+    assert (tail.position, tail.chars) == (Position(11, 2), 99 * 11)
 
 
 def test_merged():
@@ -331,5 +326,5 @@ def test_merged():
         Shown("e", 4, 5),
         Shown("f", 5, 6),
     ]
-    assert module.merged(parts) == [Shown("ab", 0, 2), gap, Shown("d", 3, 4), note, Shown("ef", 4, 6)]
-    assert module.merged([]) == []
+    assert merged(parts) == [Shown("ab", 0, 2), gap, Shown("d", 3, 4), note, Shown("ef", 4, 6)]
+    assert merged([]) == []

@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import examples, not_for_ever
 
-from spillstore_tools.preview._cuts import apply_cuts
-from spillstore_tools.preview.units import cut_units, language_of, looks_like_diff
+from spillstore_tools.preview.code.cut_units import cut_units, language_of
+from spillstore_tools.preview.code.diff import looks_like_diff
+from spillstore_tools.preview.structured.cuts import apply_cuts
 
 MARKER = re.compile(r"^[ \t]*\.\.\. \[.*; lines (\d+)-(\d+)\] \.\.\.$", re.MULTILINE)
 VERBS = [

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import not_for_ever
 
-from spillstore_tools.preview._cuts import NotStructured, TextCut, apply_cuts
-from spillstore_tools.preview._xml import cut_xml
+from spillstore_tools.preview.structured.cuts import NotStructured, TextCut, apply_cuts
+from spillstore_tools.preview.structured.xml_cuts import cut_xml
 
 MARKER = re.compile(r"<!-- \.\.\. (\d+) (?:element|char)s? omitted \.\.\. -->")
 

@@ -13,10 +13,10 @@ from support import examples
 from spillstore import Store
 from spillstore_tools.output.rendering import render
 from spillstore_tools.output.spill import Spill
-from spillstore_tools.preview.clean import clean
+from spillstore_tools.preview.text.clean import clean
 from spillstore_tools.profiles import NAMES
 from spillstore_tools.profiles import profile as profile_named
-from spillstore_tools.profiles.base import Background
+from spillstore_tools.profiles.facts import Background
 
 ONE_VIEW = ("default", "acode", "omni")
 

@@ -28,7 +28,7 @@ from spillstore_tools.output.content import ContentError
 from spillstore_tools.output.rendering import render
 from spillstore_tools.output.spill import Spill
 from spillstore_tools.output.truncation import TruncationProcessor
-from spillstore_tools.preview.clean import clean
+from spillstore_tools.preview.text.clean import clean
 from spillstore_tools.profiles import profile
 
 MARKER = re.compile(r"\.\.\. \[\d+ lines / \d+ chars omitted\] \.\.\.")

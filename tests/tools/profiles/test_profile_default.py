@@ -16,9 +16,10 @@ from spillstore_tools.config import ToolOverride, TruncationConfiguration, load
 from spillstore_tools.output.rendering import render
 from spillstore_tools.output.spill import Spill
 from spillstore_tools.output.truncation import TruncationProcessor
-from spillstore_tools.preview.clean import clean
+from spillstore_tools.preview.text.clean import clean
 from spillstore_tools.profiles import profile
-from spillstore_tools.profiles.default import LIMIT, Default
+from spillstore_tools.profiles.default import Default
+from spillstore_tools.profiles.limits import LIMIT
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from spillstore.exceptions import StorageError
 from spillstore_tools.agent.bash import BashTool
 from spillstore_tools.output.rendering import render
 from spillstore_tools.output.spill import Spill
-from spillstore_tools.preview.clean import clean
+from spillstore_tools.preview.text.clean import clean
 from spillstore_tools.process.output_reader import Process
 from spillstore_tools.profiles import profile
 

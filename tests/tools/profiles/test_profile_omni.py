@@ -6,8 +6,8 @@ import pytest
 from previews import reader, spilled, whole
 
 from spillstore.exceptions import StorageError
-from spillstore_tools.preview.clean import clean
-from spillstore_tools.profiles.omni import LIMIT
+from spillstore_tools.preview.text.clean import clean
+from spillstore_tools.profiles.formats.omni import LIMIT
 
 
 @pytest.fixture

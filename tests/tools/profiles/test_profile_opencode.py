@@ -10,9 +10,10 @@ from previews import of_stream, reader, spilled, whole
 from spillstore.exceptions import StorageError
 from spillstore_tools.agent.bash import BashTool
 from spillstore_tools.output.rendering import render
-from spillstore_tools.preview.clean import clean
-from spillstore_tools.profiles import opencode, profile
-from spillstore_tools.profiles.opencode import MAX_BYTES, MAX_LINES, Opencode
+from spillstore_tools.preview.text.clean import clean
+from spillstore_tools.profiles import profile
+from spillstore_tools.profiles.formats import opencode
+from spillstore_tools.profiles.formats.opencode import MAX_BYTES, MAX_LINES, Opencode
 
 
 @pytest.fixture

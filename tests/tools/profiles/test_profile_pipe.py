@@ -6,10 +6,10 @@ import pytest
 from previews import reader, spilled, whole
 
 from spillstore.exceptions import DiskFullError
-from spillstore_tools.preview.clean import clean
-from spillstore_tools.preview.scan import Scan
-from spillstore_tools.profiles import pipe, profile
-from spillstore_tools.profiles.pipe import MAX_BYTES, MAX_LINES, truncate_tail
+from spillstore_tools.preview.scan.scan import Scan
+from spillstore_tools.preview.text.clean import clean
+from spillstore_tools.profiles import profile
+from spillstore_tools.profiles.formats.pipe import MAX_BYTES, MAX_LINES, truncate_tail
 
 
 @pytest.fixture
@@ -211,4 +211,4 @@ def test_lines_whose_text_is_kept_in_part(session):
     result = truncate_tail(overview_of(data))
     assert 60 == result.total_lines
     assert not result.truncated or result.truncated_by in {"lines", "bytes"}
-    assert pipe.make(None).name == "pipe"
+    assert profile("pipe").name == "pipe"

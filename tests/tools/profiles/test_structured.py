@@ -14,7 +14,7 @@ from spillstore_tools.config import load
 from spillstore_tools.output.content import ContentError
 from spillstore_tools.output.rendering import render
 from spillstore_tools.output.truncation import TruncationProcessor
-from spillstore_tools.preview.clean import clean
+from spillstore_tools.preview.text.clean import clean
 from spillstore_tools.profiles import profile as profile_named
 
 LOG = "".join(f"compiling part {number} \u00e9\n" for number in range(20_000))

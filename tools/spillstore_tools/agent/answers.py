@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec
 from spillstore.exceptions import SpillstoreError
 from spillstore_tools.agent.arguments import ArgumentError, whole
 from spillstore_tools.output.signature import marked
-from spillstore_tools.preview.clean import one_line
+from spillstore_tools.preview.text.clean import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from spillstore_tools.agent.answers import Answer, reading_tool, signed
 from spillstore_tools.agent.artifacts import find_artifact
 from spillstore_tools.agent.definitions import ID, ToolDefinition
 from spillstore_tools.describe import described
-from spillstore_tools.preview.clean import one_line
+from spillstore_tools.preview.text.clean import one_line
 
 if TYPE_CHECKING:
     from spillstore import Session

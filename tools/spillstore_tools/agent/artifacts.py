@@ -11,7 +11,7 @@ from spillstore.info import Stream
 from spillstore.model.ids import named_by
 from spillstore_tools.agent.answers import SECONDS
 from spillstore_tools.agent.arguments import ArgumentError, absent, one_of, unquoted
-from spillstore_tools.preview.clean import one_line
+from spillstore_tools.preview.text.clean import one_line
 from spillstore_tools.process.working_folders import folder_of
 
 if TYPE_CHECKING:

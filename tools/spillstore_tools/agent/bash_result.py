@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from spillstore_tools.preview.parts import Omission
     from spillstore_tools.process.jobs import Job
-    from spillstore_tools.profiles.base import Rendered
+    from spillstore_tools.profiles.rendered import Rendered
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from spillstore.redaction import RedactionRules
     from spillstore_tools.config import TruncationConfiguration
     from spillstore_tools.output.session_opener import Opened
-    from spillstore_tools.process.session_jobs import Jobs
     from spillstore_tools.process.runners import Runner
+    from spillstore_tools.process.session_jobs import Jobs
     from spillstore_tools.profiles import ProfileName
     from spillstore_tools.profiles.base import Profile
 

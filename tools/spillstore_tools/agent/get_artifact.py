@@ -40,10 +40,10 @@ from spillstore_tools.agent.query_artifact import QUERY_CURSOR, query_artifact
 from spillstore_tools.agent.ranges import Range
 from spillstore_tools.output.rendering import kind_of
 from spillstore_tools.output.signature import ROOM as SIGNATURE_ROOM
-from spillstore_tools.preview.binary import HEAD_BYTES
-from spillstore_tools.preview.clean import is_plain, one_line, split_lines
-from spillstore_tools.preview.clean_stream import settled_length
-from spillstore_tools.preview.lines import Line
+from spillstore_tools.preview.binary.recognise import HEAD_BYTES
+from spillstore_tools.preview.text.clean import is_plain, one_line, split_lines
+from spillstore_tools.preview.text.lines import Line
+from spillstore_tools.preview.text.stream import settled_length
 
 if TYPE_CHECKING:
     from collections.abc import Callable

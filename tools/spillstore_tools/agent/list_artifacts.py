@@ -9,7 +9,7 @@ from spillstore_tools.agent.answers import MAX_CHARS, Answer, reading_tool, sign
 from spillstore_tools.agent.arguments import absent, moment, one_of, whole
 from spillstore_tools.agent.definitions import CURSOR, ToolDefinition
 from spillstore_tools.describe import human_size, shortened, utc
-from spillstore_tools.preview.clean import one_line
+from spillstore_tools.preview.text.clean import one_line
 
 if TYPE_CHECKING:
     from spillstore import ArtifactInfo, Session

@@ -29,7 +29,8 @@ from spillstore_tools.agent.answers import MAX_CHARS, PATH_CHARS, SECONDS, Answe
 from spillstore_tools.agent.arguments import ArgumentError, absent, flag, one_of, text, unquoted, whole
 from spillstore_tools.agent.artifacts import STREAMS, find_artifact, find_string, id_argument
 from spillstore_tools.agent.definitions import CURSOR, ID, PATH, STREAM, ToolDefinition
-from spillstore_tools.preview.clean import Positions, clean, is_clean, one_line
+from spillstore_tools.preview.text.clean import clean, is_clean, one_line
+from spillstore_tools.preview.text.offsets import ByteOffsets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -96,7 +97,7 @@ class TextCleaner:
 
     def offset(self, line: bytes, terminator: bytes, index: int) -> int:
         """As in ``Cleaner``."""
-        return Positions(line, terminator).offset(index)
+        return ByteOffsets(line, terminator).offset(index)
 
 
 @reading_tool("search")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from spillstore.exceptions import RangeTooLargeError
 from spillstore_tools.compare.line_reader import WholeLines
 from spillstore_tools.compare.multiset import FIRST, NEW, Multiset
-from spillstore_tools.preview.actionable import STRONG
-from spillstore_tools.preview.clean import clean, split_lines
-from spillstore_tools.preview.scan import Block
-from spillstore_tools.preview.smart import Watcher
+from spillstore_tools.preview.scan.block import Block
+from spillstore_tools.preview.strategies.actionable import STRONG
+from spillstore_tools.preview.strategies.candidates import CandidateFinder
+from spillstore_tools.preview.text.clean import clean, split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -80,7 +80,7 @@ class ChangedLines:
 
     def judge(self) -> Iterator[None]:
         """Read the changed lines again and find the important ones, a step at a time."""
-        watcher = Watcher()
+        watcher = CandidateFinder()
         index = rank = 0
         for lines in self.lines.blocks():
             is_shown = bytes(self.multiset.flags.read(index, lines.size)).translate(_IS_SHOWN)

@@ -16,7 +16,7 @@ two of forty million lines have it in one comparison of 20,000.
 
 The result has sections: important new lines with their neighbours, important lines that are gone, the other new lines,
 the other lines that are gone; each in the order of its artifact. What is important is decided as for previews
-(``preview.smart``).
+(``preview.strategies.candidates``).
 
 A comparison works in steps; it can be interrupted after any number of seconds and continued.
 """
@@ -31,9 +31,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from spillstore_tools.compare.changed_lines import ChangedLines
 from spillstore_tools.compare.multiset import subtract
 from spillstore_tools.output.rendering import kind_of
-from spillstore_tools.preview.binary import HEAD_BYTES
-from spillstore_tools.preview.clean import clean, is_plain
-from spillstore_tools.preview.fold import Folder
+from spillstore_tools.preview.binary.recognise import HEAD_BYTES
+from spillstore_tools.preview.text.clean import clean, is_plain
+from spillstore_tools.preview.text.normalise import LineHasher
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from spillstore.info import Stream
     from spillstore_tools.compare.changed_lines import Change, Sort
     from spillstore_tools.compare.line_reader import Lines
-    from spillstore_tools.preview.binary import BinaryType
+    from spillstore_tools.preview.binary.magic import BinaryType
 
 Verdict = Literal["identical", "alike", "reordered", "different"]
 _BLOCK = 64 * 1024
@@ -95,7 +95,7 @@ class Differences:
         self._other = ChangedLines(artifact, stream, known[1], "new")
         self.stream: Stream = stream
         self._exact = exact
-        self._folder = Folder()
+        self._hasher = LineHasher()
         self._long = False
         self.lock = threading.RLock()
         self.verdict: Verdict | None = None
@@ -234,7 +234,7 @@ class Differences:
                 each.multiset.numbers.add(array("q", self._numbers(lines, each.lines.terminator)))
                 self._read = before + each.lines.read
                 yield
-        self._folder = Folder()  # its memory is not needed any more
+        self._hasher = LineHasher()  # its memory is not needed any more
         older, newer = self._base.multiset, self._other.multiset
         if older.numbers.same_as(newer.numbers):
             self.verdict = "alike"
@@ -252,7 +252,7 @@ class Differences:
         text = _cleaned(lines.data, terminator)
         if self._exact:
             return list(map(hash, text.split(b"\n")))
-        return self._folder.numbers(text + b"\n")
+        return self._hasher.hashes(text + b"\n")
 
 
 def _kind(artifact: Artifact) -> BinaryType | None:

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
-from spillstore_tools.preview.clean import split_lines
+from spillstore_tools.preview.text.clean import split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

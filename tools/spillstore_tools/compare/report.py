@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spillstore_tools.describe import count, human_size, shortened, utc
-from spillstore_tools.preview.clean import one_line, whole_cut
+from spillstore_tools.preview.text.clean import one_line
+from spillstore_tools.preview.text.graphemes import grapheme_boundary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -63,7 +64,7 @@ def change_row(change: Change, most: int | None, whole_line: str, *, brief: bool
         whole_line: where to find the whole line, if it is cut.
         brief: whether the counts are left out.
     """
-    text = change.text if most is None else change.text[: whole_cut(change.text, most)]
+    text = change.text if most is None else change.text[: grapheme_boundary(change.text, most)]
     note = "" if change.complete and len(text) == len(change.text) else f"[... {whole_line}]"
     if change.more:
         counts = "" if brief else f"; {change.base:,} in the base, {change.now:,} now"

@@ -1,16 +1,16 @@
 """How much of a tool's output a model sees: `tools.truncation` of `.agent/config.yml`.
 
-``load`` gathers the settings, checks them and returns a ``TruncationConfiguration``; its ``for_tool`` says what is in
-force for one tool, as ``ToolLimits``. Sources, weakest first:
+``load`` gathers the settings, checks them and returns a ``TruncationConfiguration``; its ``for_tool`` gives the
+``ToolLimits`` of one tool. Sources, weakest first:
 
 1. the defaults;
 2. the file, found from the working directory upwards;
 3. environment variables, ``SPILLSTORE_INLINE_LIMIT`` and others;
 4. arguments.
 
-Within a source, what is said for one tool beats what is said for all. Between sources the later one wins: a value for
-all tools from the environment or an argument was asked for now, and beats what the file says for one tool.
-`strategy` is such a value; `default_strategy` is only for tools that have none. The strategies of five known tools
+Within a source, a setting for one tool beats the one for all. Between sources the later one wins: a value for all tools
+from the environment or an argument beats the file's value for one tool. `strategy` is such a value; `default_strategy` is
+only for tools that have none. The strategies of five known tools
 (``TOOL_STRATEGIES``) are defaults, yet stronger than a `default_strategy`.
 
 Caveats: relative paths are judged by their text alone, so a symbolic link below the working directory is for the
@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from spillstore_tools.config.checks import check_order, checked, loading
+from spillstore_tools.config.checks import checked
+from spillstore_tools.config.configuration import ASSUMED, Overlay, TruncationConfiguration, loading
 from spillstore_tools.config.schema import (
-    ASSUMED,
     STRATEGIES,
     TOOL_STRATEGIES,
     ArtifactSettings,
@@ -39,17 +39,16 @@ from spillstore_tools.config.schema import (
     MetadataSettings,
     RedactionOverride,
     RedactionSettings,
-    Request,
     SmartOverride,
     SmartTruncation,
     ToolLimits,
     ToolOverride,
-    TruncationConfiguration,
 )
 from spillstore_tools.config.sources import (
     DEFAULT,
     Layer,
     Setting,
+    dotted,
     from_environment,
     from_mapping,
     lay_over,
@@ -58,6 +57,8 @@ from spillstore_tools.config.sources import (
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
+
+    from spillstore_tools.config.sources import KeyPath
 
 __all__ = [
     "STRATEGIES",
@@ -93,9 +94,9 @@ def find(directory: str | os.PathLike[str] | None = None) -> Path | None:
         `.agent/config.yml` of that folder or of the nearest parent that has one, up to the root or to the folder
         that holds `.git`; None if there is none.
     """
-    from spillstore_tools.config import yaml_file as _configuration_file  # noqa: PLC0415  # most callers never name a file
+    from spillstore_tools.config import yaml_file  # noqa: PLC0415  # most callers have no file
 
-    return _configuration_file.find(Path(directory or "."))
+    return yaml_file.find(Path(directory or "."))
 
 
 def load(
@@ -107,7 +108,7 @@ def load(
     strategies: Collection[str] = STRATEGIES,
     **arguments: object,
 ) -> TruncationConfiguration:
-    """The settings in force, from all sources, checked. Takes about a millisecond, 20 when there is a file.
+    """The settings of all sources, checked. Cost: about a millisecond, 20 if there is a file.
 
     Args:
         directory: where the search for the file begins; None for the process's working directory.
@@ -134,15 +135,15 @@ def load(
     """
     environment = os.environ if environment is None else environment
     settings = _configured(directory, path, _TOOL_DEFAULTS if defaults is None else defaults, strategies)
-    for request in (from_environment(environment), from_mapping(arguments)):
-        settings = lay_over(settings, checked(request, Request, strategies))
+    for source in (from_environment(environment), from_mapping(arguments)):
+        settings = lay_over(settings, checked(source, Overlay, strategies))
     settings = _with_raised_thresholds(settings)
     token = loading.set(strategies)
     try:
         configuration = msgspec.convert({"overrides": {}, **nested(settings)}, TruncationConfiguration)
     finally:
         loading.reset(token)
-    check_order(configuration, settings)
+    _check_order(configuration, settings)
     configuration.__dict__[ASSUMED] = frozenset(_assumed(settings))
     return configuration
 
@@ -161,9 +162,9 @@ def _configured(
     file = find(directory) if path is None else Path(path)
     if file is None:
         return settings
-    from spillstore_tools.config import yaml_file as _configuration_file  # noqa: PLC0415
+    from spillstore_tools.config import yaml_file  # noqa: PLC0415  # likewise
 
-    return settings | checked(_configuration_file.read(file), TruncationConfiguration, strategies)
+    return settings | checked(yaml_file.read(file), TruncationConfiguration, strategies)
 
 
 def _assumed(settings: Layer) -> Iterator[str | None]:
@@ -188,3 +189,30 @@ def _with_raised_thresholds(settings: Layer) -> Layer:
         if threshold.origin == DEFAULT and values[0] > values[1]:  # type: ignore[operator]  # checked: integers
             raised[own] = Setting(limit.value, DEFAULT)
     return raised
+
+
+def _check_order(configuration: TruncationConfiguration, settings: Layer) -> None:
+    """Check that the limits of every tool rise: inline limit, artifact threshold, largest artifact.
+
+    Raises:
+        ConfigurationError: one of them is below the one before it.
+    """
+    for tool in (None, *configuration.overrides):
+        limits = configuration.for_tool(tool)
+        for low, high in (
+            ("inline_limit", "artifact_threshold"),
+            ("artifact_threshold", "max_artifact_size"),
+        ):
+            least, value = getattr(limits, low), getattr(limits, high)
+            if value < least:
+                low_path, high_path = _path_of(settings, tool, low), _path_of(settings, tool, high)
+                raise ConfigurationError(
+                    f"{settings[high_path].origin}: {dotted(high_path)} is {value}, which is below "
+                    f"{dotted(low_path)}, {least} ({settings[low_path].origin}); it must be at least that, "
+                    f"or the other at most {value}"
+                )
+
+
+def _path_of(settings: Layer, tool: str | None, key: str) -> KeyPath:
+    own = ("overrides", tool or "", key)
+    return own if own in settings else (key,)

@@ -1,4 +1,4 @@
-"""Which secrets are taken out of a tool's output: what a configuration says, or the session, or the environment."""
+"""The redaction rules for each tool: from the configuration, the session and the environment."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ _NO_TOKEN = (
 
 
 class Redaction:
-    """The rules for each tool; they are made once.
+    """The redaction rules for each tool, each made once.
 
     Args:
-        session: whose rules apply where no configuration says anything; what is asked for one only when something must
-            be stored has none yet, and then the environment decides (``SPILLSTORE_REDACT``).
-        configuration: what it says of redaction goes before, if it says anything.
-        enabled: whether anything is taken out at all.
-        profile: the profile's name; ``acode`` takes out bare runs of forty token characters, too.
+        session: the session whose rules apply unless the configuration changes them; for a session that is opened later
+            the environment decides (``SPILLSTORE_REDACT``).
+        configuration: its settings of redaction, if it has any, change those rules.
+        enabled: whether anything is redacted at all.
+        profile: the profile's name; ``acode`` also redacts bare runs of forty token characters.
     """
 
     def __init__(
@@ -57,27 +57,28 @@ class Redaction:
         self._bare_tokens = profile == "acode"
         self._configuration = configuration
         self._session = session
-        # By tool; "" stands for all those of which nothing is said.
+        # By tool; "" stands for all tools without settings of their own.
         self._made: dict[str, RedactionRules | None] = {}
 
     def rules(self, tool: str) -> RedactionRules | None:
-        """The rules for the output of a tool; None if nothing is taken out.
+        """The rules for the output of a tool; None if nothing is redacted.
 
         Raises:
             InvalidSettingError: a configured expression or file that cannot be used.
         """
-        told = self._configuration
-        own = told.overrides[tool].redaction if told is not None and tool in told.overrides else None
-        asked = None if own is None else own.enabled
-        if (
-            not self._enabled
-            or asked is False
-            or (asked is None and told is not None and not told.redaction.enabled)
-        ):
+        configuration = self._configuration
+        own = None
+        enabled = None  # by the tool's own settings, or else by those for all
+        if configuration is not None:
+            own = configuration.overrides[tool].redaction if tool in configuration.overrides else None
+            enabled = None if own is None else own.enabled
+            if enabled is None and not configuration.redaction.enabled:
+                return None
+        if not self._enabled or enabled is False:
             return None
         if "" not in self._made:
             self._made[""] = self._make()
-        base = self._made[""] or (self._with_bare_tokens(_default()) if asked else None)
+        base = self._made[""] or (self._with_bare_tokens(_default()) if enabled else None)
         if base is None or own is None or not _adds(own):
             return base
         if tool not in self._made:
@@ -123,7 +124,7 @@ def _default() -> RedactionRules:
 def _configured(
     settings: RedactionSettings | RedactionOverride, base: RedactionRules, where: str
 ) -> RedactionRules:
-    """The rules with what a part of the configuration adds to them.
+    """The rules with the additions of a part of the configuration.
 
     Raises:
         InvalidSettingError: an expression or a file that cannot be used.
@@ -152,6 +153,6 @@ def _adds(settings: RedactionSettings | RedactionOverride) -> bool:
     return bool(settings.off or settings.patterns or settings.allow or settings.rules)
 
 
-def _kinds(told: tuple[str, ...] | str) -> frozenset[str]:
-    names = told.split(",") if isinstance(told, str) else told
+def _kinds(off: tuple[str, ...] | str) -> frozenset[str]:
+    names = off.split(",") if isinstance(off, str) else off
     return frozenset(name.strip().upper() for name in names if name.strip())

@@ -1,14 +1,15 @@
-"""What `tools.truncation` may hold, with every default and unit.
+"""What `tools.truncation` may hold: every key with its type, default and unit.
 
-These types are the one list of keys: the checks, the environment variables and the error messages read it from here.
-``configuration.py`` is the public door; build a value with ``load``, which checks it.
+These types are the one list of keys: the checks, the environment variables and the error messages read it from here. The
+description of a type is what a message says of the values that are allowed.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from spillstore.exceptions import InvalidSettingError
 
@@ -22,13 +23,25 @@ TOOL_STRATEGIES = {
     "git_diff": "head_tail",
 }
 
-ASSUMED = "_assumed"  # where ``load`` leaves which strategies nobody asked for
-# The upper end keeps every sum of two limits inside SQLite's 64 bits.
-Count = Annotated[int, msgspec.Meta(ge=1, lt=2**62)]
+_LARGEST = 2**62 - 1  # keeps every sum of two limits inside SQLite's 64 bits
+_POSITIVE = f"a positive integer (at most {_LARGEST})"
+Count = Annotated[int, Meta(ge=1, le=_LARGEST, description=_POSITIVE)]
 # Bytes; a text such as "64KiB" will do in the file, in variables and as an argument of ``load``.
-Size = Annotated[int, msgspec.Meta(ge=1, lt=2**62, extra={"unit": "bytes"})]
-Ratio = Annotated[float, msgspec.Meta(gt=0, lt=1)]
-Text = Annotated[str, msgspec.Meta(min_length=1)]
+Size = Annotated[
+    int, Meta(ge=1, le=_LARGEST, description=f"{_POSITIVE} or a size such as 64KiB", extra={"reads": "size"})
+]
+Ratio = Annotated[float, Meta(gt=0, lt=1, description="a number above 0 and below 1")]
+Switch = Annotated[bool, Meta(description="true or false", extra={"reads": "bool"})]
+Text = Annotated[str, Meta(min_length=1, description="text")]
+Texts = Annotated[tuple[Text, ...] | Text, Meta(description="a list of texts, or text with commas")]
+Strategy = Annotated[str, Meta(description="one of", extra={"names": "strategy"})]
+Folder = Annotated[
+    str,
+    Meta(
+        description="a path below the working directory, such as .acode/artifacts: relative, and not leading out by '..'",
+        extra={"names": "folder"},
+    ),
+]
 
 
 class ConfigurationError(InvalidSettingError):
@@ -65,25 +78,25 @@ class ElementTruncation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     first_elements: Count = 5
     last_elements: Count = 5
     max_depth: Count = 3
-    preserve_json: bool = True
+    preserve_json: Switch = True
 
 
 class SmartTruncation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How `smart` looks at content.
+    """How `smart` cuts.
 
     Attributes:
-        enabled: whether the kind of content that is recognised may decide how it is cut.
+        enabled: whether `smart` cuts content of tools that have no strategy of their own.
         preserve_functions: whether code is cut between functions and classes.
         prioritize_errors: whether lines that report errors and warnings come before others.
     """
 
-    enabled: bool = False
-    preserve_functions: bool = True
-    prioritize_errors: bool = True
+    enabled: Switch = False
+    preserve_functions: Switch = True
+    prioritize_errors: Switch = True
 
 
 class ArtifactSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What happens to content that is stored.
+    """How content is stored.
 
     Attributes:
         storage_path: the store's folder, relative to the working directory and below it.
@@ -92,14 +105,14 @@ class ArtifactSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
         enable_partial_retrieval: whether ranges of an artifact may be asked for.
     """
 
-    storage_path: str = ".acode/artifacts"
-    cleanup_on_exit: bool = True
-    compress_large: bool = False
-    enable_partial_retrieval: bool = True
+    storage_path: Folder = ".acode/artifacts"
+    cleanup_on_exit: Switch = True
+    compress_large: Switch = False
+    enable_partial_retrieval: Switch = True
 
 
 class MetadataSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a result tells about its truncation.
+    """Which facts about the truncation a result has.
 
     Attributes:
         include_original_size: the size of the whole content.
@@ -108,28 +121,28 @@ class MetadataSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
         include_retrieval_instructions: how to ask for the rest.
     """
 
-    include_original_size: bool = True
-    include_token_estimate: bool = True
-    include_strategy: bool = True
-    include_retrieval_instructions: bool = True
+    include_original_size: Switch = True
+    include_token_estimate: Switch = True
+    include_strategy: Switch = True
+    include_retrieval_instructions: Switch = True
 
 
 class RedactionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which secrets are taken out before anything is shown or stored, besides those that are built in.
+    """Which secrets are redacted before anything is shown or stored, besides the built-in rules.
 
     Attributes:
-        enabled: whether any are.
-        off: kinds that stay, such as ``JWT``: a list, or text with commas.
-        patterns: RE2 expressions by the kind that takes their place.
-        allow: RE2 expressions by a name of one's choice; a secret that one of them matches as a whole stays.
+        enabled: whether anything is redacted.
+        off: kinds that are not redacted, such as ``JWT``: a list, or text with commas.
+        patterns: RE2 expressions by the kind that placeholders name.
+        allow: RE2 expressions by any name; a secret that one of them matches as a whole is not redacted.
         rules: a file in the TOML format of gitleaks, relative to the working directory and below it.
     """
 
-    enabled: bool = True
-    off: tuple[Text, ...] | Text | None = None
+    enabled: Switch = True
+    off: Texts | None = None
     patterns: dict[str, Text] = msgspec.field(default_factory=dict)
     allow: dict[str, Text] = msgspec.field(default_factory=dict)
-    rules: str | None = None
+    rules: Folder | None = None
 
 
 class LineOverride(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -148,7 +161,7 @@ class ElementOverride(
     first_elements: Count | None = None
     last_elements: Count | None = None
     max_depth: Count | None = None
-    preserve_json: bool | None = None
+    preserve_json: Switch | None = None
 
 
 class SmartOverride(
@@ -156,25 +169,25 @@ class SmartOverride(
 ):
     """`SmartTruncation` of one tool; None takes the global value."""
 
-    enabled: bool | None = None
-    preserve_functions: bool | None = None
-    prioritize_errors: bool | None = None
+    enabled: Switch | None = None
+    preserve_functions: Switch | None = None
+    prioritize_errors: Switch | None = None
 
 
 class RedactionOverride(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
-    """`RedactionSettings` of one tool: whether, instead of the global value; the others besides the global ones."""
+    """`RedactionSettings` of one tool: `enabled` replaces the global value, the others are added to it."""
 
-    enabled: bool | None = None
-    off: tuple[Text, ...] | Text | None = None
+    enabled: Switch | None = None
+    off: Texts | None = None
     patterns: dict[str, Text] = msgspec.field(default_factory=dict)
     allow: dict[str, Text] = msgspec.field(default_factory=dict)
-    rules: str | None = None
+    rules: Folder | None = None
 
 
 class ToolOverride(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What is configured for one tool alone; None takes the global value.
+    """The settings of one tool; None takes the global value.
 
     Attributes:
         strategy: instead of `default_strategy`.
@@ -188,7 +201,7 @@ class ToolOverride(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         smart_truncation: merged with the global one, key by key.
     """
 
-    strategy: str | None = None
+    strategy: Strategy | None = None
     inline_limit: Count | None = None
     artifact_threshold: Count | None = None
     max_artifact_size: Size | None = None
@@ -200,7 +213,7 @@ class ToolOverride(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class ToolLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that is in force for one tool, with nothing left to look up.
+    """All limits of one tool, with every default filled in.
 
     Units are those of ``TruncationConfiguration`` and its parts, whose names these are but for `strategy` and
     `smart_enabled` (`smart_truncation.enabled`).
@@ -221,110 +234,3 @@ class ToolLimits(msgspec.Struct, frozen=True, kw_only=True):
     smart_enabled: bool
     preserve_functions: bool
     prioritize_errors: bool
-
-
-def _tool_overrides() -> dict[str, ToolOverride]:
-    return {name: ToolOverride(strategy=strategy) for name, strategy in TOOL_STRATEGIES.items()}
-
-
-class TruncationConfiguration(
-    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True
-):
-    """What `tools.truncation` says, defaults filled in.
-
-    ``load`` builds it from all sources. Made by hand, its values are checked, those of its groups and tools included, and a
-    strategy has to be one that is registered; that its limits rise is for who makes it to see to, and its strategies count
-    as asked for, the defaults as well.
-
-    Raises:
-        ConfigurationError: a value that is not allowed.
-
-    Attributes:
-        inline_limit: characters up to which content is shown whole.
-        artifact_threshold: characters from which on a reference is shown instead of a preview.
-        max_artifact_size: bytes from which on content is refused.
-        default_strategy: what cuts content of a tool that has no strategy of its own.
-        head_ratio: fraction of the limit that `head_tail` gives to the beginning; above 0, below 1.
-        line_truncation: see ``LineTruncation``.
-        element_truncation: see ``ElementTruncation``.
-        smart_truncation: see ``SmartTruncation``.
-        artifacts: see ``ArtifactSettings``.
-        metadata: see ``MetadataSettings``.
-        redaction: see ``RedactionSettings``.
-        overrides: what differs, by the tool's name; the strategies of five known tools unless told otherwise.
-
-    Example:
-        >>> TruncationConfiguration().overrides["execute_command"].strategy
-        'tail'
-    """
-
-    inline_limit: Count = 8000
-    artifact_threshold: Count = 50_000
-    max_artifact_size: Size = 10_485_760
-    default_strategy: str = "head_tail"
-    head_ratio: Ratio = 0.6
-    line_truncation: LineTruncation = LineTruncation()
-    element_truncation: ElementTruncation = ElementTruncation()
-    smart_truncation: SmartTruncation = SmartTruncation()
-    artifacts: ArtifactSettings = ArtifactSettings()
-    metadata: MetadataSettings = MetadataSettings()
-    redaction: RedactionSettings = RedactionSettings()
-    overrides: dict[str, ToolOverride] = msgspec.field(default_factory=_tool_overrides)
-
-    def __post_init__(self) -> None:
-        from spillstore_tools.config.checks import check_values  # noqa: PLC0415  # it imports this module
-
-        check_values(self)
-
-    @property
-    def assumed(self) -> frozenset[str | None]:
-        """Tools whose strategy is a default that no source has named, with None for `default_strategy`.
-
-        A profile with a strategy of its own uses that for them. ``load`` knows; made by hand there are none.
-        """
-        found: frozenset[str | None] = self.__dict__.get(ASSUMED, frozenset())
-        return found
-
-    def for_tool(self, name: str | None = None) -> ToolLimits:
-        """What is in force for one tool: its own settings over the global ones, key by key. Microseconds.
-
-        Args:
-            name: the tool's name, exactly as under `overrides`; None, or a name that is not there, for the
-                global settings alone.
-
-        Returns:
-            The limits.
-
-        Example:
-            >>> configuration = TruncationConfiguration()
-            >>> configuration.for_tool("list_directory").strategy, configuration.for_tool("other").strategy
-            ('element', 'head_tail')
-        """
-        own = self.overrides.get(name, _NOTHING) if name is not None else _NOTHING
-        smart = _merged(self.smart_truncation, own.smart_truncation)
-        return ToolLimits(
-            strategy=own.strategy or self.default_strategy,
-            inline_limit=own.inline_limit or self.inline_limit,
-            artifact_threshold=own.artifact_threshold or self.artifact_threshold,
-            max_artifact_size=own.max_artifact_size or self.max_artifact_size,
-            head_ratio=own.head_ratio or self.head_ratio,
-            smart_enabled=smart.pop("enabled"),
-            **smart,
-            **_merged(self.line_truncation, own.line_truncation),
-            **_merged(self.element_truncation, own.element_truncation),
-        )
-
-
-class Request(TruncationConfiguration, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the environment and arguments may say: the same keys, and `strategy`, which beats every tool's own."""
-
-    strategy: str | None = None
-
-
-_NOTHING = ToolOverride()
-
-
-def _merged(base: msgspec.Struct, over: msgspec.Struct) -> dict[str, Any]:
-    values = msgspec.structs.asdict(base)
-    values.update((key, value) for key, value in msgspec.structs.asdict(over).items() if value is not None)
-    return values

@@ -39,12 +39,12 @@ _WORDS: dict[str, bool | None] = {
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Setting:
-    """A value and the place that it came from, as an error names it.
+    """A value and its source, as an error names it.
 
     Attributes:
-        value: what it is, read as a scalar of YAML.
-        origin: the place.
-        text: what a variable holds, which has no types of its own; None elsewhere.
+        value: the value, read as a scalar of YAML.
+        origin: the file and line, the variable or the argument.
+        text: the text of a variable, which has no types of its own; None elsewhere.
     """
 
     value: object
@@ -65,7 +65,7 @@ def dotted(path: Iterable[str]) -> str:
 
 
 def parse_scalar(text: str) -> object:
-    """What a plain YAML scalar means: integer, float, boolean, None or else text.
+    """The value of a plain YAML scalar: integer, float, boolean, None or else text.
 
     A number with a leading zero stays text, because YAML 1.1 reads it as octal and YAML 1.2 as decimal.
 
@@ -85,11 +85,11 @@ def parse_scalar(text: str) -> object:
 
 
 def from_mapping(values: Mapping[str, object], origin: str | None = None, above: KeyPath = ()) -> Layer:
-    """The settings of nested mappings; None leaves what is below.
+    """The settings of nested mappings; None is no setting.
 
     Args:
         values: settings by name, groups as mappings.
-        origin: what errors name; None for "argument" and the key.
+        origin: the source that errors name; None for "argument" and the key.
         above: the keys of the mappings around this one.
     """
     layer: Layer = {}
@@ -118,7 +118,7 @@ def from_environment(environment: Mapping[str, str]) -> Layer:
 
 
 def lay_over(lower: Layer, upper: Layer) -> Layer:
-    """What was asked for now over what was configured: it beats the settings of single tools, too."""
+    """The settings of an upper source over a lower one; they beat the lower one's settings of single tools, too."""
     kept = {
         path: setting for path, setting in lower.items() if not (path[0] == "overrides" and path[2:] in upper)
     }

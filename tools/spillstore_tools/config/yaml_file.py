@@ -1,7 +1,7 @@
 """`.agent/config.yml`: finding it, and reading `tools.truncation` out of it.
 
-The file belongs to several programs, so only the part that is ours is looked at; what other parts mean, custom tags
-included, is not our business. It may also come with a repository that nobody has read yet. Hence:
+The file belongs to several programs, so only our part of it is read; other parts may hold anything, custom tags included.
+It may also come with a repository that nobody has read yet. Hence:
 
 - Nodes are composed, never constructed, so that no tag can build an object.
 - Nesting is counted from the parser's events first: libyaml's composer recurses on the C stack, and 30,000 opening
@@ -33,8 +33,8 @@ _PLAIN_TAGS = {_TAG + name for name in ("int", "float", "bool", "null", "str", "
 def find(directory: Path) -> Path | None:
     """The configuration file of a working directory: its own, or that of the nearest parent that has one.
 
-    The search ends at the root, or at the folder that holds `.git`, so that a project is not configured by what
-    lies around it.
+    The search ends at the root, or at the folder that holds `.git`, so that a project is not configured by
+    files around it.
     """
     try:
         directory = Path(os.path.abspath(directory))  # noqa: PTH100  # parents as the caller names them
@@ -96,7 +96,7 @@ def _kind(node: Any) -> str:
 
 
 class _Document:
-    """One file's nodes on their way to settings."""
+    """The settings in one file's nodes."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -104,7 +104,7 @@ class _Document:
         self._values = 0
 
     def fail(self, node: Any, message: str) -> NoReturn:
-        """Refuse what stands at ``node``."""
+        """Raise an error that names the line of ``node``."""
         raise ConfigurationError(f"{self.path}, line {node.start_mark.line + 1}: {message}")
 
     def compose(self, text: str) -> Any:

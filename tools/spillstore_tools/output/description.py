@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from spillstore_tools.output.rendering import is_cr_text, is_progress, media_type_of, terminator_of
-from spillstore_tools.profiles.base import Facts
+from spillstore_tools.profiles.facts import Facts
 
 if TYPE_CHECKING:
     from spillstore.info import Newline

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from spillstore_tools.output.passes import Passes
     from spillstore_tools.output.recorder import Recorder
     from spillstore_tools.preview.parts import View
-    from spillstore_tools.preview.scan import Overview
-    from spillstore_tools.profiles.base import Facts, Keep, Profile, Rendered
+    from spillstore_tools.preview.scan.overview import Overview
+    from spillstore_tools.profiles.base import Keep, Profile
+    from spillstore_tools.profiles.facts import Facts
+    from spillstore_tools.profiles.rendered import Rendered
 
 
 class Ending:

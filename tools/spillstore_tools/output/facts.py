@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from spillstore_tools.output.passes import Passes
     from spillstore_tools.output.recorder import Recorder
     from spillstore_tools.preview.parts import View
-    from spillstore_tools.profiles.base import Facts
+    from spillstore_tools.profiles.facts import Facts
 
 
 class LiveFacts:

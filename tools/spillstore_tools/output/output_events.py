@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from spillstore import Session
-    from spillstore_tools.profiles.base import Rendered
+    from spillstore_tools.profiles.rendered import Rendered
 
 OUTPUT = "output"
 COMMAND = "command"

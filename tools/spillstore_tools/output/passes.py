@@ -6,13 +6,14 @@ import threading
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from spillstore_tools.output.serial import Serial
-from spillstore_tools.preview.binary import HEAD_BYTES
+from spillstore_tools.preview.binary.recognise import HEAD_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from spillstore_tools.preview.parts import View
-    from spillstore_tools.preview.scan import Overview, Place, Scan
+    from spillstore_tools.preview.scan.overview import Overview, Position
+    from spillstore_tools.preview.scan.scan import Scan
     from spillstore_tools.profiles.base import Profile
 
 R = TypeVar("R")
@@ -25,7 +26,7 @@ _BATCH = (
 class News(NamedTuple):
     """What has come since the last text, and where that begins."""
 
-    origin: Place
+    origin: Position
     scan: Scan
 
 
@@ -116,7 +117,7 @@ class Passes:
         """The overviews of what is scanned; nothing more is scanned after that."""
         return {view: scan.finish() for view, scan in self.scans.items()}
 
-    def follow(self, origin: Place, rest: bytes) -> None:
+    def follow(self, origin: Position, rest: bytes) -> None:
         """What comes from ``origin`` on is news; ``rest`` has come already."""
         scan = self._profile.news_scan(self.terminator)
         scan.feed(rest)

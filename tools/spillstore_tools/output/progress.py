@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from spillstore.exceptions import SpillstoreError
 from spillstore_tools.output.rendering import preview_detail
-from spillstore_tools.preview.scan import Place
+from spillstore_tools.preview.scan.overview import Position
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from spillstore_tools.output.passes import Passes
     from spillstore_tools.output.recorder import Recorder
     from spillstore_tools.preview.parts import View
-    from spillstore_tools.preview.scan import Overview
-    from spillstore_tools.profiles.base import Background, Facts, Profile, Rendered
+    from spillstore_tools.preview.scan.overview import Overview
+    from spillstore_tools.profiles.base import Profile
+    from spillstore_tools.profiles.facts import Background, Facts
+    from spillstore_tools.profiles.rendered import Rendered
 
 
 class Progress:
@@ -47,10 +49,10 @@ class Progress:
         passes = self._passes
 
         def text(facts: Facts) -> Rendered:
-            looks = {view: scan.look() for view, scan in passes.scans.items()}
+            looks = {view: scan.snapshot() for view, scan in passes.scans.items()}
             # Without a pass over both streams the artifact says how many lines they have.
             lines = self._facts.lines().get("combined", 0)
-            origin = Place(passes.seen, lines + (not passes.inside), inside=passes.inside)
+            origin = Position(passes.seen, lines + (not passes.inside), inside=passes.inside)
             rest = b""
             if "combined" in looks:
                 overview, rest = looks["combined"]
@@ -69,14 +71,14 @@ class Progress:
         def text(facts: Facts) -> Rendered:
             assert passes.news is not None  # ``look`` was called
             origin = passes.news.origin
-            overview, rest = passes.news.scan.look()
+            overview, rest = passes.news.scan.snapshot()
             if background.state == "ended":
                 overview, rest = passes.news.scan.finish(), b""
             end = overview.end
             line = origin.line + end.line - 1
             # An escape sequence that has not ended is held back: then there is no news, and the line is as it was.
             inside = end.inside if end.byte else origin.inside
-            passes.follow(Place(origin.byte + end.byte, line, inside=inside), rest)
+            passes.follow(Position(origin.byte + end.byte, line, inside=inside), rest)
             return self._profile.news(overview, origin, self.final, facts)
 
         rendered = self._between(text, background, exit_code)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spillstore.observers import EmittedEvent, emit, is_observed
-from spillstore_tools.profiles.base import Facts, refused
+from spillstore_tools.profiles.facts import Facts
+from spillstore_tools.profiles.rendered import refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from spillstore_tools.output.passes import Passes
     from spillstore_tools.output.recorder import Recorder
-    from spillstore_tools.profiles.base import Background, Rendered
+    from spillstore_tools.profiles.facts import Background
+    from spillstore_tools.profiles.rendered import Rendered
 
 
 class Refusal:

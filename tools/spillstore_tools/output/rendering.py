@@ -17,14 +17,17 @@ from typing import TYPE_CHECKING
 from spillstore.events.catalogue import RENDERED
 from spillstore.exceptions import SpillstoreError
 from spillstore.store import default_root
-from spillstore_tools.preview.binary import HEAD_BYTES, BinaryType, recognise, text_encoding
+from spillstore_tools.preview.binary.magic import BinaryType
+from spillstore_tools.preview.binary.recognise import HEAD_BYTES, recognise, text_encoding
 from spillstore_tools.preview.parts import VIEWS, Omission
-from spillstore_tools.profiles.base import ENCODED_TEXT, Facts, Rendered, Stored
+from spillstore_tools.profiles.binary import ENCODED_TEXT
+from spillstore_tools.profiles.facts import Facts, Stored
+from spillstore_tools.profiles.rendered import Rendered
 
 if TYPE_CHECKING:
     from spillstore import Artifact, ArtifactInfo, Session
     from spillstore_tools.preview.parts import View
-    from spillstore_tools.preview.scan import Overview
+    from spillstore_tools.preview.scan.overview import Overview
     from spillstore_tools.profiles.base import Profile
 
 

@@ -15,15 +15,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from spillstore_tools.output.rendering import place_of
 from spillstore_tools.output.signature import MOST, foreign_chars
 from spillstore_tools.preview.parts import Note, Shown
-from spillstore_tools.preview.scan import Place
-from spillstore_tools.profiles.base import Section, compose, quoted_call
+from spillstore_tools.preview.scan.overview import Position
+from spillstore_tools.profiles.notices import get_artifact_call
+from spillstore_tools.profiles.rendered import Section, compose
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from spillstore import Artifact, Session
     from spillstore.info import ArtifactInfo, Origin
-    from spillstore_tools.profiles.base import Facts, Rendered
+    from spillstore_tools.profiles.facts import Facts
+    from spillstore_tools.profiles.rendered import Rendered
 
 _LINES = 100  # of the call that is named
 _PASSED = 8000  # characters around an answer that are shown with it
@@ -73,9 +75,9 @@ def find_repeated(
         header = _header(
             original.info,
             "all",
-            quoted_call(dataclasses.replace(facts, stored=stored), start_line=1, end_line=_LINES),
+            get_artifact_call(dataclasses.replace(facts, stored=stored), start_line=1, end_line=_LINES),
         )
-        facts = dataclasses.replace(facts, stored=stored, again=header, created=original.info.created)
+        facts = dataclasses.replace(facts, stored=stored, repeat_notice=header, created=original.info.created)
         return Repeated(render(facts), origin.artifact_id)
     return Repeated(_repeated(artifact, original, origin, facts), origin.artifact_id)
 
@@ -138,12 +140,12 @@ def _repeated(artifact: Artifact, original: Artifact, origin: Origin, facts: Fac
     of_view = "" if view == "combined" else f" of {view}"
     facts = dataclasses.replace(facts, stored=place_of(info, facts.stored.flags if facts.stored else ""))
     stream = {} if view == "combined" else {"stream": view}
-    call = quoted_call(facts, start_line=position.line, end_line=position.line + _LINES - 1, **stream)
+    call = get_artifact_call(facts, start_line=position.line, end_line=position.line + _LINES - 1, **stream)
     header = _header(info, f"{what}{of_view}", call) + "\n"
     footer = f"[{facts.status}]\n" if facts.is_command else ""
     return excerpt(
         part,
-        Place(origin.start, position.line, inside=not begins),
+        Position(origin.start, position.line, inside=not begins),
         facts,
         header,
         footer,

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from spillstore.observers import Operation
     from spillstore.redaction import RedactionRules
     from spillstore_tools.preview.parts import View
-    from spillstore_tools.profiles.base import Background, Keep, Profile, Rendered
+    from spillstore_tools.profiles.base import Keep, Profile
+    from spillstore_tools.profiles.facts import Background
+    from spillstore_tools.profiles.rendered import Rendered
 
 
 class Spill:

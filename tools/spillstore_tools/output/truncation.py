@@ -19,9 +19,9 @@ from spillstore_tools.output.repeated import passes
 from spillstore_tools.output.signature import MOST
 from spillstore_tools.output.spill import Spill
 from spillstore_tools.output.truncation_result import TruncationResult
-from spillstore_tools.preview.clean import clean, is_plain, redrawn
+from spillstore_tools.preview.text.clean import clean, is_plain, redrawn
 from spillstore_tools.profiles import profile as profile_named
-from spillstore_tools.profiles.base import Rendered
+from spillstore_tools.profiles.rendered import Rendered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

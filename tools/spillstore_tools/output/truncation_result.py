@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from spillstore_tools.describe import tokens
 from spillstore_tools.output.output_events import omitted_chars, shown_chars
-from spillstore_tools.profiles.base import REFUSED
+from spillstore_tools.profiles.rendered import REFUSED
 
 if TYPE_CHECKING:
     from spillstore_tools.config import MetadataSettings, TruncationConfiguration
     from spillstore_tools.preview.parts import Omission
-    from spillstore_tools.profiles.base import Rendered
+    from spillstore_tools.profiles.rendered import Rendered
 
 METADATA_VERSION = 1
 

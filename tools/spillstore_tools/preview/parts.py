@@ -1,8 +1,8 @@
-"""What a preview consists of: pieces of output, gaps, and words of our own.
+"""The parts of a preview: pieces of output, gaps, and words of our own.
 
 Pieces and gaps of one view follow each other without a break from byte 0 to its end. So the law of notices holds by
-construction and can be checked: put ``clean`` of the bytes of each gap where it stands, leave out our own words, and
-the whole cleaned output is back.
+construction and can be checked: replace each gap by ``clean`` of its bytes, leave out our own words, and the result is the
+whole cleaned output.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ VIEWS: tuple[View, ...] = ("combined", "stdout", "stderr")
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Shown:
-    """Output as it is shown: ``clean`` of the bytes ``[start, end)``."""
+    """Output that is shown: ``clean`` of the bytes ``[start, end)``."""
 
     text: str
     start: int
@@ -28,7 +28,7 @@ class Shown:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Gap:
-    """Output that is not shown, and what stands in its place.
+    """Output that is not shown, and the marker in its place.
 
     Attributes:
         start: first byte.
@@ -36,9 +36,9 @@ class Gap:
         first_line: the line that byte ``start`` is in, from 1.
         last_line: the line that the last byte is in.
         lines: lines of which nothing is shown.
-        chars: code points of cleaned text, or None where nobody counted them.
-        inside: whether the gap begins or ends inside a line, so that bytes alone tell it exactly.
-        elements: array items, members or nodes that are gone, where it was cut by elements.
+        chars: code points of cleaned text, or None if they were not counted.
+        inside: whether the gap begins or ends inside a line, so that only bytes are exact.
+        elements: array items, members or nodes that are left out, where it was cut by elements.
         text: the marker.
     """
 
@@ -59,7 +59,7 @@ class Gap:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Note:
-    """Words of our own: a notice, a heading."""
+    """Words that are not output: a notice, a heading."""
 
     text: str
 
@@ -74,13 +74,13 @@ class Omission:
     Attributes:
         at: code points before the marker.
         length: code points of the marker.
-        stream: the view whose bytes and lines are meant.
+        stream: the view that bytes and lines refer to.
         start, end: bytes ``[start, end)``.
         first_line, last_line: from 1, inclusive.
         lines: whole lines that are missing.
-        chars: code points of cleaned text that are missing, or None where nobody counted them.
-        exact_lines: whether the lines say it exactly, so that ``read_lines`` brings it; else only the bytes do.
-        dropped: whether the bytes are gone for good, because the artifact was rolled.
+        chars: code points of cleaned text that are missing, or None if they were not counted.
+        exact_lines: whether the range is whole lines, so that ``read_lines`` returns it; else only bytes are exact.
+        dropped: whether the bytes cannot be read any more, because the artifact was rolled.
     """
 
     at: int
@@ -124,7 +124,7 @@ def gaps_of(parts: Sequence[Part]) -> list[Gap]:
 
 
 def omissions_of(parts: Sequence[Part], stream: View, at: int = 0) -> list[Omission]:
-    """Where gaps stand in the text of ``parts``, which begins at ``at``."""
+    """The omissions of gaps, by their positions in the text of ``parts``, which begins at ``at``."""
     found = []
     for part in parts:
         if isinstance(part, Gap):

@@ -20,7 +20,7 @@ from spillstore_tools.output.output_events import COMMAND, FAILED
 from spillstore_tools.process.command_reader import CommandReader
 from spillstore_tools.process.output_reader import TERM_GRACE, end_together
 from spillstore_tools.process.runners import NOT_EXECUTABLE, StartError
-from spillstore_tools.profiles.base import Background
+from spillstore_tools.profiles.facts import Background
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.parts import View
     from spillstore_tools.process.output_reader import Outcome, OutputStream, Process
     from spillstore_tools.process.runners import Started
-    from spillstore_tools.profiles.base import Rendered
+    from spillstore_tools.profiles.rendered import Rendered
 
 State = Literal["running", "open", "ended"]
 Stopped = Literal[

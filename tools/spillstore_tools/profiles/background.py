@@ -1,6 +1,6 @@
-"""What a model is told of a command that goes on without it.
+"""Answers about a command that runs on in the background.
 
-When a time-out passes it is shown what there is so far; each later check shows what has come since, every byte once.
+The first answer shows the output so far; each later one shows what has come since, every byte once.
 ``pipe`` has formats of its own for that. The others share these: their ordinary text with a line before and
 behind it, and news cut as ``default`` cuts, whose positions are those in the artifact.
 """
@@ -12,17 +12,18 @@ from typing import TYPE_CHECKING
 
 from spillstore_tools.describe import preview_size
 from spillstore_tools.preview.parts import Note
-from spillstore_tools.profiles.base import Section, compose
-from spillstore_tools.profiles.default import problem_notice
 from spillstore_tools.profiles.excerpt import excerpt
+from spillstore_tools.profiles.notices import problem_notice
+from spillstore_tools.profiles.rendered import Section, compose
 
 if TYPE_CHECKING:
-    from spillstore_tools.preview.scan import Overview, Place
-    from spillstore_tools.profiles.base import Facts, Rendered
+    from spillstore_tools.preview.scan.overview import Overview, Position
+    from spillstore_tools.profiles.facts import Facts
+    from spillstore_tools.profiles.rendered import Rendered
 
 
 def progress(rendered: Rendered, facts: Facts) -> Rendered:
-    """A profile's text so far, and what to do next."""
+    """A profile's text so far, and the calls that follow the command."""
     before = f"[{_artifact(facts)}{facts.status}. So far:]\n"
     return dataclasses.replace(
         rendered,
@@ -32,8 +33,8 @@ def progress(rendered: Rendered, facts: Facts) -> Rendered:
     )
 
 
-def news(new: Overview, origin: Place, facts: Facts) -> Rendered:
-    """What is new, in at most 8,000 characters; ``origin`` is where its positions begin."""
+def news(new: Overview, origin: Position, facts: Facts) -> Rendered:
+    """The new output in at most 8,000 characters; its positions count from ``origin``."""
     footer = f"[{_artifact(facts)}{facts.status}]\n"
     if not new.size:
         return compose([Section("combined", [Note(f"[nothing new]\n{footer}")])], facts, strategy="none")

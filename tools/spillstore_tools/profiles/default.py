@@ -1,7 +1,7 @@
 """The profile ``default``: notice first, head, tail, and from the middle the lines that matter; 8,000 characters in all.
 
-A configuration, where one is given, takes the place of our limit and options, and of ``smart`` where it names a strategy: those
-that it merely assumes, of the known tools too, are not ours. Binary content is named, not shown.
+A configuration, if there is one, replaces the limit and the options, and ``smart`` where a source names a strategy; its
+default strategies, those of the known tools too, do not count here. Binary content is named, not shown.
 """
 
 from __future__ import annotations
@@ -12,35 +12,34 @@ from typing import TYPE_CHECKING
 
 from spillstore.settings import MIB
 from spillstore_tools.describe import preview_size
-from spillstore_tools.preview import element, smart  # noqa: F401  # both register themselves
-from spillstore_tools.preview.parts import Gap, Note, Shown, gaps_of
-from spillstore_tools.preview.scan import Scan
-from spillstore_tools.preview.strategies import Request, strategy
-from spillstore_tools.profiles._limits import Limits, request_of
-from spillstore_tools.profiles._structured import cut, structured
-from spillstore_tools.profiles.base import (
-    Inline,
-    Profile,
-    Section,
-    compose,
-    is_gone,
+from spillstore_tools.preview.parts import Note, Shown, gaps_of
+from spillstore_tools.preview.scan.scan import Scan
+from spillstore_tools.preview.strategies import strategy
+from spillstore_tools.preview.strategies.request import Request
+from spillstore_tools.profiles.base import Inline, Profile
+from spillstore_tools.profiles.binary import summarised
+from spillstore_tools.profiles.limits import LIMIT, SMART, Limits, request_of
+from spillstore_tools.profiles.notices import (
+    marker_of,
+    on_own_line,
+    problem_notice,
     redrawn_notice,
-    searching,
-    summarised,
+    search_command,
 )
+from spillstore_tools.profiles.rendered import Section, compose
+from spillstore_tools.profiles.structured import cut, structured
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from spillstore_tools.config import ToolLimits, TruncationConfiguration
-    from spillstore_tools.preview.binary import BinaryType
-    from spillstore_tools.preview.parts import Marker, Part, View
-    from spillstore_tools.preview.scan import Overview
-    from spillstore_tools.profiles._structured import Structured
-    from spillstore_tools.profiles.base import Facts, Rendered, Stored
+    from spillstore_tools.preview.binary.magic import BinaryType
+    from spillstore_tools.preview.parts import Part, View
+    from spillstore_tools.preview.scan.overview import Overview
+    from spillstore_tools.profiles.facts import Facts, Stored
+    from spillstore_tools.profiles.rendered import Rendered
+    from spillstore_tools.profiles.structured import Structured
 
-LIMIT = 8000
-STRATEGY = "smart"
 _KEEP_JSON = (
     8 * MIB
 )  # of what is cut by elements; it is held as bytes and as text, and a text in it twice more
@@ -63,7 +62,7 @@ class Default(Profile):
     people = False  # whether a person at a shell reads it, who has none of a model's tools
 
     def __init__(self, configuration: TruncationConfiguration | None = None) -> None:
-        self._configured = None if configuration is None else Limits(configuration, own=STRATEGY)
+        self._configured = None if configuration is None else Limits(configuration, own=SMART)
         self._partial = configuration is None or configuration.artifacts.enable_partial_retrieval
 
     def _limits(self, source: str) -> ToolLimits | None:
@@ -78,7 +77,7 @@ class Default(Profile):
 
     def _strategy(self, source: str) -> str:
         limits = self._limits(source)
-        return STRATEGY if limits is None or limits.strategy == "none" else limits.strategy
+        return SMART if limits is None or limits.strategy == "none" else limits.strategy
 
     def inline(self, source: str) -> Inline:
         """As in ``Profile``."""
@@ -92,10 +91,10 @@ class Default(Profile):
             head_chars=self._limit(source),
             tail_chars=self._limit(source),
             keep_bytes=chosen.keep_bytes,
-            keep_json=_KEEP_JSON if name == STRATEGY else 0,
+            keep_json=_KEEP_JSON if name == SMART else 0,
             terminator=terminator,
             observer=chosen.observer(),
-            exact=name != STRATEGY,
+            exact=name != SMART,
         )
 
     def complete(self, overviews: Mapping[View, Overview], facts: Facts) -> bool:
@@ -110,7 +109,7 @@ class Default(Profile):
         parts: list[Part]
         if facts.binary is None and (text := self._fitting(overview, facts)) is not None:
             shown = Shown(text, 0, overview.size)
-            parts = [*_again(facts), shown, after([shown], _ending(overview, facts))]
+            parts = [*_repeat_note(facts), shown, on_own_line([shown], _ending(overview, facts))]
             return self._composed("none", parts, overview, facts)
         limits = self._limits(facts.source)
         limit = LIMIT if limits is None else limits.inline_limit
@@ -126,15 +125,15 @@ class Default(Profile):
         return compose(sections, facts, strategy=name, is_error=_failed(facts), redrawn=redrawn)
 
     def progress(self, overviews: Mapping[View, Overview], facts: Facts) -> Rendered:
-        """As in ``Profile``; the last line says it, within the limit."""
+        """As in ``Profile``; the last line names the state, within the limit."""
         return self.render(overviews, facts)
 
     def _fitting(self, overview: Overview, facts: Facts) -> str | None:
-        """All of the text, if it and what must be said besides is within the limit, and nothing is lost."""
+        """All of the text, if it and the notices are within the limit, and nothing is lost."""
         lost = facts.problem is not None or (facts.stored is not None and facts.stored.cut_off > 0)
         footer = _ending(overview, facts)
         limit = self._limit(facts.source)
-        limit -= sum(len(note.text) for note in _again(facts))
+        limit -= sum(len(note.text) for note in _repeat_note(facts))
         if lost or overview.chars + len(footer) > limit:
             return None
         text = overview.text()
@@ -146,7 +145,7 @@ class Default(Profile):
     ) -> tuple[str, list[Part]]:
         """The strategy that cut it, and the parts."""
         json = None
-        if self._strategy(facts.source) == STRATEGY and (facts.stored is None or facts.stored.hole is None):
+        if self._strategy(facts.source) == SMART and (facts.stored is None or facts.stored.hole is None):
             json = structured(overview)
         footer, notice = _ending(overview, facts), _notice(overview, facts, json, people=self.people)
         if limit - len(notice) - len(footer) < _LEAST_ROOM:
@@ -161,24 +160,24 @@ class Default(Profile):
         if not facts.is_command:
             request = dataclasses.replace(request, hint=facts.command)
         if json is not None and (parts := cut(overview, json, room, partial=self._partial)) is not None:
-            return "element", [Note(notice), *parts, after(parts, footer)]
+            return "element", [Note(notice), *parts, on_own_line(parts, footer)]
         name, parts = _chosen(self._strategy(facts.source), overview, request)
         hole = facts.stored.hole if facts.stored else None
         if hole is not None and (words := len(_GONE) * sum(_touches(part, hole) for part in parts)):
             smaller = dataclasses.replace(request, limit=max(1, room - words))
             name, parts = _chosen(name, overview, smaller)
-            parts = _told(parts, hole)
+            parts = _with_dropped_noted(parts, hole)
         if notice and not gaps_of(parts):
             notice = problem_notice(facts)
-        return name, [Note(notice), *parts, after(parts, footer)]
+        return name, [Note(notice), *parts, on_own_line(parts, footer)]
 
 
 def _chosen(name: str, overview: Overview, request: Request) -> tuple[str, list[Part]]:
-    """The strategy of that name and its parts; ours where it has none."""
+    """The strategy of a name and its parts; ``smart`` where it makes none."""
     parts = strategy(name).cut(overview, request)
     if parts is not None:
         return name, parts
-    return STRATEGY, strategy(STRATEGY).cut(overview, request) or []
+    return SMART, strategy(SMART).cut(overview, request) or []
 
 
 def _binary(overview: Overview, facts: Facts, kind: BinaryType, limit: int) -> list[Part]:
@@ -189,15 +188,15 @@ def _binary(overview: Overview, facts: Facts, kind: BinaryType, limit: int) -> l
     if limit - len(notice) - len(call) - len(footer) < _LEAST_ROOM:
         notice = call = footer = ""
     gap = summarised(overview, facts, kind, limit - len(notice) - len(call) - len(footer) - 1)
-    return [Note(notice), gap, after([gap], call + footer)]
+    return [Note(notice), gap, on_own_line([gap], call + footer)]
 
 
 def _touches(part: Part, hole: tuple[int, int]) -> bool:
     return isinstance(part, Shown) and part.start < hole[1] and part.end > hole[0]
 
 
-def _told(parts: list[Part], hole: tuple[int, int]) -> list[Part]:
-    """The parts; before what has been dropped since it was seen it says so."""
+def _with_dropped_noted(parts: list[Part], hole: tuple[int, int]) -> list[Part]:
+    """The parts, with a note before those that have been dropped since."""
     out: list[Part] = []
     for part in parts:
         if _touches(part, hole):
@@ -206,14 +205,8 @@ def _told(parts: list[Part], hole: tuple[int, int]) -> list[Part]:
     return out
 
 
-def after(parts: list[Part], footer: str) -> Note:
-    """Words that begin a line of their own."""
-    last = parts[-1].text if parts else ""
-    return Note(footer if not footer or not last or last.endswith("\n") else f"\n{footer}")
-
-
 def _notice(overview: Overview, facts: Facts, json: Structured | None, *, people: bool) -> str:
-    """What comes first: how much there is, and the call that shows any of it; of JSON by a path."""
+    """The notice that comes first: how much output there is, and the calls that show any of it; of JSON by a path."""
     total = f"{overview.lines} {'line' if overview.lines == 1 else 'lines'}, {preview_size(overview.size)}"
     stored = facts.stored
     if stored is None:
@@ -227,14 +220,14 @@ def _notice(overview: Overview, facts: Facts, json: Structured | None, *, people
         shell = f"{'' if people else 'in a shell: '}{_shell_json(stored, json)}]"
         return problem_notice(facts) + "".join(f"{line}\n" for line in (first, *calls, shell))
     if people:
-        shell = f"spillstore show {stored.id} --lines 1-100{stored.flags}\n{searching(stored)}"
+        shell = f"spillstore show {stored.id} --lines 1-100{stored.flags}\n{search_command(stored)}"
         return f"{problem_notice(facts)}{first}\n{shell}]\n"
     lines = (
         first,
         f'get_artifact(id="{stored.id}"{", start_line=1, end_line=100" if facts.partial else ""})',
         f'search_artifact(id="{stored.id}", pattern="...")',
         f"in a shell: spillstore show {stored.id} --lines 1-100{stored.flags}",
-        f"            {searching(stored)}]",
+        f"            {search_command(stored)}]",
     )
     return problem_notice(facts) + "".join(f"{line}\n" for line in lines)
 
@@ -261,50 +254,8 @@ def _shell_json(stored: Stored, json: Structured) -> str:
     return f"spillstore query {stored.id} {path}{stored.flags}"
 
 
-def problem_notice(facts: Facts) -> str:
-    """What is stored already; what was not kept, what was, and why."""
-    stored, lines = facts.stored, [facts.again] if facts.again else []
-    if facts.problem is not None:
-        kept = (
-            f"the first {stored.size} bytes are kept as artifact {stored.id}"
-            if stored
-            else "nothing of it was kept"
-        )
-        lines.append(f"[NOT STORED COMPLETELY: {facts.reason}; {kept}]")
-    if stored is not None and stored.hole is not None:
-        lines.append(
-            f"[bytes {stored.hole[0]}-{stored.hole[1]} were dropped: an artifact may keep "
-            f"{preview_size(stored.limit)}; they cannot be fetched any more]"
-        )
-    if stored is not None and stored.cut_off:
-        lines.append(
-            f"[the last {stored.cut_off} bytes were not kept: an artifact may keep {preview_size(stored.limit)}]"
-        )
-    return "".join(f"{line}\n" for line in lines)
-
-
-def marker_of(facts: Facts, view: View = "combined") -> Marker:
-    """Makes the text of a gap: what is missing, and the arguments of the call that brings it."""
-    of_view = "" if view == "combined" else f', stream="{view}"'
-
-    def marker(gap: Gap) -> str:
-        if gap.inside:
-            what, call = f"{gap.end - gap.start} bytes", f"start_byte={gap.start}, end_byte={gap.end}"
-            place = f"bytes {gap.start}-{gap.end}"
-        else:
-            what = f"{gap.lines} {'line' if gap.lines == 1 else 'lines'}"
-            call = f"start_line={gap.first_line}, end_line={gap.last_line}"
-            place = f"lines {gap.first_line}-{gap.last_line}"
-        if not facts.partial:  # a call with a range would be refused
-            call = place
-        gone = facts.stored is not None and is_gone(facts, view, gap.start, gap.end)
-        return f"[... {what} omitted: {call}{of_view}{' (partly dropped)' if gone else ''} ...]\n"
-
-    return marker
-
-
 def _failed(facts: Facts) -> bool:
-    """Whether a command could not be run; what it answers itself is no error of the tool."""
+    """Whether a command could not be run; other exit codes are no error of the tool."""
     return facts.is_command and facts.exit_code in _NOT_RUN
 
 
@@ -316,17 +267,12 @@ def _footer(facts: Facts) -> str:
     return f"[{kept}{code}]\n"
 
 
-def _again(facts: Facts) -> list[Note]:
-    """That the artifact is another output's."""
-    return [Note(f"{facts.again}\n")] if facts.again else []
+def _repeat_note(facts: Facts) -> list[Note]:
+    """The notice that the artifact is that of an earlier output."""
+    return [Note(f"{facts.repeat_notice}\n")] if facts.repeat_notice else []
 
 
 def _ending(overview: Overview, facts: Facts) -> str:
-    """What comes last: what was drawn over, and how a command has ended."""
+    """The last lines: what was overwritten, and how the command ended."""
     notice = redrawn_notice(overview, facts)
     return (f"{notice}\n" if notice else "") + _footer(facts)
-
-
-def make(configuration: TruncationConfiguration | None) -> Default:
-    """The profile."""
-    return Default(configuration)

@@ -1,6 +1,6 @@
-"""A part of something larger, cut as ``default`` cuts, under positions of the whole: for all profiles alike.
+"""A part of an output, cut by ``smart``, with positions in the whole: for all profiles alike.
 
-It is what has come since somebody looked, or what is stored already and was printed again.
+The part is new output of a command in the background, or output that is stored already and was printed again.
 """
 
 from __future__ import annotations
@@ -8,33 +8,36 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from spillstore_tools.preview import smart  # noqa: F401  # it registers itself
 from spillstore_tools.preview.parts import Note, Shown
-from spillstore_tools.preview.scan import Scan
-from spillstore_tools.preview.strategies import Request, clip_marker, repeat_marker, strategy
-from spillstore_tools.profiles.base import Section, compose, is_gone, summarised
-from spillstore_tools.profiles.default import LIMIT, STRATEGY, after, marker_of
+from spillstore_tools.preview.scan.scan import Scan
+from spillstore_tools.preview.strategies import strategy
+from spillstore_tools.preview.strategies.request import Request, clip_marker, repeat_marker
+from spillstore_tools.profiles.binary import summarised
+from spillstore_tools.profiles.limits import LIMIT, SMART
+from spillstore_tools.profiles.notices import marker_of, on_own_line
+from spillstore_tools.profiles.rendered import Section, compose, is_gone
 
 if TYPE_CHECKING:
     from spillstore_tools.preview.parts import Marker, Part, View
-    from spillstore_tools.preview.scan import Overview, Place
-    from spillstore_tools.profiles.base import Facts, Rendered
+    from spillstore_tools.preview.scan.overview import Overview, Position
+    from spillstore_tools.profiles.facts import Facts
+    from spillstore_tools.profiles.rendered import Rendered
 
 
 def excerpt_scan(terminator: bytes) -> Scan:
-    """A pass for ``excerpt``."""
+    """A new pass for ``excerpt``."""
     return Scan(
         head_chars=LIMIT,
         tail_chars=LIMIT,
         terminator=terminator,
-        observer=strategy(STRATEGY).observer(),
+        observer=strategy(SMART).observer(),
         exact=False,
     )
 
 
 def excerpt(
     part: Overview,
-    origin: Place,
+    origin: Position,
     facts: Facts,
     header: str,
     footer: str,
@@ -42,16 +45,16 @@ def excerpt(
     view: View = "combined",
     torn: bool = False,
 ) -> Rendered:
-    """At most 8,000 characters of it.
+    """At most 8,000 characters of a part of an output.
 
     Args:
-        part: of ``excerpt_scan``.
-        origin: where its positions begin.
-        facts: where the whole is stored, and what the part is.
-        header: words before it.
-        footer: words behind it.
+        part: the result of a pass of ``excerpt_scan``.
+        origin: the position where the part begins.
+        facts: about the whole.
+        header: words before the text.
+        footer: words behind the text.
         view: the view that its positions mean.
-        torn: whether its last line goes on behind it.
+        torn: whether its last line goes on behind the part.
     """
     room = LIMIT - len(header) - len(footer) - 1
     if facts.binary is not None:
@@ -67,9 +70,9 @@ def excerpt(
             clip_marker=_moved(clip_marker, origin),
             repeat_marker=_moved(repeat_marker, origin),
         )
-        parts = strategy(STRATEGY).cut(part, request) or []
-    section = Section(view, [Note(header), *parts, after(parts, footer)])
-    rendered = compose([section], facts, strategy=STRATEGY)
+        parts = strategy(SMART).cut(part, request) or []
+    section = Section(view, [Note(header), *parts, on_own_line(parts, footer)])
+    rendered = compose([section], facts, strategy=SMART)
     omissions = []
     for each in rendered.omissions:
         low, high = each.start + origin.byte, each.end + origin.byte
@@ -89,6 +92,6 @@ def excerpt(
     return dataclasses.replace(rendered, omissions=tuple(omissions))
 
 
-def _moved(marker: Marker, origin: Place) -> Marker:
-    """The same marker for gaps whose positions count from ``origin``."""
+def _moved(marker: Marker, origin: Position) -> Marker:
+    """The marker for gaps whose positions count from ``origin``."""
     return lambda gap: marker(origin.moved(gap))

@@ -21,7 +21,7 @@ from spillstore_tools.cli.support.artifacts import LAST, find
 from spillstore_tools.cli.support.options import location_options
 from spillstore_tools.cli.support.output import at_terminal, json_option, local, moment_here, note, print_json
 from spillstore_tools.cli.support.tables import fitted, with_room
-from spillstore_tools.preview.clean import label
+from spillstore_tools.preview.text.clean import label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

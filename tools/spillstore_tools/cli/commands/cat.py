@@ -17,7 +17,7 @@ from spillstore_tools.cli.support.output import at_terminal, note, write_bytes, 
 from spillstore_tools.cli.support.pager import paged, pager_option
 from spillstore_tools.cli.support.read import artifact_text, byte_blocks
 from spillstore_tools.describe import exact_size
-from spillstore_tools.preview.clean_stream import clean_blocks
+from spillstore_tools.preview.text.stream import clean_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

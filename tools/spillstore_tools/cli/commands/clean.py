@@ -10,7 +10,7 @@ import click
 from spillstore_tools.cli.support.options import location_options
 from spillstore_tools.cli.support.output import json_option, print_json
 from spillstore_tools.describe import count, human_size
-from spillstore_tools.preview.clean import label
+from spillstore_tools.preview.text.clean import label
 
 if TYPE_CHECKING:
     from spillstore import Session

@@ -12,7 +12,7 @@ from spillstore_tools.cli.support.options import ids_argument, location_options
 from spillstore_tools.cli.support.output import json_option, local, print_json, styled
 from spillstore_tools.cli.support.redactions import redaction_summary, redactions_of
 from spillstore_tools.describe import described, tokens
-from spillstore_tools.preview.clean import label
+from spillstore_tools.preview.text.clean import label
 from spillstore_tools.process.working_folders import folder_of
 
 if TYPE_CHECKING:

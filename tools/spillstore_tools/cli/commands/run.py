@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from spillstore_tools.process.output_reader import Outcome
     from spillstore_tools.process.runners import Started
     from spillstore_tools.profiles import ProfileName
-    from spillstore_tools.profiles.base import Rendered
+    from spillstore_tools.profiles.rendered import Rendered
 
 # Hardly the name of a program: a line for a shell, an assignment before a command, or a command built into shells.
 _SHELL_SYNTAX = re.compile(

@@ -14,7 +14,7 @@ from spillstore_tools.cli.support.output import coloured, json_option, note, pri
 from spillstore_tools.cli.support.progress import progress
 from spillstore_tools.cli.support.read import json_stream, path_option
 from spillstore_tools.describe import human_size
-from spillstore_tools.preview.clean import label, one_line
+from spillstore_tools.preview.text.clean import label, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

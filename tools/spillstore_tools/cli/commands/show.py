@@ -32,7 +32,7 @@ from spillstore_tools.cli.support.read import (
     path_option,
 )
 from spillstore_tools.describe import count
-from spillstore_tools.preview.clean_stream import clean_blocks
+from spillstore_tools.preview.text.stream import clean_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

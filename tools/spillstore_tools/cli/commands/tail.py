@@ -10,7 +10,7 @@ from spillstore_tools.cli.support.artifacts import find
 from spillstore_tools.cli.support.options import id_argument, location_options, stream_option
 from spillstore_tools.cli.support.output import at_terminal, json_option, print_json, write_bytes, write_text
 from spillstore_tools.cli.support.read import artifact_text, start_of_last_lines
-from spillstore_tools.preview.clean_stream import clean_blocks
+from spillstore_tools.preview.text.stream import clean_blocks
 
 if TYPE_CHECKING:
     from spillstore.info import Stream

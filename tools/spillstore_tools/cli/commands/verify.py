@@ -12,7 +12,7 @@ from spillstore_tools.cli.support.options import location_options
 from spillstore_tools.cli.support.output import json_option, print_json
 from spillstore_tools.cli.support.progress import progress
 from spillstore_tools.describe import count, exact_size, human_size, incomplete
-from spillstore_tools.preview.clean import label
+from spillstore_tools.preview.text.clean import label
 
 if TYPE_CHECKING:
     from spillstore_tools.cli.support.location import Location

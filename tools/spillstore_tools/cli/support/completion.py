@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from spillstore_tools.cli.support.artifacts import LAST
 from spillstore_tools.cli.support.location import Location
 from spillstore_tools.cli.support.working_folders import project_session
-from spillstore_tools.preview.clean import label
+from spillstore_tools.preview.text.clean import label
 
 if TYPE_CHECKING:
     from collections.abc import Callable

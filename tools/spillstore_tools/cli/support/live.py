@@ -15,7 +15,7 @@ from spillstore_tools.describe import count, human_size, seconds, shortened
 if TYPE_CHECKING:
     from spillstore import ArtifactInfo
     from spillstore_tools.process.output_reader import Outcome
-    from spillstore_tools.profiles.base import Rendered
+    from spillstore_tools.profiles.rendered import Rendered
 
 SILENCE = 2.0  # seconds after which the hint is shown
 _NAMED = 2  # lines that the summary repeats
@@ -59,7 +59,7 @@ def summary(
 
 def mattered(rendered: Rendered) -> list[str]:
     """The lines of a preview that matter most, in their order."""
-    from spillstore_tools.preview.actionable import STRONG, score  # noqa: PLC0415  # the command has ended by now
+    from spillstore_tools.preview.strategies.actionable import STRONG, score  # noqa: PLC0415  # the command has ended by now
 
     ours = [(at, at + length) for at, length in rendered.notes]
     ours += [(each.at, each.at + each.length) for each in rendered.omissions]

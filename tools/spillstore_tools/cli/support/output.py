@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from spillstore_tools.agent.arguments import ArgumentError, moment
-from spillstore_tools.preview.clean import label, visible
+from spillstore_tools.preview.text.clean import label, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

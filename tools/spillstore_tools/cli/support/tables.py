@@ -6,7 +6,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from spillstore_tools.cli.support.output import at_terminal, styled
-from spillstore_tools.preview.clean import label
+from spillstore_tools.preview.text.clean import label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from spillstore_tools.preview.clean import label
+from spillstore_tools.preview.text.clean import label
 
 
 def note(message: str) -> None:

@@ -15,7 +15,7 @@ from spillstore_tools.agent.get_artifact import get_artifact
 from spillstore_tools.describe import human_size
 from spillstore_tools.mcp.wire.tool_results import encodable
 from spillstore_tools.output.rendering import head_of, kind_of
-from spillstore_tools.preview.clean import label
+from spillstore_tools.preview.text.clean import label
 
 if TYPE_CHECKING:
     from spillstore import Artifact, ArtifactInfo, Session

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from spillstore_tools.mcp.wire.raw_json import RawJsonError, find_member, members, value
-from spillstore_tools.preview.clean import label
+from spillstore_tools.preview.text.clean import label
 
 if TYPE_CHECKING:
     from spillstore_tools.mcp.wire.raw_json import RawJson

@@ -1,0 +1,152 @@
+"""``spillstore.aio`` has the names, parameters, types and texts of the plain classes."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import pydoc
+import threading
+
+import pytest
+
+import spillstore
+from spillstore import aio
+from spillstore.exceptions import RangeTooLargeError
+
+NAMES = ["Store", "Session", "Writer", "Artifact"]
+ONLY_PLAIN = {"would_block", "extent"}
+# What is given as another thing than by the plain method; all else is the same, awaited.
+LISTINGS = {"Session.artifacts", "Session.infos", "Session.events"}
+OPENINGS = {"Store.session", "Store.open_file", "Session.create"}
+DIRECT = {
+    *("Session.redaction", "Session.acting", "Session.action", "Session.note", "Session.count_passed"),
+    *("Session.on_close", "Artifact.unrecorded"),
+}
+# Takes asynchronous iterables besides, and its options as a dictionary of types.
+OTHER_PARAMETERS = {"Session.put"}
+
+
+def members(cls):
+    return {name: getattr(cls, name) for name in dir(cls) if not name.startswith("_")}
+
+
+PAIRS = [
+    pytest.param(getattr(getattr(spillstore, name), member), mirror, id=f"{name}.{member}")
+    for name in NAMES
+    for member, mirror in members(getattr(aio, name)).items()
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_has_every_public_name(name):
+    """All names of the plain class but those that only its own code needs, and no other."""
+    plain, mirror = members(getattr(spillstore, name)), members(getattr(aio, name))
+    assert plain.keys() - ONLY_PLAIN == mirror.keys()
+
+
+@pytest.mark.parametrize(("plain", "mirror"), PAIRS)
+def test_parameters_are_those_of_the_plain_method(plain, mirror, request):
+    """Names, order, kinds, defaults and types; a property gives the same type."""
+    name = request.node.callspec.id
+    if isinstance(plain, property):
+        told = inspect.get_annotations(mirror.fget)["return"]
+        expected = plain.fget.__annotations__["return"]
+        assert told in {expected, f"Awaitable[{expected}]"}
+        assert (plain.fset is None) == (mirror.fset is None)
+        annotated = vars(aio)[name.split(".")[0]].__annotations__.get(name.split(".")[1])
+        kind = "Attribute" if plain.fset is None else "SettableAttribute"
+        assert annotated in {None, f"{kind}[{expected}]"}
+    elif name not in OTHER_PARAMETERS:
+        ours, theirs = (inspect.signature(each).parameters for each in (plain, mirror))
+        assert list(ours.values()) == list(theirs.values())
+
+
+@pytest.mark.parametrize(("plain", "mirror"), PAIRS)
+def test_it_is_of_the_kind_that_callers_await(plain, mirror, request):
+    """A coroutine function, an asynchronous generator, a listing, an opening, or a plain function; and it says so."""
+    name = request.node.callspec.id
+    if isinstance(plain, property):
+        return
+    returned = inspect.signature(mirror).return_annotation
+    iterates = inspect.signature(plain).return_annotation.startswith("Iterator[")
+    assert inspect.isasyncgenfunction(mirror) == (iterates and name != "Store.sessions")
+    direct = name in LISTINGS | OPENINGS | DIRECT or inspect.isasyncgenfunction(mirror)
+    assert inspect.iscoroutinefunction(mirror) != direct
+    assert (name in LISTINGS) == returned.startswith("Listing[")
+    assert (name in OPENINGS) == returned.startswith("Opening[")
+    assert inspect.isasyncgenfunction(mirror) == returned.startswith("AsyncIterator[")
+
+
+@pytest.mark.parametrize(("plain", "mirror"), PAIRS)
+def test_help_has_signature_and_text(plain, mirror, request):
+    """``help`` shows the parameters and what the plain method says, without examples, which do not await."""
+    name = request.node.callspec.id.split(".")[1]
+    shown = pydoc.render_doc(mirror, renderer=pydoc.plaintext)
+    assert inspect.getdoc(mirror)
+    assert inspect.getdoc(mirror).splitlines()[0] in shown
+    assert ">>>" not in shown
+    if not isinstance(plain, property):
+        assert f"{name}(" in shown
+        assert all(parameter in shown for parameter in inspect.signature(mirror).parameters)
+
+
+def test_a_method_runs_on_another_thread(plain_store, monkeypatch):
+    """What reads does so on a thread of the executor, which knows the caller's context; what touches no disk does not."""
+    seen = {}
+    plain_read = spillstore.Artifact.read_lines
+
+    def read(self, *args, **kwargs):
+        seen["read"] = threading.current_thread()
+        return plain_read(self, *args, **kwargs)
+
+    async def main(session):
+        artifact = await session.put("one\ntwo\n")
+        with session.acting("model"):
+            assert b"two\n" == await artifact.tail(1)
+        return await artifact.events("read")
+
+    with plain_store.session("s") as session:
+        (event,) = asyncio.run(main(aio.Session(session)))
+        assert "model" == event.actor
+        monkeypatch.setattr(spillstore.Artifact, "read_lines", read)
+        artifact = aio.Artifact(session.put("one\n"))
+        assert b"one\n" == asyncio.run(artifact.read_lines(1, 1))
+    assert seen["read"] is not threading.current_thread()
+
+
+def test_items_before_an_error_are_given(plain_store):
+    """An iteration that fails gives all items before, and then raises."""
+
+    async def main(session):
+        artifact = await session.put(b"one\ntwo\n" + b"x" * 100 + b"\nfour\n")
+        found = []
+        with pytest.raises(RangeTooLargeError):
+            async for line in artifact.lines(max_bytes=50):
+                found.append(line)
+        return found
+
+    with plain_store.session("s") as session:
+        assert [b"one\n", b"two\n"] == asyncio.run(main(aio.Session(session)))
+
+
+def test_an_iteration_that_is_cancelled_is_recorded_as_incomplete(plain_store):
+    """Who stops iterating has read what was given, and no more."""
+
+    async def main(session):
+        artifact = await session.put(b"x" * 300_000)
+        chunks = artifact.chunks()
+        size = len(await anext(chunks))
+        await chunks.aclose()
+        return size, (await artifact.events("read"))[0]
+
+    with plain_store.session("s") as session:
+        size, event = asyncio.run(main(aio.Session(session)))
+    assert (size, False) == (event.detail["bytes"], event.detail["complete"])
+
+
+def test_all_classes_have_their_plain_object(plain_store):
+    """``plain`` is what waits."""
+    with plain_store.session("s") as session:
+        assert aio.Session(session).plain is session
+        artifact = session.put("x")
+        assert aio.Artifact(artifact).plain is artifact

@@ -1,0 +1,83 @@
+"""Blocks of whole lines, the unit in which output passes through a scan."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Protocol
+
+from spillstore_tools.preview.text.clean import clean
+from spillstore_tools.preview.text.lines import Line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from spillstore_tools.preview.text.long_line import LongLine
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Block:
+    """Whole lines, or one long one.
+
+    Attributes:
+        start: the first byte's position.
+        first_line: the number of its first line.
+        raw: the bytes; empty for a long line.
+        lines: lines in it; an unended last one counts.
+        chars: code points when cleaned.
+        long: the long line.
+        counted: whether ``chars`` is exact.
+        terminator: what ends a line.
+    """
+
+    start: int
+    first_line: int
+    raw: bytes
+    lines: int
+    chars: int
+    long: LongLine | None = None
+    counted: bool = True
+    terminator: bytes = b"\n"
+
+    @property
+    def end(self) -> int:
+        """The byte after the last one."""
+        return self.start + len(self.raw) if self.long is None else self.long.end
+
+    @property
+    def held(self) -> int:
+        """About how many bytes of memory the block takes."""
+        return len(self.raw) if self.long is None else self.long.held
+
+    @property
+    def text(self) -> str:
+        """The cleaned text; of a long line the part that is held."""
+        return clean(self.raw, self.terminator) if self.long is None else self.long.text
+
+    def forward(self) -> Iterator[Line]:
+        """The lines from the first on, made one at a time."""
+        if self.long is not None:
+            yield self.long
+            return
+        number, start, raw = self.first_line, 0, self.raw
+        while start < len(raw):
+            end = raw.find(self.terminator, start) + 1 or len(raw)
+            yield Line(number, self.start + start, raw[start:end], self.terminator)
+            number, start = number + 1, end
+
+    def backward(self) -> Iterator[Line]:
+        """The lines from the last on."""
+        if self.long is not None:
+            yield self.long
+            return
+        number, end, raw = self.first_line + self.lines - 1, len(self.raw), self.raw
+        while end > 0:
+            start = raw.rfind(self.terminator, 0, end - 1) + 1
+            yield Line(number, self.start + start, raw[start:end], self.terminator)
+            number, end = number - 1, start
+
+
+class Observer(Protocol):
+    """Receives every block once, in order."""
+
+    def block(self, block: Block) -> None:
+        """Take the next block."""

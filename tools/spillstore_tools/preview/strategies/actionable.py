@@ -1,0 +1,267 @@
+"""A score for lines of output: high for errors, failures, first causes and summaries.
+
+No tool is known here. A line is scored by words and forms that tools of all kinds share: a level in front of a
+message, an exception's name with a colon behind it, a place in a source file, a count of failures that is not zero.
+Words that only look so are removed first: ``0 errors``, a test called ``test_error_handling`` that passed, a file called
+``ErrorHandler.java``. In two steps, for speed: one linear pattern over whole blocks finds the lines that hold any such
+word; only these are cleaned and scored, and of lines that differ in their digits alone only the first.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any
+
+# For an engine without look-around: what stands before and behind a word that is not part of a path or a name. Before
+# it may also stand the end of a colour.
+_START = r"(?:^|[^\w./\\-]|\x1b\[[0-9;]*m)"
+_END = r"(?:$|[^\w/\\.-]|\.(?:$|\W))"
+
+# What a line must hold to be scored at all: bytes, any case. A word counts where it begins one, not inside a path or a
+# name; an exception's name may end in it.
+_WORDS = tuple(
+    word.encode()
+    for word in r"""
+    errors?|err!|failure/error|fail\w*|fatal|exceptions?|panic\w*|traceback|abort\w*|cannot|can't|could not|couldn't|unable|denied|refused|undefined|
+    undeclared|unresolved|unknown|unexpected|mismatch\w*|timed ?out|timeout|killed|expected|assert\w*|exit(?:ed)?|non-zero|
+    violat\w*|invalid|incompatible|conflict\w*|missing|corrupt\w*|exceed\w*|segmentation|oom\w*|severe|critical|emerg\w*|alert|
+    unhandled|uncaught|caused by|unsupported|unsafe|rejected|unreachable|interrupted|terminated|overflow|leak\w*|deadlock|
+    illegal|crash\w*|sig[a-z]{3,4}|signal|not ok|gave up|giving up|erreur|fehler|errore|terminate called|warn(?:ing)?|unsuccessful|
+    what went wrong
+    """.replace("\n    ", "")
+    .strip()
+    .split("|")
+)
+_FORMS = (
+    rb"[a-z](?:error|exception|fault|panic)(?:[:(\s]|$)",
+    rb"^E  |^e: |^\*\* \(|sanitizer: ",
+    rb"[)\]]: [a-z]{2,}\d{3,}: |http/\d(?:\.\d)?[\"']? [45]\d\d",
+    *(
+        form.encode()
+        for form in (
+            *("not found", "no such", "core dumped", "out of memory", "no space", "not allowed", "<<< "),
+            *("échec", "ошибк", "错误", "錯誤", "失败", "失敗", "エラー", "오류", "✗", "✘", "✕", "❌"),
+        )
+    ),
+)
+_COMMON = 256  # hits of a word after which it is too common to be a hint
+
+_HARMLESS = (
+    r"\b(?:0|no|zero|without(?:\s+any)?)\s+(?:\w+\s+){0,2}?(?:errors?|failures?|failed|problems?|exceptions?|conflicts?)\b|"
+    r"\b(?:errors?|failures?|failed|aborted|skipped|warnings?|exceptions?)\s*[:=]\s*0\b|"
+    r"\b(?:no|not)\s+(?:longer\s+)?(?:an?\s+)?error\b|"
+    r"\b(?:ignor|suppress|handl|recover|fix|resolv|retr)\w*\s+(?:\w+\s+){0,2}?(?:errors?|failures?|exceptions?)\b|"
+    r"\bon[_ -]?(?:error|failure)s?\b|"
+    r"\b(?:error|failure|exception)s?(?:[_ -](?:handl|report|log|prone|mess|recover|rate|page)|[_-]code)\w*|"
+    r"\b(?:on|at|after|upon)\s+(?:the\s+)?(?:first|any|each|every)\s+(?:error|failure|exception)s?\b|"
+    r"--?[\w-]*(?:error|fail|exit|abort|assert)[\w-]*|"
+    r"\bif\s+(?:\w+\s+){0,3}?fails?\b"
+)
+
+_HOW_MANY = (
+    r"\b[1-9]\d*\s+(?:\w+\s+){0,2}?(?:errors?|failures?|failed|failing|broken)\b|"
+    r"\b(?:errors?|failures?|failed)\s*[:=]\s*[1-9]"
+)
+
+_RULES: tuple[tuple[int, bool, tuple[str, ...]], ...] = (
+    # A place in a source file, and an error there.
+    (
+        12,
+        False,
+        (
+            r"(?::\d+(?::\d+)?|[\[(]\d+(?:,\s?\d+)?[\])]|\bline \d+)\]?\s*[:,-]?\s*(?:fatal )?error\b",
+            r"\w[\[(]\d+(?:,\s?\d+)?[\])]:\s+[A-Z]{2,}\d{3,}:\s",
+            r"\w:\d+:\d+:\s+(?:undefined|undeclared|cannot|expected|unexpected|unknown|invalid|missing|unresolved)\b",
+        ),
+    ),
+    # The head or the heart of a crash.
+    (
+        11,
+        True,
+        (
+            r"Traceback \(most recent|\bpanicked at\b|^\s*panic: |^E\s{2,}\S|\bCaused by:|^--- FAIL|^not ok\b",
+            r"<<< (?:FAILURE|ERROR)!|^\s*(?:FAIL|FAILED|ERROR)[: ]\s*\S+|\b[Ss]egmentation fault|\bcore dumped\b",
+            rf"\bundefined reference|{_START}(?:BUILD|Build) (?:FAIL|fail|UNSUCC|unsucc)\w*|[Nn]o space left|[Oo]ut of memory|\bOOM",
+            r"\bUnhandled\b|\b[Uu]ncaught\b|\bunhandled\s\w*\s?(?:exception|rejection|error)|\bFailure/Error:",
+            r"^\* What went wrong:",
+            r"^\s*(?:AssertionError|assertion failed)|\bFAILED\s*$|^\*\* \(\w|\b\w+Sanitizer: \w|^terminate called",
+        ),
+    ),
+    # A level in front of a message.
+    (
+        10,
+        True,
+        (
+            (
+                r"(?:^|[\s\[(:|>\"'=])(?:FATAL|SEVERE|CRITICAL|EMERG(?:ENCY)?|ALERT|PANIC|ERROR|ERR!?|FAILURE|Error|error|"
+                r"fatal|Fatal|critical)(?:\[[A-Z]*\d+\])?(?:\s+[A-Z]{1,6}\d{2,}|\s*[:\])|\"']|!\s|\s{1,4}[\w\"'`(\[<{])"
+            ),
+            r"^[eE]: \S",
+        ),
+    ),
+    # An exception's name, at the end or with its message behind it.
+    (
+        9,
+        True,
+        (
+            r"(?:^|[^\w/\\-])[A-Za-z_$][\w.$]*(?:Error|Exception|Fault|Panic)(?::|\s*$|\s*\(|\s+[-\x{2013}]\s)",
+        ),
+    ),
+    (9, False, (_HOW_MANY,)),
+    (
+        7,
+        False,
+        (
+            (
+                rf"{_START}(?:fail(?:ed|ure|s)?|abort(?:ed|ing)?|fatal|killed|panic|crash(?:ed)?|no such \w+|"
+                r"(?:permission|access) denied|(?:connection )?refused|(?:could|can) ?not|can't|couldn't|unable to|timed ?out|"
+                r"exit(?:ed|ing)?\s(?:with\s)?(?:code|status)?:?\s?[1-9]\d*|returned (?:a )?non-zero|error \d+|undeclared|"
+                r"unresolved|conflict|corrupt(?:ed)?|incompatible|mismatch(?:ed)?|violat(?:ed|ion)s?|deadlock|"
+                r"sig(?:segv|abrt|kill|bus|ill|term)|signal \d+|not allowed|illegal|unsafe|rejected|overflow|gave up|giving up)"
+                rf"{_END}"
+            ),
+            r"\btime-?out\b.{0,40}\bexceeded\b",
+            r"\bExited \([1-9]\d*\)|\bHTTP/\d(?:\.\d)?[\"']?\s+5\d\d\b",
+            r"(?:: |\b(?:command|module|symbol|file|package|class|type|method)\s(?:\S+\s)?)not found\b",
+            r"\bexpected\b.{0,80}\b(?:but|got|found|actual|received|was)\b|\bassert(?:ion)?\b.{0,40}(?:==|!=|fail)",
+            r"erreur|fehler|errore|échec|ошибк|错误|錯誤|失败|失敗|エラー|오류|[✗✘✕❌]",
+        ),
+    ),
+    (
+        3,
+        False,
+        (
+            (
+                rf"{_START}(?:errors?|exceptions?|undefined|unknown|unexpected|invalid|missing|unsupported|time-?out|not found|"
+                rf"exceed(?:ed|s)?|denied|interrupted|terminated|unreachable|leak(?:ed)?|cause){_END}"
+            ),
+            r"(?:^|[\s\[(|:=\"'])warn(?:ing)?[:\])|\"']|\bHTTP/\d(?:\.\d)?[\"']?\s+4\d\d\b",
+        ),
+    ),
+)
+
+_FRAME = re.compile(r'^\s*(?:at\s+[\w.$<>/]+[(\s]|File\s"|\.\.\.\s\d+\smore|\d+:\s+0x|#\d+\s+(?:0x|\w+\s\())')
+_PASSED = r"(?i)\bPASS(?:ED)?\b|(?:^|\s)ok\s*(?:$|[\d(\[])|\.\.\.\s*ok\b|[✓✔]|\bsuccess(?:ful(?:ly)?)?\b|\bskipped\b"
+_OF_PASSED = 0.2
+_QUIET = r"(?:^|[\s\[(|:=\"'])(?:INFO|DEBUG|TRACE|NOTICE|info|debug|trace|verbose)(?:[\s\])|:,\"']|$)"
+_WARNING = r"(?:^|[\s\[(|:=\"'])(?:WARN(?:ING)?|warn(?:ing)?|Warning|deprecated)(?:[\s\])|:,\"']|$)"
+_RETRY = r"(?i)\bretr(?:y|ying|ied)\b|\battempt\s\d"
+_FETCH = (
+    r"(?i)\b(?:download(?:ing|ed)?|fetch(?:ing|ed)?|get:\d|copying|compiling|installing|unpacking|adding)\b"
+)
+# Where some passed and some did not, or the word has its opposite before it.
+_NOT_PASSED = rf"(?i)\bnot ok\b|\bnot\s(?:\w+\s){{0,3}}success|{_HOW_MANY}"
+_WEAKENED = ((0.55, _QUIET), (0.6, _WARNING), (0.6, _RETRY), (0.5, _FETCH))
+
+STRONG = 7
+
+
+class Hints:
+    """Finds the lines that are worth scoring. ``narrow`` gives up words that are found everywhere."""
+
+    def __init__(self) -> None:
+        self._hits = dict.fromkeys((*_WORDS, *_FORMS), 0)
+        self._found: dict[bytes, bytes] = {}  # what was found, and the hint that it is
+        self._pattern = _hint_pattern(_WORDS, _FORMS)
+
+    def search(self, data: bytes, start: int = 0) -> int:
+        """The position of the next hint, or -1."""
+        if self._pattern is None:
+            return -1
+        found = self._pattern.search(data, start)
+        if found is None:
+            return -1
+        self._count(found.group().lower())
+        return int(found.start())
+
+    def _count(self, text: bytes) -> None:
+        hint = self._found.get(text)
+        if hint is None:
+            hint = next((each for each in self._hits if _names(each).search(text)), _FORMS[0])
+            self._found[text] = hint
+        self._hits[hint] += 1
+
+    def narrow(self) -> None:
+        """Keep only the hints that were rare so far."""
+        words = tuple(word for word in _WORDS if self._hits[word] <= _COMMON)
+        forms = tuple(form for form in _FORMS if self._hits[form] <= _COMMON)
+        if len(words) + len(forms) < len(self._hits):
+            self._pattern = _hint_pattern(words, forms) if words or forms else None
+
+
+@functools.cache
+def _hint_pattern(words: tuple[bytes, ...], forms: tuple[bytes, ...]) -> Any:
+    import re2  # type: ignore[import-untyped]  # noqa: PLC0415  # ten milliseconds that a pass-through does not need
+
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1
+    options.case_sensitive = False
+    options.log_errors = False
+    alternatives = list(forms)
+    if words:
+        alternatives.append(_START.encode() + b"(?:" + b"|".join(words) + rb")(?:[^\w/\\-]|$)")
+    return re2.compile(b"(?m)" + b"|".join(alternatives), options)
+
+
+@functools.cache
+def _names(hint: bytes) -> re.Pattern[bytes]:
+    return re.compile(hint, re.IGNORECASE | re.MULTILINE)
+
+
+def _options(*, case: bool = True) -> Any:
+    import re2  # noqa: PLC0415  # likewise
+
+    options = re2.Options()
+    options.case_sensitive = case
+    options.log_errors = False
+    return options
+
+
+@functools.cache
+def _harmless() -> Any:
+    import re2  # noqa: PLC0415  # likewise
+
+    return re2.compile(_HARMLESS, _options(case=False))
+
+
+@functools.cache
+def _judges() -> Any:
+    """All patterns of the score in one automaton: the rules, signs of success and of failure, and what weakens."""
+    import re2  # noqa: PLC0415  # likewise
+
+    judges = re2.Set.SearchSet(_options())
+    for _, case, patterns in _RULES:
+        judges.Add(("" if case else "(?i)") + "|".join(patterns))
+    for pattern in (_PASSED, _NOT_PASSED, *(pattern for _, pattern in _WEAKENED)):
+        judges.Add(pattern)
+    judges.Compile()
+    return judges
+
+
+def score(text: str) -> float:
+    """How much a cleaned line matters: 0 not at all, from 7 on worth showing, up to about 20.
+
+    Example:
+        >>> score("src/a.c:12:5: error: expected ';'") > score("2 tests failed") > score("warning: 1 failed retry") > 0
+        True
+        >>> score("0 errors, 0 failures"), score("test_error_handling PASSED"), score("Compiling ErrorHandler.java")
+        (0, 0, 0)
+    """
+    if _FRAME.match(text):
+        return 0
+    harmless = _harmless()
+    if harmless.search(text):
+        text = harmless.sub(" ", text)
+    matched = _judges().Match(text.encode()) or ()
+    found = [points for number, (points, _, _) in enumerate(_RULES) if number in matched]
+    if not found:
+        return 0
+    points: float = found[0] + min(4, sum(found[1:]) / 8)
+    passed = len(_RULES)
+    if passed in matched and passed + 1 not in matched:
+        points *= _OF_PASSED
+    for number, (factor, _) in enumerate(_WEAKENED, passed + 2):
+        if number in matched:
+            points *= factor
+    return points

@@ -1,0 +1,245 @@
+"""The lines of an output that matter most, found while it passes, with their neighbours, in bounded memory.
+
+Only lines that hold a telling word are scored (``actionable``), and of lines that differ in their digits alone only the
+first one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from spillstore_tools.preview.strategies.actionable import STRONG, Hints, score
+from spillstore_tools.preview.text.clean import clean, clean_length, split_lines
+from spillstore_tools.preview.text.lines import Line
+
+if TYPE_CHECKING:
+    from spillstore_tools.preview.scan.block import Block
+
+_DIGITS = b"0123456789"
+_HEXADECIMAL = b"0123456789abcdef"  # request ids and the like, once there are many kinds of lines
+_FINE_KINDS = 1024
+_SCORED_CHARS = 400  # characters of a line that are looked at
+_BEFORE, _AFTER = 8, 10  # neighbours that are kept
+_CONTEXT_BYTES = 600  # of a neighbour that is kept
+_CANDIDATES = 400
+_CANDIDATE_BYTES = 8 * 1024 * 1024  # of their own lines, which may be long
+_TEMPLATES = 8192
+_TEMPLATE_BYTES = 256
+_HITS = 48  # in one block, before it is looked at as a whole
+_SCORED_LINES = ((4, 256), (32, 32), (128, 6), (1 << 62, 2))  # up to this block, so many lines of a block
+_NARROWED = 16  # blocks after which hints that stand everywhere are given up
+
+
+@dataclasses.dataclass(slots=True)
+class Candidate:
+    """A line that may be shown.
+
+    Attributes:
+        line: the line.
+        score: how much it matters.
+        kind: a key that lines like it share.
+        around: the line and its neighbours in the same block.
+        chars_before: code points of the output before the line.
+        more: how many later lines differ from it in digits alone, or behind their first 256 bytes.
+        last: the number of the last of them.
+    """
+
+    line: Line
+    score: float
+    kind: str
+    around: list[Line]
+    chars_before: int
+    more: int = 0
+    last: int = 0
+
+    def near(self, before: int, after: int) -> list[Line]:
+        """The line and neighbours in a distance."""
+        number = self.line.number
+        return [line for line in self.around if number - before <= line.number <= number + after]
+
+
+class CandidateFinder:
+    """The observer that scores lines as they pass and keeps the best ones.
+
+    Attributes:
+        candidates: the lines kept so far, in order.
+    """
+
+    def __init__(self) -> None:
+        self._hints = Hints()
+        self._terminator = b"\n"
+        self._templates: dict[bytes, Candidate | None] = {}
+        self._ignored = _DIGITS
+        self._blocks = 0
+        self.candidates: list[Candidate] = []
+        self._held = 0  # bytes of the candidates' lines
+        self._chars = 0  # code points before the block
+        self._counted = (0, 0)  # bytes of the block, and the code points they are
+        self._left = 0  # lines of the block that may still be scored
+
+    def block(self, block: Block) -> None:
+        """Score the lines of a block."""
+        self._terminator = block.terminator
+        if block.long is not None:
+            self._score_long(block)
+        else:
+            self._score_lines(block)
+        self._chars += block.chars
+
+    def _score_lines(self, block: Block) -> None:
+        """Line by line where telling words are rare, else the whole block at once, known kinds of lines first."""
+        self._counted = (0, 0)
+        self._left = next(most for blocks, most in _SCORED_LINES if self._blocks < blocks)
+        self._blocks += 1
+        if self._blocks % _NARROWED == 0:
+            self._hints.narrow()
+        raw, end_of_line = block.raw, self._terminator
+        position, number, counted = 0, block.first_line, 0
+        for _ in range(_HITS):
+            hit = self._hints.search(raw, position)
+            if hit < 0:
+                return
+            hit += raw.startswith(end_of_line, hit)  # the character before a word may be a line end
+            start = raw.rfind(end_of_line, 0, hit) + 1
+            position = (raw.find(end_of_line, hit) + 1) or len(raw)
+            number += raw.count(end_of_line, counted, start)
+            counted = start
+            self._meet(block, start, position, number)
+            if position >= len(raw):
+                return
+        self._score_rest(block, position, number + 1)
+
+    def _score_rest(self, block: Block, position: int, number: int) -> None:
+        rest = block.raw[position:]
+        lines = split_lines(rest, self._terminator)
+        keys = rest.translate(None, self._ignored).split(self._terminator)
+        known = self._templates
+        promising = [index for index, key in enumerate(keys) if known.get(key, 1) is not None]
+        starts = list(accumulate(map(len, lines), initial=position))
+        for index in promising:
+            if index >= len(lines):
+                break  # behind the last line end
+            line = lines[index]
+            if self._hints.search(line) >= 0:
+                ignored = self._ignored
+                self._meet(block, starts[index], starts[index + 1], number + index)
+                if self._ignored is not ignored:
+                    self._score_rest(block, starts[index + 1], number + index + 1)
+                    return
+            elif len(known) < _TEMPLATES and len(keys[index]) <= _TEMPLATE_BYTES:
+                known[keys[index]] = None  # of no interest, which is known from now on
+
+    def _meet(self, block: Block, start: int, end: int, number: int) -> None:
+        """Count a line of a known kind; score one of a new kind."""
+        key = block.raw[start:end].translate(None, self._ignored).removesuffix(self._terminator)
+        key = key[:_TEMPLATE_BYTES]
+        if key not in self._templates:
+            if self._left:
+                self._left -= 1
+                self._score(block, key, start, end, number)
+        elif (known := self._templates[key]) is not None:
+            known.more += 1
+            known.last = number
+
+    def _score(self, block: Block, key: bytes, start: int, end: int, number: int) -> None:
+        overwritten = block.raw.find(b"\r", start, end - 2) >= 0  # so that what shows may stand at the end
+        scored = end if overwritten else min(end, start + 2 * _SCORED_CHARS)
+        text = clean(block.raw[start:scored], self._terminator)[:_SCORED_CHARS].rstrip("\n")
+        points = score(text)
+        candidate = None
+        if points >= 1:
+            around = _neighbours(block, start, end, number, self._terminator)
+            line = next(line for line in around if line.number == number)
+            candidate = Candidate(line, points, _kind(text), around, self._chars_before(block, start))
+            self._keep(candidate)
+        self._remember(key, candidate)
+
+    def _remember(self, key: bytes, candidate: Candidate | None) -> None:
+        if len(self._templates) < _TEMPLATES:
+            self._templates[key] = candidate
+        if len(self._templates) >= _FINE_KINDS and self._ignored is _DIGITS:
+            self._ignored = _HEXADECIMAL
+            self._templates = {
+                key.translate(None, _HEXADECIMAL): known for key, known in self._templates.items()
+            }
+
+    def _chars_before(self, block: Block, start: int) -> int:
+        if not block.counted:
+            return self._chars  # not used then
+        counted, chars = self._counted
+        chars += clean_length(block.raw[counted:start], self._terminator)
+        self._counted = (start, chars)
+        return self._chars + chars
+
+    def _score_long(self, block: Block) -> None:
+        line = block.long
+        assert line is not None  # the caller asked
+        points = score(line.text[:_SCORED_CHARS])
+        if points >= 1:
+            self._keep(Candidate(line, points, _kind(line.text[:_SCORED_CHARS]), [line], self._chars))
+
+    def _keep(self, candidate: Candidate) -> None:
+        self.candidates.append(candidate)
+        self._held += candidate.line.held
+        if len(self.candidates) >= 2 * _CANDIDATES or self._held > _CANDIDATE_BYTES:
+            self._drop_the_least()
+
+    def _drop_the_least(self) -> None:
+        best: list[Candidate] = []
+        self._held = 0
+        for candidate in sorted(self.candidates, key=lambda each: (-each.score, each.line.number)):
+            if len(best) == _CANDIDATES or (best and self._held > _CANDIDATE_BYTES // 2):
+                break
+            best.append(candidate)
+            self._held += candidate.line.held
+        self.candidates = sorted(best, key=lambda each: each.line.number)
+        kept = {id(candidate) for candidate in best}
+        for key, known in self._templates.items():
+            if known is not None and id(known) not in kept:
+                self._templates[key] = None
+
+
+def _kind(text: str) -> str:
+    """The letters of a line's beginning and end, without paths and numbers."""
+    letters = "".join(filter(str.isalpha, text))
+    return letters[:24] + letters[-16:]
+
+
+def _neighbours(block: Block, start: int, end: int, number: int, terminator: bytes) -> list[Line]:
+    raw = block.raw
+    spans = [(start, end)]
+    low, high = start, end
+    for _ in range(_BEFORE):
+        if low == 0:
+            break
+        before = raw.rfind(terminator, 0, low - 1) + 1
+        if low - before > _CONTEXT_BYTES:
+            break
+        spans.insert(0, (before, low))
+        low, number = before, number - 1
+    for _ in range(_AFTER):
+        after = raw.find(terminator, high) + 1
+        if high >= len(raw) or not after or after - high > _CONTEXT_BYTES:
+            break
+        spans.append((high, after))
+        high = after
+    return [
+        Line(number + index, block.start + low, raw[low:high], terminator)
+        for index, (low, high) in enumerate(spans)
+    ]
+
+
+def ranked(candidates: list[Candidate]) -> list[Candidate]:
+    """By score; the first strong one first, and less for each one more of a kind."""
+    ranked = []
+    seen: dict[str, int] = {}
+    first = True
+    for candidate in sorted(candidates, key=lambda each: each.line.number):
+        points = candidate.score - min(4, candidate.more / 50)
+        if first and points >= STRONG:
+            points, first = points + 6, False
+        times = seen[candidate.kind] = seen.get(candidate.kind, 0) + 1
+        ranked.append((-points * 0.75 ** (times - 1), candidate.line.number, candidate))
+    return [candidate for _, _, candidate in sorted(ranked, key=lambda each: each[:2])]

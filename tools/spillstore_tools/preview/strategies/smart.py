@@ -1,0 +1,75 @@
+"""``smart``: the head, the tail, and from the middle the lines that report errors and the like, with a little context.
+
+While the output passes, ``candidates`` scores its lines and keeps the best ones with their neighbours, in bounded memory.
+When it has ended, ``smart_layout`` deals out the room: a short head, a longer tail, then excerpts by rank. Where no line
+stands out, the head and the tail get all of it. Diffs and source code up to a megabyte are cut between whole units
+instead (``code``).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import partial
+from typing import TYPE_CHECKING
+
+from spillstore.settings import MIB
+from spillstore_tools.preview.code.cut_units import cut_units
+from spillstore_tools.preview.parts import Shown, gaps_of
+from spillstore_tools.preview.strategies.candidates import Candidate, CandidateFinder
+from spillstore_tools.preview.strategies.fit import fitted, marker_width, nothing_shown
+from spillstore_tools.preview.strategies.smart_layout import LINE, Layout
+from spillstore_tools.preview.structured.replace import replaced
+
+if TYPE_CHECKING:
+    from spillstore_tools.preview.parts import Part
+    from spillstore_tools.preview.scan.block import Observer
+    from spillstore_tools.preview.scan.overview import Overview
+    from spillstore_tools.preview.strategies.request import Request
+
+_FEW_LINES = 16  # which share the room, where some of them are long
+_SHARES = (1, 1.2, 1.5, 2, 3, 4, 6)  # the room is divided by each in turn, for one of them
+
+
+class Smart:
+    """The strategy; see the module."""
+
+    keep_bytes = MIB  # a diff or source code is cut as a whole
+
+    def observer(self) -> Observer | None:
+        """A new ``CandidateFinder``."""
+        return CandidateFinder()
+
+    def cut(self, overview: Overview, request: Request) -> list[Part] | None:
+        """As in ``Strategy``; never None."""
+        if overview.chars <= request.limit and (text := overview.text()) is not None:
+            return [Shown(text, 0, overview.size)]
+        if marker_width(overview, request) >= request.limit // 2:
+            return nothing_shown(overview, request)
+        if (units := _units(overview, request)) is not None:
+            return units
+        finder = overview.observer
+        candidates = finder.candidates if isinstance(finder, CandidateFinder) and request.actionable else []
+        least = min(request.line_limit or LINE, request.limit // 8)
+        # Few lines share the room: as much of each as lets all of them be shown.
+        shares = [int(request.limit / share) for share in _SHARES] if overview.lines <= _FEW_LINES else []
+        for line_limit in (*shares, least):
+            attempt = dataclasses.replace(request, line_limit=line_limit, repeats=True)
+            parts = fitted(overview, attempt, partial(_filled, overview, attempt, candidates))
+            if line_limit == least or all(
+                gap.first_line == gap.last_line and not gap.lines for gap in gaps_of(parts)
+            ):
+                break
+        return parts
+
+
+def _filled(overview: Overview, request: Request, candidates: list[Candidate], room: int) -> list[Part]:
+    return Layout(overview, request, room).fill(candidates)
+
+
+def _units(overview: Overview, request: Request) -> list[Part] | None:
+    """The parts of a diff or of source code, cut between whole units; None for anything else."""
+    text = overview.text() if request.whole_units and overview.size <= MIB else None
+    if text is None:
+        return None
+    cuts = cut_units(text, request.limit, source_hint=request.hint)
+    return replaced(overview, text, cuts, request.limit) if cuts else None

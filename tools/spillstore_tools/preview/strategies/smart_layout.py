@@ -1,0 +1,198 @@
+"""How ``smart`` deals out the room: a short head, a longer tail, then excerpts by rank.
+
+The first cause comes before its consequences, and one line of each kind before a second of any. Room that is left over
+lengthens tail and head. Three or more equal lines are shown as one and a gap.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise, takewhile
+from typing import TYPE_CHECKING
+
+from spillstore_tools.preview.parts import Note, length_of
+from spillstore_tools.preview.scan.overview import Position
+from spillstore_tools.preview.strategies.candidates import Candidate, ranked
+from spillstore_tools.preview.strategies.ends import beginning, ending
+from spillstore_tools.preview.strategies.fit import marker_width, merged, with_marker
+from spillstore_tools.preview.text.runs import runs
+
+if TYPE_CHECKING:
+    from spillstore_tools.preview.parts import Gap, Part
+    from spillstore_tools.preview.scan.overview import Overview
+    from spillstore_tools.preview.strategies.ends import End
+    from spillstore_tools.preview.strategies.request import Request
+    from spillstore_tools.preview.text.lines import Line
+
+_NEAR = (
+    (8, 10),
+    (2, 4),
+    (1, 1),
+    (0, 0),
+)  # neighbours that are shown: of the first in rank, of others, at need
+_WIDE = 3  # candidates that may have the most
+_HEAD_SHARE, _TAIL_SHARE = 0.12, 0.28
+LINE = 400
+
+
+class Layout:
+    """Deals out the room."""
+
+    def __init__(self, overview: Overview, request: Request, room: int) -> None:
+        self._overview = overview
+        self._request = request
+        self._line_limit = request.line_limit or LINE
+        self._marker = marker_width(overview, request)
+        self._room = room
+        self._excerpts: dict[int, Line] = {}  # by number
+        self._at: dict[int, int] = {}  # code points before each excerpt
+        self._notes: dict[int, str] = {}
+        self._rests: dict[int, Gap] = {}  # of the lines behind an excerpt that show the same
+        self._clips: dict[int, list[Part]] = {}
+
+    def fill(self, candidates: list[Candidate]) -> list[Part]:
+        """The parts: both ends, and the excerpts between them that there is room for."""
+        head, tail = self._ends(_HEAD_SHARE, _TAIL_SHARE)
+        used = head.length + tail.length
+        rank = 0
+        for candidate in ranked(candidates):
+            if not self._between(candidate.line, head, tail):
+                continue
+            note = self._note(candidate)
+            for before, after in _NEAR[0 if rank < _WIDE else 1 :]:
+                wanted = [line for line in candidate.near(before, after) if self._between(line, head, tail)]
+                cost = self._cost(wanted) + len(note)
+                if used + cost <= self._room:
+                    used += cost
+                    rank += 1
+                    self._take(candidate, wanted)
+                    if note:
+                        self._notes[candidate.line.number] = note
+                    break
+        used -= self._close_small_gaps(candidates) + self._collapse()
+        return self._join(*self._lengthened(head, tail, self._room - used))
+
+    def _between(self, line: Line, head: End, tail: End) -> bool:
+        return line.start >= head.position.byte and line.end <= tail.position.byte
+
+    def _close_small_gaps(self, candidates: list[Candidate]) -> int:
+        """Show what lies between two excerpts where that takes no more room than to say that it is missing."""
+        saved = 0
+        known = {line.number: (candidate, line) for candidate in candidates for line in candidate.around}
+        numbers = sorted(self._excerpts)
+        for low, high in pairwise(numbers):
+            between = range(low + 1, high)
+            if not between or not all(number in known for number in between):
+                continue
+            room = sum(self._line_cost(known[number][1]) for number in between)
+            if room <= self._marker:
+                saved += self._marker - room
+                for number in between:
+                    self._take(known[number][0], [known[number][1]])
+        return saved
+
+    def _collapse(self) -> int:
+        """Show equal excerpts that follow each other as one; returns the room that this gains."""
+        saved = 0
+        for run in list(runs(self._excerpts[number] for number in sorted(self._excerpts))):
+            rest = run.rest(self._request.repeat_marker)
+            if rest is None or any(
+                each in self._notes for each in range(rest.first_line, rest.last_line + 1)
+            ):
+                continue
+            for number in range(rest.first_line, rest.last_line + 1):
+                saved += self._line_cost(self._excerpts.pop(number))
+            saved -= len(rest.text)
+            self._rests[run.first.number] = rest
+        return saved
+
+    def _take(self, candidate: Candidate, wanted: list[Line]) -> None:
+        at = candidate.chars_before - sum(
+            line.chars for line in candidate.around if line.number < candidate.line.number
+        )
+        for line in candidate.around:
+            if line in wanted:
+                self._excerpts[line.number] = line
+                self._at[line.number] = at
+            at += line.chars
+
+    def _line_cost(self, line: Line) -> int:
+        return length_of(self._clipped(line)) + len(self._label(line))
+
+    def _note(self, candidate: Candidate) -> str:
+        if not candidate.more:
+            return ""
+        last = candidate.last + self._request.first_line - 1
+        note = f"  [and {candidate.more} more like this, to line {last}]\n"
+        return note if candidate.line.ended else f"\n{note}"
+
+    def _label(self, line: Line) -> str:
+        return f"{line.number + self._request.first_line - 1}: "
+
+    def _clipped(self, line: Line) -> list[Part]:
+        if line.number not in self._clips:
+            self._clips[line.number] = line.clipped(self._line_limit, self._request.clip_marker)
+        return self._clips[line.number]
+
+    def _cost(self, lines: list[Line]) -> int:
+        """Code points that it takes to show these neighbours as well, and the gaps around them."""
+        new = {line.number: line for line in lines if line.number not in self._excerpts}
+        borders = sum((number + 1 in new) + (number + 1 in self._excerpts) for number in new)
+        borders += sum(number - 1 in self._excerpts for number in new)
+        return sum(map(self._line_cost, new.values())) + self._marker * (len(new) - borders)
+
+    def _ends(self, head_share: float, tail_share: float) -> tuple[End, End]:
+        room = self._room
+        head = beginning(self._overview.forward(), int(room * head_share), self._request)
+        tail = ending(
+            self._overview.backward(), int(room * tail_share), self._request, head.position, self._overview
+        )
+        return head, tail
+
+    def _lengthened(self, head: End, tail: End, left: int) -> tuple[End, End]:
+        """Both ends with what is left over, but no further than the nearest excerpt."""
+        if left <= 0:
+            return head, tail
+        overview, request = self._overview, self._request
+        first, last = min(self._excerpts, default=0), max(self._excerpts, default=0)
+        low = self._excerpts[first].start if first else tail.position.byte
+        high = self._behind(last).byte if last else head.position.byte
+        room = tail.length + int(left * (0.65 if first else 0.6))
+        longer = ending(overview.backward(), room, request, Position(high, 0), overview)
+        if longer.length >= tail.length:
+            left -= longer.length - tail.length
+            tail = longer
+        stop = min(low, tail.position.byte)
+        lines = takewhile(lambda line: line.end <= stop, overview.forward())
+        longer = beginning(lines, head.length + left, request)
+        return (longer if longer.length >= head.length else head), tail
+
+    def _behind(self, number: int) -> Position:
+        """Where an excerpt ends, equal lines behind it included."""
+        rest = self._rests.get(number)
+        return (
+            Position(rest.end, rest.last_line + 1)
+            if rest
+            else Position(self._excerpts[number].end, number + 1)
+        )
+
+    def _join(self, head: End, tail: End) -> list[Part]:
+        """Head, excerpts and tail in order, a gap wherever something is missing."""
+        parts: list[Part] = list(head.parts)
+        place, chars = head.position, head.chars
+        for number, line in sorted(self._excerpts.items()):
+            parts += self._gap(place, Position(line.start, number), self._at[number] - chars)
+            parts += [Note(self._label(line)), *self._clipped(line)]
+            place, chars = self._behind(number), self._at[number] + line.chars
+            if rest := self._rests.get(number):
+                parts.append(rest)
+                chars += rest.chars or 0
+            if note := self._notes.get(number):
+                parts.append(Note(note))
+        parts += self._gap(place, tail.position, self._overview.chars - tail.chars - chars)
+        return merged([*parts, *tail.parts])
+
+    def _gap(self, low: Position, high: Position, chars: int) -> list[Part]:
+        if low.byte >= high.byte:
+            return []
+        gap = self._overview.gap(low, high, chars)
+        return [with_marker(gap, self._overview, self._request.marker)]

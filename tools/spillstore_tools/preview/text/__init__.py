@@ -1,0 +1,1 @@
+"""Bytes as text that is safe to show, and the lines that it consists of."""

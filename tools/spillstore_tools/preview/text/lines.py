@@ -1,0 +1,146 @@
+"""A line of a view: its number, its bytes, and how it is cut to a length."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+from spillstore_tools.preview.parts import Gap, Shown, marker_room
+from spillstore_tools.preview.text.clean import clean, ended_by_lf, redrawn
+from spillstore_tools.preview.text.graphemes import grapheme_boundary, splits_grapheme
+from spillstore_tools.preview.text.offsets import ByteOffsets
+
+if TYPE_CHECKING:
+    from spillstore_tools.preview.parts import Marker, Part
+
+BLOCK = 64 * 1024
+
+
+class Line:
+    r"""One line of a view.
+
+    Attributes:
+        number: from 1.
+        start: its first byte.
+        end: the byte after its ending.
+
+    Example:
+        >>> line = Line(7, 100, b"\x1b[31mred\x1b[0m\n")
+        >>> line.text, line.end, line.prefix(2)
+        ('red\n', 113, ('re', 107))
+    """
+
+    def __init__(self, number: int, start: int, raw: bytes, terminator: bytes = b"\n") -> None:
+        self.number = number
+        self.start = start
+        self.end = start + len(raw)
+        self._raw = ended_by_lf(raw, terminator)
+
+    @property
+    def held(self) -> int:
+        """About how many bytes of memory the line takes."""
+        return len(self._raw)
+
+    @functools.cached_property
+    def text(self) -> str:
+        """The cleaned line with its ending."""
+        return clean(self._raw)
+
+    @property
+    def chars(self) -> int:
+        """Code points of the cleaned line."""
+        return len(self.text)
+
+    @property
+    def redrawn(self) -> int:
+        """Characters of the line that were overwritten or erased."""
+        return redrawn(self._raw)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the line has its ending."""
+        return self.text.endswith("\n")
+
+    @property
+    def complete(self) -> bool:
+        """Whether ``text`` is all of the line."""
+        return True
+
+    @functools.cached_property
+    def _positions(self) -> ByteOffsets:
+        return ByteOffsets(self._raw)
+
+    def same_as(self, other: Line) -> bool:
+        """Whether both lines show the same text."""
+        return self._raw == other._raw or self.text == other.text
+
+    def prefix(self, room: int) -> tuple[str, int]:
+        """The longest beginning of at most ``room`` code points that splits nothing, and the byte behind it."""
+        if room >= self.chars:
+            return self.text, self.end
+        index = cut_down(self._positions, max(0, room))
+        return (self.text[:index], self.start + self._positions.offset(index)) if index else ("", self.start)
+
+    def suffix(self, room: int) -> tuple[str, int]:
+        """The longest end of at most ``room`` code points that splits nothing, and its first byte."""
+        if room >= self.chars:
+            return self.text, self.start
+        index = cut_up(self._positions, self.chars - max(0, room))
+        if index == 0:  # only possible where ``room`` is the whole
+            return self.text, self.start
+        return self.text[index:], self.start + self._positions.offset(index)
+
+    def byte_of(self, index: int) -> int:
+        """The position of the byte at which code point ``index`` of the cleaned line begins.
+
+        Raises:
+            LookupError: text was overwritten there, so that no byte divides the line in two.
+        """
+        if not self._positions.divides(index):
+            raise LookupError(
+                f"line {self.number} cannot be divided before character {index}: it was overwritten"
+            )
+        return self.start + (self._positions.offset(index) if index else 0)
+
+    def clipped(self, room: int, marker: Marker) -> list[Part]:
+        """The line within ``room`` code points: two thirds of its beginning, one third of its end, a gap between.
+
+        Where there is no room for the marker, only the marker; the line as it is if that is shorter.
+        """
+        if self.chars <= room and self.complete:  # nearly all of them
+            return [Shown(self.text, self.start, self.end)]
+        words = marker_room(marker, end=self.end, line=self.number, lines=1, chars=self.chars)
+        if self.chars <= max(room, words) and self.complete:
+            return [Shown(self.text, self.start, self.end)]
+        space = max(0, room - words)
+        head, low = self.prefix(space * 2 // 3)
+        tail, high = self.suffix(space - len(head)) if space > len(head) else ("", self.end)
+        if high <= low:
+            low, head = self.start, ""
+        gap = self.gap(low, high, self.chars - len(head) - len(tail)).marked(marker)
+        ends = (Shown(head, self.start, low), gap, Shown(tail, high, self.end))
+        return [part for part in ends if part.end > part.start]
+
+    def gap(self, start: int, end: int, chars: int) -> Gap:
+        """A gap inside this line, or all of it."""
+        inside = (start, end) != (self.start, self.end)
+        return Gap(start, end, self.number, self.number, 0 if inside else 1, chars, inside)
+
+
+def cut_down(positions: ByteOffsets, index: int) -> int:
+    """The nearest index from ``index`` down at which a cut splits nothing and the line may be divided."""
+    index = grapheme_boundary(positions.text, index)
+    while index > 0 and not positions.divides(index):
+        index = grapheme_boundary(positions.text, index - 1)
+    return index
+
+
+def cut_up(positions: ByteOffsets, index: int) -> int:
+    """The nearest index from ``index`` up at which a cut splits nothing and the line may be divided."""
+    text = positions.text
+    last = min(len(text), index + 32)
+    while index < len(text) and (
+        not positions.divides(index) or (index <= last and splits_grapheme(text, index))
+    ):
+        index += 1
+    return index

@@ -1,0 +1,1 @@
+"""The five published formats, to the letter."""
