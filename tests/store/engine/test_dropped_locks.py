@@ -150,7 +150,7 @@ def test_an_exchange_in_the_middle_of_a_transaction_is_noticed(tmp_path):
     with (
         pytest.raises(SessionDeletedError, match="removed or exchanged"),
         engine._commit,
-        engine._recording("a test"),
+        engine.ingest.committer.recording("a test"),
     ):
         os.rename(tmp_path / "_" / "test", tmp_path / "_" / "elsewhere")
     session.close()

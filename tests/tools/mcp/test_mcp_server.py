@@ -641,7 +641,7 @@ def test_the_end_of_a_server_over_http(root, store, start, tmp_path):
         assert [(info.lines, info.state) for info in session.infos()] == [(30000, "sealed")]
 
 
-def test_a_session_can_be_served_to_be_read_alone(raw, cli, store):
+def test_a_session_can_be_served_to_be_read_alone(raw, program, store):
     """There is no bash, nothing is written, and the session must be there."""
     with store.session("s") as session:
         name = session.put("one\n", source="doc").id
@@ -657,8 +657,8 @@ def test_a_session_can_be_served_to_be_read_alone(raw, cli, store):
     assert raw.process.wait(120) == 0
     with store.session("s", create=False, read_only=True) as session:
         assert [info.id for info in session.infos()] == [name]
-    assert cli("mcp", "--session", "none", "--read-only").code == 125
-    assert cli("mcp", "--read-only").code == 2
+    assert program("mcp", "--session", "none", "--read-only").code == 125
+    assert program("mcp", "--read-only").code == 2
 
 
 def test_an_empty_session_without_a_name_leaves_nothing(raw, store):
@@ -751,10 +751,10 @@ def test_commands_run_where_no_session_can_be_opened(raw, tmp_path, arguments):
     assert again["artifact_id"].startswith("art_")
 
 
-def test_a_session_to_be_read_that_cannot_be_opened(cli, tmp_path):
+def test_a_session_to_be_read_that_cannot_be_opened(program, tmp_path):
     """Then there is nothing to serve, which is said at once."""
     (tmp_path / "file").touch()
-    answer = cli("mcp", "--root", tmp_path / "file", "--session", "s", "--read-only")
+    answer = program("mcp", "--root", tmp_path / "file", "--session", "s", "--read-only")
     assert (answer.code, answer.err.count("\n")) == (125, 1)
 
 
