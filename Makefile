@@ -19,6 +19,7 @@ ROUNDS ?= 50
 SEED ?= $(or $(SPILLSTORE_TEST_SEED),$(shell od -An -N3 -tu4 /dev/urandom | tr -d ' '))
 
 BIN := $(VENV)/bin
+BUILT := hatch_build.py store/spillstore/_native/scan.c
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
 
 .DEFAULT_GOAL := help
@@ -81,19 +82,19 @@ $(VENV)/.made:
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@touch $@
 
-# Editable, so that only a change of the dependencies calls for another installation. Modules are compiled when they are
+# Editable, so that only a change of the dependencies or of what is compiled calls for another installation. Modules are compiled when they are
 # first imported, which most of them never are.
-$(VENV)/.installed: $(VENV)/.made pyproject.toml
+$(VENV)/.installed: $(VENV)/.made pyproject.toml $(BUILT)
 	@echo "Installing Spillstore and what it needs into $(VENV) (about ten seconds) ..."
 	@$(PIP) --no-compile --editable .
 	@touch $@
 
-$(VENV)/.installed-test: $(VENV)/.made pyproject.toml
+$(VENV)/.installed-test: $(VENV)/.made pyproject.toml $(BUILT)
 	@echo "Installing the test tools into $(VENV) (under a minute) ..."
 	@$(PIP) --editable '.[test]'
 	@touch $@ $(VENV)/.installed
 
-$(VENV)/.installed-dev: $(VENV)/.made pyproject.toml
+$(VENV)/.installed-dev: $(VENV)/.made pyproject.toml $(BUILT)
 	@echo "Installing the development tools into $(VENV) (about a minute) ..."
 	@$(PIP) --editable '.[dev]'
 	@touch $@ $(VENV)/.installed $(VENV)/.installed-test

@@ -234,13 +234,14 @@ class _Sets:
     """Sets of bytes, each once."""
 
     def __init__(self) -> None:
-        self.all: list[bytes] = []
+        self._numbers: dict[frozenset[int], int] = {}
 
     def of(self, members: frozenset[int]) -> int:
-        flags = bytes(byte in members for byte in range(256))
-        if flags not in self.all:
-            self.all.append(flags)
-        return self.all.index(flags)
+        return self._numbers.setdefault(members, len(self._numbers))
+
+    def flags(self) -> bytes:
+        """256 bytes for each set: which bytes it has."""
+        return b"".join(bytes(byte in members for byte in range(256)) for members in self._numbers)
 
 
 @functools.cache
@@ -336,7 +337,7 @@ def _tables(library: ctypes.CDLL, of: Sequence[Entry]) -> tuple[_Tables, tuple[o
         ends=address(numbers),
         literals=address(table),
         bytes=address(bits),
-        sets=b"".join(sets.all),
+        sets=sets.flags(),
         spoken=_words(_SPOKEN),
         types=_words(_TYPES),
         values=_words(_VALUES),

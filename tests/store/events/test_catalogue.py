@@ -19,8 +19,8 @@ from spillstore.events.catalogue import KINDS, READS, RENDERED
 VIEWS_DIFFER: dict[str, str] = {}
 # Who is given a kind, as the first text of its first two arguments.
 TAKING = {
-    "add", "audited", "action", "begin", "event", "EmittedEvent", "note", "read", "reading", "record", "tell", "write_event",
-    "_record_part", "_recorded",
+    "EmittedEvent", "action", "add", "begin_operation", "emit", "note", "read", "reading", "reading_tool", "record",
+    "record_always", "recorded", "_recorded",
 }  # fmt: skip
 
 
@@ -36,6 +36,13 @@ def texts(module):
     }
 
 
+def of_the_log(call):
+    """Whether a method of a common name is that of the audit log."""
+    receiver = getattr(call.func, "value", None)
+    named = receiver.attr if isinstance(receiver, ast.Attribute) else getattr(receiver, "id", "")
+    return named.strip("_") in {"audit", "log", "self"} and len(call.args) > 1
+
+
 def used():
     """Kinds that our code names where it tells or records something, and where it does."""
     roots = (Path(package.__file__).parent for package in (spillstore, spillstore_tools))
@@ -49,7 +56,7 @@ def used():
             if not isinstance(call, ast.Call):
                 continue
             name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", None)
-            if name not in TAKING or (name in {"add", "read"} and len(call.args) < 2):
+            if name not in TAKING or (name in {"add", "read"} and not of_the_log(call)):
                 continue
             for given in call.args[:2]:
                 text = given.value if isinstance(given, ast.Constant) else known.get(getattr(given, "id", ""))
