@@ -43,6 +43,7 @@ test: $(VENV)/.installed-test
 # The heavy tests as CI runs them: each once, with the same examples every time, and few kills.
 heavy: $(VENV)/.installed-test
 	SPILLSTORE_TEST_ROUNDS=3 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "slow or fault"
+	SPILLSTORE_NATIVE=0 $(BIN)/python -m pytest -q -n $(JOBS) -m "not slow and not fault" tests/store/redaction
 
 # The quick tests come last, so that their summary is the last thing to read.
 check: QUICK = 1

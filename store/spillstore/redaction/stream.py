@@ -39,7 +39,7 @@ _ENDS = re.compile(rb"[\r\n\x1b]")  # of a line; a colour is looked through
 class Redactor:
     """Takes the secrets out of one stream of bytes. A ``StreamFilter``.
 
-    It keeps at most ``WINDOW`` and ``CONTEXT`` bytes. Cost: 3 to 4 ns a byte of log text.
+    It keeps at most ``WINDOW`` and ``CONTEXT`` bytes. Cost: 2 to 7 ns a byte with the native scanner, 4 to 250 without it.
 
     Args:
         rules: what is taken out; None for the defaults.

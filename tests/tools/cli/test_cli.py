@@ -79,6 +79,11 @@ def test_version(cli):
     from spillstore import __version__
 
     assert cli("--version").text == f"spillstore {__version__}\n"
+    for arguments in (("--version", "-v"), ("-v", "--version")):
+        first, scanner, python = cli(*arguments).text.splitlines()
+        assert first == f"spillstore {__version__}"
+        assert scanner.startswith(("redaction: native scanner, ", "redaction: Python, since "))
+        assert python.startswith("Python 3.")
 
 
 @pytest.mark.parametrize(

@@ -108,24 +108,33 @@ class LazyGroup(click.Group):
         return f"No such command '{name}'. {hint}"
 
 
-def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001  # click's signature
-    if value:
-        from spillstore import __version__  # noqa: PLC0415
+def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:  # noqa: FBT001  # click's signature
+    if not wanted:
+        return
+    from spillstore import __version__  # noqa: PLC0415
 
-        click.echo(f"spillstore {__version__}")
-        ctx.exit()
+    click.echo(f"spillstore {__version__}")
+    if ctx.params.get("verbose"):
+        import platform  # noqa: PLC0415  # of a command that only prints
+
+        from spillstore import _native  # noqa: PLC0415
+
+        path = _native.path()
+        loaded = path is not None and _native.library() is not None
+        why = "it was not built, or SPILLSTORE_NATIVE is 0" if path is None else f"{path} cannot be loaded"
+        click.echo(f"redaction: {f'native scanner, {path}' if loaded else f'Python, since {why}'}")
+        click.echo(
+            f"Python {platform.python_version()}, {platform.platform()}"
+        )
+    ctx.exit()
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("-v", "--verbose", is_flag=True, is_eager=True, help="With --version: what runs here, too.")
 @click.option(
-    "--version",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_version,
-    help="Print the version.",
+    "--version", is_flag=True, expose_value=False, callback=_print_version, help="Print the version."
 )
-def group() -> None:
+def group(verbose: bool) -> None:  # noqa: FBT001  # for the option beside it
     """Keep what a tool printed when it printed too much, and read any part of it.
 
     \b
