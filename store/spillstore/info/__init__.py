@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from spillstore.info.choices import Holes, Newline, State, Stream
 from spillstore.runtime.lazy_imports import importing
 
 if TYPE_CHECKING:
@@ -54,11 +55,6 @@ __all__ = [
     "event_of",
     "json_text",
 ]
-
-State = Literal["open", "sealed", "interrupted"]
-Stream = Literal["combined", "stdout", "stderr"]
-Newline = Literal["auto", "lf", "cr"]
-Holes = Literal["raise", "skip"]
 
 __getattr__ = importing(
     __name__,

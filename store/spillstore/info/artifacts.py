@@ -11,7 +11,7 @@ from spillstore.model.records import VIEWS, view_of
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from spillstore.info import Newline, State, Stream
+    from spillstore.info.choices import Newline, State, Stream
     from spillstore.model.records import ArtifactRow, Hole, SessionRow, View
 
 

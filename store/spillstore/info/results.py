@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
-    from spillstore.info import Stream
+    from spillstore.info.choices import Stream
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

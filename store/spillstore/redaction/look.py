@@ -20,8 +20,7 @@ from spillstore.redaction.spans import Span
 from spillstore.redaction.values import judged
 
 if TYPE_CHECKING:
-    from spillstore.redaction.names import Named
-    from spillstore.redaction.nextlines import Expected
+    from spillstore.redaction.names import Expected, Named
 
 _TAIL = 64 * 1024 + 2048  # bytes of a line that a stream looks at
 _NEAR = 512  # bytes that nearly always hold the end of a word

@@ -20,6 +20,24 @@ class Named(NamedTuple):
     strength: str  # password: any literal; secret: one that looks chosen; token: drawn; weak: long and drawn at random
 
 
+class Expected(NamedTuple):
+    """A value that a name in a line before has promised.
+
+    Attributes:
+        named: what it promises.
+        form: how it is written: ``value``, ``block``, ``nested``, ``string``, ``element``, ``joined`` or ``part``.
+        indent: blanks before the name.
+        passed: lines that were passed over.
+        taken: lines that were taken out.
+    """
+
+    named: Named
+    form: str
+    indent: int = 0
+    passed: int = 0
+    taken: int = 0
+
+
 _WORD = re.compile(rb"[sS]3|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _NEUTRAL = frozenset(
     b"prod production dev develop development stage staging test testing live local qa uat value val string str text plain raw "

@@ -8,32 +8,15 @@ for keys in armour, each line end counts, ``\r`` and ``\n`` alike, so that the a
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from spillstore.redaction.names import Expected
 from spillstore.redaction.spans import Span
 from spillstore.redaction.values import drawn, judged
 
 if TYPE_CHECKING:
     from spillstore.redaction.look import Look
     from spillstore.redaction.names import Named
-
-
-class Expected(NamedTuple):
-    """A value that a name in a line before has promised.
-
-    Attributes:
-        named: what it promises.
-        form: how it is written: ``value``, ``block``, ``nested``, ``string``, ``element``, ``joined`` or ``part``.
-        indent: blanks before the name.
-        passed: lines that were passed over.
-        taken: lines that were taken out.
-    """
-
-    named: Named
-    form: str
-    indent: int = 0
-    passed: int = 0
-    taken: int = 0
 
 
 _ENDING = re.compile(

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from spillstore.exceptions import InvalidSettingError
 from spillstore.redaction.patterns import Pattern, compiled
+from spillstore.redaction.stream import Redactor
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from spillstore.redaction.spans import Span
-    from spillstore.redaction.stream import Redactor
 
 Text = TypeVar("Text", bytes, str)
 
@@ -103,8 +103,6 @@ class RedactionRules:
 
     def redactor(self) -> Redactor:
         """A fresh filter for one stream; see ``Redactor``."""
-        from spillstore.redaction.stream import Redactor  # noqa: PLC0415  # it imports this module
-
         return Redactor(self)
 
     def redact(self, text: Text) -> Text:

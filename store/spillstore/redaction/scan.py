@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import bisect
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from spillstore.redaction import nextlines, pem
 from spillstore.redaction.finder import find
@@ -16,17 +16,51 @@ from spillstore.redaction.keys import Keys
 from spillstore.redaction.spans import Span
 
 if TYPE_CHECKING:
-    from spillstore.redaction.rules import RedactionRules
+    from spillstore.redaction.names import Expected
+    from spillstore.redaction.patterns import Pattern
 
 _COLOUR = re.compile(rb"\x1b\[[0-9;:?]{0,30}[A-Za-z]")
 _CUT_COLOUR = re.compile(rb"\x1b(?:\[[0-9;:?]{0,30})?\Z")
+
+
+class Rules(Protocol):
+    """What is taken out besides what the built-in rules find, and what is not."""
+
+    @property
+    def enabled(self) -> bool:
+        """Whether anything is taken out."""
+
+    @property
+    def patterns(self) -> tuple[Pattern, ...]:
+        """What is taken out besides."""
+
+    def find(self, text: bytes, *, final: bool) -> tuple[list[Span], int]:
+        """What the patterns find, and from where on they cannot tell."""
+
+    def allowed(self, text: bytes, spans: list[Span]) -> list[Span]:
+        """Those of the secrets that are taken out."""
+
+
+class BuiltIn:
+    """The built-in rules alone."""
+
+    enabled = True
+    patterns: tuple[Pattern, ...] = ()
+
+    def find(self, text: bytes, *, final: bool) -> tuple[list[Span], int]:  # noqa: ARG002  # as in ``Rules``
+        """Nothing."""
+        return [], len(text)
+
+    def allowed(self, text: bytes, spans: list[Span]) -> list[Span]:  # noqa: ARG002  # likewise
+        """All."""
+        return spans
 
 
 class State(NamedTuple):
     """What a line must know of those before it."""
 
     key: pem.Open | None = None
-    expected: nextlines.Expected | None = None
+    expected: Expected | None = None
 
 
 class Scanned(NamedTuple):
@@ -47,7 +81,7 @@ class Scanned(NamedTuple):
     tried: int = 0
 
 
-def scan(text: bytes, rules: RedactionRules, state: State, *, since: int, final: bool) -> Scanned:
+def scan(text: bytes, rules: Rules, state: State, *, since: int, final: bool) -> Scanned:
     """The secrets of a text.
 
     Args:
@@ -90,7 +124,7 @@ def scan(text: bytes, rules: RedactionRules, state: State, *, since: int, final:
     )
 
 
-def _scan(text: bytes, rules: RedactionRules, state: State, since: int, *, final: bool) -> Scanned:
+def _scan(text: bytes, rules: Rules, state: State, since: int, *, final: bool) -> Scanned:
     size = hold = len(text)
     until: re.Pattern[bytes] | None = None
     tried = 0

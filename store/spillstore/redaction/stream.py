@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING
 from spillstore.redaction.headers import LONGEST_COOKIE
 from spillstore.redaction.look import CONTEXT
 from spillstore.redaction.nextlines import TRIMMED
-from spillstore.redaction.scan import Scanned, State, scan
+from spillstore.redaction.scan import BuiltIn, Scanned, State, scan
 
 if TYPE_CHECKING:
-    from spillstore.redaction.rules import RedactionRules
+    from spillstore.redaction.scan import Rules
     from spillstore.redaction.spans import Span
 
+_BUILT_IN = BuiltIn()
 WINDOW = 64 * 1024
 _LEAST = WINDOW // 2
 _AT_ONCE = 4 * WINDOW  # of lines
@@ -55,14 +56,10 @@ class Redactor:
     {'PASSWORD': 1}
     """
 
-    def __init__(self, rules: RedactionRules | None = None) -> None:
-        if rules is None:
-            from spillstore.redaction.rules import DEFAULT  # noqa: PLC0415  # it imports this module
-
-            rules = DEFAULT
+    def __init__(self, rules: Rules | None = None) -> None:
         self.counts: dict[str, int] = {}
         self.looked_at = 0
-        self._rules = rules
+        self._rules = _BUILT_IN if rules is None else rules
         self._state = State()
         self._rest = b""  # from the line's beginning, or from the context of the next step
         self._base = 0  # in it: the line before that was told, and the next step stands a window behind

@@ -123,9 +123,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
         loaded = path is not None and _native.library() is not None
         why = "it was not built, or SPILLSTORE_NATIVE is 0" if path is None else f"{path} cannot be loaded"
         click.echo(f"redaction: {f'native scanner, {path}' if loaded else f'Python, since {why}'}")
-        click.echo(
-            f"Python {platform.python_version()}, {platform.platform()}"
-        )
+        click.echo(f"Python {platform.python_version()}, {platform.platform()}")
     ctx.exit()
 
 
