@@ -510,9 +510,12 @@ def _behind(text: bytes, start: int, stop: int) -> int:
 def _of_its_own(text: bytes, begin: int, start: int, value: bytes) -> bool:
     """Whether ``pass``, ``pwd`` or ``passwd`` before a colon is another thing: a test's result, a file, a package.
 
-    A metavariable behind ``=`` is one of a manual.
+    A metavariable behind ``=`` is one of a manual. A path behind ``PWD=`` at the beginning of a line is the folder of a
+    shell, as ``env`` prints it.
     """
     name, sign = text[begin:start].rstrip(), text[start - 1 : start]
+    if name == b"PWD=" and value.startswith(b"/") and (begin == 0 or text[begin - 1] in b"\r\n\0"):
+        return True
     if name.endswith(b":"):
         plain = name.rstrip(b":\"'` \t")
         if plain.isupper() and plain.lower() in _BAR:

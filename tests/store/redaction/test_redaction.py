@@ -195,6 +195,22 @@ def test_what_is_no_secret_stays(text):
     assert redact(text) == text
 
 
+@pytest.mark.parametrize(
+    "text", ["PWD=@@\n", "HOME=/root\nPWD=@@\nSHLVL=1\n", "A=1\0PWD=@@\0", "A=1\r\nPWD=@@\r\n"]
+)
+def test_the_folder_of_a_shell_stays(text):
+    """What ``env`` prints of a temporary folder, drawn by chance like a password, is a folder."""
+    folder = text.replace("@@", "/tmp/tmp." + "Xa8Kd93kLs")
+    assert redact(folder) == folder
+
+
+@pytest.mark.parametrize("text", ["UID=me;PWD=@@", "PWD=@@", "DB_PWD=@@\n"])
+def test_a_password_called_pwd_goes(text):
+    """Within a line, under a longer name, or where it is no path."""
+    secret = ("" if text == "PWD=@@" else "/") + "Xa8Kd93kLs" + "20mQ"
+    assert secret not in redact(text.replace("@@", secret))
+
+
 def test_aws_manual_key_goes():
     """The key that AWS prints in its manual goes like any other, since nothing tells them apart but a word."""
     key = "AKIA" + "IOSFODNN7" + "EXAMPLE"
