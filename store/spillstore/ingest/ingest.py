@@ -103,21 +103,24 @@ class Ingest:
         self.check_usable()
         self.committer.start()
         row = pipeline.row
-        with self.committer.lock, self.committer.recording("creating an artifact") as tx:
-            with self.limits(row.source):
-                self._store.check_room()
-                refuse_rate(tx, self._settings, self.rows.events.now_us())
-            inserted = self.rows.insert(tx, row._replace(artifact_key=tx.next_artifact_key()))
-            self.rows.events.record(
-                tx,
-                "create",
-                row.artifact_id,
-                {"source": row.source, **detail},
-                row.tool_call_id,
-                pipeline.actor,
-            )
-        pipeline.begin(inserted)
-        self.queue.add(pipeline)
+        with self.committer.lock:
+            with self.committer.recording("creating an artifact") as tx:
+                with self.limits(row.source):
+                    self._store.check_room()
+                    refuse_rate(tx, self._settings, self.rows.events.now_us())
+                inserted = self.rows.insert(tx, row._replace(artifact_key=tx.next_artifact_key()))
+                self.rows.events.record(
+                    tx,
+                    "create",
+                    row.artifact_id,
+                    {"source": row.source, **detail},
+                    row.tool_call_id,
+                    pipeline.actor,
+                )
+            # Before observers are called, which may write to it.
+            pipeline.begin()
+            self.queue.add(pipeline)
+            pipeline.row = inserted  # other threads see now that it has begun
 
     def limits(self, source: str) -> contextlib.AbstractContextManager[None]:
         """Record what is refused for a limit."""

@@ -143,9 +143,8 @@ class Pipeline:
         # Protected by ``Sequencer.ordering``.
         self._chunker = Chunker(row.chunk_size, row.terminator(), new_digest(algorithm))
 
-    def begin(self, row: ArtifactRow) -> None:
+    def begin(self) -> None:
         """The artifact's row was inserted: cut the sequence into chunks, what the sequencer keeps in memory first."""
-        self.row = row
         self.sequencer.connect(self._chunker.add)
         if self.received:
             self.uncommitted = self.received
