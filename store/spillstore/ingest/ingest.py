@@ -133,17 +133,19 @@ class Ingest:
         self.committer.commit_through(pipeline, self.inboxes.pump_all(pipeline))
 
     def end(self, pipeline: Pipeline, ending: Ending) -> None:
-        """Commit everything and end the artifact. A second call does nothing, unless the first one found the session locked."""
+        """Commit everything and end the artifact, as the first call says.
+
+        A call after that has succeeded or failed does nothing; one before waits for the same, and so does one after the
+        session was found locked.
+        """
         self.check_usable()
-        closed_before = self.queue.close(pipeline)
-        if closed_before is None:
+        if not self.queue.close(pipeline, ending):
             return
         failed = pipeline.error
         try:
             if failed is not None:
                 raise failed
-            number = pipeline.newest_batch if closed_before else self.inboxes.pump_all(pipeline, ending)
-            self.committer.commit_through(pipeline, number)
+            self.committer.commit_through(pipeline, self.inboxes.pump_all(pipeline, pipeline.ending))
         except SpillstoreError as error:
             if pipeline.error is None and isinstance(error, LockedError):
                 raise  # the committer goes on trying

@@ -125,6 +125,7 @@ class Pipeline:
         self.ready_bytes = 0
         self.next_commit = 0
         self.ended = False
+        self.ending: Ending | None = None  # how, where that was said
         self.error: SpillstoreError | None = None
 
         # Protected by the lock of the ``Committer``: what the database holds of this artifact.
