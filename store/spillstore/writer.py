@@ -256,6 +256,8 @@ class Writer:
             "less, raise the limit, or choose the policy roll or stop"
         )
         detail = {"limit": "artifact_limit", "tool": row.source, "size": size, "most": row.size_limit}
+        if (spool := self._spool) is not None:
+            spool.refuse(error)  # first, so that no other thread begins what is removed here
         artifact_id = row.artifact_id if self.stored else None
         self._ingest.audit.add("limit", artifact_id, detail, tool_call_id=row.tool_call_id)
         self._ingest.drop(self._pipeline, error, "rejected")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 
 import pytest
-from support import NO_FLOORS
+from support import NO_FLOORS, wait_until
 
 from spillstore import Store
 from spillstore.engine.sqlite import forks
@@ -70,3 +71,61 @@ def test_a_session_that_was_removed_stays_removed(tmp_path):
             sealed.read_bytes(0, 4)
         with pytest.raises(SessionDeletedError):
             writer.close()
+
+
+class AsItIs:
+    """A filter that changes nothing."""
+
+    def feed(self, data):
+        return data
+
+    def finish(self):
+        return b""
+
+
+class SlowEnd(AsItIs):
+    """A filter whose last bytes come late: when somebody else has closed the writer, or after half a second."""
+
+    def __init__(self):
+        self.begun, self.go_on = threading.Event(), threading.Event()
+        self.closed_elsewhere = threading.Event()
+
+    def feed(self, data):
+        self.begun.set()
+        self.go_on.wait(30)
+        return data
+
+    def finish(self):
+        self.closed_elsewhere.wait(0.5)
+        return b"last\n"
+
+
+@pytest.mark.parametrize("other", ["writer", "session"])
+def test_what_is_closed_on_two_threads_is_closed_once(tmp_path, other):
+    """Both wait for the end of the artifact, which is the one that the first has said."""
+    store = Store(tmp_path, **NO_FLOORS)
+    session = store.session("test")
+    slow = SlowEnd()
+    writer = session.create(redact=False, filters=lambda stream: slow if stream == "stdout" else AsItIs())
+    writer.write(b"first\n")
+    assert slow.begun.wait(30)  # so whoever closes waits for the filter
+
+    def close_elsewhere():
+        (writer if other == "writer" else session).close()
+        slow.closed_elsewhere.set()
+
+    first = threading.Thread(target=writer.close, kwargs={"exit_code": 3}, daemon=True)
+    first.start()
+    wait_until(lambda: writer.closed)
+    second = threading.Thread(target=close_elsewhere, daemon=True)
+    second.start()
+    slow.go_on.set()
+    first.join(20)
+    second.join(20)
+    assert not first.is_alive()
+    assert not second.is_alive()
+    with store.session("test") as again:
+        artifact = again.artifact(writer.id)
+        assert b"first\nlast\n" == artifact.read()
+        assert ("sealed", 3) == (artifact.info.state, artifact.info.exit_code)
+    session.close()

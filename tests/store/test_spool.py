@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import sqlite3
+import threading
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ from spillstore.exceptions import (
     SessionQuotaError,
 )
 from spillstore.ingest.sequencer import Sequencer
+from spillstore.observers import Observer, subscribe
 from spillstore.redaction import DEFAULT, Redactor
 
 SECRET = b"hunter" + b"2abc"
@@ -341,6 +343,52 @@ def test_a_limit_that_rejects(session):
         writer.write(b"more\n")
     writer.close()
     assert [] == list(session.artifacts())
+
+
+def test_a_limit_that_rejects_while_the_artifact_begins(session):
+    """Nothing is left of it, whoever writes too much at that very moment."""
+    writer = session.create(source="x", spool=10, policy="reject", limit=1000)
+
+    class WritesTooMuch(Observer):
+        def on_event(self, event):
+            if event.kind == "create":
+                with pytest.raises(ArtifactTooLargeError):
+                    writer.write(b"x" * 1000)
+
+    stop = subscribe(WritesTooMuch())
+    try:
+        with contextlib.suppress(ArtifactTooLargeError):
+            writer.write(b"0123456789\n")
+    finally:
+        stop()
+    assert [] == list(session.artifacts())
+    with pytest.raises(ArtifactTooLargeError):
+        writer.write(b"more\n")
+    writer.close()
+    assert [] == list(session.artifacts())
+
+
+def test_observers_are_called_when_others_can_write(session):
+    """An observer of an artifact's beginning waits for a thread that writes to it."""
+    writer = session.create(spool=10)
+    alive = []
+
+    class Waits(Observer):
+        def on_event(self, event):
+            if event.kind == "create":
+                thread = threading.Thread(target=writer.write, args=(b"second\n",), daemon=True)
+                thread.start()
+                thread.join(10)
+                alive.append(thread.is_alive())
+
+    stop = subscribe(Waits())
+    try:
+        writer.write(b"first is long\n")
+    finally:
+        stop()
+    assert [False] == alive
+    writer.close()
+    assert b"first is long\nsecond\n" == session.artifact(writer.id).read()
 
 
 @pytest.mark.parametrize("spool", [-1, True, "64KiB", 1.5])

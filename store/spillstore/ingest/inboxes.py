@@ -94,7 +94,7 @@ class Inboxes:
 
     def pump_all(self, pipeline: Pipeline, ending: Ending | None = None) -> int:
         """Turn all of an inbox into batches, beside the workers; returns the number of the last one."""
-        while pipeline.inbox_bytes > pipeline.pumped_at_once:
+        while pipeline.inbox_bytes > pipeline.pumped_at_once and not pipeline.finished:
             self._pump(pipeline, brief=True)
         return self._pump(pipeline, partial=True, flush=True, ending=ending)
 

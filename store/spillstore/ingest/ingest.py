@@ -103,21 +103,24 @@ class Ingest:
         self.check_usable()
         self.committer.start()
         row = pipeline.row
-        with self.committer.lock, self.committer.recording("creating an artifact") as tx:
-            with self.limits(row.source):
-                self._store.check_room()
-                refuse_rate(tx, self._settings, self.rows.events.now_us())
-            inserted = self.rows.insert(tx, row._replace(artifact_key=tx.next_artifact_key()))
-            self.rows.events.record(
-                tx,
-                "create",
-                row.artifact_id,
-                {"source": row.source, **detail},
-                row.tool_call_id,
-                pipeline.actor,
-            )
-        pipeline.begin(inserted)
-        self.queue.add(pipeline)
+        with self.committer.lock:
+            with self.committer.recording("creating an artifact") as tx:
+                with self.limits(row.source):
+                    self._store.check_room()
+                    refuse_rate(tx, self._settings, self.rows.events.now_us())
+                inserted = self.rows.insert(tx, row._replace(artifact_key=tx.next_artifact_key()))
+                self.rows.events.record(
+                    tx,
+                    "create",
+                    row.artifact_id,
+                    {"source": row.source, **detail},
+                    row.tool_call_id,
+                    pipeline.actor,
+                )
+            # Before observers are called, which may write to it.
+            pipeline.begin()
+            self.queue.add(pipeline)
+            pipeline.row = inserted  # other threads see now that it has begun
 
     def limits(self, source: str) -> contextlib.AbstractContextManager[None]:
         """Record what is refused for a limit."""
@@ -130,17 +133,19 @@ class Ingest:
         self.committer.commit_through(pipeline, self.inboxes.pump_all(pipeline))
 
     def end(self, pipeline: Pipeline, ending: Ending) -> None:
-        """Commit everything and end the artifact. A second call does nothing, unless the first one found the session locked."""
+        """Commit everything and end the artifact, as the first call says.
+
+        A call after that has succeeded or failed does nothing; one before waits for the same, and so does one after the
+        session was found locked.
+        """
         self.check_usable()
-        closed_before = self.queue.close(pipeline)
-        if closed_before is None:
+        if not self.queue.close(pipeline, ending):
             return
         failed = pipeline.error
         try:
             if failed is not None:
                 raise failed
-            number = pipeline.newest_batch if closed_before else self.inboxes.pump_all(pipeline, ending)
-            self.committer.commit_through(pipeline, number)
+            self.committer.commit_through(pipeline, self.inboxes.pump_all(pipeline, pipeline.ending))
         except SpillstoreError as error:
             if pipeline.error is None and isinstance(error, LockedError):
                 raise  # the committer goes on trying

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from spillstore.exceptions import ClosedError
-from spillstore.ingest.pipeline import Batch, Pipeline
+from spillstore.ingest.pipeline import Batch, Ending, Pipeline
 from spillstore.settings import KIB
 
 if TYPE_CHECKING:
@@ -102,18 +102,22 @@ class IngestQueue:
                 self._share_queues()
         return pipelines
 
-    def close(self, pipeline: Pipeline) -> bool | None:
+    def close(self, pipeline: Pipeline, ending: Ending | None = None) -> bool:
         """Take nothing more for an artifact.
 
+        Args:
+            pipeline: takes its bytes.
+            ending: how it ends, unless it was closed before.
+
         Returns:
-            Whether it was closed before and is not all committed yet; None if it is.
+            Whether there may be something to commit still: False if it was closed before, and all of it is committed.
         """
         with self.guard:
-            closed = pipeline.ended
-            if closed and pipeline not in self._pipelines:
-                return None
+            if pipeline.ended:
+                return pipeline in self._pipelines
             pipeline.ended = True
-            return closed
+            pipeline.ending = ending
+            return True
 
     def fail(self, pipeline: Pipeline, error: SpillstoreError) -> None:
         """An artifact cannot be stored any further: ``drop`` it, and tell observers."""

@@ -125,6 +125,7 @@ class Pipeline:
         self.ready_bytes = 0
         self.next_commit = 0
         self.ended = False
+        self.ending: Ending | None = None  # how, where that was said
         self.error: SpillstoreError | None = None
 
         # Protected by the lock of the ``Committer``: what the database holds of this artifact.
@@ -143,9 +144,8 @@ class Pipeline:
         # Protected by ``Sequencer.ordering``.
         self._chunker = Chunker(row.chunk_size, row.terminator(), new_digest(algorithm))
 
-    def begin(self, row: ArtifactRow) -> None:
+    def begin(self) -> None:
         """The artifact's row was inserted: cut the sequence into chunks, what the sequencer keeps in memory first."""
-        self.row = row
         self.sequencer.connect(self._chunker.add)
         if self.received:
             self.uncommitted = self.received

@@ -34,7 +34,9 @@ class Spool:
         self._size = size
         self._begin = begin
         self._check = check
-        self._lock = threading.Lock()  # protects the sequencer and the artifact's beginning
+        # Protects the sequencer and the artifact's beginning. Nobody takes it once the artifact has begun, since observers
+        # are called then.
+        self._lock = threading.Lock()
 
     def would_begin(self, size: int) -> bool:
         """Whether the artifact begins with so many more bytes."""
@@ -49,8 +51,10 @@ class Spool:
         """
         pipeline = self._pipeline
         self._check()
+        if self._begun():
+            return False
         with self._lock:
-            if pipeline.begun:
+            if self._begun():
                 return False
             self._refuse_ended()
             pipeline.received += len(data)
@@ -70,22 +74,38 @@ class Spool:
             StorageError: it cannot begin.
         """
         self._check()
+        if self._begun():
+            return
         with self._lock:
-            if not self._pipeline.begun:
+            if not self._begun():
                 self._refuse_ended()
                 self._store()
+
+    def refuse(self, error: SpillstoreError) -> None:
+        """Let the artifact not begin any more, unless it has begun: the next call of its writer raises ``error``."""
+        pipeline = self._pipeline
+        if self._begun():
+            return
+        with self._lock:
+            if not self._begun() and pipeline.error is None:
+                pipeline.error = error
 
     def discard(self) -> list[tuple[str, bytes]] | None:
         """End it without storing anything; returns what it holds, or None if the artifact has begun."""
         pipeline = self._pipeline
+        if self._begun():
+            return None
         with self._lock:
-            if pipeline.begun:
+            if self._begun():
                 return None
             pipeline.ended = True
             pipeline.sequencer.flush(finish=True)
             runs = [(STREAMS[stream], data) for stream, data, _ in pipeline.sequencer.runs]
             pipeline.sequencer.disconnect()
             return runs
+
+    def _begun(self) -> bool:
+        return self._pipeline.begun
 
     def _store(self) -> None:
         try:
