@@ -391,7 +391,7 @@ static int after_sign(const Text *t, i64 sign, int length, i64 line_end, int str
     if (!plain)
         return run_could_be(t, at, line_end, strength);
     if (t->text[sign] == ':') /* `name: type = "value"` */
-        for (i64 i = end; i < line_end && i < end + 96; i++)
+        for (i64 i = at; i < line_end && i < at + 96; i++)
             if (t->text[i] == '=')
                 return run_could_be(t, at, line_end, strength);
     return value_could_be(t, at, end, strength, 1);

@@ -97,6 +97,7 @@ def test_names_signs_and_values_in_any_order(both):
         ('Content-Disposition: form-data; name="psk"\r\n\r\nk8Jd72\r\n', "PASSWORD"),
         ("name: form-data; name=psk\n\nk8Jd72\n", "PASSWORD"),
         ('key:        pass"\nvalue:k8Jd72', "PASSWORD"),
+        ('PW:a="k8J', "PASSWORD"),
         ("<password >\nk8Jd72hs\n", "PASSWORD"),
         ("passDENTIFIED BY k8Jd72hs", "PASSWORD"),
         ("x_key_senha: k8Jd72hs", "PASSWORD"),
