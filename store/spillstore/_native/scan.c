@@ -488,7 +488,7 @@ static int after_blank(const Text *t, i64 begin, i64 stop, i64 line_end, int str
     for (i64 i = begin > 32 ? begin - 32 : 0; i < begin && !could; i++) could = t->text[i] == '<';
     could = could || (strength == PASSWORD && spoken_could(t, stop, line_end)) ||
             (strength == SECRET && word_at(t, at, ID)) ||
-            (directive(t, begin, stop) && (first_of_line(t, begin) || login_before(t, begin)));
+            after_blank_only(t, begin, stop, line_end, strength); /* of a word such as `Has`, that is one of those but for its case */
     return could && run_could_be(t, stop, line_end, strength);
 }
 

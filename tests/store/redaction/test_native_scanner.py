@@ -98,6 +98,7 @@ def test_names_signs_and_values_in_any_order(both):
         ("name: form-data; name=psk\n\nk8Jd72\n", "PASSWORD"),
         ('key:        pass"\nvalue:k8Jd72', "PASSWORD"),
         ('PW:a="k8J', "PASSWORD"),
+        (">PASS Has\xc5", "PASSWORD"),
         ("<password >\nk8Jd72hs\n", "PASSWORD"),
         ("passDENTIFIED BY k8Jd72hs", "PASSWORD"),
         ("x_key_senha: k8Jd72hs", "PASSWORD"),
