@@ -8,6 +8,7 @@ is loaded by ``ctypes`` and knows nothing of Python.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import platform
@@ -74,7 +75,8 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
             return
         problem = build(Path(self.root, FOLDER))
         if problem:
-            Path(self.root, FOLDER, "scan.so").unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # a folder that is only read; its library may still fit
+                Path(self.root, FOLDER, "scan.so").unlink(missing_ok=True)
             self.app.display_warning(f"spillstore is built without its native scanner: {problem}")
             return
         if version == "standard":

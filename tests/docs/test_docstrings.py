@@ -15,7 +15,7 @@ MODULES = sorted(
     info.name
     for package in (spillstore, spillstore_tools)
     for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-    if not info.name.endswith("__main__")
+    if not info.name.endswith(("__main__", "._native.scan"))  # a library for ctypes is no module
 )
 
 

@@ -5,7 +5,7 @@
  * bytes around it. A check is always a necessary condition of its rule: it drops a hit only if the rule would find nothing
  * there and would go on as if it had not been asked. What is left is given out, in order, and judged in Python.
  *
- * The tables come from the rules, in Python (`tables.py`); nothing here knows a name or a token. Nothing is allocated and
+ * The tables come from the rules, in Python (`candidates.py`); nothing here knows a name or a token. Nothing is allocated and
  * nothing is kept between calls. Every read is inside the text, and every look around a hit is bounded (REACH, BACK), so
  * hostile text takes linear time. Four lanes walk over a block at once, because one lane waits for its table at each byte.
  */
@@ -37,11 +37,12 @@ enum {
     BULLET = 16384,  /* before a line's first word: signs of lists, quotes */
 };
 
-enum { ALWAYS, NAMED, NAMED_WORD, NAMED_MARK, RUN, SIGNED, CREDENTIALS, COMMAND, LINE_START };
+enum { ALWAYS, NAMED, NAMED_WORD, NAMED_MARK, RUN, SIGNED, CREDENTIALS, COMMAND, LINE_START, COOKIE };
 
 /* Strengths of names, as in `names.py`. */
 enum { UNKNOWN, HARMLESS, PASSWORD, SECRET, TOKEN, WEAK };
 
+#define VERSION 2
 #define REACH 2048    /* bytes behind a name that a rule looks at */
 #define BACK 256      /* bytes before it */
 #define LONGEST_NAME 96
@@ -58,12 +59,12 @@ typedef struct {
     u8 check;
     u8 length;   /* of the literal */
     u8 skip;     /* RUN: where in the literal the run begins; NAMED_MARK: bytes that are no part of the name */
-    u8 least;    /* RUN: bytes of `set` behind the literal */
-    u8 set;      /* RUN: index of a set of bytes */
+    u8 least;    /* RUN, SIGNED, COOKIE: bytes of `set` that follow */
+    u8 set;      /* RUN, SIGNED, COOKIE: index of a set of bytes */
     u8 apart;    /* RUN: no letter or digit may stand before it */
     u8 dull;     /* NAMED_WORD: set of bytes behind the word that make it no name */
     u8 plural;   /* NAMED_WORD: the letter of its plural */
-    u8 header;   /* SIGNED: 1 for the signs of headers alone, 2 for a comma too */
+    u8 comma;    /* SIGNED: a comma is a sign too */
 } Literal;
 
 typedef struct { u8 strength, length, bytes[STORED_NAME]; } Name;
@@ -150,7 +151,7 @@ static int one_of(u8 byte, const char *bytes) { return byte != 0 && strchr(bytes
 
 static u8 small(u8 byte) { return byte >= 'A' && byte <= 'Z' ? (u8)(byte + 32) : byte; }
 
-/* Whether one of the words begins at `at`, or ends there. */
+/* Whether one of the words begins at `at`. */
 static int word_begins(const Text *t, i64 at, const u8 *words) {
     for (; *words; words += *words + 1)
         if (at + *words <= t->size && t->text[at] == words[1] && memcmp(t->text + at, words + 1, *words) == 0)
@@ -158,6 +159,7 @@ static int word_begins(const Text *t, i64 at, const u8 *words) {
     return 0;
 }
 
+/* Whether one of the words ends at `at`. */
 static int word_ends(const Text *t, i64 at, const u8 *words, int any_case) {
     for (; *words; words += *words + 1) {
         i64 size = *words, i = 0;
@@ -274,6 +276,8 @@ static i64 blanks_end(const Text *t, i64 at) {
 
 /* Whether one of the next lines may be `value: ...`, `<string>...` or an only word; `line_end` is where this one ends. */
 static int next_line_could(const Text *t, i64 line_end, int word) {
+    if (!is(t, line_end, LINE_END))
+        return 1; /* the line is longer than what was looked at */
     for (int lines = 0; lines < 10; lines++) {
         if (line_end + 1 >= t->size)
             return 1;
@@ -305,6 +309,11 @@ static int next_line_could(const Text *t, i64 line_end, int word) {
             return 0;
     }
     return 1;
+}
+
+/* The same behind a name that stands alone as a value, such as that of `name`; of a part of a form the value may be anything. */
+static int labelled_could(const Text *t, i64 begin, i64 line_end) {
+    return holds(t, begin - BACK, begin, "form-data") || next_line_could(t, line_end, 0);
 }
 
 /* Whether bytes are a word that is never a value, such as `null`. */
@@ -373,20 +382,16 @@ static int after_sign(const Text *t, i64 sign, int length, i64 line_end, int str
         return byte == '{' ? next_line_could(t, line_end, 0) : byte != ',';
     if (byte == '(' || (at + 1 < line_end && ((byte == '$' && one_of(t->text[at + 1], "({")) || (byte == '{' && t->text[at + 1] == '{')))) {
         for (end = at; end < line_end && is(t, end, WORD); end++) {} /* a variable or a call */
-        return end - at > LONG_VALUE;
+        return end - at > LONG_VALUE; /* the rule goes on behind a long one */
     }
-    if (is(t, at, OPENS))
-        return run_could_be(t, at, line_end, strength);
-    end = at;
-    while (end < line_end && is(t, end, WORD)) {
-        if (one_of(t->text[end], "({["))
-            return run_could_be(t, at, line_end, strength);
-        end++;
-    }
+    int plain = !is(t, at, OPENS);
+    for (end = at; end < line_end && is(t, end, WORD); end++) plain = plain && !one_of(t->text[end], "({[");
     if (end - at > LONG_VALUE)
+        return 1;
+    if (!plain)
         return run_could_be(t, at, line_end, strength);
     if (t->text[sign] == ':') /* `name: type = "value"` */
-        for (i64 i = end; i < line_end && i < end + 96; i++)
+        for (i64 i = at; i < line_end && i < at + 96; i++)
             if (t->text[i] == '=')
                 return run_could_be(t, at, line_end, strength);
     return value_could_be(t, at, end, strength, 1);
@@ -421,7 +426,7 @@ static int after_blank_only(const Text *t, i64 begin, i64 stop, i64 line_end, in
     i64 before = begin, size = stop - begin;
     while (before > 0 && before > begin - 32 && is(t, before - 1, BLANK)) before--;
     if (word_ends(t, before, t->tables->setters, 0))
-        return run_could_be(t, stop, line_end, strength == WEAK || strength == HARMLESS ? PASSWORD : strength);
+        return run_could_be(t, stop, line_end, strength == SECRET || strength == TOKEN ? strength : PASSWORD);
     if ((size == 4 && memcmp(t->text + begin, "PASS", 4) == 0) || (size == 8 && memcmp(t->text + begin, "PASSWORD", 8) == 0))
         return 1;
     if (directive(t, begin, stop))
@@ -472,7 +477,9 @@ static int after_blank(const Text *t, i64 begin, i64 stop, i64 line_end, int str
     i64 at = stop;
     while (at < line_end && is(t, at, BLANK)) at++;
     if (at == line_end)
-        return next_line_could(t, line_end, 0);
+        return labelled_could(t, begin, line_end);
+    if (t->text[at] == '>' && blanks_end(t, at + 1) >= line_end)
+        return 1; /* of an element, whose value may be the next line */
     if (!is(t, at, ALNUM) || is(t, at, DIGIT) || at - stop > 1 || t->text[stop] == '\t')
         return run_could_be(t, stop, line_end, strength);
     i64 before = begin;
@@ -481,7 +488,7 @@ static int after_blank(const Text *t, i64 begin, i64 stop, i64 line_end, int str
     for (i64 i = begin > 32 ? begin - 32 : 0; i < begin && !could; i++) could = t->text[i] == '<';
     could = could || (strength == PASSWORD && spoken_could(t, stop, line_end)) ||
             (strength == SECRET && word_at(t, at, ID)) ||
-            (directive(t, begin, stop) && (first_of_line(t, begin) || login_before(t, begin)));
+            after_blank_only(t, begin, stop, line_end, strength); /* of a word such as `Has`, that is one of those but for its case */
     return could && run_could_be(t, stop, line_end, strength);
 }
 
@@ -494,10 +501,10 @@ static int after_closer(const Text *t, i64 begin, i64 stop, i64 line_end, int st
         at++;
     }
     i64 head = begin - 1;
-    while (head >= 0 && head > begin - 8 && (is(t, head, BLANK) || at_is(t, head, '"') || at_is(t, head, '\'') || at_is(t, head, '\\'))) head--;
+    while (head >= 0 && head > begin - BACK && (is(t, head, BLANK) || at_is(t, head, '"') || at_is(t, head, '\'') || at_is(t, head, '\\'))) head--;
     int labelled = head < 0 || one_of(t->text[head], ":=>") || holds(t, begin - BACK, begin, "form-data");
     if (at == line_end)
-        return labelled && next_line_could(t, line_end, 0);
+        return labelled && labelled_could(t, begin, line_end);
     if (holds(t, stop, line_end, "alue"))
         return 1;
     if (t->text[at] == '{' && !is(t, at + 1, WORD))
@@ -506,7 +513,7 @@ static int after_closer(const Text *t, i64 begin, i64 stop, i64 line_end, int st
         return one_of(t->text[at], "=!>|?o") && run_could_be(t, stop, line_end, strength);
     while (++at < line_end && is(t, at, BLANK)) {}
     if (at == line_end)
-        return labelled && next_line_could(t, line_end, 0);
+        return labelled && labelled_could(t, begin, line_end);
     if (!one_of(t->text[at], "\\\"'"))
         return 0;
     i64 end = at + 1;
@@ -524,7 +531,7 @@ static int name_could(Text *t, i64 start, i64 end) {
     if (stop >= t->size)
         return 1;
     if (!is(t, stop, FOLLOWS))
-        return is(t, stop, LINE_END) && holds(t, start - 64, start, "ame:") && next_line_could(t, stop, 0);
+        return is(t, stop, LINE_END) && holds(t, start - 64, start, "ame:") && labelled_could(t, start, stop);
     while (begin > start - LONGEST_NAME && is(t, begin - 1, NAME)) begin--;
     int strength = strength_of(t->tables, t->text + begin, stop - begin);
     int known = strength != UNKNOWN;
@@ -577,12 +584,12 @@ static int credentials_could(const Text *t, i64 start, i64 end) {
     if (!is(t, start - 1, ALNUM))
         return 0;
     i64 at = end, most = end + REACH < t->size ? end + REACH : t->size;
-    while (at < most && at < end + 257 && is(t, at, WORD) && !one_of(t->text[at], ":/@?#<>\\(){}[],;|")) at++;
+    while (at < most && at < end + 257 && (is(t, at, WORD) || t->text[at] == 0x7f) && !one_of(t->text[at], ":/@?#<>\\(){}[],;|")) at++;
     if (at == t->size || at_is(t, at, '@'))
         return 1;
     if (!at_is(t, at, ':'))
         return 0;
-    while (++at < most && is(t, at, WORD) && t->text[at] != '<' && t->text[at] != '>')
+    while (++at < most && (is(t, at, WORD) || t->text[at] == 0x7f) && t->text[at] != '<' && t->text[at] != '>')
         if (t->text[at] == '@')
             return 1;
     return at == most;
@@ -592,13 +599,12 @@ static int credentials_could(const Text *t, i64 start, i64 end) {
 static int signed_could(const Text *t, i64 end, const Literal *literal) {
     const u8 *set = t->tables->sets + 256 * (u32)literal->set;
     i64 at = end;
-    int quoted = 0;
     for (; is(t, at, CLOSER | BLANK); at++)
         if (one_of(t->text[at], "\\&%"))
             return 1;
     if (at >= t->size)
         return 1;
-    int length = !literal->header ? sign_at(t, at) : one_of(t->text[at], literal->header == 2 ? ":=," : ":=");
+    int length = literal->comma ? one_of(t->text[at], ":=,") : sign_at(t, at);
     if (!length)
         return 0;
     at += length;
@@ -606,16 +612,30 @@ static int signed_could(const Text *t, i64 end, const Literal *literal) {
         i64 begin = at, run = 0;
         if (at_is(t, at, '&'))
             return 1;
-        while (at < t->size && at < begin + 160 && (is(t, at, BLANK) || (!quoted && one_of(t->text[at], "\"'`\\|>-+!=")))) at++;
+        while (at < t->size && at < begin + 160 && (is(t, at, BLANK) || one_of(t->text[at], "\"'`\\|>-+!="))) at++;
+        if (at == begin + 160)
+            return 1;
         while (at + run < t->size && run < literal->least && set[t->text[at + run]]) run++;
         if (run >= literal->least || at + run >= t->size)
             return 1;
         if (run == 0)
             return 0;
-        quoted = run > 2; /* of a prefix of quotes, else of a scheme */
-        at += run;
+        at += run; /* of a prefix of quotes, of a tag, of a scheme */
     }
     return 0;
+}
+
+/* Whether a sign and a pair that is long enough for a value follow, or several pairs, or one in quotes. */
+static int cookie_could(const Text *t, i64 end, const Literal *literal) {
+    const u8 *set = t->tables->sets + 256 * (u32)literal->set;
+    i64 at = end, run = 0;
+    while (is(t, at, CLOSER | BLANK)) at++;
+    if (at < t->size && !one_of(t->text[at], ":="))
+        return 0;
+    at += at_is(t, at, '=') && at_is(t, at + 1, '>') ? 2 : 1;
+    while (is(t, at, CLOSER | BLANK)) at++;
+    while (at + run < t->size && run < literal->least && set[t->text[at + run]]) run++;
+    return run >= literal->least || at + run >= t->size || one_of(t->text[at + run], ";\"");
 }
 
 /* Whether an option follows in the line of a command. */
@@ -673,6 +693,8 @@ static int could_be(Text *t, const Literal *literal, i64 start, i64 end) {
         return run_could(t, start, end, literal);
     case SIGNED:
         return signed_could(t, end, literal);
+    case COOKIE:
+        return cookie_could(t, end, literal);
     case CREDENTIALS:
         return credentials_could(t, start, end);
     case COMMAND:
@@ -833,5 +855,9 @@ i64 spillstore_build(const u8 *bytes, const u8 *lengths, i64 count, const u8 *cl
     *states = made;
     return plain;
 }
+
+/* What the tables and the checks are like; counted up with each change of them or of a function's arguments, here and in
+ * `candidates.py`. The rest says how the compiler has laid them out. */
+u64 spillstore_version(void) { return (u64)VERSION << 32 | (u64)sizeof(Tables) << 8 | sizeof(Literal); }
 
 u32 spillstore_scratch(void) { return (u32)(sizeof(Hit) * LANES * (BLOCK / LANES + 1)); }

@@ -84,13 +84,13 @@ def _password(look: Look, scheme_end: int, begin: int, colon: int) -> int:
     if database and b"/" in value[: max(stop, 0)] and _HOST_FIRST.match(value):
         stop = value.find(b"@")
         if b"/" in value[:stop]:
-            return start  # a port and a path
+            return begin  # a port and a path
     value = value[: max(stop, 0)]
     nobody = (
         user.partition(b"@")[0].lower() in (_NOBODY if database else _ANYBODY) and value.lower() in ANYTHING
     )
     if not value or nobody or _VARIABLE_URL.fullmatch(value):
-        return start
+        return begin
     look.add(start, start + len(value), "PASSWORD")
     return start + len(value)
 
@@ -101,9 +101,11 @@ def signature(look: Look, _start: int, end: int) -> int:
     stop = look.end(_SIGNATURE, end)
     if look.open(end, stop):
         return stop
-    if stop - end >= _LEAST_SIGNATURE and drawn(text[end:stop]):
+    if stop - end < _LEAST_SIGNATURE:
+        return end
+    if drawn(text[end:stop]):
         look.add(end, stop, "SIGNATURE")
-    return end
+    return stop
 
 
 def webhook(look: Look, _start: int, end: int) -> int:
@@ -175,9 +177,6 @@ def joined(look: Look, _start: int, end: int) -> int:
 
 RULES: tuple[tuple[str, Rule], ...] = (
     ("://", url),
-    ("ignature=", signature),
-    ("&sig=", signature),
-    ("?sig=", signature),
     ("hooks.slack.com/services/", webhook),
     ("hooks.slack.com/workflows/", webhook),
     ("hooks.slack.com/triggers/", webhook),
@@ -190,4 +189,10 @@ RULES: tuple[tuple[str, Rule], ...] = (
     ("::server:", joined),
     ("maker.ifttt.com/trigger/", webhook),
     ("jdbc:oracle:", oracle),
+)
+# One may hold other secrets, but not another of its own.
+SIGNATURE_RULES: tuple[tuple[str, Rule], ...] = (
+    ("ignature=", signature),
+    ("&sig=", signature),
+    ("?sig=", signature),
 )

@@ -29,12 +29,14 @@ _QUOTED = rb"(?:\\{0,8}[\"'`]|&(?:quot|apos|#39|#34|#x27|#x22);)"
 _CLOSER = rb"(?:" + _QUOTED + rb"){0,3}+(?:\]|%5[Dd]){0,2}+[ \t]{0,64}+"
 _SIGN = rb"(?:=>|:{1,3}=|\?{1,2}=|\+=|\.=|=(?!=)|:(?![:=/])|->|<-)"
 ASSIGN = re.compile(
-    _CLOSER + _SIGN + rb"[ \t]{0,64}+(?:>[-+]?[ \t]+)?+(?:!!(?:str|binary)[ \t]+|&\w+[ \t]+(?=[\"']))?+"
+    _CLOSER
+    + _SIGN
+    + rb"[ \t]{0,64}+(?:>[-+]?[ \t]{1,64}+)?+(?:!!(?:str|binary)[ \t]{1,64}+|&\w{1,64}+[ \t]{1,64}+(?=[\"']))?+"
     rb"(?:&(?:quot|apos|#39|#34|#x27|#x22);)?+"
 )
 _WRAPPED = re.compile(
-    rb"(?:Some|Ok|Just|String::from|SecretStr|SecretString|Secret|PASSWORD|CONVERT_TO|(?:sql\.)?Raw|string|str|bytes|b|u)\([ \t]*(?=[\"'])"
-    rb"|string\(\d+\)[ \t]+(?=\")"
+    rb"(?:Some|Ok|Just|String::from|SecretStr|SecretString|Secret|PASSWORD|CONVERT_TO|(?:sql\.)?Raw|string|str|bytes|b|u)\([ \t]{0,64}+(?=[\"'])"
+    rb"|string\(\d{1,9}\)[ \t]{1,64}+(?=\")"
 )
 _COMPARE = re.compile(_CLOSER + rb"[=!]==?[ \t]{0,64}+(?=\\{0,8}[\"'])")
 _TYPE = (
@@ -60,8 +62,8 @@ _NUMBERED = re.compile(rb"[ \t]\d[ \t](?=[^\s\"'])")
 _COUNTED = re.compile(rb"[ \t]\d{1,2}:[ \t]+(?=\S)")  # Unseal Key 1: ...
 _COLUMN = re.compile(rb"(?:[ \t]{2,64}+|\t)(?=[^\s=:|<>\"'#-])")
 _SPOKEN = re.compile(
-    rb"(?:[ \t]+(?:[\w.-]{1,64}@[\w.-]{1,64}|(?:is|was|has|been|for|of|to|set|generated|created|reset|the|new|user|account|admin|root|elastic)\b)){0,8}+"
-    rb"(?:[ \t]*[:=][ \t]*|[ \t]+(?=[\"'`])|(?<=[ \t]is)[ \t]+)(?=\S)"
+    rb"(?:[ \t]{1,64}+(?:[\w.-]{1,64}@[\w.-]{1,64}|(?:is|was|has|been|for|of|to|set|generated|created|reset|the|new|user|account|admin|root|elastic)\b)){0,8}+"
+    rb"(?:[ \t]{0,64}[:=][ \t]{0,64}|[ \t]{1,64}(?=[\"'`])|(?<=[ \t]is)[ \t]{1,64})(?=\S)"
 )
 _ELEMENT = re.compile(rb"(?:[ \t][^<>\r\n]{0,256}+)?+>(?=[^<\s])")
 _ATTRIBUTE = re.compile(rb"[\"'](?:[ \t][^<>\r\n]{0,128}+)?+>(?=[^<\s])")
@@ -142,9 +144,8 @@ def named(look: Look, start: int, end: int) -> int:  # one for each kind of name
     if stop == look.size or text[stop] not in FOLLOWING:
         if text[stop : stop + 1] in _ENDS and b"ame:" in text[max(0, start - _BACK) : start]:
             _labelled(look, start, stop)
-        return (
-            stop if text[stop : stop + 1].isascii() else end
-        )  # a letter of another alphabet may end another word
+        # A letter of another alphabet may end another word, and of a long name not all was looked at.
+        return stop if text[stop : stop + 1].isascii() and text[stop : stop + 1] not in _NAME else end
     begin = _begin(text, start)
     left = text[begin - 1 : begin]
     dashed = text[begin] == _DASH and (begin == 0 or text[begin - 1] in OPTION_BEFORE)
@@ -158,8 +159,8 @@ def named(look: Look, start: int, end: int) -> int:  # one for each kind of name
     if known.strength == "weak" and left in _SPACE and _QUALIFIED.search(text, max(0, begin - 16), begin):
         known = Named("API_KEY", "token")
     found = len(look.spans)
-    done = _signed(look, known, begin, stop)
-    if done == stop:
+    signed, done = _signed(look, known, begin, stop)
+    if not signed:
         _spaced(look, known, begin, stop, dashed=dashed)
     if text[stop] in b" \t:[" and (match := _TYPED.match(text, stop)):
         done = _beyond(look, done, _quoted(look, known, begin, match.end()))
@@ -252,31 +253,33 @@ def _told(look: Look, begin: int, stop: int) -> None:
             _option(look, known, begin, match.end())
 
 
-def _signed(look: Look, known: Named, begin: int, stop: int) -> int:
-    """Forms with a sign between name and value. Returns where to look on."""
+def _signed(look: Look, known: Named, begin: int, stop: int) -> tuple[bool, int]:
+    """Forms with a sign between name and value. Returns whether there is one, and where to look on."""
     text = look.text
-    done = stop
+    ends = []
     if match := ASSIGN.match(text, stop):
-        done = _any(look, known, begin, match.end())
+        ends.append(_any(look, known, begin, match.end()))
         if wrapped := _WRAPPED.match(text, match.end()):
-            done = max(done, _quoted(look, known, begin, wrapped.end()))
+            ends.append(_quoted(look, known, begin, wrapped.end()))
     if text[stop] in CLOSERS:
-        for form, value in _FORMS:
-            if match := form.match(text, stop):
-                done = max(done, value(look, known, begin, match.end()))
+        ends += [
+            value(look, known, begin, match.end())
+            for form, value in _FORMS
+            if (match := form.match(text, stop))
+        ]
         if (match := _LISTED.match(text, stop)) and text[match.end() + 1 : match.end() + 2] != b"-":
             before = text[max(0, begin - 20) : begin]
             strict = text[begin] != _DASH and b"define" not in before and _GETTER.search(before) is None
-            done = max(done, _quoted(look, known, begin, match.end(), strict=strict))
+            ends.append(_quoted(look, known, begin, match.end(), strict=strict))
     elif match := _COMPARE.match(text, stop):
-        done = max(done, _quoted(look, known, begin, match.end()))
+        ends.append(_quoted(look, known, begin, match.end()))
     elif (
         text[stop] == _COMMA
         and text[begin - 1 : begin] in {b"{", b":"}
         and (match := _TUPLE.match(text, stop))
     ):
-        done = max(done, _quoted(look, known, begin, match.end(), strict=True))
-    return done
+        ends.append(_quoted(look, known, begin, match.end(), strict=True))
+    return bool(ends), max(stop, *ends, 0)
 
 
 def _spaced(look: Look, known: Named, begin: int, stop: int, *, dashed: bool) -> None:  # noqa: C901, PLR0912  # one for each form
@@ -412,7 +415,7 @@ def _spoken(look: Look, begin: int, start: int) -> None:
 
 
 def _any(look: Look, known: Named, begin: int, start: int) -> int:
-    """A value in quotes or without. Returns where to look on."""
+    """A value in quotes or without. Returns where to look on, 0 if behind the name: what is refused hides nothing."""
     if QUOTE.match(look.text, start):
         return _quoted(look, known, begin, start)
     return _bare(look, known, begin, start)
@@ -444,7 +447,7 @@ def _quoted(
     text = look.text
     match = QUOTE.match(text, start)
     if match is None:
-        return start
+        return 0
     escape, quote = match.groups()
     inside = match.end()
     if not escape and text[inside : inside + 2] == quote * 2:
@@ -465,13 +468,13 @@ def _quoted(
         value = value.split(b" ", 1)[0].rstrip(b"\\,;)}]")
     key = text[after : after + 1] == b":"  # it is a name itself
     if strict and (key or not drawn(value) or len(value) < _LEAST_LISTED or b" " in value):
-        return inside
+        return 0
     if told and not (mixed(value) and len(value) >= _LEAST_SPOKEN and b" " not in value):
-        return inside
+        return 0
     if look.judged(value, known.strength, quoted=True, literal=False):
         look.add(inside, inside + len(value), known.kind)
         return _behind(text, inside, inside + len(value))
-    return inside
+    return 0
 
 
 def _bare(look: Look, known: Named, begin: int, start: int, *, option: bool = False) -> int:
@@ -487,18 +490,16 @@ def _bare(look: Look, known: Named, begin: int, start: int, *, option: bool = Fa
     if (closed := _CLOSED.match(value)) and not option and not _literal(look, begin, start, stop):
         stop = start + closed.end(1)
         value = closed[1]
-    if not value:
-        return start
-    if known.strength != "password" and len(value) < LEAST:
-        return start
+    if not value or (known.strength != "password" and len(value) < LEAST):
+        return 0
     found = look.judged(value, known.strength, quoted=False, literal=True)
     if found != look.judged(value, known.strength, quoted=False, literal=False):
         found = found == (option or _literal(look, begin, start, stop))
     if found and known.strength == "password" and not option and _of_its_own(text, begin, start, value):
-        return start
+        return 0
     if found:
         look.add(start, stop, known.kind)
-    return start if not found and len(value) <= _LONG else _behind(text, start, stop)
+    return 0 if not found and len(value) <= _LONG else _behind(text, start, stop)
 
 
 def _behind(text: bytes, start: int, stop: int) -> int:
@@ -600,6 +601,9 @@ RULES: tuple[tuple[str, Rule], ...] = (
     *((literal, word) for literal in _WORDS.split()),
     *((literal, named) for literal in _PARTS.split()),
     *((literal, marked) for literal in _MARKED),
+)
+# These may begin within a name that is no name of a secret.
+OTHER_RULES: tuple[tuple[str, Rule], ...] = (
     ("dentified by", identified),
     ("DENTIFIED BY", identified),
     ("dentified with", identified_with),

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Group = Sequence[tuple[str, Rule]]
 
 # What the scanner asks of the bytes around a literal, as in ``_native/scan.c``.
-_ALWAYS, _NAMED, _WORD, _MARK, _RUN, _SIGNED, _CREDENTIALS, _COMMAND, _LINE_START = range(9)
+_ALWAYS, _NAMED, _WORD, _MARK, _RUN, _SIGNED, _CREDENTIALS, _COMMAND, _LINE_START, _COOKIE = range(10)
 _STRENGTHS: dict[str | None, int] = {None: 1, "password": 2, "secret": 3, "token": 4, "weak": 5}
 
 # One bit for each class of bytes, in the order of ``_native/scan.c``.
@@ -63,6 +63,7 @@ PLACEHOLDERS = "null none nil true false undefined yes no on off password passwd
 _QUALIFIERS = assignments.QUALIFIER.decode().replace("|", " ")
 _SETTERS = " ".join(word.decode() for word in assignments.SETS_LAST)
 _COMMANDS = "export set ENV ARG declare Environment= -"
+_VERSION = 2  # of the tables, the checks and the functions' arguments, as in ``_native/scan.c``
 _COLUMNS = 128  # of a row of the automaton
 _MOST_NAMES = 8192
 _ROOM = 8192  # candidates that one call gives out
@@ -82,7 +83,7 @@ class _Literal(ctypes.Structure):
         ("apart", ctypes.c_uint8),
         ("dull", ctypes.c_uint8),
         ("plural", ctypes.c_uint8),
-        ("header", ctypes.c_uint8),
+        ("comma", ctypes.c_uint8),
     ]
 
 
@@ -173,6 +174,16 @@ class _Scratch:
         self.place = ctypes.c_int64()
 
 
+def fits(library: ctypes.CDLL) -> bool:
+    """Whether the library reads the tables as they are made here; one of another version may have been left behind."""
+    try:
+        version = library.spillstore_version
+    except AttributeError:
+        return False
+    version.restype, version.argtypes = ctypes.c_uint64, []
+    return bool(version() == _VERSION << 32 | ctypes.sizeof(_Tables) << 8 | ctypes.sizeof(_Literal))
+
+
 class Scanner:
     """Literals of the rules in a text, but those behind which no secret can stand."""
 
@@ -249,7 +260,7 @@ def _members(pattern: bytes) -> frozenset[int]:
     return frozenset(b"".join(re.findall(pattern, bytes(range(256)))))
 
 
-def _checked(entry: Entry, sets: _Sets) -> _Literal:  # one for each rule
+def _checked(entry: Entry, sets: _Sets) -> _Literal:  # noqa: C901  # one for each rule
     """What is asked of the bytes around a literal, by the rule that it belongs to."""
     rule, literal = entry.rule, entry.literal
     found = _Literal(check=_ALWAYS, length=len(literal))
@@ -268,19 +279,24 @@ def _checked(entry: Entry, sets: _Sets) -> _Literal:  # one for each rule
         found.check, found.least, found.set = _RUN, 1, sets.of(_members(rb"[MNO\"'`]"))
     elif rule is commands.option:
         found.check = _LINE_START
-    elif rule is commands.command and literal.strip() not in commands.DIRECT:
+    elif rule is commands.command and literal.strip() not in commands.WITHOUT_OPTION:
         found.check = _COMMAND
+    elif rule is headers.cookie:
+        found.check, found.set, found.least = (
+            _COOKIE,
+            sets.of(_members(rb"[^\s;\"'`\x00-\x20]")),
+            headers.LEAST_PAIR,
+        )
     elif rule in _SIGNED_RULES:
         members, least = _SIGNED_RULES[rule]
         found.check, found.set, found.least = _SIGNED, sets.of(_members(members)), least
-        found.header = 1 if rule is headers.cookie else 2 if rule is headers.authorization else 0
+        found.comma = rule is headers.authorization
     return found
 
 
 # Bytes that follow the sign behind a literal of the rule, and how many of them at least.
 _SIGNED_RULES: dict[Callable[..., int], tuple[bytes, int]] = {
     assignments.foreign: (rb"\S", 1),
-    headers.cookie: (rb"[^\s;\"'`\x00-\x20]", 10),
     headers.authorization: (rb"[^\s\"'`<>,;\\\x00-\x20(){}\[\]|&]", 6),
     headers.auth: (rb"[A-Za-z0-9+/=]", 8),
 }
@@ -289,7 +305,7 @@ _SIGNED_RULES: dict[Callable[..., int], tuple[bytes, int]] = {
 def _token_checked(literal: bytes, sets: _Sets) -> _Literal:
     """The same for the literal of tokens."""
     family = tokens.BY_LITERAL[literal]
-    runs = [_run(token) for token in family if token.literal == literal]
+    runs = [_run(token, len(literal)) for token in family if token.literal.startswith(literal)]
     return _Literal(
         check=_RUN,
         length=len(literal),
@@ -299,12 +315,13 @@ def _token_checked(literal: bytes, sets: _Sets) -> _Literal:
     )
 
 
-def _run(token: tokens.Token) -> tuple[frozenset[int], int]:
-    """What a token goes on with behind its literal: bytes of a set, and how many of them at least."""
+def _run(token: tokens.Token, size: int) -> tuple[frozenset[int], int]:
+    """What a token goes on with behind the first ``size`` bytes of its literal: bytes of a set, and how many of them at least."""
+    more = token.literal[size:]
     simple = _SIMPLE.match(token.rest)
     if simple:
-        return _members(simple[1]), min(int(simple[2]), 255)
-    return _members(_RUN_ON), max(0, _RUN_ON_LEAST - len(token.literal) + token.skip)
+        return _members(simple[1]) | frozenset(more), min(int(simple[2]) + len(more), 255)
+    return _members(_RUN_ON), max(0, _RUN_ON_LEAST - size + token.skip)
 
 
 _TOKENS = 4  # the kind of tokens

@@ -94,6 +94,7 @@ DIRECT = {
     b"alias set",
     b"sqlplus",
 }
+WITHOUT_OPTION = DIRECT | {b"rabbitmqctl"}
 _LOGINS = {b"curl", b"etcdctl", b"http", b"https"}
 _PGPASS = re.compile(rb"(?<=:)[^:\s]{1,64}+:[^:\s]{1,64}+:(?=[^:\s])")
 _HOST = re.compile(rb"[\w.*-]{1,200}|\[[0-9a-f:]{2,45}\]")
@@ -114,14 +115,15 @@ def command(look: Look, start: int, end: int) -> int:
     if start < look.commands.get(word, 0):
         return end
     line = min(look.line(end), end + _OPTIONS)
-    look.commands[word] = line
     if word in _LOGINS:
         for match in form.finditer(text, end - 1, line):
+            look.commands[word] = line
             _login(look, match.end())
         return end
     for match in form.finditer(text, end - 1, line):
         if word in DIRECT and match.start() != end - 1:
             break
+        look.commands[word] = line
         begin = match.end()
         stop = look.end(_ARGUMENT, begin)
         if look.open(begin, stop):

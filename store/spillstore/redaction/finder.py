@@ -9,12 +9,12 @@ import functools
 
 from spillstore._native import library
 from spillstore.redaction import addresses, assignments, commands, headers, tokens
-from spillstore.redaction.candidates import Automaton, Scanner, entries
+from spillstore.redaction.candidates import Automaton, Scanner, entries, fits
 from spillstore.redaction.look import CONTEXT, Look
 
 # How far before a secret the literals of a kind may stand: those of assignments, addresses, headers (for cookies), commands,
-# tokens and keys.
-_BACK = (640, 512, headers.LONGEST_COOKIE + 256, 640, 64, CONTEXT)
+# tokens, keys, passwords that are no part of a name, and signatures.
+_BACK = (640, 512, headers.LONGEST_COOKIE + 256, 640, 64, CONTEXT, 640, 512)
 
 
 def find(text: bytes, *, since: int = 0, final: bool) -> Look:
@@ -57,6 +57,8 @@ _GROUPS = (
     commands.RULES,
     tokens.RULES,
     (("PRIVATE KEY", _key), ("Private-Lines:", _key)),
+    assignments.OTHER_RULES,
+    addresses.SIGNATURE_RULES,
 )
 
 
@@ -67,4 +69,4 @@ ENTRIES = entries(_GROUPS)
 def searcher() -> Automaton | Scanner:
     """What finds literals on this machine."""
     native = library()
-    return Automaton(ENTRIES) if native is None else Scanner(native, ENTRIES)
+    return Scanner(native, ENTRIES) if native is not None and fits(native) else Automaton(ENTRIES)

@@ -28,6 +28,7 @@ _PRINTED = re.compile(rb"[^\x00-\x1f]*")
 _LEAST_BASIC = 8
 _LEAST_OPAQUE = 12
 _LEAST_COOKIE = 24
+LEAST_PAIR = 2 + _LEAST_BASIC  # a name, a sign and a value
 LONGEST_COOKIE = 6 * 1024  # bytes of a header; browsers keep 4 KiB a cookie
 _QUOTES = frozenset({b"'", b'"'})
 _SPACES = re.compile(rb"[ \t]{0,16}+")
@@ -128,7 +129,7 @@ def cookie(look: Look, _start: int, end: int) -> int:
     match = _COOKIE.match(text, end)
     if match is None:
         return end
-    place = match.end()
+    first = place = match.end()
     most = place + LONGEST_COOKIE
     while place < most and (pair := _COOKIE_NAME.match(text, place)):
         stop = look.end(_COOKIE_VALUE, pair.end())
@@ -143,7 +144,7 @@ def cookie(look: Look, _start: int, end: int) -> int:
         ):
             look.add(pair.end(), stop, "COOKIE")
         place = stop
-    return place
+    return place if place - first >= LEAST_PAIR else end
 
 
 def _user_and_password(value: bytes) -> bool:

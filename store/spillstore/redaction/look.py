@@ -33,7 +33,6 @@ _ESCAPE = 6  # bytes of the longest one
 _LINE = re.compile(rb"[^\r\n]*+")
 _WORD = re.compile(rb"[^\s\"'`\x00-\x20\x7f]*+")
 WORD_END = re.compile(rb"[\s\"'`\x00-\x20\x7f]")
-_LETTERS = re.compile(rb"[A-Za-z0-9]*+")
 _RUN_LETTERS = bytes(sorted(ALNUM)) + b"_.~+/=@-"
 _NO_RUN = frozenset({b"\n", b"\r", b""})
 RUN_END = re.compile(rb"[^A-Za-z0-9_.~+/=@-]")
@@ -141,10 +140,6 @@ class Look:
         if start >= self.tail:
             return self.size
         return self._kept(_RUN, start)
-
-    def letters(self, start: int) -> int:
-        """The end of letters and digits."""
-        return self._kept(_LETTERS, start)
 
     def _kept(self, of: re.Pattern[bytes], start: int) -> int:
         first, last = self._ends.get(of, (0, -1))

@@ -241,7 +241,8 @@ def token(look: Look, start: int, of: tuple[Token, ...]) -> int:  # noqa: C901  
     if start + of[0].skip < look.tail and _RUN_ON.match(text, start + of[0].skip) is None:
         return start
     if not of[0].skip and not look.apart(start):
-        return look.letters(start)  # nothing before that is apart
+        return start
+    held = False
     for entry in of:
         if not text.startswith(entry.literal, start):
             continue
@@ -251,7 +252,7 @@ def token(look: Look, start: int, of: tuple[Token, ...]) -> int:  # noqa: C901  
             if match is None:
                 continue
         elif _begun(entry.rest).fullmatch(text, after):
-            look.open(start + entry.skip, look.size, RUN_END)
+            held = look.open(start + entry.skip, look.size, RUN_END) or held
         if match is None or (match.end() == look.size and not look.final):
             continue
         if _digest(text, start):
@@ -259,7 +260,7 @@ def token(look: Look, start: int, of: tuple[Token, ...]) -> int:  # noqa: C901  
         if _real(text[after : match.end()], entry):
             look.add(start + entry.skip, match.end(), entry.kind)
         return match.end()
-    return start
+    return look.size if held else start  # what is held is looked at again
 
 
 def _digest(text: bytes, start: int) -> bool:
