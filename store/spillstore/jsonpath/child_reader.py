@@ -21,15 +21,21 @@ if TYPE_CHECKING:
 
     from spillstore.jsonpath.document_reader import DocumentReader
 
+
+def _all(body: bytes) -> bytes:
+    """As many as there are, and never fewer: ``(body)*+``, which Python before 3.11.5 ends behind a body that fails half-way."""
+    return b"(?>(?:" + body + b")*)"
+
+
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _FLAT = rb'[^"\[\]{}]++|' + _STRING
-_ONE = rb"[\[{](?:" + _FLAT + rb")*+[\]}]"
-_TWO = rb"[\[{](?:" + _FLAT + b"|" + _ONE + rb")*+[\]}]"
-_THREE = rb"[\[{](?:" + _FLAT + b"|" + _TWO + rb")*+[\]}]"
-_ITEM = rb'(?:[^"\[\]{},]++|' + _STRING + b"|" + _THREE + rb")*+,"
+_ONE = rb"[\[{]" + _all(_FLAT) + rb"[\]}]"
+_TWO = rb"[\[{]" + _all(_FLAT + b"|" + _ONE) + rb"[\]}]"
+_THREE = rb"[\[{]" + _all(_FLAT + b"|" + _TWO) + rb"[\]}]"
+_ITEM = _all(rb'[^"\[\]{},]++|' + _STRING + b"|" + _THREE) + b","
 _EACH = re.compile(_ITEM, re.DOTALL)  # a child with its comma, unless it is nested more deeply
-_MANY = re.compile(b"(?:" + _ITEM + b")*+", re.DOTALL)
-_RUN = re.compile(b"(?:" + _FLAT + b")*+", re.DOTALL)  # up to the next bracket
+_MANY = re.compile(_all(_ITEM), re.DOTALL)
+_RUN = re.compile(_all(_FLAT), re.DOTALL)  # up to the next bracket
 _NAME = re.compile(rb"[ \t\r\n]*(" + _STRING + rb")[ \t\r\n]*:[ \t\r\n]*", re.DOTALL)
 _TEXT = re.compile(_STRING, re.DOTALL)
 _OPENING = re.compile(rb'[ \t\r\n]*(?:\{[ \t\r\n]*(?:"[^"\\]{0,64}")?)?')  # of an element, and its first name
