@@ -89,6 +89,7 @@ def test_names_are_imported_when_they_are_used():
     assert f"{alone}\n{needed}\n['subprocess']\n" == done.stdout
 
 
+@pytest.mark.slow
 def test_a_type_checker_knows_the_names(tmp_path):
     """Mypy sees what each name is, and finds what is misspelled."""
     (tmp_path / "use.py").write_text(TYPED)

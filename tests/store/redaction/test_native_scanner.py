@@ -148,6 +148,7 @@ def test_more_candidates_than_one_call_gives_out(both):
     assert scanned[1] == {"PASSWORD": 40_000}
 
 
+@pytest.mark.slow
 @native
 def test_many_names_are_forgotten(both):
     """More names than the scanner keeps: those that it has forgotten are judged anew."""

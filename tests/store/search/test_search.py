@@ -517,6 +517,7 @@ def test_the_longest_pattern_is_searched(plain_store):
         assert session.put(f"{longest}a\n").search(longest).lines == 1
 
 
+@pytest.mark.slow
 def test_a_pattern_that_is_too_long_is_refused(plain_store):
     """Reading it alone would take longer than a search may; as long a text is no pattern and is found."""
     longest = "a" * MOST_CHARACTERS

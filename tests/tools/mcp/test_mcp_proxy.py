@@ -1085,6 +1085,7 @@ def test_lines_do_not_depend_on_how_they_come(pieces, sizes):
     ) or b"\r" in whole
 
 
+@pytest.mark.slow
 def test_scanning_is_linear():
     """Hostile messages of two megabytes are understood or refused in seconds."""
     size = 2_000_000
