@@ -9,8 +9,8 @@
 
 PYTHON ?= python3
 VENV ?= .venv
-# Processes that run tests: two more than processors, since some tests wait.
-JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
+# Processes that run tests: one more than processors, since some tests wait.
+JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 # How many times the usual number of examples the quick tests try a property with.
 QUICK ?= 0.3
 # Of torture: how many times the usual number of examples, how many kills, and what both are drawn with.
