@@ -117,7 +117,7 @@ def _lock_file(draw: _Draw) -> str:
     versions = f'{{"jsonwebtoken": "^{draw.randrange(9)}.{draw.randrange(20)}.30", "cookie": "~0.{draw.randrange(9)}.1"}}'
     return (
         f'    "node_modules/{draw.word()}-{draw.randrange(999)}": {{\n      "version": "{draw.randrange(20)}.2.0",\n'
-        f'      "resolved": "https://registry.npmjs.org/{draw.word()}/-/{draw.word()}-1.0.tgz",\n'
+        f'      "resolved": "https://packages.example.com/{draw.word()}/-/{draw.word()}-1.0.tgz",\n'
         f'      "integrity": "sha512-{draw.base64(64)}",\n      "dependencies": {versions}\n    }},\n'
     )
 

@@ -5,8 +5,8 @@
  * bytes around it. A check is always a necessary condition of its rule: it drops a hit only if the rule would find nothing
  * there and would go on as if it had not been asked. What is left is given out, in order, and judged in Python.
  *
- * The tables come from the rules, in Python (`candidates.py`); nothing here knows a name or a token. Nothing is allocated and
- * nothing is kept between calls. Every read is inside the text, and every look around a hit is bounded (REACH, BACK), so
+ * The tables come from the rules, in Python (`candidates.py`); nothing here knows a token, nor a name but those of a few
+ * directives (`password`, `requirepass`, ...). Nothing is allocated; what is kept between calls is the table of names that `learn` fills. Every read is inside the text, and every look around a hit is bounded (REACH, BACK), so
  * hostile text takes linear time. Four lanes walk over a block at once, because one lane waits for its table at each byte.
  */
 #include <stdint.h>

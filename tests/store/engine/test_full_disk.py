@@ -96,7 +96,7 @@ def test_an_artifact_is_deleted_where_little_is_free(full):
     """A large one needs no more room than a small one, without a reserve: its chunks go one by one where all do not fit."""
     store, run, mounted = full
     if not mounted:
-        pytest.skip("a limit for a file's length is none for the disk")
+        pytest.skip("needs a small disk of its own, which this user may not mount")
     with store.session("large") as session:
         session.put(os.urandom(1_500_000))
     [reserve] = store.root.glob(".reserve-*")
