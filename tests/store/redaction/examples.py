@@ -33,3 +33,17 @@ def drawn(template: str, *, seed: str = "") -> bytes:
     draw = random.Random(f"{seed}:{template}")
     text = _DRAWN.sub(lambda match: "".join(draw.choices(_CLASSES[match[1]], k=int(match[2]))), template)
     return text.encode()
+
+
+def parts(template: str, *, seed: str = "") -> list[bytes]:
+    """What is drawn in an example, part by part.
+
+    >>> [len(part) for part in parts("Basic %b{8}%d{2}")]
+    [8, 2]
+    """
+    text, found, place, last = drawn(template, seed=seed), [], 0, 0
+    for match in _DRAWN.finditer(template):
+        place += len(template[last : match.start()].encode())
+        found.append(text[place : place + int(match[2])])
+        place, last = place + int(match[2]), match.end()
+    return found
