@@ -50,6 +50,8 @@ _RUN_ON = re.compile(rb"[A-Za-z0-9_.~+/=@:|-]{12}")  # of every token, the liter
 _FAMILY = 4
 _CAPITALS = frozenset({b"AKIA"})  # one in 28 has no digit
 _MASKED = re.compile(rb"(?i)x{6}|here\Z")
+_ALPHABET = re.compile(rb"(?i)abcdef|uvwxyz")
+_NO_WORD = 30  # letters in a row that are no word
 _LETTERS = 3  # different ones that a token has at least; the rest is a placeholder
 
 
@@ -101,14 +103,20 @@ def _digest(text: bytes, start: int) -> bool:
 
 def _real(value: bytes, token: Token) -> bool:
     """Whether it is no placeholder. The keys that AWS prints in its manual go like any other."""
-    letters = value.replace(b"_", b"").replace(b"-", b"")
-    one_case = letters.isalpha() and (letters.islower() or letters.isupper())
     return (
         len(set(value)) > _LETTERS
-        and (not one_case or token.literal in _CAPITALS)
+        and (not _worded(value) or token.literal in _CAPITALS)
         and _MASKED.search(value) is None
         and (b"EXAMPLE" not in value or token.kind == "AWS_ACCESS_KEY")
     )
+
+
+def _worded(value: bytes) -> bool:
+    """Whether it may be words, or the alphabet: letters of one case, and not many in a row."""
+    letters = value.replace(b"_", b"").replace(b"-", b"")
+    if not letters.isalpha() or not (letters.islower() or letters.isupper()):
+        return False
+    return len(letters) < len(value) or len(value) < _NO_WORD or _ALPHABET.search(value) is not None
 
 
 def _rule(of: tuple[Token, ...]) -> Rule:
