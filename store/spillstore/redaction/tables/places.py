@@ -310,16 +310,6 @@ FILES = (
         stays='smtp.PlainAuth("", "me", password, host)',
     ),
     Place(
-        "SALESFORCE_TOKEN",
-        ("00D",),
-        run="[A-Za-z0-9._!-]",
-        least=80,
-        form=r"[A-Za-z0-9]{12,15}![A-Za-z0-9._-]{60,}",
-        apart=True,
-        goes="sid is 00D5g000004Abcd!AQ%a{40}.%a{40}",
-        stays="00D5g000001",
-    ),
-    Place(
         "JENKINS_SECRET",
         ("AQAAABAAA",),
         before=r"(?:(?<=\{AQAAABAAA)|(?<= AQAAABAAA) )",

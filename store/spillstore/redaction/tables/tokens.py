@@ -182,6 +182,7 @@ TOKENS = (
     ("RUBYGEMS_TOKEN",       "rubygems_", "%h{48}", "rubygems_%h{48}", "rubygems_%h{16}"),
     ("RUNPOD_KEY",           "rpa_", "%a{40,}", "rpa_%a{44}", "rpa_%a{14}"),
     ("SALESFORCE_KEY",       "3MVG9", "[A-Za-z0-9._]{70,}", "3MVG9%a{74}", "3MVG9%a{24}"),
+    ("SALESFORCE_TOKEN",     "!|AQ !|AR", "[A-Za-z0-9._]{90,}", "!AQ%a{94}", "!AQ%a{31}"),
     ("SAMSARA_TOKEN",        "samsara_api_", "%a{30}", "samsara_api_%a{30}", "samsara_api_%a{10}"),
     ("SCALINGO_TOKEN",       "tk-us-", "%w{48}", "tk-us-%w{48}", "tk-us-%w{16}"),
     ("SEGMENT_TOKEN",        "sgp_", "%a{64}", "sgp_%a{64}", "sgp_%a{21}"),
