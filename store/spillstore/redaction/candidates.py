@@ -64,7 +64,7 @@ PLACEHOLDERS = "null none nil true false undefined yes no on off password passwd
 _QUALIFIERS = assignments.QUALIFIER.decode().replace("|", " ")
 _SETTERS = " ".join(word.decode() for word in assignments.SETS_LAST)
 _COMMANDS = "export set ENV ARG declare Environment= -"
-_VERSION = 2  # of the tables, the checks and the functions' arguments, as in ``_native/scan.c``
+_VERSION = 3  # of the tables, the checks and the functions' arguments, as in ``_native/scan.c``
 _COLUMNS = 128  # of a row of the automaton
 _MOST_NAMES = 8192
 _ROOM = 8192  # candidates that one call gives out
@@ -282,8 +282,8 @@ def _checked(entry: Entry, sets: _Sets) -> _Literal:  # noqa: C901  # one for ea
     elif isinstance(rule, commands.Program) and rule.option:
         found.check = _COMMAND
     elif rule is headers.cookie:
-        pair = _members(rb"[^\s;\"'`\x00-\x20]")
-        found.check, found.set, found.least = _COOKIE, sets.of(pair), headers.LEAST_PAIR
+        name = _members(rb"[\w.!#$%&*+^|~=-]")
+        found.check, found.set, found.least = _COOKIE, sets.of(name), headers.LONGEST_NAME + 1
     elif rule is headers.authorization:
         credentials = _members(headers.CREDENTIALS.pattern[:-2])
         found.check, found.set, found.least = _SIGNED, sets.of(credentials), headers.LEAST_CREDENTIAL

@@ -18,7 +18,8 @@ _PARAMETER = "[A-Za-z0-9%+/=_-]"
 _SEGMENT = "[A-Za-z0-9_-]"
 _HEX = "[0-9a-fA-F]"
 _WORD = r"[^\s\"'`\x00-\x20\x7f]"
-_QUOTED = r"(?<=')[^'\r\n]*+(?=')|(?<=\")[^\"\r\n]*+(?=\")"
+_QUOTED = r"(?<=')[^'\r\n]*+'?|(?<=\")[^\"\r\n]*+\"?"  # with the quote behind it, which must be there
+_IN_QUOTES = r"([^'\"]*|[^\"]*|[^']*)['\"]\Z"
 _FIRST = r"[ \t]{0,16}+[\"'][^\"'\r\n]{0,256}[\"'][ \t]{0,16}+,"
 _THEN = r"[ \t]{0,16}+[\"'][^\"'\r\n]{0,128}[\"'][ \t]{0,16}+,[ \t]{0,16}+(?:Some\()?[\"']"
 _CREDENTIALS = r"[^\s\"'`<>,;\\\x00-\x20(){}\[\]|&]"
@@ -296,6 +297,7 @@ FILES = (
         ),
         before=_THEN,
         run=_QUOTED,
+        form=_IN_QUOTES,
         judge="password",
         goes='requests.get(url, auth=("me", "%a{12}"))',
         stays='requests.get(url, auth=("me", getpass()))',
@@ -305,6 +307,7 @@ FILES = (
         ("DirectoryEntry(", "PlainAuth("),
         before=_FIRST + _THEN,
         run=_QUOTED,
+        form=_IN_QUOTES,
         judge="password",
         goes='smtp.PlainAuth("", "me", "%a{12}", host)',
         stays='smtp.PlainAuth("", "me", password, host)',
