@@ -7,7 +7,8 @@ import binascii
 import re
 from typing import TYPE_CHECKING
 
-from spillstore.redaction.assignments import ASSIGN, QUOTE
+from spillstore.redaction.assignments import ASSIGN
+from spillstore.redaction.readers import QUOTE
 from spillstore.redaction.values import drawn, harmless, judged
 
 if TYPE_CHECKING:

@@ -11,34 +11,15 @@ import math
 import re
 
 from spillstore.redaction.remembered import remembered
+from spillstore.redaction.tables import values as table
 
-_WORDS = (
-    "password passwd pwd pass passphrase passcode secret token api[-_ ]?key apikey key value credentials? string text username "
-    "user here auth login".replace(" ", "|")
-)
-_PLACEHOLDER = re.compile(
-    rf"""(?ix)
-    (?:(?:my|your|our|the|some|new|old|user|db|database|test|dummy|fake|sample|example|enter|insert|admin|client|access|a|an)[-_\ ]?)*
-        (?:{_WORDS})(?:[-_\ ]?here)?
-    | (?:your|insert|enter|replace|put|add|paste|change)[-_ \ ].* | .*[-_\ ](?:here|goes[-_]here|placeholder)
-    | change[-_]?(?:me|it|this).* | replace[-_]?me.* | .*(?:example|EXAMPLE|placeholder|dummy|redacted|REDACTED|your[-_]).*
-    | (?:todo|tbd|fixme|n/?a|nil|none|null|undefined|nan|true|false|yes|no|on|off|empty|missing|unset|default|hidden|masked|omitted|
-        unknown|invalid|wrong|incorrect|required|optional|optional\(\)|missing|expired|changed|set|not|is|are|was|to|for|and|or|the|must|
-        should|cannot|could|has|have|will|with|from|in|of|reset|prompt|ask|encrypted|plaintext|plain|generated|random|
-        str|string|bytes|int|integer|bool|boolean|float|number|object|any|void|type|char|varchar|text|self|this|None|password_hash|
-        input|stdin|env|file|keyring|vault|basic|bearer|digest|oauth2?|jwt|ldap|scram-sha-256|md5|trust|peer|bcrypt|sha\d*|
-        sensitive|fail|failed|failure|pass|passed|ok|skip|skipped|success|mismatch|mismatched|never|always|auto|manual|enabled|disabled|field|credentials|xyz|yyy|foo|bar|baz|abc|blah|lorem|ipsum)
-    | [a-z_.-]+= | (?:&(?:lt|\#x3c|\#60);|\\u003c).*
-    | (?:%(?:\([^)]*\))?[sdr][^\w]?)+ | x{{3,}}[x-]* | (?:x+-)+x+ | .*x{{8}}.* | .*[\#*]{{8}} | \W+ | (.)\1* | \.{{3}}.* | .*\.{{3}} | .*\u2026
-    """.replace("\\u2026", "\\xe2\\x80\\xa6").encode("latin-1")
-)
-_VARIABLE = re.compile(
-    rb"""(?x)
-    \$[A-Za-z_][\w:]*(?:(?:->|\[|\{|/|\().*)?[;,)]* | \$\d+ (?:\s.*)? | [:/@]?\{[A-Za-z_]+ | \$[({].* | \{\{.* | [:/@]?\{[^{}]*\}.* | \[\(?[A-Za-z_][\w.]*\(.* | \{% .* | %[A-Za-z_]\w*% | %(?:\([^)]*\))?[#0-9.-]*[sdrifxq] | <[^<>]*>? | \[[\w\ .,|<>/\#-]*(?:\].*)?
-    | \\?\.\$.* | ,[A-Za-z_]\w*[:=].* | @[A-Za-z_.]+ | !(?:vault|Ref|Sub|GetAtt|reference|secret|env|ENV|include|If|Join|ImportValue|!\w+)\b.* | \#\{.* | :[a-z_]+ | \?\d* | \(.* | \).* | ENC\(.* | (?:vault|op|ssm|arn|secret|keyring|env|file|awssm|kms|projects):.*
-    | (?:https?|file|s3|gs)://.* | \\[A-Za-z$].* | [&*]\w+ | ~
-    """
-)
+
+def _any(rows: tuple[table.Harmless, ...], flags: str) -> re.Pattern[bytes]:
+    return re.compile(f"(?{flags})(?:{'|'.join(row.expression for row in rows)})".encode())
+
+
+_PLACEHOLDER = _any(table.PLACEHOLDERS, "ix")
+_VARIABLE = _any(table.VARIABLES, "x")
 _HASH = re.compile(
     rb"(?i)[0-9a-f]{32}(?:[0-9a-f]{8})?(?:[0-9a-f]{16})?(?:[0-9a-f]{8})?(?:[0-9a-f]{32})?(?:[0-9a-f]{32})?"
 )
