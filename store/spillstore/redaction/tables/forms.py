@@ -332,7 +332,7 @@ FORMS: tuple[Form, ...] = (
     Form(
         "drawn",
         r"\([ \t]{0,16}+N?(?=[\"'])",
-        'old_password("7%a{11}")',
+        'old_password("7f3%a{11}9")',
         'old_password("kittens")',
         "(",
         name=_CALLED,
