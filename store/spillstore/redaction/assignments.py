@@ -98,7 +98,11 @@ def named(look: Look, start: int, end: int) -> int:
     known = look.classified(begin, stop)
     if known is None or (left == b":" and _of_a_resource(text, begin)):
         return stop
-    if known.strength == "weak" and left in _BLANK and _QUALIFIED.search(text, max(0, begin - 16), begin):
+    if (
+        known.strength in {"weak", "long"}
+        and left in _BLANK
+        and _QUALIFIED.search(text, max(0, begin - 16), begin)
+    ):
         known = Named("API_KEY", "token")
     found = len(look.spans)
     done = _read(look, known, begin, stop, prose=prose)
@@ -198,7 +202,7 @@ def signed_phrase(look: Look, start: int, end: int) -> int:
 
 
 # Words that another may begin with stand apart; see `word`.
-_WORDS = "pass Pass PASS pwd Pwd PWD psk ecret ECRET oken OKEN key Key KEY"
+_WORDS = "pass Pass PASS pwd Pwd PWD psk _pat _PAT ecret ECRET oken OKEN key Key KEY"
 _PARTS = (
     "passw Passw PASSW passphr Passphr PASSPHR passco Passco PASSCO redential REDENTIAL creds CREDS essionid essionId SESSID "
     "SESSIONID ession_id _pw _PW kennwort contrasena sonar.login sonarLogin SONAR_LOGIN _SALT CLI_AUTH"

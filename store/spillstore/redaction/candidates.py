@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # What the scanner asks of the bytes around a literal, as in ``_native/scan.c``.
 _ALWAYS, _NAMED, _WORD, _MARK, _RUN, _SIGNED, _CREDENTIALS, _COMMAND, _LINE_START, _COOKIE = range(10)
-_STRENGTHS: dict[str | None, int] = {None: 1, "password": 2, "secret": 3, "token": 4, "weak": 5}
+_STRENGTHS: dict[str | None, int] = {None: 1, "password": 2, "secret": 3, "token": 4, "weak": 5, "long": 5}
 
 # One bit for each class of bytes, in the order of ``_native/scan.c``.
 _CLASSES = (
@@ -54,7 +54,7 @@ _CLASSES = (
     b"[" + re.escape(forms.BEFORE_OPTION.encode()) + b"]",
     rb"[-+>#*|\"' \t]",
 )
-_VERSION = 2  # of the tables, the checks and the functions' arguments, as in ``_native/scan.c``
+_VERSION = 3  # of the tables, the checks and the functions' arguments, as in ``_native/scan.c``
 _COLUMNS = 128  # of a row of the automaton
 _MOST_NAMES = 8192
 _ROOM = 8192  # candidates that one call gives out

@@ -6,12 +6,13 @@ finds, and returns where to look on: 0 if behind the name, since a value that is
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore.redaction.look import ALNUM, WORD_END, Look
-from spillstore.redaction.names import Named
+from spillstore.redaction.names import Expected, Named
 from spillstore.redaction.tables import forms
 from spillstore.redaction.values import LEAST, drawn, mixed
 
@@ -25,8 +26,15 @@ NAME_LETTERS = bytes(sorted(ALNUM)) + b"_.-"
 LONGEST_NAME = 96
 QUOTE = re.compile(rb"[fbruFBRUN@$]{0,2}(\\{0,8})([\"'`])")
 _INSIDE = {quote: re.compile(rb"(?>(?:[^%b\\\r\n]|\\[^\r\n])*)" % quote) for quote in (b'"', b"'", b"`")}
+_JOINED = re.compile(rb"[\w.-]+=[\"'`][+.,;)\]}\s]")
 _QUOTE_ENDS = {quote: re.compile(quote) for quote in _INSIDE}
+_ENTITY = re.compile(rb"%b\Z" % forms.ENTITY.encode())
 _CONTENT = re.compile(rb"[^<\r\n]*+")
+_ALONE = re.compile(
+    rb"(?=[^\d\s]*\d[^\d\s]*\d)(?=[\d_-]*[A-Za-z])[\w-]*?[A-Za-z0-9]{16}[\w-]*|(?i:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
+)
+_BASE64 = re.compile(rb"[A-Za-z0-9+/]*+={0,2}+")
+_WITH_PASSWORD = re.compile(rb"[a-z0-9+]+://[^\s:/@]*:[^\s/@]+@")
 _CUT = re.compile(
     rb"[&;,|](?:\s*+(?:[\w.%$\[\]-]{1,64}+[=:])|[;&,|)\]}>.]*+$)|</|\\+[\"nrt]|[&|;]{2}|&(?:quot|apos|#39|#34|#x27|#x22|lt|gt);"
     rb"|\xe2\x80[\x98-\x9f]|\xc2[\xab\xbb]"
@@ -133,8 +141,10 @@ def element(look: Look, named: Named, _begin: int, start: int) -> int:
     if look.open(start, min(look.size, end + 1)):
         return 0
     content = look.text[start:end]
+    if entity := _ENTITY.search(content):
+        content = content[: entity.start()]
     if look.text[end : end + 2] == b"</" and look.judged(content, named.strength, quoted=True, literal=True):
-        look.add(start, end, named.kind)
+        look.add(start, start + len(content), named.kind)
     return 0
 
 
@@ -170,19 +180,50 @@ def spoken(look: Look, named: Named, begin: int, start: int) -> int:
     return 0
 
 
-def quoted(look: Look, named: Named, _begin: int, start: int) -> int:
+def alone(look: Look, named: Named, _begin: int, start: int) -> int:
+    """A word that looks drawn, in one piece, behind nothing but a blank."""
+    end = look.word(start)
+    if look.open(start, end):
+        return 0
+    given = look.text[start:end].rstrip(_TRAILING)
+    if _ALONE.fullmatch(given) and drawn(given):
+        look.add(start, start + len(given), named.kind)
+    return 0
+
+
+def coded(look: Look, named: Named, begin: int, _start: int) -> int:
+    """Base64 of an address with a password."""
+    end = look.end(_BASE64, begin)
+    if look.open(begin, end):
+        return 0
+    try:
+        plain = base64.b64decode(look.text[begin:end] + b"=" * (-(end - begin) % 4))
+    except ValueError:
+        return 0
+    if _WITH_PASSWORD.match(plain):
+        look.add(begin, end, named.kind)
+    return 0
+
+
+def below(look: Look, named: Named, _begin: int, start: int) -> int:
+    """The value of a field in one of the next lines."""
+    look.expected.append((start + 1, Expected(named, "value")))
+    return 0
+
+
+def quoted(look: Look, named: Named, begin: int, start: int) -> int:
     """A value in quotes."""
-    return _quoted(look, named, start, None)
+    return _quoted(look, named, begin, start, None)
 
 
-def listed(look: Look, named: Named, _begin: int, start: int) -> int:
+def listed(look: Look, named: Named, begin: int, start: int) -> int:
     """One that looks drawn: in a list or a call anything else may stand there."""
-    return _quoted(look, named, start, _listed)
+    return _quoted(look, named, begin, start, _listed)
 
 
-def chosen(look: Look, named: Named, _begin: int, start: int) -> int:
+def chosen(look: Look, named: Named, begin: int, start: int) -> int:
     """One that looks chosen as a password."""
-    return _quoted(look, named, start, _chosen)
+    return _quoted(look, named, begin, start, _chosen)
 
 
 def _listed(given: bytes, behind: bytes) -> bool:
@@ -193,7 +234,9 @@ def _chosen(given: bytes, _behind: bytes) -> bool:
     return mixed(given) and len(given) >= _LEAST_CHOSEN and b" " not in given
 
 
-def _quoted(look: Look, named: Named, start: int, good: Callable[[bytes, bytes], bool] | None) -> int:
+def _quoted(
+    look: Look, named: Named, begin: int, start: int, good: Callable[[bytes, bytes], bool] | None
+) -> int:
     text = look.text
     match = QUOTE.match(text, start)
     if match is None:
@@ -214,6 +257,8 @@ def _quoted(look: Look, named: Named, start: int, good: Callable[[bytes, bytes],
     ):
         return end
     given = text[inside:end]
+    if begin and text[begin - 1 : begin] == quote and _JOINED.fullmatch(text, begin, inside + 1):
+        return 0  # the quote ends a string that ends with the name and a sign
     if text[end : end + 1] in _LINE_ENDS:  # no quote at its end: not all of the line is the value
         given = given.split(b" ", 1)[0].rstrip(b"\\,;)}]")
     if good is not None and not good(given, text[after : after + 1]):
@@ -266,7 +311,8 @@ def _bare(look: Look, named: Named, begin: int, start: int, *, literal: bool) ->
 
 def _literal(text: bytes, begin: int, start: int, stop: int) -> bool:
     """Whether an unquoted word is a literal where it stands."""
-    return b"(" not in text[start:stop] and _stands(_LITERALS, text, begin, start, stop)
+    given = text[start:stop]
+    return b"(" not in given and not given.endswith(b"[") and _stands(_LITERALS, text, begin, start, stop)
 
 
 def _balanced(given: bytes) -> bool:
@@ -292,4 +338,7 @@ READERS: dict[str, Reader] = {
     "column": column,
     "spoken": spoken,
     "element": element,
+    "alone": alone,
+    "coded": coded,
+    "below": below,
 }

@@ -93,7 +93,7 @@ class Form(NamedTuple):
     behind: str = BEHIND
     before: str = ""
     name: str = ""
-    of: str = "password secret token weak"
+    of: str = "password secret token weak long"
     back: int = 32
     promises: str = ""
     any_word: bool = False
@@ -172,7 +172,7 @@ FORMS: tuple[Form, ...] = (
         "process.env.API_TOKEN || '%a{32}'",
         "process.env.API_TOKEN || 'not-set'",
         " \t\"'",
-        of="secret token weak",
+        of="secret token weak long",
     ),
     # --- a type ---
     Form(
@@ -312,6 +312,22 @@ FORMS: tuple[Form, ...] = (
         _BLANK,
         name=_CALLED,
     ),
+    Form(
+        "word",
+        r"[ \t]{1,64}+REG_(?:EXPAND_)?SZ[ \t]{1,64}+(?=\S)",
+        "DefaultPassword    REG_SZ    7%a{11}",
+        "DefaultPassword    REG_NONE    7%a{11}",
+        _BLANK,
+    ),
+    Form(
+        "alone",
+        r"[ \t]{1,16}+(?=[A-Za-z0-9_-]{16})",
+        "Using token %h{32} of acme",
+        "Using token abcdef-internationalization-%d{3} of acme",
+        _BLANK,
+        of="secret token",
+        any_word=True,
+    ),
     # --- a bracket ---
     Form(
         "quoted",
@@ -355,6 +371,13 @@ FORMS: tuple[Form, ...] = (
         r"\b(?:name|key|id)=[\"'][\w.-]{0,96}",
         back=128,
     ),
+    Form(
+        "element",
+        r"</t[dh]>[ \t]{0,64}+<td[^<>\r\n]{0,64}+>[ \t]{0,64}+(?>(?:<pre[^<>\r\n]{0,64}+>)?)(?>(?:&#x27;|&#39;|&quot;)?)(?=[^<\s])",
+        "<td>SECRET_KEY</td><td><pre>&#x27;%a{32}&#x27;</pre></td>",
+        "<td>SECRET_KEY</td><td><pre>os.environ</pre></td>",
+        "<",
+    ),
 )
 
 # A blank behind a name: only where this matches, or a command or a directive says so, a value may follow.
@@ -387,6 +410,27 @@ PHRASES: tuple[Phrase, ...] = (
         r"[ \t]+[\w\"'@]{1,64}[ \t]+(?:BY|AS|by|as)[ \t]+(?=[\"'])",
         "IDENTIFIED WITH sha256 BY 'kittens'",
         "IDENTIFIED WITH sha256 OF 'kittens'",
+    ),
+    Phrase(
+        '"sensitive": true|"sensitive":true',
+        "quoted",
+        r"[ \t]{0,8}+,[ \t]{0,8}+(?>(?:\"type\"[ \t]{0,8}+:[ \t]{0,8}+\"\w{1,16}+\"[ \t]{0,8}+,[ \t]{0,8}+)?)\"value\"[ \t]{0,8}+:[ \t]{0,8}+(?=\")",
+        '{"dsn": {"sensitive": true, "type": "string", "value": "7%a{11}"}}',
+        '{"dsn": {"sensitive": true, "type": "string", "label": "7%a{11}"}}',
+    ),
+    Phrase(
+        '"sensitive": true',
+        "below",
+        r"[ \t]{0,8}+,?[ \t]{0,8}+(?=[\r\n])",
+        '"dsn": {\n  "sensitive": true,\n  "type": "string",\n  "value": "7%a{11}"\n}',
+        '"dsn": {\n  "sensitive": true,\n  "labels": "string",\n  "value": "7%a{11}"\n}',
+    ),
+    Phrase(
+        "cG9zdGdyZX|bXlzcWw6Ly|bXlzcWwr|bW9uZ29kYj|bW9uZ29kYi|cmVkaXM6Ly|cmVkaXNzOi|YW1xcDovL|YW1xcHM6Ly",
+        "coded",
+        "",
+        "  DATABASE_URL: cG9zdGdyZXM6Ly9tZTpodW50ZXIyQGRiL3g=",
+        "  DATABASE_URL: cG9zdGdyZXM6Ly9kYi94",
     ),
     Phrase(
         "密码|密碼|口令|пароль|Пароль|contraseña|Contraseña|senha|Senha|passe|wachtwoord|Wachtwoord|hasło|Hasło|비밀번호|비번|암호|패스워드|パスワード",

@@ -21,7 +21,7 @@ class Promise(NamedTuple):
     Attributes:
         last: the last word; none means any.
         promises: ``password``: any literal; ``secret``: one that looks chosen; ``token``: one that looks drawn;
-            ``weak``: a long one drawn at random; nothing: no secret.
+            ``long``: a long one drawn at random; ``weak``: such a one that is no hash; nothing: no secret.
         goes: a line that loses its secret by this row, or nothing if the row promises none.
         stays: a line that stays: what the row does not promise, or a name that it does not fit.
         behind: the word before the last is one of these.
@@ -71,6 +71,15 @@ PROVIDERS = words(
     "contentful confluent droneci dynatrace etsy finicity freshbooks looker postman pulumi scalingo sauce saucelabs sumologic "
     "thingsboard travisci vercel wakatime wordpress"
 )
+# Words before `key` that say it is one of a table, a cache, a text or a key ring, not of a service.
+_LOCAL = words(
+    "hash row record lookup etag dedup dedupe shard routing route group bucket map dict json field column i18n l10n translation locale "
+    "message msg event trace span metric item entity image asset blob file path content build compile compiled config option "
+    "setting registry state store param query request response order redis etcd kv label sub data ref node edge tree checksum "
+    "digest commit tag short first last next prev old new current dst src left right dedupe fingerprint version chunk block page "
+    "view template style css class component module package plugin artifact layer digest snapshot job task run step batch by in "
+    "recv receive send search refresh trusted a b k n x y the this that with of for on is has no any each per from to"
+)
 # Tokens that only say where a list goes on, which request it was, or that a parser has read them.
 _PASSING = words(
     "public csrf xsrf change action forward backward next page paging pagination continuation request idempotency starting "
@@ -106,18 +115,29 @@ PROMISES: tuple[Promise, ...] = (
     ),
     Promise(words("phrase"), "password", "pass_phrase=%a{12}", "catch_phrase=%a{12}", words("pass")),
     Promise(words("secret"), "secret", "client_secret=%a{24}", "secretName=%a{24}"),
-    Promise(words("token tokens pat"), "", "", "next_page_token=%a{24}", _PASSING),
+    Promise(words("token tokens"), "", "", "next_page_token=%a{24}", _PASSING),
     Promise(
         words("token"), "token", "aws_client_token=%a{24}", "client_token=%a{24}", words("client"), longer=2
     ),
     Promise(words("token"), "", "", "clientToken=%a{24}", words("client")),
-    Promise(words("token tokens pat"), "token", "authToken=%a{24}", "tokenizer=%a{24}"),
+    Promise(words("token tokens"), "token", "authToken=%a{24}", "tokenizer=%a{24}"),
+    Promise(words("pat"), "long", "ado_pat=%l{52}", "ado_pat=%l{12}"),
     Promise(_KEYS, "", "", "cache_key=%a{24}", _PUBLIC),
     Promise(_KEYS, "", "", "public_api_key=%a{24}", among=words("public publishable")),
     Promise(_KEYS, "secret", "SECRET_KEY=%a{24}", "secretKeyName=%a{24}", among=words("secret")),
     Promise(_KEYS, "token", "X-Api-Key: %a{24}", "primary_key=%a{24}", among=words("api")),
     Promise(_KEYS, "token", "stripe_key=%a{24}", "primary_key=%a{24}", _KEYED | PROVIDERS),
-    Promise(_KEYS, "weak", "some_key=%a{32}", "some_key=%a{12}"),
+    Promise(_KEYS, "weak", "row_key=%a{32}", "row_key=%h{32}", _LOCAL),
+    Promise(_KEYS, "long", "acme_key=%h{32}", "acme_key=%h{12}", longer=1),
+    Promise(_KEYS, "weak", "key=%a{32}", "key=%h{32}"),
+    Promise(
+        words("base"),
+        "secret",
+        "SECRET_KEY_BASE=%h{128}",
+        "SECRET_BASE=%h{32}",
+        words("key"),
+        among=words("secret"),
+    ),
     Promise(words("credential credentials creds"), "token", "aws_credentials=%a{24}", "credentials=%d{9}"),
     Promise(words("signature sig auth authorization cert salt"), "weak", "AUTH_SALT=%a{32}", "author=%a{32}"),
     Promise(words("id"), "token", "secret_id=%a{24}", "user_id=%a{24}", words("secret")),
@@ -202,4 +222,4 @@ KINDS = (
     ("jwt", "SECRET"),
     ("api_key", "API_KEY"),
 )
-KIND_OF = {"password": "PASSWORD", "secret": "SECRET", "token": "TOKEN", "weak": "API_KEY"}
+KIND_OF = {"password": "PASSWORD", "secret": "SECRET", "token": "TOKEN", "weak": "API_KEY", "long": "API_KEY"}

@@ -75,7 +75,7 @@ PLACEHOLDERS: tuple[Harmless, ...] = (
 VARIABLES: tuple[Harmless, ...] = (
     Harmless(r"\$[A-Za-z_][\w:]*(?:(?:->|\[|\{|/|\().*)?[;,)]*|\$\d+(?:\s.*)?|\$[({].*", "$NAME7", "$7name"),
     Harmless(r"[:/@]?\{[A-Za-z_]+|[:/@]?\{[^{}]*\}.*|\{\{.*|\{%\ .*", "{{ name7 }}", "n7{{ame"),
-    Harmless(r"\[\(?[A-Za-z_][\w.]*\(.*|\[[\w\ .,|<>/\#-]*(?:\].*)?", "[name7]", "n7[ame"),
+    Harmless(r"\[\(?[A-Za-z_@][\w.]*[(\[].*|\[\*.*|\[[\w\ .,|<>/\#-]*(?:\].*)?", "[name7]", "n7[ame"),
     Harmless(r"%[A-Za-z_]\w*%|%(?:\([^)]*\))?[\#0-9.-]*[sdrifxq]", "%NAME7%", "%NAME7"),
     Harmless(r"<[^<>]*>?", "<name7>", "<name7>>!a"),
     Harmless(r"\\?\.\$.*|,[A-Za-z_]\w*[:=].*|@[A-Za-z_.]+", "@name", "@name7"),
@@ -84,12 +84,14 @@ VARIABLES: tuple[Harmless, ...] = (
         "!Ref name7",
         "!Name7",
     ),
-    Harmless(r"\#\{.*|:[a-z_]+|\?\d*|\(.*|\).*", ":name", ":name7!"),
+    Harmless(r"\#\{.*|:[a-z_]+|:[A-Z_]+|\?\d*|\(.*|\).*", ":NAME", ":name7!"),
     Harmless(
         r"ENC\(.*|(?:vault|op|ssm|arn|secret|keyring|env|file|awssm|kms|projects):.*",
         "vault:name7",
         "volt:name7",
     ),
     Harmless(r"(?:https?|file|s3|gs)://.*", "https://x.example/7", "httpx!7"),
-    Harmless(r"\\[A-Za-z$].*|[&*]\w+|~", "*name7", "*name7!"),
+    Harmless(r"\\[A-Za-z$].*|[&*]\w+(?:\.\w+)*|~", "*name.Name7", "*name7!"),
+    Harmless(r"%[iIqQwW][{(\[<].*", "%w{name7}", "%w7name"),
+    Harmless(r"[A-Za-z_@][\w.@]*&\.[a-z_].*", "name&.name7", "name&7.name"),
 )
