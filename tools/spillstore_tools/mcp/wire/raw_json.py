@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 RawJson = bytes | bytearray | memoryview
 _NOT_SPACE = re.compile(rb"[^ \t\r\n]")
 # A string, or a bracket, comma or colon between strings; what stands between those is a number or a word.
-_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\],:"]', re.DOTALL)
+_TOKEN = re.compile(rb'"[^"\\]*+(?>\\.[^"\\]*+)*+"|[{}\[\],:"]', re.DOTALL)
 _SCALAR = re.compile(rb"-?[0-9][0-9.eE+-]*|true|false|null|NaN|-?Infinity")
 _MEMBER = re.compile(rb'\s*("(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*)\s*[,}]', re.DOTALL)
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 _STRING = msgspec.json.Decoder(str)
 # As many characters and whole escapes as there is room for.
-_UNITS = re.compile(rb"(?:[^\\]++|\\u[0-9a-fA-F]{4}|\\[^u])*+", re.DOTALL)
+_UNITS = re.compile(rb"(?>[^\\]++|\\u[0-9a-fA-F]{4}|\\[^u])*+", re.DOTALL)
 _HIGH = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}")
 # A character of ASCII that needs no escape and has one. What comes before is consumed in whole escapes.
 _NEEDLESS = re.compile(rb"\\(?:u00([2-7][0-9a-fA-F])|(/)|.)", re.DOTALL)
