@@ -225,10 +225,10 @@ class Audit:
         """Take damage that was met."""
         self.add("integrity", artifact_id, {"error": str(error)[: 2 * LONGEST]} | _tool())
 
-    def passed(self, tool: str, size: int, calls: int = 1) -> None:
+    def passed(self, tool: str, size: int, shown: int, calls: int) -> None:
         """Count output that is shown whole. It alone is no reason to write."""
         if self.reads:
-            self._buffer.add_passed(tool[:LONGEST], who().actor or self._actor, size, calls)
+            self._buffer.add_passed(tool[:LONGEST], who().actor or self._actor, calls, size, shown)
 
     def taken(self) -> TakenEvents:
         """All that waits, to be written in a block; what could not be written waits again."""

@@ -21,12 +21,12 @@ class Taken(NamedTuple):
 
     Attributes:
         entries: events.
-        passed: calls and bytes of output that was shown whole, by tool and actor.
+        passed: calls, bytes and shown characters of output that was shown whole, by tool and actor.
         lost: how many events were dropped.
     """
 
     entries: list[Entry]
-    passed: dict[tuple[str, str], list[int]]
+    passed: dict[tuple[str, str], tuple[int, ...]]
     lost: int
 
 
@@ -44,7 +44,7 @@ class EventBuffer:
         self._actor = actor
         self._entries: deque[Entry] = deque()  # whoever adds needs no lock
         self._guard = threading.Lock()  # protects what follows
-        self._passed: dict[tuple[str, str], list[int]] = {}
+        self._passed: dict[tuple[str, str], tuple[int, ...]] = {}
         self._lost = 0
         self._lost_written = 0  # of those lost: the event that says so is written, and was not emitted yet
 
@@ -63,16 +63,15 @@ class EventBuffer:
                 self._lost += 1
         return count
 
-    def add_passed(self, tool: str, actor: str, size: int, calls: int) -> None:
+    def add_passed(self, tool: str, actor: str, calls: int, size: int, shown: int) -> None:
         """Count output that was shown whole."""
+        self._count((tool, actor), calls, size, shown)
+
+    def _count(self, key: tuple[str, str], *numbers: int) -> None:
         with self._guard:
-            counts = self._passed.get((tool, actor))
-            if counts is None:
-                if len(self._passed) >= MOST:
-                    return
-                counts = self._passed[tool, actor] = [0, 0]
-            counts[0] += calls
-            counts[1] += size
+            if key in self._passed or len(self._passed) < MOST:
+                counts = self._passed.get(key, (0, 0, 0))
+                self._passed[key] = tuple(map(sum, zip(counts, numbers, strict=True)))
 
     def take(self) -> Taken:
         """Take all that waits."""
@@ -95,9 +94,9 @@ class EventBuffer:
                 None,
                 actor,
                 None,
-                {"tool": tool, "calls": calls, "received": size, "shown": size},
+                {"tool": tool, "calls": calls, "received": size, "shown": shown},
             )
-            for (tool, actor), (calls, size) in passed.items()
+            for (tool, actor), (calls, size, shown) in passed.items()
         ]
         dropped: list[Entry] = [(now, "lost", None, self._actor, None, {"events": lost})] if lost else []
         return [*dropped, *entries, *counts]
@@ -107,10 +106,8 @@ class EventBuffer:
         with self._guard:
             self._lost += taken.lost
             self._entries.extendleft(reversed(taken.entries))
-            for key, (calls, size) in taken.passed.items():
-                counts = self._passed.setdefault(key, [0, 0])
-                counts[0] += calls
-                counts[1] += size
+        for key, counts in taken.passed.items():
+            self._count(key, *counts)
 
     def written(self, taken: Taken) -> None:
         """Note that what was taken is written."""

@@ -212,17 +212,18 @@ class SessionEvents:
             redacted["tool"] = self._session.hidden(tool)
         self._session.core.audit.add(kind, artifact_id, redacted)
 
-    def count_passed(self, tool: str, size: int, calls: int = 1) -> None:
+    def count_passed(self, tool: str, size: int, shown: int | None = None, *, calls: int = 1) -> None:
         """Count output that was shown whole and so not stored. It is written with the next events, never by itself.
 
         Args:
             tool: what printed it.
             size: its bytes.
+            shown: characters of the text that was shown; None for as many as bytes.
             calls: how many calls printed it.
         """
         self._session.check_open()
         name = self._session.hidden(self._session.redacted_name(tool))
-        self._session.core.audit.passed(name, size, calls)
+        self._session.core.audit.passed(name, size, size if shown is None else shown, calls)
 
 
 def _cursor(at_us: int, key: int) -> str:

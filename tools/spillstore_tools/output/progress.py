@@ -29,6 +29,7 @@ class Progress:
 
     Attributes:
         shown: bytes of the output that had come when a text was made; None before the first.
+        first: characters of the texts that ``look`` made, which are shown.
         final: the overviews of all of it, once it has ended.
     """
 
@@ -36,6 +37,7 @@ class Progress:
         self, profile: Profile, source: str, recorder: Recorder, passes: Passes, facts: LiveFacts
     ) -> None:
         self.shown: int | None = None
+        self.first = 0
         self.final: dict[View, Overview] | None = None
         self._profile = profile
         self._source = source
@@ -61,6 +63,7 @@ class Progress:
             return self._profile.progress({view: overview for view, (overview, _) in looks.items()}, facts)
 
         rendered = self._between(text, background, exit_code)
+        self.first += len(rendered.text)
         self._note("preview", rendered, background)
         return rendered
 

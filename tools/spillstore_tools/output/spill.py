@@ -56,7 +56,7 @@ class Spill:
         redaction: the rules by which secrets are taken out before anything is shown or stored; None for none, which the
             event ``create`` says.
         on_spill: called with the artifact's id when there is one.
-        on_pass: called with the tool and the size of output that is not stored, at the end.
+        on_pass: called at the end with the tool, the size in bytes and the characters shown of output that is not stored.
         observed_as: name of the tool in the events that observers receive; None for ``source``.
         work: the operation that it is a part of, whose end observers learn of; None if ``finish`` is to tell them.
         on_redaction: called then with the tool and how many secrets of each kind were taken out of it, if any were.
@@ -88,7 +88,7 @@ class Spill:
         keep: Keep | None = None,
         redaction: RedactionRules | None = None,
         on_spill: Callable[[str], object] | None = None,
-        on_pass: Callable[[str, int], object] | None = None,
+        on_pass: Callable[[str, int, int], object] | None = None,
         observed_as: str | None = None,
         work: Operation | None = None,
         on_redaction: Callable[[str, dict[str, int]], object] | None = None,
@@ -274,6 +274,7 @@ class Spill:
                     received=self.received,
                     artifact_id=self.artifact_id,
                     problem=self.problem is not None,
+                    shown=self._progress.first if self._is_unseen(stopped) else None,
                 )
         finally:
             work.end(detail, session=self.session_id, artifact_id=self.artifact_id)
@@ -294,12 +295,16 @@ class Spill:
             self._context.run(self._record, rendered, exit_code, stopped)
         return rendered
 
+    def _is_unseen(self, stopped: str | None) -> bool:
+        """Whether the text at the end is shown to nobody: the output was shown in parts, or was ended early."""
+        return self._progress.shown is not None or stopped is not None
+
     def _record(self, rendered: Rendered, exit_code: int | None, stopped: str | None) -> None:
         """Record what was shown of how much; of output that was shown in parts, or is shown to nobody, that it ended."""
         source, session = self._described.source, self._recorder.session
         if session is not None and self.artifact_id is not None:
             kind, detail = "preview", preview_detail(rendered, self._profile, source, self.received)
-            if self._progress.shown is not None or stopped is not None:
+            if self._is_unseen(stopped):
                 kind = "ended"
                 detail = {"tool": source, "exit_code": exit_code, "received": self.received}
                 if stopped is not None:
@@ -307,6 +312,6 @@ class Spill:
             self._note(session, kind, detail | self._ending.repeated, self.artifact_id)
         elif not self._refusal.met and self.problem is None:
             if self._on_pass is not None:
-                self._on_pass(source, self.received)
+                self._on_pass(source, self.received, len(rendered.text))
             if self._on_redaction is not None and session is None and (found := self.redactions):
                 self._on_redaction(source, found)

@@ -163,12 +163,11 @@ class TruncationProcessor:
             shown, redactions = data, dict[str, int]()
             if rules is not None and len(data) <= _SHORT:
                 shown, redactions = rules.counted(data)
-            if (text := self._at_once(shown, tool_name, newline)) is not None:
-                self._session.count_passed(tool_name, len(data))
-                self._session.note_redactions(tool_name, redactions)
-            else:
+            if (text := self._at_once(shown, tool_name, newline)) is None:
                 text, redactions = self._answer(data), {}
             if text is not None:
+                self._session.count_passed(tool_name, len(data), len(text))
+                self._session.note_redactions(tool_name, redactions)
                 rendered = Rendered(text=text)
                 if is_observed(OUTPUT, "whole"):  # most output is, and most programs do not want to know
                     self._emit(work, rendered, tool_name, len(data))

@@ -74,8 +74,8 @@ _ENDED = ("seal", "interrupt")
 INSTRUMENTS: Final[tuple[Instrument, ...]] = (
     Instrument("spillstore.outputs", "counter", "{output}", ("tool", "outcome"), "outputs that were made a text", ("output",)),
     Instrument("spillstore.output.received", "counter", "By", ("tool",), "bytes that tools printed", ("output",), "received"),
-    Instrument("spillstore.output.shown", "counter", "{character}", ("tool",), "characters of the texts made of them",
-               ("output",), "shown"),
+    Instrument("spillstore.output.shown", "counter", "{character}", ("tool",), "characters that were shown of them",
+               ("output", "news"), "shown"),
     Instrument("spillstore.output.duration", "histogram", "s", ("tool", "outcome"),
                "how long making a text took; of commands, from their end", ("output",), SECONDS, buckets=_QUICK),
     Instrument("spillstore.artifacts", "counter", "{artifact}", ("tool",), "artifacts created", ("create",),
