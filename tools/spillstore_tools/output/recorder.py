@@ -11,7 +11,12 @@ import contextvars
 import threading
 from typing import TYPE_CHECKING, Literal
 
-from spillstore.exceptions import SpillstoreError
+from spillstore.exceptions import (
+    ArtifactNotFoundError,
+    SessionDeletedError,
+    SessionNotFoundError,
+    SpillstoreError,
+)
 from spillstore.ingest.sequencer import Sequencer
 
 if TYPE_CHECKING:
@@ -24,6 +29,11 @@ if TYPE_CHECKING:
     from spillstore_tools.profiles.base import Profile
 
 OutputStream = Literal["stdout", "stderr"]
+_DELETED = (
+    ArtifactNotFoundError,
+    SessionDeletedError,
+    SessionNotFoundError,
+)  # nothing is left of what was stored
 STREAMS: tuple[OutputStream, OutputStream] = ("stdout", "stderr")
 
 
@@ -221,6 +231,8 @@ class Recorder:
         except SpillstoreError as error:
             if empty:
                 self.problem = self.problem or str(error)
+            if isinstance(error, _DELETED):
+                self.artifact = self.info = None
         else:
             if info.size or empty:
                 self.artifact, self.info = artifact, info

@@ -14,7 +14,7 @@ import contextvars
 import time
 from typing import TYPE_CHECKING
 
-from spillstore.exceptions import SpillstoreError
+from spillstore.exceptions import RangeError, SpillstoreError, UsageError
 from spillstore.observers import begin_operation, is_observed
 from spillstore_tools.output.description import Description
 from spillstore_tools.output.ending import Ending
@@ -183,15 +183,26 @@ class Spill:
     # --- while it goes on -------------------------------------------------------------------------------
 
     def write(self, data: bytes | bytearray | memoryview, stream: OutputStream = "stdout") -> int:
-        """Take bytes; blocks while the store is behind. Storage failures are kept for ``finish``, not raised."""
-        number = STREAMS.index(stream)
+        """Take bytes; blocks while the store is behind. Storage failures are kept for ``finish``, not raised.
+
+        Raises:
+            UsageError: ``data`` is no bytes.
+            RangeError: there is no such stream.
+        """
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise UsageError(
+                f"a Spill takes bytes, not {type(data).__name__}; encode text first: write(text.encode())"
+            )
+        if stream not in STREAMS:
+            raise RangeError(f"stream must be stdout or stderr, not {stream!r}")
+        piece, number = bytes(data), STREAMS.index(stream)
         recorder = self._recorder
         with recorder.lock:
-            recorder.sizes[number] += len(data)
+            recorder.sizes[number] += len(piece)
             if not self._refusal.check():
-                recorder.write(bytes(data), number)
+                recorder.write(piece, number)
         self._announce()
-        return len(data)
+        return len(piece)
 
     def keep(self) -> None:
         """Store it from its first byte, however little it is and will be."""

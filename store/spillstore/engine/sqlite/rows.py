@@ -147,7 +147,7 @@ class SessionRows(sqlite3.Connection):
     def used(self) -> int:
         """The bytes of pages that hold something."""
         pages, free = self._number("PRAGMA page_count"), self._number("PRAGMA freelist_count")
-        return (pages - free) * _sql.PAGE_SIZE
+        return (pages - free) * self._number("PRAGMA page_size")
 
     # --- inside a transaction -----------------------------------------------------------------------------
 
