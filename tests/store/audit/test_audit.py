@@ -29,7 +29,6 @@ from spillstore.exceptions import (
     RateLimitError,
     SessionDeletedError,
     SessionQuotaError,
-    StorageError,
 )
 
 DATA = b"".join(b"line %d\n" % number for number in range(1, 2001))
@@ -336,12 +335,12 @@ def test_events_wait_on_where_a_deletion_fails(make_store, monkeypatch):
     with store.session("test") as session:
         session.put(DATA).tail(1)
 
-        def full(*_):
-            raise StorageError("no space is left")
+        def damaged(*_):
+            raise IntegrityError("the archive is damaged")
 
         with monkeypatch.context() as patched:
-            patched.setattr(SessionFile, "archive_events", full)
-            with pytest.raises(StorageError, match="no space"):
+            patched.setattr(SessionFile, "archive_events", damaged)
+            with pytest.raises(IntegrityError, match="archive is damaged"):
                 session.delete()
         assert ["create", "seal", "read"] == kinds(session)
         session.delete()
