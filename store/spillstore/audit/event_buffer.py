@@ -16,7 +16,7 @@ MOST = 10_000  # events that wait; of more, the oldest are dropped
 Entry: TypeAlias = "tuple[int, str, str | None, str, str | None, Mapping[str, object]]"
 
 
-class Taken(NamedTuple):
+class Waiting(NamedTuple):
     """What was taken out of a buffer.
 
     Attributes:
@@ -73,17 +73,17 @@ class EventBuffer:
                 counts = self._passed.get(key, (0, 0, 0))
                 self._passed[key] = tuple(map(sum, zip(counts, numbers, strict=True)))
 
-    def take(self) -> Taken:
+    def take(self) -> Waiting:
         """Take all that waits."""
         with self._guard:
             entries = [self._entries.popleft() for _ in range(len(self._entries))]
             passed, self._passed = self._passed, {}
             lost, self._lost = self._lost, 0
-        return Taken(entries, passed, lost)
+        return Waiting(entries, passed, lost)
 
-    def rows(self, taken: Taken) -> list[Entry]:
+    def rows(self, waiting: Waiting) -> list[Entry]:
         """All that was taken as events: counts, and how many were lost, are events too."""
-        entries, passed, lost = taken
+        entries, passed, lost = waiting
         if not passed and not lost:
             return entries
         now = int(self._clock.time() * 1e6)
@@ -101,19 +101,19 @@ class EventBuffer:
         dropped: list[Entry] = [(now, "lost", None, self._actor, None, {"events": lost})] if lost else []
         return [*dropped, *entries, *counts]
 
-    def put_back(self, taken: Taken) -> None:
+    def put_back(self, waiting: Waiting) -> None:
         """Let what was taken and could not be written wait again."""
         with self._guard:
-            self._lost += taken.lost
-            self._entries.extendleft(reversed(taken.entries))
-        for key, counts in taken.passed.items():
+            self._lost += waiting.lost
+            self._entries.extendleft(reversed(waiting.entries))
+        for key, counts in waiting.passed.items():
             self._count(key, *counts)
 
-    def written(self, taken: Taken) -> None:
+    def written(self, waiting: Waiting) -> None:
         """Note that what was taken is written."""
-        if taken.lost:
+        if waiting.lost:
             with self._guard:
-                self._lost_written += taken.lost
+                self._lost_written += waiting.lost
 
     def lost_and_written(self) -> int:
         """How many lost events were recorded as lost since the last call."""

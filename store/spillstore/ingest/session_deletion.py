@@ -31,7 +31,7 @@ class SessionDeletion:
         """Delete it; returns what is left of it. Arguments and errors as for ``SessionCore.delete_session``."""
         events, audit = self._ingest.rows.events, self._ingest.audit
         # The events that wait leave the buffer when the transaction is committed, not before.
-        waiting = audit.taken() if self._settings.audit_keep else contextlib.nullcontext(list[Entry]())
+        waiting = audit.drained() if self._settings.audit_keep else contextlib.nullcontext(list[Entry]())
         with waiting as entries, self._ingest.committer.recording("deleting the session") as tx:
             if not force:
                 self._refuse_busy()

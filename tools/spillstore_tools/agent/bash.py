@@ -267,7 +267,7 @@ class BashTool:
                 return BashResult.of(job, job.tell())
             return await asyncio.to_thread(self._put_into_background, job, request.timeout, tool_call_id)
         except BaseException as error:
-            job.drop_beside(lambda: wake(dropped))
+            job.drop_in_background(lambda: wake(dropped))
             if not isinstance(error, GeneratorExit):  # or there is no loop any more
                 await dropped.wait()
             raise
@@ -291,7 +291,7 @@ class BashTool:
             return self._put_into_background(job, request.timeout, tool_call_id)
         except BaseException:
             dropped = threading.Event()
-            job.drop_beside(dropped.set)
+            job.drop_in_background(dropped.set)
             dropped.wait()
             raise
 

@@ -2,7 +2,7 @@
 
 A ``Spill`` takes what a tool prints, as a writer does. Up to the profile's ``buffer_bytes`` everything stays in memory, so
 output that is shown whole never touches a disk. Beyond, an artifact has all of it. Its parts are the ``Recorder``, which keeps
-the output, the ``Passes``, which scan it, ``Progress``, the texts while it goes on, and the ``Ending``.
+the output, the ``OutputScans``, which scan it, ``Progress``, the texts while it goes on, and the ``Ending``.
 
 Storage may fail at any time and the tool call must not: the scans still get everything, and the text says what was kept.
 """
@@ -18,9 +18,9 @@ from spillstore.exceptions import RangeError, SpillstoreError, UsageError
 from spillstore.observers import begin_operation, is_observed
 from spillstore_tools.output.description import Description
 from spillstore_tools.output.ending import Ending
-from spillstore_tools.output.facts import LiveFacts
+from spillstore_tools.output.live_facts import LiveFacts
 from spillstore_tools.output.output_events import FAILED, OUTPUT, output_detail, tool_of
-from spillstore_tools.output.passes import Passes
+from spillstore_tools.output.output_scans import OutputScans
 from spillstore_tools.output.progress import Progress
 from spillstore_tools.output.recorder import STREAMS, OutputStream, Recorder
 from spillstore_tools.output.refusal import Refusal
@@ -117,14 +117,14 @@ class Spill:
         self._context = (
             contextvars.copy_context()
         )  # of who acts: what happens on other threads is theirs, too
-        self._passes = Passes(profile, described.source, b"\r" if newline == "cr" else b"\n")
-        self._recorder = Recorder(session, profile, described, self._passes, redaction, ago)
+        self._scans = OutputScans(profile, described.source, b"\r" if newline == "cr" else b"\n")
+        self._recorder = Recorder(session, profile, described, self._scans, redaction, ago)
         limit = profile.refuse_at(described.source)
-        self._refusal = Refusal(limit, described.source, self._recorder, self._passes)
-        self._facts = LiveFacts(described, self._recorder, self._passes, flags)
-        self._progress = Progress(profile, described.source, self._recorder, self._passes, self._facts)
+        self._refusal = Refusal(limit, described.source, self._recorder, self._scans)
+        self._facts = LiveFacts(described, self._recorder, self._scans, flags)
+        self._progress = Progress(profile, described.source, self._recorder, self._scans, self._facts)
         self._ending = Ending(
-            profile, described, self._recorder, self._passes, self._facts, keep or profile.keep
+            profile, described, self._recorder, self._scans, self._facts, keep or profile.keep
         )
         if self._ending.keep == "all":
             self.keep()
@@ -298,7 +298,7 @@ class Spill:
                     self._refusal.record(self._note_limit)
                 else:
                     rendered = self._ending.finish(exit_code, runtime)
-                    if self._passes.news is not None:
+                    if self._scans.news is not None:
                         self._progress.final = self._ending.overviews
         finally:
             self._announce()

@@ -13,10 +13,10 @@ from spillstore.observers import begin_operation, is_observed
 from spillstore_tools.config.redaction_rules import Redaction
 from spillstore_tools.output.content import encoded, pieces_of
 from spillstore_tools.output.deferred_session import DeferredSession
+from spillstore_tools.output.duplicates import is_answer
 from spillstore_tools.output.output_events import FAILED, OUTPUT, output_detail, tool_of
 from spillstore_tools.output.rendering import flags_to, kind_of, render, terminator_of
-from spillstore_tools.output.repeated import passes
-from spillstore_tools.output.signature import MOST
+from spillstore_tools.output.signed_answers import MOST
 from spillstore_tools.output.spill import Spill
 from spillstore_tools.output.truncation_result import TruncationResult
 from spillstore_tools.preview.text.clean import clean, is_plain, redrawn
@@ -265,7 +265,7 @@ class TruncationProcessor:
         if not self._session.stores or len(data) > 4 * MOST:
             return None
         text = data.decode(errors="replace")
-        return text if passes(self._session.open, text) else None
+        return text if is_answer(self._session.open, text) else None
 
     def _flags_of_known(self) -> str:
         if self._flags is not None:

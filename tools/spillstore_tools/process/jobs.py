@@ -87,7 +87,7 @@ class Job:
         on_end: called on the job's thread when all is over.
         cannot_start: the exit code that stands for a command that could not be started; None for a shell's.
         linger: seconds that processes which it leaves behind may hold up its result by printing.
-        heirs: what happens then to what they print: it is ``read``, or they are left to themselves (``leave``).
+        orphans: what happens then to what they print: it is ``read``, or they are left to themselves (``leave``).
         tool: name of the tool in the events that observers receive.
         observed: the work that it is for them; None to begin it here.
     """
@@ -102,7 +102,7 @@ class Job:
         on_end: Callable[[Job], object] | None = None,
         cannot_start: int | None = None,
         linger: float = 1.0,
-        heirs: Literal["read", "leave"] = "read",
+        orphans: Literal["read", "leave"] = "read",
         tool: str = "bash",
         observed: Operation | None = None,
     ) -> None:
@@ -115,7 +115,7 @@ class Job:
             start,
             cannot_start=cannot_start,
             linger=linger,
-            heirs=heirs,
+            orphans=orphans,
             on_process=self._begun,
             on_open=self._left_open,
         )
@@ -322,7 +322,7 @@ class Job:
         """End it because nobody wants its result any more; what it printed is stored."""
         drop_together([self], "cancelled")
 
-    def drop_beside(self, then: Callable[[], object]) -> None:
+    def drop_in_background(self, then: Callable[[], object]) -> None:
         """``drop`` on a thread of its own, so that nothing which interrupts the caller interrupts it; ``then`` after it."""
 
         def drop() -> None:
