@@ -56,6 +56,12 @@ class Ending:
         self._scans = scans
         self._facts = facts
 
+    @property
+    def artifact_id(self) -> str | None:
+        """The artifact that has all of it: its own, or one that held the same before."""
+        artifact = self._recorder.artifact
+        return self.original if artifact is None else artifact.id
+
     def finish(self, exit_code: int | None, runtime: int | None) -> Rendered:
         """End the artifact, if there is one, and make the text."""
         recorder = self._recorder

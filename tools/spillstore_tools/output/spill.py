@@ -14,17 +14,15 @@ import contextvars
 import time
 from typing import TYPE_CHECKING
 
-from spillstore.exceptions import RangeError, SpillstoreError, UsageError
-from spillstore.observers import begin_operation, is_observed
+from spillstore.exceptions import RangeError, UsageError
 from spillstore_tools.output.description import Description
 from spillstore_tools.output.ending import Ending
 from spillstore_tools.output.live_facts import LiveFacts
-from spillstore_tools.output.output_events import FAILED, OUTPUT, output_detail, tool_of
 from spillstore_tools.output.output_scans import OutputScans
 from spillstore_tools.output.progress import Progress
 from spillstore_tools.output.recorder import STREAMS, OutputStream, Recorder
 from spillstore_tools.output.refusal import Refusal
-from spillstore_tools.output.rendering import preview_detail
+from spillstore_tools.output.spill_events import SpillEvents
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,12 +106,8 @@ class Spill:
             described.redact(redaction)
         self._described = described
         self._profile = profile
-        self._open_session = session
         self._work = work
-        self._tool = described.source if observed_as is None else observed_as
         self._on_spill = on_spill
-        self._on_pass = on_pass
-        self._on_redaction = on_redaction
         self._context = (
             contextvars.copy_context()
         )  # of who acts: what happens on other threads is theirs, too
@@ -125,6 +119,17 @@ class Spill:
         self._progress = Progress(profile, described.source, self._recorder, self._scans, self._facts)
         self._ending = Ending(
             profile, described, self._recorder, self._scans, self._facts, keep or profile.keep
+        )
+        self._events = SpillEvents(
+            session,
+            profile,
+            described,
+            self._recorder,
+            self._progress,
+            self._ending,
+            tool=described.source if observed_as is None else observed_as,
+            on_pass=on_pass,
+            on_redaction=on_redaction,
         )
         if self._ending.keep == "all":
             self.keep()
@@ -167,8 +172,7 @@ class Spill:
     @property
     def artifact_id(self) -> str | None:
         """The artifact that has all of it: its own, or one that held the same before."""
-        artifact = self._recorder.artifact
-        return self._ending.original if artifact is None else artifact.id
+        return self._ending.artifact_id
 
     @property
     def session_id(self) -> str | None:
@@ -237,7 +241,7 @@ class Spill:
         with self._recorder.lock:
             self._recorder.abort(reason)
             if self._refusal.met:
-                self._refusal.record(self._note_limit)
+                self._refusal.record(self._events.note_limit)
 
     def _announce(self) -> None:
         """Tell the caller that there is an artifact: without a lock, for it may ask for what is printed."""
@@ -248,16 +252,6 @@ class Spill:
         if begun is not None and self._on_spill is not None:
             with contextlib.suppress(Exception):  # whatever it raises, the tool call succeeds
                 self._context.copy().run(self._on_spill, begun)
-
-    def _note_limit(self, kind: str, detail: dict[str, object]) -> None:
-        session = self._recorder.session = self._recorder.session or self._open_session()
-        self._context.run(self._note, session, kind, detail)
-
-    def _note(
-        self, session: Session, kind: str, detail: dict[str, object], artifact_id: str | None = None
-    ) -> None:
-        with session.acting(tool_call_id=self._described.tool_call_id):
-            session.note(kind, detail, artifact_id=artifact_id)
 
     # --- the end ----------------------------------------------------------------------------------------
 
@@ -273,56 +267,21 @@ class Spill:
         """
         if self._work is not None:
             return self._finish(exit_code, runtime, stopped)
-        work = self._context.copy().run(begin_operation, OUTPUT, {"tool": self._tool})
-        detail: dict[str, object] = {"tool": tool_of(self._tool, self._recorder.session), "outcome": FAILED}
-        try:
+        with self._events.operation(stopped) as emit:
             rendered = self._finish(exit_code, runtime, stopped)
-            if is_observed(OUTPUT):
-                detail = output_detail(
-                    rendered,
-                    tool=tool_of(self._tool, self._recorder.session),
-                    profile=self._profile.name,
-                    received=self.received,
-                    artifact_id=self.artifact_id,
-                    problem=self.problem is not None,
-                    shown=self._progress.first if self._is_unseen(stopped) else None,
-                )
-        finally:
-            work.end(detail, session=self.session_id, artifact_id=self.artifact_id)
+            emit(rendered)
         return rendered
 
     def _finish(self, exit_code: int | None, runtime: int | None, stopped: str | None) -> Rendered:
         try:
             with self._recorder.lock:
                 if (rendered := self._refusal.text()) is not None:
-                    self._refusal.record(self._note_limit)
+                    self._refusal.record(self._events.note_limit)
                 else:
                     rendered = self._ending.finish(exit_code, runtime)
                     if self._scans.news is not None:
                         self._progress.final = self._ending.overviews
         finally:
             self._announce()
-        with contextlib.suppress(SpillstoreError):  # the session was closed meanwhile, or is gone
-            self._context.run(self._record, rendered, exit_code, stopped)
+        self._events.record(rendered, exit_code, stopped, met_limit=self._refusal.met)
         return rendered
-
-    def _is_unseen(self, stopped: str | None) -> bool:
-        """Whether the text at the end is shown to nobody: the output was shown in parts, or was ended early."""
-        return self._progress.shown is not None or stopped is not None
-
-    def _record(self, rendered: Rendered, exit_code: int | None, stopped: str | None) -> None:
-        """Record what was shown of how much; of output that was shown in parts, or is shown to nobody, that it ended."""
-        source, session = self._described.source, self._recorder.session
-        if session is not None and self.artifact_id is not None:
-            kind, detail = "preview", preview_detail(rendered, self._profile, source, self.received)
-            if self._is_unseen(stopped):
-                kind = "ended"
-                detail = {"tool": source, "exit_code": exit_code, "received": self.received}
-                if stopped is not None:
-                    detail["why"] = stopped
-            self._note(session, kind, detail | self._ending.repeated, self.artifact_id)
-        elif not self._refusal.met and self.problem is None:
-            if self._on_pass is not None:
-                self._on_pass(source, self.received, len(rendered.text))
-            if self._on_redaction is not None and session is None and (found := self.redactions):
-                self._on_redaction(source, found)

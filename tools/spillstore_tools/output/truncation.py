@@ -122,18 +122,7 @@ class TruncationProcessor:
     ) -> TruncationResult:
         """``process`` for asyncio: cutting and storing happen on a thread, and the event loop goes on.
 
-        Cancelling stops the waiting alone; what was begun is finished. A stream is read on that thread, too.
-
-        Args:
-            content: as in ``process``.
-            tool_name: as in ``process``.
-            command: as in ``process``.
-            tool_call_id: as in ``process``.
-            content_type: as in ``process``.
-            newline: as in ``process``.
-
-        Raises:
-            ContentError: as in ``process``.
+        Cancelling stops the waiting alone; what was begun is finished. A stream is read on that thread, too. Arguments and errors are those of ``process``.
         """
         import asyncio  # noqa: PLC0415  # only for who has it already
 

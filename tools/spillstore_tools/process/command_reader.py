@@ -43,6 +43,7 @@ class CommandReader:
     ) -> None:
         self.start = start
         self.failed = False
+        self.error: StartError | None = None
         self._cannot_start = cannot_start
         self._linger = linger
         self._orphans = orphans
@@ -52,6 +53,8 @@ class CommandReader:
     def read(self, sink: Sink) -> Outcome:
         """Start it and give ``sink`` what it prints, until all is over; returns how it ended."""
         try:
+            if self.error is not None:
+                raise self.error
             return self._read_started(self.start(), sink)
         except StartError as error:
             self.failed = True

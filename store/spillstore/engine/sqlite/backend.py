@@ -11,9 +11,7 @@ import contextlib
 import dataclasses
 import errno
 import os
-import re
 import stat
-import time
 from typing import TYPE_CHECKING, Final
 
 from spillstore import info as infos
@@ -22,6 +20,7 @@ from spillstore.engine.errors import translated
 from spillstore.engine.sqlite import (
     fork_safety,
     full_disk,
+    leftovers,
     owner_locks,
     partial_sessions,
     reserve,
@@ -41,14 +40,12 @@ from spillstore.engine.sqlite.session_file import SessionFile, is_open
 from spillstore.engine.sqlite.soft_delete import (
     DELETED_PREFIX,
     NEW_PREFIX,
-    PARTIAL_PREFIX,
     Buried,
     bury,
     disk_usage,
 )
 from spillstore.exceptions import (
     LockedError,
-    NotASessionError,
     SchemaTooOldError,
     SessionBusyError,
     SpillstoreError,
@@ -69,8 +66,6 @@ if TYPE_CHECKING:
     from spillstore.model.records import SessionRow
     from spillstore.settings import Settings
 
-_UNFINISHED: Final = 60.0  # seconds after which a folder that is being made is one that was not finished
-_DAMAGED: Final = re.compile(r"\.audit-damaged-[0-9a-f]{8}\.db")
 _ALONE_PATIENCE: Final = 2.0  # seconds that who must be alone with a session waits for others
 
 
@@ -303,54 +298,7 @@ class FolderBackend:
         Returns:
             How many folders, their bytes, and which files of kept events were moved aside.
         """
-        with translated(f"looking at {self._root}"), contextlib.ExitStack() as stack:
-            try:
-                root = stack.enter_context(open_root(self._root))
-            except FileNotFoundError:
-                return 0, 0, ()
-            count = freed = 0
-            damaged: list[str] = []
-            for name in root.names():
-                if name.startswith("."):
-                    continue
-                with (
-                    contextlib.suppress(FileNotFoundError, UnsafeRootError),
-                    open_project(root, name) as project,
-                ):
-                    if not dry_run:
-                        _clear_all(project)
-                    names = project.names()
-                    damaged += [str(project.path / each) for each in names if _DAMAGED.fullmatch(each)]
-                    for each in names:
-                        if self._is_leftover(project, each, now):
-                            count += 1
-                            freed += project.usage(each) if dry_run else project.remove(each)
-        return count, freed, tuple(damaged)
-
-    def _is_leftover(self, project: Folder, name: str, now: float) -> bool:
-        """Whether that is a folder that no session has, and that nobody is making now or may want to look into."""
-        if name.startswith(DELETED_PREFIX):
-            return True
-        status = project.stat(name) if name.startswith((NEW_PREFIX, PARTIAL_PREFIX)) else None
-        if status is None or not stat.S_ISDIR(status.st_mode):
-            return False
-        if name.startswith(NEW_PREFIX):
-            return abs(time.time() - status.st_mtime) > _UNFINISHED
-        return now - status.st_ctime > self._settings.retention
-
-
-def _clear_all(project: Folder) -> None:
-    """Move what a power cut has left of new sessions out of the way."""
-    for name in project.names():
-        if name.startswith("."):
-            continue
-        with contextlib.suppress(FileNotFoundError, UnsafeRootError), project.folder(name) as session:
-            status = session.stat(DATABASE)
-            if status is not None and status.st_size:
-                continue
-            if not is_open(session.path / DATABASE):
-                with contextlib.suppress(NotASessionError, SessionBusyError):  # not ours to touch
-                    partial_sessions.clear(session.path, failed=False)
+        return leftovers.remove(self._root, self._settings.retention, now, dry_run=dry_run)
 
 
 def _set_aside(folder: Path, *, failed: bool) -> Buried | None:
