@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,10 @@ def build(folder: Path) -> str:
     command = compiler()
     if not command:
         return "there is no C compiler"
-    target, made = folder / "scan.so", folder / f"scan.{os.getpid()}.tmp"
+    target, made = (
+        folder / "scan.so",
+        folder / f"scan.{uuid.uuid4().hex}.tmp",
+    )  # a container's pids are not the machine's
     arguments = ["-O3", "-std=c11", "-shared", "-fPIC", "-o", str(made), str(folder / "scan.c")]
     try:
         subprocess.run([*command, *arguments], check=True, capture_output=True, text=True, timeout=300)

@@ -232,6 +232,10 @@ def test_without_a_compiler_the_build_says_so(tmp_path):
         "import hatch_build\n"
         f"print(hatch_build.build(pathlib.Path({str(tmp_path)!r})))\n"
     )
+    seen = tmp_path / "seen"
+    failing = tmp_path / "failing"
+    failing.write_text(f'#!/bin/sh\necho "$@" >> {seen}\nexit 1\n')
+    failing.chmod(0o755)
 
     def build(**environment):
         done = subprocess.run(
@@ -240,7 +244,10 @@ def test_without_a_compiler_the_build_says_so(tmp_path):
         return done.stdout.strip()
 
     assert build(PATH="") == "there is no C compiler"
-    assert build(PATH="", CC="/bin/false").startswith("/bin/false failed")
+    assert build(PATH="", CC=str(failing)).startswith(f"{failing} failed")
+    script = script.replace("import hatch_build\n", "import os, hatch_build\nos.getpid = lambda: 1\n")
+    assert build(PATH="", CC=str(failing)).startswith(f"{failing} failed")
+    assert len(set(seen.read_text().splitlines())) == 2, "two containers that share the folder use one file"
     assert not list(tmp_path.glob("scan.*so")) and not list(tmp_path.glob("*.tmp"))
 
 
