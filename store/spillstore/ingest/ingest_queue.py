@@ -22,6 +22,7 @@ _FULL_QUEUES = (
 _LEAST_QUEUE = 256 * KIB
 _DUE_AFTER = 0.4  # of ``commit_interval``: the rest is for filters and the commit itself
 _DUE_WITH = 0.2
+_ASKED_AGAIN = 0.1  # of it, until a worker that was asked for a write is asked again: it may wait for a tap
 Work = list[tuple[Pipeline, list[Batch]]]  # batches for one transaction
 
 
@@ -191,9 +192,13 @@ class IngestQueue:
     def _until_due(self) -> float:
         """Seconds until the oldest write that is not committed must be; the caller holds ``guard``."""
         interval = self._settings.commit_interval
-        oldest = [p.dirty_since for p in self._pipelines if p.dirty_since is not None and not p.ended]
-        latest = min(oldest) + interval * _DUE_AFTER - time.monotonic() if oldest else interval
-        return min(max(latest, 0.0), interval * _DUE_AFTER)
+        now = time.monotonic()
+        waits = [
+            max(p.dirty_since + interval * _DUE_AFTER - now, interval * _ASKED_AGAIN if p.due else 0.0)
+            for p in self._pipelines
+            if p.dirty_since is not None and not p.ended
+        ]
+        return min([*waits, interval * _DUE_AFTER])
 
     def _due(self) -> list[Pipeline]:
         """Artifacts whose writes are to be committed now: with the oldest go those that would be next."""
