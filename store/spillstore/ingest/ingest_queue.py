@@ -157,7 +157,7 @@ class IngestQueue:
             if pipeline.error is None:
                 pipeline.add_ready(batch)
                 self._ready_bytes += batch.raw_bytes
-                if self._urgent(pipeline):
+                if not self._hurried and self._urgent(pipeline):
                     self._hurried = True
                     self._tick.notify()
             self._changed.notify_all()
@@ -171,6 +171,7 @@ class IngestQueue:
             or (
                 pipeline.waiting > 0
                 and not pipeline.inbox
+                and 2 * pipeline.uncommitted >= self.queue_bytes  # else it waits for filters
                 and 2 * pipeline.ready_bytes >= pipeline.uncommitted
             )
         )
