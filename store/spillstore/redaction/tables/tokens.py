@@ -203,7 +203,7 @@ TOKENS = (
     ("SQUARE_TOKEN",         "EAAA", "[A-Za-z0-9_+=-]{60}(?!%w)", "EAAA%w{60}", "EAAA%w{20}"),
     ("STACKHAWK_KEY",        "hawk.", r"%w{20}\.%w{20}", "hawk.%w{20}.%w{20}", "hawk.%w{6}"),
     ("STATSIG_KEY",          "secret-", "%a{43}(?!%w)", "secret-%a{43}", "secret-%a{14}"),
-    ("STREAMELEMENTS_KEY",   "live_auth_ test_auth_", "%w{20,}", "live_auth_%w{24}", "live_auth_%w{8}"),
+    ("STREAMELEMENTS_KEY",   "live_auth_", "%w{20,}", "live_auth_%w{24}", "live_auth_%w{8}"),
     ("STRIPE_KEY",           "sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ rk_prod_ sk_org_live_ sk_org_test_", "%a{10,}", "sk_live_%a{14}", "sk_live_%a{4}"),
     ("STRIPE_KEY",           "whsec_", "[A-Za-z0-9+/=]{24,}", "whsec_%b{28}", "whsec_%b{9}"),
     ("STYTCH_SECRET",        "secret-live- secret-test-", "[A-Za-z0-9=_-]{30,}", "secret-live-%w{34}", "secret-live-%w{11}"),
