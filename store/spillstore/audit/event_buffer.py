@@ -17,7 +17,7 @@ Entry: TypeAlias = "tuple[int, str, str | None, str, str | None, Mapping[str, ob
 
 
 class Waiting(NamedTuple):
-    """What was taken out of a buffer.
+    """Events that were taken out of a buffer to be written.
 
     Attributes:
         entries: events.

@@ -22,7 +22,7 @@ class VanishedError(Exception):
 
 
 class SessionRef(NamedTuple):
-    """Which session.
+    """The name of a session.
 
     Attributes:
         session_id: its id.
@@ -34,7 +34,7 @@ class SessionRef(NamedTuple):
 
 
 class Remains(Protocol):
-    """What is left of a session that nobody finds any more. Never raises."""
+    """A deleted session whose files are not unlinked yet. Its methods never raise."""
 
     def size(self) -> int:
         """Bytes that it takes still."""
@@ -86,7 +86,7 @@ class SessionBackend(Protocol):
         """
 
     def current(self, rows: Snapshot) -> Snapshot:
-        """What was borrowed, or other rows in its place if it shows an old state."""
+        """The borrowed rows, or new ones in their place if those show an old state."""
 
     def together(self, rows: Snapshot, doing: str) -> AbstractContextManager[None]:
         """One snapshot for several calls on what was borrowed."""
@@ -111,7 +111,7 @@ class SessionBackend(Protocol):
         """Raise DiskFullError where less is free than must stay free."""
 
     def space_for(self, stored: int, artifacts: int) -> int:
-        """What so many bytes of chunks, of so many artifacts, add to ``used`` at most."""
+        """An upper bound of what ``stored`` bytes of chunks, of ``artifacts`` artifacts, add to ``used``."""
 
     def archive_events(self, tx: Transaction, session: SessionRow, now_us: int) -> None:
         """Copy the events of a session that is about to be deleted to where they stay, and remove what is too old there."""
@@ -140,7 +140,7 @@ class SessionBackend(Protocol):
         """Bring what was committed to where it stays; likewise."""
 
     def structure_problems(self, rows: Snapshot) -> list[str]:
-        """What the engine finds wrong with its own structures, a line for each."""
+        """Damage in the engine's own structures, one line for each finding."""
 
     # Who is alive.
 
@@ -152,7 +152,7 @@ class SessionBackend(Protocol):
         """Whether the process with that claim still lives."""
 
     def others(self) -> list[str]:
-        """Who else has a claim and lives, as a person would like to read it."""
+        """The other live owners of the session, described for an error message."""
 
     def remove_dead(self) -> None:
         """Forget the claims of processes that are gone."""

@@ -1,4 +1,4 @@
-"""What a process holds of one session: its rows, the artifacts that it writes, and who commits them.
+"""One session as one process has it open: its rows, the artifacts that it writes, and their committer.
 
 There is one core per process and session, however many ``Session`` objects look at it. Locks, in the order in which they may
 be taken:
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 class SessionCore:
-    """The process's hold on one session file. Safe from any thread."""
+    """One open session, shared by all ``Session`` objects of the process. Safe from any thread."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class SessionCore:
         key: bytes | None = None,
         expected: tuple[str, str | None] | None = None,
     ) -> None:
-        """Take hold of a session that was opened.
+        """Open a session on rows that an engine has opened.
 
         Args:
             store: where its rows are.
@@ -197,7 +197,7 @@ class SessionCore:
 
     @property
     def ingest(self) -> Ingest:
-        """What writes.
+        """The write path.
 
         Raises:
             ReadOnlyError, ClosedError, SessionDeletedError, ForkError: nothing may be written.
@@ -235,7 +235,7 @@ class SessionCore:
             raise
 
     def current(self, rows: Snapshot) -> Snapshot:
-        """What was borrowed, or other rows in its place if it shows an old state."""
+        """The borrowed rows, or new ones in their place if those show an old state."""
         try:
             return self.store.current(rows)
         except SessionDeletedError as error:

@@ -142,7 +142,7 @@ class QueriedView:
         )
 
     def excerpt(self, at: int, end: int) -> str:
-        """What a message shows of the bytes from a position on."""
+        """An excerpt of the bytes from a position on, for an error message."""
         data = self._glance(at, min(_SHOWN, end - at))
         return repr(data.split(b"\n")[0].decode(errors="backslashreplace")) if data else ""
 

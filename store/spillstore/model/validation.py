@@ -81,7 +81,7 @@ def read_session_row(row: Sequence[Any] | None, key: bytes | None) -> SessionRow
 
 
 def _problem(row: ArtifactRow) -> str | None:
-    """What is wrong with a row whose digest is right; None if nothing is."""
+    """The first invalid value of a row whose digest is right; None if all are valid."""
     if not types_fit(row):
         return "a value is of a wrong type or out of range"
     if not values_fit(row):

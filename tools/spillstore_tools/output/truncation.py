@@ -221,7 +221,7 @@ class TruncationProcessor:
         return text if rules is None else rules.redact(text)
 
     def redacted_value(self, value: object, tool_name: str) -> object:
-        """The same for a value that JSON can hold."""
+        """A JSON-able value without the secrets that are taken out of that tool's results."""
         rules = self._redaction.rules(tool_name)
         if rules is None:
             return value

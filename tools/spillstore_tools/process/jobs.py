@@ -54,7 +54,7 @@ def guarded(function: Callable[..., object], *arguments: object) -> bool:
 
 
 class Printed(NamedTuple):
-    """What is known of a command's output.
+    """Sizes and place of a command's output.
 
     Attributes:
         sizes: bytes that came, of each stream.
@@ -153,7 +153,7 @@ class Job:
 
     @property
     def printed(self) -> Printed:
-        """What is known of its output, as of the last ``tell`` or ``news``."""
+        """Sizes and place of its output, as of the last ``tell`` or ``news``."""
         with self.steady:
             if self._last_news is not None:
                 return self._last_news[1]
@@ -313,7 +313,7 @@ class Job:
         return self._worker == threading.get_ident()
 
     def _begin_to_end(self, why: Stopped) -> Process | None:
-        """What is to be ended; None if it is not there yet, for then it is ended when it is."""
+        """Mark the job to be ended; returns its process, or None if it has not started and is ended when it does."""
         with self._changed:
             self._dismissed = True
             if self.outcome is None:  # or it has ended by itself, and left others behind

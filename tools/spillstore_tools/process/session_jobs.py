@@ -67,7 +67,7 @@ class Jobs:
             return self._background.get(pid)
 
     def background(self) -> list[Job]:
-        """Those that are not over."""
+        """The jobs that have not ended."""
         with self._lock:
             return [job for job in self._background.values() if job.state != "ended"]
 

@@ -206,7 +206,7 @@ class Connection(SessionRows):
         return self._wal is not None and not os.fstat(self._wal).st_nlink
 
     def check_in_place(self) -> None:
-        """That whoever opens the path now finds what this connection has open. Cost: two system calls, six microseconds.
+        """Check that the path still leads to the file that this connection has open. Cost: two system calls, six microseconds.
 
         Raises:
             SessionDeletedError: the file was removed, with its folder or without, or another is in its place.

@@ -49,7 +49,7 @@ class Folder:
 
     @property
     def status(self) -> os.stat_result:
-        """What the folder itself is."""
+        """The ``stat`` result of the folder itself."""
         return os.fstat(self._descriptor)
 
     def folder(self, name: str) -> Folder:
@@ -78,7 +78,7 @@ class Folder:
             os.close(descriptor)
 
     def stat(self, name: str) -> os.stat_result | None:
-        """What an entry is, no link followed; None if it is not there."""
+        """The ``stat`` result of an entry, without following a link; None if it is not there."""
         try:
             return os.stat(name, dir_fd=self._descriptor, follow_symlinks=False)
         except FileNotFoundError:
@@ -111,7 +111,7 @@ class Folder:
         return descriptor
 
     def read_small(self, name: str, most: int) -> bytes | None:
-        """What a small regular file holds; None for anything else, without waiting for it or following it."""
+        """The content of a small regular file; None for anything else, which is neither followed nor waited for."""
         try:
             descriptor = self.open(name, os.O_RDONLY)
         except OSError:

@@ -1,4 +1,4 @@
-"""Who is alive: every process that writes to a session holds a lock on a file of its own.
+"""Owner locks: every process that writes to a session holds a lock on a file of its own, which shows that it is alive.
 
 The lock is a POSIX record lock (``fcntl.lockf``). Against ``flock`` it won because it belongs to the process, not to
 the open file: a child that was forked and outlives its parent does not keep the parent alive, whoever forked it. Its

@@ -1,4 +1,4 @@
-"""What a process holds of one session's file: its connections, and its claim."""
+"""A process's connections to one session's file, and its owner lock."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ class SessionFile:
             yield rows
 
     def check_room(self) -> None:
-        """That as much of the disk is free as must stay free.
+        """Check that the disk has its floor of free space.
 
         Raises:
             DiskFullError: it is not.
@@ -181,7 +181,7 @@ class SessionFile:
             )
 
     def space_for(self, stored: int, artifacts: int) -> int:
-        """What so many bytes of chunks, of so many artifacts, add to ``used`` at most."""
+        """An upper bound of what ``stored`` bytes of chunks, of ``artifacts`` artifacts, add to ``used``."""
         return int(_PAGES_FACTOR * stored) + _PAGES_BESIDES * artifacts
 
     def archive_events(self, tx: Transaction, session: SessionRow, now_us: int) -> None:
@@ -247,7 +247,7 @@ class SessionFile:
             self._pool.writer().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def structure_problems(self, rows: Any) -> list[str]:
-        """What SQLite finds wrong with its file. Cost: reading all of it."""
+        """The findings of SQLite's integrity check. Cost: reading the whole file."""
         lines = [line for (line,) in rows.execute("PRAGMA integrity_check") if line != "ok"]
         return [f"SQLite says: {line}" for line in lines]
 

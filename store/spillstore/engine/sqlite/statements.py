@@ -305,7 +305,7 @@ def _of_events() -> dict[str, ClauseElement]:
 
 
 def _of_archive() -> dict[str, ClauseElement]:
-    """What only an archive needs, which holds the rows of many sessions; the rest is that of a session's file."""
+    """The statements of archives, which hold rows of many sessions. All others are shared with session files."""
     oldest = (
         sa.select(event.c.session_key, event.c.event_key)
         .order_by(event.c.at_us, event.c.session_key, event.c.event_key)

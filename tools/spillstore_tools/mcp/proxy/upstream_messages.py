@@ -183,7 +183,7 @@ class UpstreamMessages:
         return page.with_tools([] if names is None else names.definitions())
 
     def _with_instructions(self, result: RawJson) -> bytes:
-        """What the server says of itself, with tools among its capabilities and a sentence behind its instructions."""
+        """The server's result of ``initialize``, with tools among its capabilities and a sentence after its instructions."""
         fields = members(result)
         capabilities = members_of(fields.get("capabilities"))
         self.catalogue.note_capability(has_tools="tools" in capabilities)
