@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from spillstore import Artifact
 from spillstore.observers import begin_operation, is_observed
+from spillstore.text_scan import is_plain
 from spillstore_tools.config.redaction_rules import Redaction
 from spillstore_tools.output.content import encoded, pieces_of
 from spillstore_tools.output.deferred_session import DeferredSession
@@ -19,7 +20,7 @@ from spillstore_tools.output.rendering import flags_to, kind_of, render, termina
 from spillstore_tools.output.signed_answers import MOST
 from spillstore_tools.output.spill import Spill
 from spillstore_tools.output.truncation_result import TruncationResult
-from spillstore_tools.preview.text.clean import clean, is_plain, redrawn
+from spillstore_tools.preview.text.clean import clean, redrawn
 from spillstore_tools.profiles import profile as profile_named
 from spillstore_tools.profiles.rendered import Rendered
 
