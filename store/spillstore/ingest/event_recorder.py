@@ -74,7 +74,7 @@ class EventRecorder:
 
         def write(transaction: AbstractContextManager[Transaction], events: EventWriter) -> None:
             with transaction as tx:
-                events.record_always(tx, kind, artifact_id, detail)
+                events.record(tx, kind, artifact_id, detail, always=True)
 
         if self.writing is None:
             self._write_separately(write)
