@@ -1,4 +1,4 @@
-r"""Chunks as text, for whoever opens a session's file with Python's ``sqlite3`` or with Datasette.
+r"""Chunks as text, for sessions' files that are opened with Python's ``sqlite3`` or with Datasette.
 
     >>> import sqlite3, tempfile
     >>> from spillstore import Store

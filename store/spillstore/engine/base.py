@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class VanishedError(Exception):
-    """A session went between two steps of who opens it; it can be looked for again."""
+    """A session was deleted between two steps of opening it; the caller may try again."""
 
 
 class SessionRef(NamedTuple):
@@ -60,7 +60,7 @@ class SessionBackend(Protocol):
 
     @property
     def path(self) -> Path:
-        """Where the session is, for messages and for who looks into it with other programs."""
+        """Where the session is, for messages and for other programs."""
 
     def still_there(self) -> bool:
         """Whether who opened the session now would find this one."""
@@ -80,7 +80,7 @@ class SessionBackend(Protocol):
         """Rows, all calls on one snapshot, which is not to live long; ``doing`` is what an error will say."""
 
     def borrow(self) -> Snapshot:
-        """As ``reader``, for who cannot afford a context manager: the same thread calls ``give_back``.
+        """``reader`` without a context manager, for callers that cannot afford one: the same thread calls ``give_back``.
 
         What it shows may be older than what was committed last. Whoever misses something asks for ``current``.
         """
@@ -105,7 +105,7 @@ class SessionBackend(Protocol):
         """
 
     def separate_transaction(self, doing: str) -> AbstractContextManager[Transaction]:
-        """``transaction`` for who has the session open for reading alone, from any thread; it waits for two seconds at most."""
+        """``transaction`` on a connection of its own, for a session that is open for reading alone, from any thread; it waits for two seconds at most."""
 
     def check_room(self) -> None:
         """Raise DiskFullError where less is free than must stay free."""
@@ -142,11 +142,11 @@ class SessionBackend(Protocol):
     def structure_problems(self, rows: Snapshot) -> list[str]:
         """Damage in the engine's own structures, one line for each finding."""
 
-    # Who is alive.
+    # Owners and their liveness.
 
     @property
     def owner(self) -> str:
-        """The name of this claim, which artifacts that are written bear; "" for who only reads."""
+        """The name of this claim, which artifacts that are written bear; "" for a session that is open for reading."""
 
     def alive(self, owner: str) -> bool:
         """Whether the process with that claim still lives."""

@@ -85,7 +85,7 @@ class NewEvent(NamedTuple):
 
 
 class Rows(Iterator[Row], Protocol):
-    """Rows on their way; whoever does not read all of them closes it."""
+    """An iterator over rows; a caller that does not read all of them closes it."""
 
     def close(self) -> object:
         """Ask for no more."""

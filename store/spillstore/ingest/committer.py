@@ -54,7 +54,7 @@ class _FilledError(Exception):
 
 
 class CommitLock(EmittingLock):
-    """Taken by who writes rows, inside what a fork waits for."""
+    """The lock held while rows are written; a fork waits for it."""
 
     def __init__(self, using: AbstractContextManager[None]) -> None:
         super().__init__()

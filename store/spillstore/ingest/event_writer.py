@@ -88,8 +88,8 @@ class EventWriter:
             kind: of the event.
             artifact_id: that it happened to.
             detail: what is recorded.
-            tool_call_id: that it belongs to; None for what ``acting`` has said.
-            actor: who did it; None for who acts here.
+            tool_call_id: that it belongs to; None for that of ``acting``.
+            actor: its actor; None for the current one.
             also: what is emitted besides and not recorded.
             always: write it whatever the setting says.
         """

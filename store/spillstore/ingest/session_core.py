@@ -4,7 +4,7 @@ There is one core per process and session, however many ``Session`` objects look
 be taken:
 
 - ``SessionBackend.using``: what a fork waits for.
-- ``_commit``: held by who writes rows, and protects what the database holds of each artifact.
+- ``_commit``: held while rows are written; protects the committed state of each artifact.
 - ``Sequencer.filtering`` and then its ``ordering``: the order of one artifact's bytes.
 - ``IngestQueue.guard``: inboxes, queue budget, batches that are ready. Held for microseconds.
 
@@ -68,7 +68,7 @@ class SessionCore:
             store: where its rows are.
             settings: what is in force.
             clock: where to read the time.
-            foreign: it is in no store of ours, and who reads it is not recorded there.
+            foreign: it is in no store of ours, and reads of it are not recorded there.
             key: the store's digest key.
             expected: the ids that the session and its project must have; None for any.
 
@@ -203,7 +203,7 @@ class SessionCore:
             ReadOnlyError, ClosedError, SessionDeletedError, ForkError: nothing may be written.
         """
         self._refuse_reader()
-        assert self._ingest is not None, "whoever may write has one"
+        assert self._ingest is not None, "a session that may be written has one"
         return self._ingest
 
     @property
@@ -275,7 +275,7 @@ class SessionCore:
         """Tombstone, then rename out of sight; returns what is left of it.
 
         Args:
-            force: whoever holds it.
+            force: delete it even though others have it open.
             unused_since: only if nothing was done with it after this time.
 
         Raises:

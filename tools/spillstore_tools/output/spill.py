@@ -108,9 +108,7 @@ class Spill:
         self._profile = profile
         self._work = work
         self._on_spill = on_spill
-        self._context = (
-            contextvars.copy_context()
-        )  # of who acts: what happens on other threads is theirs, too
+        self._context = contextvars.copy_context()  # of the actor, for what happens on other threads
         self._scans = OutputScans(profile, described.source, b"\r" if newline == "cr" else b"\n")
         self._recorder = Recorder(session, profile, described, self._scans, redaction, ago)
         limit = profile.refuse_at(described.source)

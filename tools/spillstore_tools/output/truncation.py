@@ -125,7 +125,7 @@ class TruncationProcessor:
 
         Cancelling stops the waiting alone; what was begun is finished. A stream is read on that thread, too. Arguments and errors are those of ``process``.
         """
-        import asyncio  # noqa: PLC0415  # only for who has it already
+        import asyncio  # noqa: PLC0415  # only for callers that have it already
 
         return await asyncio.to_thread(
             self.process,

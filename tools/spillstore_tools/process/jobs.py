@@ -1,7 +1,7 @@
 """A command that runs on a thread of its own: ``Job``.
 
 A job reads what its command prints into a ``Spill`` until the command has ended, whether somebody waits for it or not.
-So a time-out hands nothing over: who waited stops waiting. Processes that a command leaves behind with its pipes open
+So a time-out hands nothing over: the caller stops waiting. Processes that a command leaves behind with its pipes open
 are read on, too; the job is ``open`` then, and what they print is news like any other.
 
 A job is ended with everything it has started when its session is closed (``session_jobs``), when the interpreter ends, or (by the
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 State = Literal["running", "open", "ended"]
 Stopped = Literal[
     "killed", "cancelled", "closed"
-]  # by who asked for it; with who waited for it; with its session
+]  # by ``kill_pid``; with the call that waited for it; with its session
 
 _log = logging.getLogger("spillstore")
 
@@ -129,7 +129,7 @@ class Job:
         self._error: BaseException | None = None
         self._dismissed = False  # it is to be ended
         self._stopped: Stopped | None = None  # why it was ended
-        self._dropped = False  # nobody sees how much it printed, so all of that is stored
+        self._dropped = False  # its result is shown to nobody, so all of its output is stored
         self._worker: int | None = None  # the thread that reads
         self._changed = threading.Condition()  # protects all of the above but the spill
         self.steady = threading.RLock()  # while it is held, the state stays as it is

@@ -1,6 +1,6 @@
 """The connections of one process to one session's file.
 
-There is one to write with, which whoever writes takes in turn (the caller sees to that), one for checkpoints, and a few for
+There is one to write with, which writers take in turn (the caller sees to that), one for checkpoints, and a few for
 reading that are lent out. They are closed before a fork and opened again when they are needed. Whoever uses one is inside
 ``fork_safety.using`` for as long, so that a fork waits; ``using`` comes before every lock that is held while a connection is used.
 """

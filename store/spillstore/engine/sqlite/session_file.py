@@ -62,7 +62,7 @@ class SessionFile:
             settings: what is in force.
             read_only: claim and write nothing.
             immutable: besides, nobody else writes to it, so no lock and no file beside it is needed.
-            foreign: besides, it is in no store of ours, and who reads it is not recorded there.
+            foreign: besides, it is in no store of ours, and reads of it are not recorded there.
             alone: for deleting where nothing can be claimed: nobody else may have the file open, and nothing is read but by
                 who deletes.
 
@@ -152,7 +152,7 @@ class SessionFile:
 
     @contextlib.contextmanager
     def separate_transaction(self, doing: str) -> Iterator[Transaction]:
-        """``transaction`` for who has the session open for reading alone: on a connection for this once."""
+        """``transaction`` for a session that is open for reading alone, on a connection that is closed after it."""
         patience = min(self._settings.busy_timeout, _READER_PATIENCE)
         with (
             self.using,
@@ -228,7 +228,7 @@ class SessionFile:
             self._pool.writer().executescript("PRAGMA incremental_vacuum")
 
     def give_reserve(self) -> bool:
-        """Give the reserve's room to the disk, for who needs it at once; False if there was none."""
+        """Give the reserve's room to the disk, for use at once; False if there was none."""
         return reserve.give_back(self._root)
 
     def keep_reserve(self) -> None:
@@ -255,7 +255,7 @@ class SessionFile:
 
     @property
     def owner(self) -> str:
-        """The name of this process's claim; "" for who only reads."""
+        """The name of this process's claim; "" if it is open for reading alone."""
         return self._owner.name if self._owner else ""
 
     def alive(self, owner: str) -> bool:

@@ -246,7 +246,7 @@ def _of_events() -> dict[str, ClauseElement]:
         .limit(_P("limit", type_=sa.BigInteger))
         .offset(_ZERO)
     )
-    # An ``interrupt`` may be what a dead process left, written by whoever opens the session to delete it.
+    # An ``interrupt`` may be what a dead process left, written by the process that opens the session to delete it.
     out["EVENTS_OF_USE_SINCE"] = sa.select(sa.func.count()).where(
         _of(
             event,

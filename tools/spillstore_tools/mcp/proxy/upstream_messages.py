@@ -86,7 +86,7 @@ class UpstreamMessages:
             self._pass_on(line, message)
         except RawJsonError:
             raise
-        except Exception as error:  # noqa: BLE001  # whatever it is, there is more to read, and who waits gets an answer
+        except Exception as error:  # noqa: BLE001  # whatever it is, there is more to read, and the waiting client gets an answer
             note(f"what the server said cannot be handled ({in_words(error)}): {excerpt(line)}")
             if "id" in message and "method" not in message:
                 words = f"the answer cannot be handled: {in_words(error)}"
