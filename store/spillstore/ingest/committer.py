@@ -132,13 +132,7 @@ class LimitEvents:
     __slots__ = ("_audit", "_settings", "_source")
 
     def __init__(self, audit: Audit, settings: Settings, source: str) -> None:
-        """Prepare the event.
-
-        Args:
-            audit: where it is recorded.
-            settings: they say the limit.
-            source: the tool whose output is refused.
-        """
+        """Prepare the event."""
         self._audit = audit
         self._settings = settings
         self._source = source

@@ -224,10 +224,6 @@ def kind_of(head: bytes, size: int) -> BinaryType | None:
 def media_type_of(data: bytes, *, whole: bool) -> str | None:
     """The media type of content, guessed from its beginning: text, JSON, or a kind that its first bytes name.
 
-    Args:
-        data: its beginning.
-        whole: whether that is all of it.
-
     Returns:
         The media type; None of nothing, and where only the rest can tell.
 

@@ -83,12 +83,7 @@ class _SourceError(Exception):
 
 
 def events_of(session: Snapshot, session_id: str) -> EventsAfter:
-    """Reads the events of a session for ``append``.
-
-    Args:
-        session: its rows.
-        session_id: its id, for messages.
-    """
+    """Reads the events of a session for ``append``."""
 
     def events_after(key: int) -> Sequence[Row]:
         try:
