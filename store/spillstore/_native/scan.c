@@ -42,7 +42,7 @@ enum { ALWAYS, NAMED, NAMED_WORD, NAMED_MARK, RUN, SIGNED, CREDENTIALS, COMMAND,
 /* Strengths of names, as in `names.py`. */
 enum { UNKNOWN, HARMLESS, PASSWORD, SECRET, TOKEN, WEAK };
 
-#define VERSION 3
+#define VERSION 4
 #define REACH 2048    /* bytes behind a name that a rule looks at */
 #define BACK 256      /* bytes before it */
 #define LONGEST_NAME 96
@@ -638,17 +638,21 @@ static int signed_could(const Text *t, i64 end, const Literal *literal) {
     return 0;
 }
 
-/* Whether a sign and a pair that is long enough for a value follow, or several pairs, or one in quotes. */
+/* Whether a sign follows, and a name with a `=` that may begin a pair. */
 static int cookie_could(const Text *t, i64 end, const Literal *literal) {
     const u8 *set = t->tables->sets + 256 * (u32)literal->set;
-    i64 at = end, run = 0;
+    i64 at = end;
     while (is(t, at, CLOSER | BLANK)) at++;
     if (at < t->size && !one_of(t->text[at], ":="))
         return 0;
     at += at_is(t, at, '=') && at_is(t, at + 1, '>') ? 2 : 1;
     while (is(t, at, CLOSER | BLANK)) at++;
-    while (at + run < t->size && run < literal->least && set[t->text[at + run]]) run++;
-    return run >= literal->least || at + run >= t->size || one_of(t->text[at + run], ";\"");
+    if (at_is(t, at, ';'))
+        at = blanks_end(t, at + 1);
+    for (i64 most = at + literal->least; at < most && at < t->size && set[t->text[at]]; at++)
+        if (t->text[at] == '=')
+            return 1;
+    return at >= t->size;
 }
 
 /* Whether an option follows in the line of a command. */
