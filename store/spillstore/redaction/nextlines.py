@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from spillstore.redaction.names import Expected
 from spillstore.redaction.spans import Span
+from spillstore.redaction.tables import forms
 from spillstore.redaction.values import drawn, judged
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 _ENDING = re.compile(
-    rb"(?:\\?[\"']|</key>)?+\]?+(?P<sign>[ \t]{0,8}+(?:=>|[:=]))?+[ \t]{0,8}+(?P<mark>\{|[|>][-+]?\d?[-+]?|,|\\)?+[ \t]{0,8}+(?=[\r\n])"
+    rb"(?>(?:\\?[\"']|</(?:key|t[dh])>)?)\]?+(?P<sign>[ \t]{0,8}+(?:=>|[:=]))?[ \t]{0,8}+(?P<mark>\{|[|>][-+]?\d?[-+]?|,|\\)?[ \t]{0,8}+(?=[\r\n])"
 )
 _INDENT = re.compile(rb"[ \t]*(?:-[ \t]+)?")
 _KEY = re.compile(rb"[ \t]*(?:-[ \t]+)?[\[\"']{0,2}[\w.-]*")
@@ -28,20 +29,24 @@ _WORD = re.compile(rb"[A-Za-z0-9+/=_.~!@#%^*-]+")
 _LABEL = re.compile(
     rb"(?:^|[\s{,\"'-])(?:name|Name|NAME|key|Key|field|variable|header)[\"']?[ \t]*[:=][ \t]*[\"']?[\w.-]*\Z"
 )
-_PLIST = re.compile(rb"<key>[\w.-]*\Z")
+_PLIST = re.compile(rb"<(?:key|t[dh])>[\w.-]*\Z")
 _PART = re.compile(rb"(?i)form-data;.*\bname=\"?[\w.-]*\Z")
 _VALUE = re.compile(
-    rb"[ \t]*(?:-[ \t]+)?\\?[\"']?(?:string_?[Vv]alue|[Vv]alue|default)\\?[\"']?[ \t]*(?:=>|[:=])[ \t]*(?:!!str[ \t]+)?(?=\S)"
+    rb"[ \t]*(?:-[ \t]+)?\\?[\"']?(?i:%b)\\?[\"']?[ \t]*(?:=>|[:=])[ \t]*(?:!!str[ \t]+)?(?=\S)"
+    % forms.VALUES.replace(" ", "|").encode()
 )
 _PASSED = re.compile(
-    rb"(?i)[ \t]*(?:-[ \t]+)?[\"']?(?:type|sensitive|kind|description|enabled|disabled|format|required|source|origin|scope|comment)[\"']?[ \t]*[:=].*"
+    rb"(?i)[ \t]*(?:-[ \t]+)?[\"']?(?:%b)[\"']?[ \t]*[:=].*" % forms.PASSED.replace(" ", "|").encode()
 )
-_STRING = re.compile(rb"[ \t]*<string>(?=[^<\s])")
+_STRING = re.compile(
+    rb"[ \t]*<(?:string|td[^<>]*)>[ \t]*(?:<pre[^<>]*>)?(?:%b)?(?=[^<\s])" % forms.ENTITY.encode()
+)
+_STRING_END = re.compile(rb"(?:%b)?<" % forms.ENTITY.encode())
 _VARIABLE = re.compile(rb"[ \t]*variable[ \t]+[\"'][\w-]*\Z")  # of Terraform
 _TAG = re.compile(rb"[ \t]*<(?:\w{1,30}:)?[\w.-]*\Z")
 _CONTENT = re.compile(rb"[ \t]*+([^\s<>]++)[ \t]*+\Z")
 _DUMPED = re.compile(rb"[ \t]*string\(\d+\)[ \t]+(?=\")")
-_QUOTED = {quote: re.compile(rb"%b((?:[^%b\\]|\\.)*+)" % (quote, quote)) for quote in (b'"', b"'")}
+_QUOTED = {quote: re.compile(rb"%b((?>(?:[^%b\\]|\\.)*))" % (quote, quote)) for quote in (b'"', b"'")}
 _BARE = re.compile(rb"[^\s\"'<>]++(?=,?[ \t]*(?:#.*)?\Z)")
 TRIMMED = 2 * 1024  # bytes of a line before what is not told yet, if more are not kept
 _BACK = 256  # bytes of a line before a name
@@ -138,8 +143,8 @@ def _judge(  # noqa: PLR0911  # one for each form
         return ((0, len(line), _secret(line, expected)) if expected.passed else None), None
     if expected.form == "string":
         match = _STRING.match(line)
-        stop = line.find(b"<", match.end()) if match else -1
-        stop = len(line) if stop < 0 else stop
+        ended = _STRING_END.search(line, match.end()) if match else None
+        stop = ended.start() if ended else len(line)
         return ((match.end(), stop, _secret(line[match.end() : stop], expected)) if match else None), None
     if expected.form == "element":
         match = _CONTENT.fullmatch(line)

@@ -48,6 +48,7 @@ _FILE = re.compile(rb"\.[A-Za-z]\w{0,4}$|/$")
 _NUMBER = re.compile(rb"(?i)[\^~<>=]*[\d.,:+-]+|0x[0-9a-f]+[ul]*|\d+<<\d+")
 _INNER = re.compile(rb"(?=.{16}).*[A-Za-z]\d+[A-Za-z].*")
 _VOWELLESS = re.compile(rb"[b-df-hj-np-tv-xzB-DF-HJ-NP-TV-XZ]{3,}")
+_CLUSTER = re.compile(rb"[bcdfghjklmnpqrstvwxz]{6}")
 _VERSION = re.compile(rb"\d+(?:\.\d+)+[-+]?")
 _MIXED = re.compile(rb"(?=[A-Za-z0-9]*\d)[A-Za-z0-9]{6,}")
 _CHOSEN = re.compile(rb".{10,}|.*[^A-Za-z_.].*", re.DOTALL)
@@ -113,7 +114,9 @@ def _humped(piece: bytes) -> bool:
         and len(humps) > _FEW_HUMPS
         and (len(piece) - len(numbers[0])) >= 4 * (len(humps) - 1)
     ):
-        return not any(_VOWELLESS.fullmatch(hump) and hump.islower() for hump in humps)
+        return not any(
+            (_VOWELLESS.fullmatch(hump) and hump.islower()) or _CLUSTER.search(hump) for hump in humps
+        )
     if len(numbers) > 1 or (numbers and (len(numbers[0]) > _DIGITS or _INNER.fullmatch(piece))):
         return False
     if len(piece) >= _LONG and any(_VOWELLESS.fullmatch(hump) for hump in humps):

@@ -62,6 +62,12 @@ _OPENED = rf"(?:\A|[{re.escape(BEFORE_OPTION)}])"
 OWN_LINE = rf"(?:\A|[\r\n])[ \t]*(?:[-+>#*|][ \t]+)*(?:{_COMMAND})?[\"']?"  # the first thing of its line
 _LOGIN = r"\b(?:login|user(?:name)?:)[ \t]+\S*[^\s,;][ \t]+"
 
+# Between a name and a word that looks drawn: `token X`, `token is: X`, `token - X`, `token 1: X`.
+_BLANK_ALONE = (
+    r"[ \t]{1,16}+(?>(?:(?:is|was)(?:[ \t]{0,4}:)?[ \t]{1,4}+|-{1,2}[ \t]{1,4}+|\d{1,2}[ \t]{0,4}+[:=-]{1,2}[ \t]{0,4}+)?)"
+    r"[\"'`]?(?=[A-Za-z0-9_-]{16})"
+)
+
 # Bytes that may stand behind a name with a value.
 BEHIND = " \t\\\"'`]=:<>?+-(%&!,"
 CLOSERS = "\\\"'`]&%"
@@ -75,8 +81,8 @@ class Form(NamedTuple):
     Attributes:
         reads: how the value is read: a function of ``readers.py``.
         between: what stands between name and value.
-        goes: a line that loses its secret.
-        stays: a line like it that keeps its value.
+        goes: what loses its secret: lines, or several such with an empty line between them.
+        stays: what is like it and keeps its value.
         behind: the byte behind the name is one of these.
         before: how what stands before the name ends; at most ``back`` bytes of it are looked at.
         name: how the name ends.
@@ -260,7 +266,7 @@ FORMS: tuple[Form, ...] = (
         "quoted",
         r"[ \t]{1,16}+(?=[\"'])",
         '#define API_TOKEN "%a{32}"',
-        '#undef API_TOKEN "%a{32}"',
+        '#undef API_TOKEN "kittens"',
         _BLANK,
         r"#[ \t]*define[ \t]+",
     ),
@@ -321,9 +327,9 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "alone",
-        r"[ \t]{1,16}+(?=[A-Za-z0-9_-]{16})",
-        "Using token %h{32} of acme",
-        "Using token abcdef-internationalization-%d{3} of acme",
+        _BLANK_ALONE,
+        "Using token %h{32} of acme\n\nYour api key is: %l{32}\n\nthe session secret is %h{64}\n\napi key 1 - %h{32}",
+        "Using token abcdef-internationalization-%d{3} of acme\nYour api key is: 16 bytes\napi key 1 - of %h{8}",
         _BLANK,
         of="secret token",
         any_word=True,

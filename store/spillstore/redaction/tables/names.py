@@ -40,7 +40,7 @@ class Promise(NamedTuple):
 
 WHERE = words(
     "prod production dev develop development stage staging test testing live local qa uat value val string str text plain raw "
-    "base64 b64 encoded env var default current primary secondary backup main data clear cleartext plaintext it x"
+    "base64 b64 encoded env var default current primary secondary backup main data clear cleartext plaintext it x b"
 )
 
 _PASSWORD = words(
