@@ -14,6 +14,7 @@ ROWS = (
     *forms.PHRASES,
     *forms.LITERALS,
     *forms.NOT_PASSWORDS,
+    *forms.NEXT_LINES,
 )
 
 
