@@ -16,6 +16,7 @@ from benchmarks import (
     previews,
     reads,
     redaction,
+    redaction_quality,
     report,
     retrieval,
     sessions,
@@ -39,6 +40,7 @@ _ALL = {
     "retrieval": retrieval.measure,
     "redaction": redaction.measure,
     "detection": detection.measure,
+    "redaction_quality": redaction_quality.measure,
     "audit": audit.measure,
 }
 _RESULTS = Path(__file__).parent / "results"

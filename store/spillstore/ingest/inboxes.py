@@ -187,7 +187,8 @@ class Inboxes:
                 ends = not items or left <= 0 or (brief and pipeline.filtered and now >= until)
                 if ends and all_of_it:
                     pipeline.dirty_since = now if pipeline.inbox else None
-                if pipeline.waiting and pipeline.filtered:
+                # A writer that is woken writes more than once.
+                if pipeline.waiting and pipeline.filtered and 2 * pipeline.inbox_bytes <= pipeline.unfiltered:
                     self._queue.room.notify_all()
             yield from items
             if ends:

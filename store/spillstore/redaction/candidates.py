@@ -21,10 +21,11 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore.redaction import addresses, assignments, commands, headers, tokens
+from spillstore.redaction.places import Placed
 from spillstore.redaction.tables import forms, values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from spillstore.redaction.look import Rule
     from spillstore.redaction.names import Named
@@ -262,35 +263,39 @@ def _checked(entry: Entry, sets: _Sets) -> _Literal:  # noqa: C901  # one for ea
         found.check = _NAMED
     elif rule is assignments.marked:
         found.check, found.skip = _MARK, 1
+    elif isinstance(rule, Placed):
+        found.check, found.set, found.least = _place_checked(rule, sets)
+        found.apart = rule.row.apart
     elif rule is addresses.url:
         found.check = _CREDENTIALS
-    elif rule is addresses.signature:
-        found.check, found.least, found.set = _RUN, 20, sets.of(_members(rb"[A-Za-z0-9%+/=_-]"))
-    elif rule is commands.discord:
-        found.check, found.least, found.set = _RUN, 1, sets.of(_members(rb"[MNO\"'`]"))
-    elif rule is commands.option:
+    elif rule is commands.own_line:
         found.check = _LINE_START
-    elif rule is commands.command and literal.strip() not in commands.WITHOUT_OPTION:
+    elif isinstance(rule, commands.Program) and rule.option:
         found.check = _COMMAND
     elif rule is headers.cookie:
-        found.check, found.set, found.least = (
-            _COOKIE,
-            sets.of(_members(rb"[^\s;\"'`\x00-\x20]")),
-            headers.LEAST_PAIR,
-        )
-    elif rule in _SIGNED_RULES:
-        members, least = _SIGNED_RULES[rule]
-        found.check, found.set, found.least = _SIGNED, sets.of(_members(members)), least
-        found.comma = rule is headers.authorization
+        pair = _members(rb"[^\s;\"'`\x00-\x20]")
+        found.check, found.set, found.least = _COOKIE, sets.of(pair), headers.LEAST_PAIR
+    elif rule is headers.authorization:
+        credentials = _members(headers.CREDENTIALS.pattern[:-2])
+        found.check, found.set, found.least = _SIGNED, sets.of(credentials), headers.LEAST_CREDENTIAL
+        found.comma = True
+    elif rule is assignments.signed_phrase:
+        found.check, found.set, found.least = _SIGNED, sets.of(_members(rb"\S")), 1
     return found
 
 
-# Bytes that follow the sign behind a literal of the rule, and how many of them at least.
-_SIGNED_RULES: dict[Callable[..., int], tuple[bytes, int]] = {
-    assignments.signed_phrase: (rb"\S", 1),
-    headers.authorization: (rb"[^\s\"'`<>,;\\\x00-\x20(){}\[\]|&]", 6),
-    headers.auth: (rb"[A-Za-z0-9+/=]", 8),
-}
+# What a row's expression begins with, and the check for what follows it.
+_PLACE_CHECKS = {"": _RUN, "{quote}": _RUN, "{assign}{quote}": _SIGNED}
+
+
+def _place_checked(rule: Placed, sets: _Sets) -> tuple[int, int, int]:
+    """The check for a row of places, the set of bytes that follow, and how many of them at least."""
+    row = rule.row
+    check = _PLACE_CHECKS.get(row.before, _ALWAYS) if row.run[0] == "[" else _ALWAYS
+    if check == _ALWAYS:
+        return _ALWAYS, 0, 0
+    members = _members(row.run.encode()) | (frozenset(b"\"'`\\") if row.before == "{quote}" else frozenset())
+    return check, sets.of(members), min(row.least, 255)
 
 
 def _token_checked(literal: bytes, sets: _Sets) -> _Literal:

@@ -129,19 +129,20 @@ class Look:
 
     def line(self, start: int) -> int:
         """The end of the line."""
-        return self._kept(_LINE, start)
+        return self.kept(_LINE, start)
 
     def word(self, start: int) -> int:
         """The end of what has no blanks and no quotes."""
-        return self._kept(_WORD, start)
+        return self.kept(_WORD, start)
 
     def run(self, start: int) -> int:
         """The end of the characters that tokens are made of."""
         if start >= self.tail:
             return self.size
-        return self._kept(_RUN, start)
+        return self.kept(_RUN, start)
 
-    def _kept(self, of: re.Pattern[bytes], start: int) -> int:
+    def kept(self, of: re.Pattern[bytes], start: int) -> int:
+        """The end of a run of one class, which is looked for once, however many literals stand in it."""
         first, last = self._ends.get(of, (0, -1))
         if not first <= start <= last:
             last = self.end(of, start)
