@@ -26,7 +26,7 @@ NAME_LETTERS = bytes(sorted(ALNUM)) + b"_.-"
 LONGEST_NAME = 96
 QUOTE = re.compile(rb"[fbruFBRUN@$]{0,2}(\\{0,8})([\"'`])")
 _INSIDE = {quote: re.compile(rb"(?>(?:[^%b\\\r\n]|\\[^\r\n])*)" % quote) for quote in (b'"', b"'", b"`")}
-_JOINED = re.compile(rb"[\w.-]+=[\"'`][+.,;)\]}\s]")
+_BEHIND_STRINGS = re.compile(rb"[+.,;)%\]}\s]|\Z")
 _QUOTE_ENDS = {quote: re.compile(quote) for quote in _INSIDE}
 _ENTITY = re.compile(rb"%b\Z" % forms.ENTITY.encode())
 _CONTENT = re.compile(rb"[^<\r\n]*+")
@@ -113,10 +113,18 @@ def option(look: Look, named: Named, begin: int, start: int) -> int:
     if QUOTE.match(text, start):
         return quoted(look, named, begin, start)
     end = look.word(start)
-    given = text[start:end].rstrip(b".,;:)]")
+    given = text[start:end].rstrip(b".,;:?)]")
     if text[start] == ord("-") or given.isalpha() or _METAVARIABLE.fullmatch(given):
         if end == look.size:
             look.open(start, end)
+        return 0
+    return word(look, named, begin, start)
+
+
+def mixed_word(look: Look, named: Named, begin: int, start: int) -> int:
+    """A word behind a number, letters and digits or signs mixed."""
+    end = look.word(start)
+    if end < look.size and not mixed(look.text[start:end]):
         return 0
     return word(look, named, begin, start)
 
@@ -211,19 +219,19 @@ def below(look: Look, named: Named, _begin: int, start: int) -> int:
     return 0
 
 
-def quoted(look: Look, named: Named, begin: int, start: int) -> int:
+def quoted(look: Look, named: Named, _begin: int, start: int) -> int:
     """A value in quotes."""
-    return _quoted(look, named, begin, start, None)
+    return _quoted(look, named, start, None)
 
 
-def listed(look: Look, named: Named, begin: int, start: int) -> int:
+def listed(look: Look, named: Named, _begin: int, start: int) -> int:
     """One that looks drawn: in a list or a call anything else may stand there."""
-    return _quoted(look, named, begin, start, _listed)
+    return _quoted(look, named, start, _listed)
 
 
-def chosen(look: Look, named: Named, begin: int, start: int) -> int:
+def chosen(look: Look, named: Named, _begin: int, start: int) -> int:
     """One that looks chosen as a password."""
-    return _quoted(look, named, begin, start, _chosen)
+    return _quoted(look, named, start, _chosen)
 
 
 def _listed(given: bytes, behind: bytes) -> bool:
@@ -234,9 +242,7 @@ def _chosen(given: bytes, _behind: bytes) -> bool:
     return mixed(given) and len(given) >= _LEAST_CHOSEN and b" " not in given
 
 
-def _quoted(
-    look: Look, named: Named, begin: int, start: int, good: Callable[[bytes, bytes], bool] | None
-) -> int:
+def _quoted(look: Look, named: Named, start: int, good: Callable[[bytes, bytes], bool] | None) -> int:
     text = look.text
     match = QUOTE.match(text, start)
     if match is None:
@@ -257,8 +263,8 @@ def _quoted(
     ):
         return end
     given = text[inside:end]
-    if begin and text[begin - 1 : begin] == quote and _JOINED.fullmatch(text, begin, inside + 1):
-        return 0  # the quote ends a string that ends with the name and a sign
+    if not escape and _ends_a_string(text, start, inside):
+        return 0
     if text[end : end + 1] in _LINE_ENDS:  # no quote at its end: not all of the line is the value
         given = given.split(b" ", 1)[0].rstrip(b"\\,;)}]")
     if good is not None and not good(given, text[after : after + 1]):
@@ -267,6 +273,15 @@ def _quoted(
         return 0
     look.add(inside, inside + len(given), named.kind)
     return _behind(text, inside, inside + len(given))
+
+
+def _ends_a_string(text: bytes, start: int, inside: int) -> bool:
+    """Whether the quote before ``inside`` ends a string of a program, which ends with the name and a sign: ``"PWD=" + x``."""
+    if _BEHIND_STRINGS.match(text, inside) is None:
+        return False
+    low = max(0, start - BACK)
+    line = max(text.rfind(b"\n", low, start), text.rfind(b"\r", low, start)) + 1
+    return (line > 0 or low == 0) and text.count(text[inside - 1 : inside], max(line, low), start) % 2 == 1
 
 
 def bare(look: Look, named: Named, begin: int, start: int) -> int:
@@ -334,6 +349,7 @@ READERS: dict[str, Reader] = {
     "chosen": chosen,
     "option": option,
     "word": word,
+    "mixed": mixed_word,
     "directive": directive,
     "column": column,
     "spoken": spoken,

@@ -48,6 +48,11 @@ _FILE = re.compile(rb"\.[A-Za-z]\w{0,4}$|/$")
 _NUMBER = re.compile(rb"(?i)[\^~<>=]*[\d.,:+-]+|0x[0-9a-f]+[ul]*|\d+<<\d+")
 _INNER = re.compile(rb"(?=.{16}).*[A-Za-z]\d+[A-Za-z].*")
 _VOWELLESS = re.compile(rb"[b-df-hj-np-tv-xzB-DF-HJ-NP-TV-XZ]{3,}")
+_PROGRAM = re.compile(
+    rb"=>|\)\{|\}[}=,;.a-z]|\)[,;.:]|[\w$]\(|&&|\|\||[+:]=|;\w+[{ ]|\?\w+:\w+|\?[.?]|=!|^!\("
+)
+_CONSTANT = re.compile(rb"[A-Z]+(?:_[A-Z\d]+)+")
+_HYPHENATED = re.compile(rb"[a-z]+(?:-[a-z]+)+")
 _CLUSTER = re.compile(rb"[bcdfghjklmnpqrstvwxz]{6}")
 _VERSION = re.compile(rb"\d+(?:\.\d+)+[-+]?")
 _MIXED = re.compile(rb"(?=[A-Za-z0-9]*\d)[A-Za-z0-9]{6,}")
@@ -119,7 +124,8 @@ def _humped(piece: bytes) -> bool:
         )
     if len(numbers) > 1 or (numbers and (len(numbers[0]) > _DIGITS or _INNER.fullmatch(piece))):
         return False
-    if len(piece) >= _LONG and any(_VOWELLESS.fullmatch(hump) for hump in humps):
+    odd = sum(_VOWELLESS.fullmatch(hump) is not None for hump in humps)
+    if len(piece) >= _LONG and odd * 5 > len(humps) and len(piece) < 6 * len(humps):
         return False
     return len(humps) * 3 <= len(piece)
 
@@ -146,7 +152,8 @@ def judged(value: bytes, strength: str, *, quoted: bool, literal: bool) -> bool:
         literal: what is not quoted is a literal too where it stands: a shell's assignment, a URL, a line of its own.
     """
     salt = quoted and len(value) >= _SALT and _salted(value)
-    if salt or harmless(value) or (not value.isascii() and _binary(value)):
+    program = not quoted and not literal and _PROGRAM.search(value) is not None
+    if salt or program or harmless(value) or (not value.isascii() and _binary(value)):
         return salt
     if strength == "password":
         return _password(value, quoted=quoted, literal=literal)
@@ -192,7 +199,10 @@ def _code(value: bytes) -> bool:
 
 def _coded(value: bytes) -> bool:
     """Whether what has the form of names with dots is a token in parts: one of them is long and no word."""
-    return any(_PART.fullmatch(part) and not _WORD.search(part) and drawn(part) for part in value.split(b"."))
+    return any(
+        _PART.fullmatch(part) and not _WORD.search(part) and not _CONSTANT.fullmatch(part) and drawn(part)
+        for part in value.split(b".")
+    )
 
 
 def _password(value: bytes, *, quoted: bool, literal: bool) -> bool:
@@ -201,6 +211,7 @@ def _password(value: bytes, *, quoted: bool, literal: bool) -> bool:
         len(value) < _LEAST_PASSWORD
         or not _text(value)
         or _path(value)
+        or _VERSION.fullmatch(value)
         or (_SPOKEN.fullmatch(value) and _identifier(value))
     ):
         return False
@@ -215,7 +226,7 @@ def _password(value: bytes, *, quoted: bool, literal: bool) -> bool:
         )
     if quoted or literal or value.isdigit():
         return quoted or len(value) > _LEAST_PASSWORD
-    if _VERSION.fullmatch(value):
+    if _HYPHENATED.fullmatch(value):
         return False
     return not _NUMBERED.fullmatch(value) and (not _CODE.fullmatch(value) or _loose(value))
 

@@ -55,7 +55,7 @@ _SETTER = (
     r"(?:\b(?:setx|setenv|(?:configure|config|env|secrets?)[ \t]+(?:set|add|put)|config:set|set[ \t]+-[gUx]{1,3})"
     r"|(?:^|[\r\n])[ \t]*ENV)[ \t]+"
 )
-_SQL = r"(?i:\b(?:create|alter|grant|user|role)\b)[^\r\n]*"
+_SQL = r"(?i:\b(?:create|alter)[ \t]+(?:user|role|login)|\bgrant\b[^\r\n]*\bon)\b[^\r\n]*"
 _TAG = r"<(?:\w{1,30}:)?"
 BEFORE_OPTION = " \t\r\n\"'`[({,=|;\0"
 _OPENED = rf"(?:\A|[{re.escape(BEFORE_OPTION)}])"
@@ -117,7 +117,20 @@ FORMS: tuple[Form, ...] = (
         'api_key = find("%a{32}")',
         _SIGNS,
     ),
-    Form("quoted", CLOSER + r"[=!]==?[ \t]{0,64}+" + _STRING, 'if token == "%a{32}":', "if token == a1:"),
+    Form(
+        "quoted",
+        CLOSER + r"[=!]==?[ \t]{0,64}+" + _STRING,
+        'if token == "%a{32}":',
+        "if token == a1:",
+        of="secret token weak long",
+    ),
+    Form(
+        "chosen",
+        CLOSER + r"[=!]==?[ \t]{0,64}+" + _STRING,
+        'if password == "7f%a{10}":',
+        "if password == 'function':",
+        of="password",
+    ),
     # --- a name that is a value, and its value ---
     Form(
         "quoted",
@@ -288,7 +301,7 @@ FORMS: tuple[Form, ...] = (
         promises="token",
     ),
     Form(
-        "option",
+        "mixed",
         r"[ \t]\d[ \t](?=[^\s\"'])",
         "enable secret 5 %a{20}",
         "secret 5 kittens",
@@ -514,7 +527,7 @@ LITERALS: tuple[Unquoted, ...] = (
         OWN_LINE,
         r".*:\s*",
         _END,
-        not_value=r"[A-Za-z]{0,4}|(?=.*[A-Z])[A-Za-z]+|[A-Za-z_]\w*[.\[|][\w.\[\]|]*",
+        not_value=r"[A-Za-z]{0,4}|(?=.*[A-Z])[A-Za-z]+|[A-Za-z_]\w*[.\[|<][\w.\[\]|<{:'\"]*",
     ),
     Unquoted(
         "password = kittens", "    password = kittens", rf"(?:{OWN_LINE})(?<!  )(?<!\t)", r".*[^:\s]\s*", _END
@@ -537,6 +550,7 @@ NOT_PASSWORDS: tuple[Unquoted, ...] = (
         unless="mixed",
     ),
     Unquoted("--password=7%a{11}", "--password=PASSWORD", "", r"-.*=", value=r"[A-Z]+"),
+    Unquoted("x password:kit7ten", "input[type=password]:focus,.a", r"(?:type=|\bcase[ \t]*)[\"']?", r".*:"),
 )
 
 
