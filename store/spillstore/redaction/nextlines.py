@@ -7,6 +7,7 @@ for keys in armour, each line end counts, ``\r`` and ``\n`` alike, so that the a
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import TYPE_CHECKING
 
@@ -21,14 +22,6 @@ if TYPE_CHECKING:
 
 
 _NEAR_END = re.compile(rb"[^\r\n]{0,64}+[\r\n]")
-_FORMS = tuple(
-    (
-        row.form,
-        re.compile((row.before if row.whole else rf".*(?:{row.before})").encode(), re.DOTALL),
-        re.compile(rf"(?:{row.behind})[ \t]{{0,8}}+(?=[\r\n])".encode()),
-    )
-    for row in forms.NEXT_LINES
-)
 _INDENT = re.compile(rb"[ \t]*(?:-[ \t]+)?")
 _WORD = re.compile(rb"[A-Za-z0-9+/=_.~!@#%^*-]+")
 _VALUE = re.compile(
@@ -52,6 +45,19 @@ _MOST_PASSED = 4
 _LINE_END = re.compile(rb"[\r\n]")
 
 
+@functools.cache
+def _forms() -> tuple[tuple[str, re.Pattern[bytes], re.Pattern[bytes]], ...]:
+    """Of each row: the form, what stands before the name, what stands behind it."""
+    return tuple(
+        (
+            row.form,
+            re.compile((row.before if row.whole else rf".*(?:{row.before})").encode(), re.DOTALL),
+            re.compile(rf"(?:{row.behind})[ \t]{{0,8}}+(?=[\r\n])".encode()),
+        )
+        for row in forms.NEXT_LINES
+    )
+
+
 def begin(look: Look, named: Named, start: int, stop: int) -> None:
     """A name stands here: expect its value in the next lines, if it can only be there."""
     text = look.text
@@ -62,7 +68,7 @@ def begin(look: Look, named: Named, start: int, stop: int) -> None:
     if start - line > _BACK:
         return
     head = text[line:start]
-    for form, before, behind in _FORMS:
+    for form, before, behind in _forms():
         ending = behind.match(text, stop)
         if ending and before.fullmatch(head):
             indent = _INDENT.match(head)

@@ -7,17 +7,15 @@ finds, and returns where to look on: 0 if behind the name, since a value that is
 from __future__ import annotations
 
 import base64
+import functools
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from spillstore.redaction.look import ALNUM, WORD_END, Look
 from spillstore.redaction.names import Expected, Named
 from spillstore.redaction.tables import forms
 from spillstore.redaction.values import LEAST, drawn, mixed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 Reader = Callable[[Look, Named, int, int], int]
 
@@ -61,6 +59,7 @@ class _Place(NamedTuple):
     unless: Callable[[bytes], bool] | None
 
 
+@functools.cache
 def compiled(expression: str, *, ends: bool = False) -> re.Pattern[bytes] | None:
     """An expression of a table, or None if it is empty; of what stands before something, if it ``ends`` there."""
     if not expression:
@@ -68,7 +67,8 @@ def compiled(expression: str, *, ends: bool = False) -> re.Pattern[bytes] | None
     return re.compile((rf"(?:{expression})\Z" if ends else expression).encode())
 
 
-def _places(rows: Iterable[forms.Unquoted]) -> tuple[_Place, ...]:
+@functools.cache
+def _places(table: str) -> tuple[_Place, ...]:
     looks = {"": None, "drawn": drawn, "mixed": mixed}
     return tuple(
         _Place(
@@ -79,15 +79,11 @@ def _places(rows: Iterable[forms.Unquoted]) -> tuple[_Place, ...]:
             compiled(row.not_value),
             looks[row.unless],
         )
-        for row in rows
+        for row in getattr(forms, table)
     )
 
 
-_LITERALS = _places(forms.LITERALS)
-_NOT_PASSWORDS = _places(forms.NOT_PASSWORDS)
-
-
-def _stands(places: tuple[_Place, ...], text: bytes, begin: int, start: int, stop: int) -> bool:
+def _stands(table: str, text: bytes, begin: int, start: int, stop: int) -> bool:
     """Whether one of the rows fits a value from ``start`` to ``stop`` behind a name at ``begin``."""
     before, sign, value = text[max(0, begin - BACK) : begin], text[begin:start], text[start:stop]
     return any(
@@ -97,7 +93,7 @@ def _stands(places: tuple[_Place, ...], text: bytes, begin: int, start: int, sto
         and (row.not_value is None or row.not_value.fullmatch(value) is None)
         and (row.before is None or row.before.search(before) is not None)
         and (row.unless is None or not row.unless(value))
-        for row in places
+        for row in _places(table)
     )
 
 
@@ -316,7 +312,7 @@ def _bare(look: Look, named: Named, begin: int, start: int, *, literal: bool) ->
         found
         and named.strength == "password"
         and not literal
-        and _stands(_NOT_PASSWORDS, text, begin, start, start + len(given))
+        and _stands("NOT_PASSWORDS", text, begin, start, start + len(given))
     ):
         return 0
     if found:
@@ -327,7 +323,7 @@ def _bare(look: Look, named: Named, begin: int, start: int, *, literal: bool) ->
 def _literal(text: bytes, begin: int, start: int, stop: int) -> bool:
     """Whether an unquoted word is a literal where it stands."""
     given = text[start:stop]
-    return b"(" not in given and not given.endswith(b"[") and _stands(_LITERALS, text, begin, start, stop)
+    return b"(" not in given and not given.endswith(b"[") and _stands("LITERALS", text, begin, start, stop)
 
 
 def _balanced(given: bytes) -> bool:

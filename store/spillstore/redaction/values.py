@@ -7,6 +7,7 @@ last, after the structure: words and small numbers between separators are no key
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import re
@@ -15,12 +16,22 @@ from spillstore.redaction.remembered import remembered
 from spillstore.redaction.tables import values as table
 
 
+@functools.cache
+def _placeholder() -> re.Pattern[bytes]:
+    """What the rows for placeholders say, as one expression."""
+    return _any(table.PLACEHOLDERS, "ix")
+
+
+@functools.cache
+def _variable() -> re.Pattern[bytes]:
+    """The same for variables and expressions."""
+    return _any(table.VARIABLES, "x")
+
+
 def _any(rows: tuple[table.Harmless, ...], flags: str) -> re.Pattern[bytes]:
     return re.compile(f"(?{flags})(?:{'|'.join(row.expression for row in rows)})".encode())
 
 
-_PLACEHOLDER = _any(table.PLACEHOLDERS, "ix")
-_VARIABLE = _any(table.VARIABLES, "x")
 _UUID = re.compile(rb"(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _DIGEST = re.compile(rb"(?i)(?:sha(?:1|224|256|384|512)|md5|blake[23]b?)[-:].+")
 _PATH = re.compile(rb"(?:[A-Za-z]:\\|~?/|\.{1,2}/|[A-Za-z]\w*/)[\w.@+ -]*(?:[/\\][\w.@+ -]*)*")
@@ -136,8 +147,8 @@ def harmless(value: bytes) -> bool:
     return (
         not value
         or b"[REDACTED" in value
-        or _PLACEHOLDER.fullmatch(value) is not None
-        or _VARIABLE.fullmatch(value.strip(b"'")) is not None
+        or _placeholder().fullmatch(value) is not None
+        or _variable().fullmatch(value.strip(b"'")) is not None
     )
 
 
