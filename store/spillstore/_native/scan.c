@@ -424,10 +424,12 @@ static int directive(const Text *t, i64 begin, i64 stop) {
            (size == 10 && memcmp(name, "masterauth", 10) == 0);
 }
 
-/* Whether a word at `at` could be a key or a token: long, and with digits in it. */
+/* Whether a word at `at`, or behind `is`, could be a key or a token: long, and with digits in it. */
 static int drawn_word(const Text *t, i64 at, i64 line_end) {
-    i64 end = at;
     int digits = 0;
+    if (at + 4 < line_end && (memcmp(t->text + at, "is", 2) == 0 || memcmp(t->text + at, "was", 3) == 0))
+        for (at += t->text[at] == 'i' ? 2 : 3; is(t, at, BLANK) || at_is(t, at, ':') || (at < line_end && one_of(t->text[at], "\"'`")); at++) {}
+    i64 end = at;
     for (; end < line_end && (is(t, end, ALNUM) || one_of(t->text[end], "_-")); end++) digits += is(t, end, DIGIT);
     return (end - at >= 16 && digits > 1) || end == t->size;
 }
