@@ -352,7 +352,7 @@ static int quoted_could(const Text *t, i64 at, i64 line_end, int strength) {
     u8 quote = t->text[at];
     i64 from = at + 1, end = from;
     for (; end < line_end; end++) {
-        if (t->text[end] == '\\' && !escapes)
+        if ((t->text[end] == '\\' && !escapes) || end - from > LONG_VALUE + escapes)
             return 1;
         if (t->text[end] == quote && (!escapes || t->text[end - 1] == '\\'))
             break;
@@ -368,6 +368,8 @@ static int quoted_could(const Text *t, i64 at, i64 line_end, int strength) {
 /* A plain value behind a sign. Returns 0 if no rule can find a secret in it, nor by any other form from this name on. */
 static int after_sign(const Text *t, i64 sign, int length, i64 line_end, int strength) {
     i64 at = sign + length;
+    if (at > line_end)
+        return 1; /* what was looked at ends within the sign */
     while (at < line_end && is(t, at, BLANK)) at++;
     if (at == line_end)
         return next_line_could(t, line_end, 1);
@@ -384,11 +386,11 @@ static int after_sign(const Text *t, i64 sign, int length, i64 line_end, int str
     if (one_of(byte, "{|>,\\") && blanks_end(t, end) >= line_end)
         return byte == '{' ? next_line_could(t, line_end, 0) : byte != ',';
     if (byte == '(' || (at + 1 < line_end && ((byte == '$' && one_of(t->text[at + 1], "({")) || (byte == '{' && t->text[at + 1] == '{')))) {
-        for (end = at; end < line_end && is(t, end, WORD); end++) {} /* a variable or a call */
+        for (end = at; end < line_end && end - at <= LONG_VALUE && is(t, end, WORD); end++) {} /* a variable or a call */
         return end - at > LONG_VALUE; /* the rule goes on behind a long one */
     }
     int plain = !is(t, at, OPENS);
-    for (end = at; end < line_end && is(t, end, WORD); end++) plain = plain && !one_of(t->text[end], "({[");
+    for (end = at; end < line_end && end - at <= LONG_VALUE && is(t, end, WORD); end++) plain = plain && !one_of(t->text[end], "({[");
     if (end - at > LONG_VALUE)
         return 1;
     if (!plain)
