@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -48,16 +49,10 @@ def build(folder: Path) -> str:
     command = compiler()
     if not command:
         return "there is no C compiler"
-    target, made = folder / "scan.so", folder / f"scan.{os.getpid()}.tmp"
-    arguments = [
-        "-O3",
-        "-std=c11",
-        "-shared",
-        "-fPIC",
-        "-o",
-        str(made),
-        *(str(folder / name) for name in SOURCES),
-    ]
+    target = folder / "scan.so"
+    made = folder / f"scan.{uuid.uuid4().hex}.tmp"  # process ids are not unique across containers
+    sources = [str(folder / name) for name in SOURCES]
+    arguments = ["-O3", "-std=c11", "-shared", "-fPIC", "-o", str(made), *sources]
     try:
         subprocess.run([*command, *arguments], check=True, capture_output=True, text=True, timeout=300)
         made.replace(target)  # a process that has the old one loaded keeps it

@@ -17,6 +17,7 @@ from benchmarks import (
     previews,
     reads,
     redaction,
+    redaction_quality,
     report,
     retrieval,
     sessions,
@@ -41,6 +42,7 @@ _ALL = {
     "retrieval": retrieval.measure,
     "redaction": redaction.measure,
     "detection": detection.measure,
+    "redaction_quality": redaction_quality.measure,
     "audit": audit.measure,
 }
 _RESULTS = Path(__file__).parent / "results"

@@ -104,7 +104,7 @@ class SessionBackend(Protocol):
             NotStoredError: nothing was stored, and it can be tried again.
         """
 
-    def transaction_beside(self, doing: str) -> AbstractContextManager[Transaction]:
+    def separate_transaction(self, doing: str) -> AbstractContextManager[Transaction]:
         """``transaction`` for who has the session open for reading alone, from any thread; it waits for two seconds at most."""
 
     def check_room(self) -> None:

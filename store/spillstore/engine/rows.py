@@ -161,7 +161,7 @@ class Snapshot(Protocol):
     def stored_size(self, artifact_key: int, first: int, end: int) -> int:
         """The bytes that the chunks ``[first, end)`` take, with their maps."""
 
-    def chunks_of_nobody(self) -> list[int]:
+    def orphan_chunks(self) -> list[int]:
         """Keys under which there are chunks and no artifact."""
 
     def events(self, wanted: EventFilter, limit: int) -> list[Row]:

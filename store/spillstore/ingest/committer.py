@@ -299,7 +299,7 @@ class Committer:
 
     def _store_with_room(self, work: Work) -> None:
         if self._settings.session_policy == "evict":
-            with self._audit.taken() as entries, self.recording("recording events") as tx:
+            with self._audit.drained() as entries, self.recording("recording events") as tx:
                 self._rows.events.write_all(tx, entries)  # they say what was read
             new = sum(batch.stored_bytes for _, batches in work for batch in batches)
             pages = self._store.space_for(new, len(work))
@@ -318,7 +318,7 @@ class Committer:
             _FilledError: there is no room for so many bytes of pages any more.
         """
         began = time.perf_counter()
-        with self._audit.taken() as entries, self.recording("storing") as tx:
+        with self._audit.drained() as entries, self.recording("storing") as tx:
             if pages is not None and self._evictor.is_full(tx, pages):
                 raise _FilledError
             with self.limits(work[0][0].row.source):

@@ -77,7 +77,7 @@ class EventRecorder:
                 events.record_always(tx, kind, artifact_id, detail)
 
         if self.writing is None:
-            self._write_beside(write)
+            self._write_separately(write)
             return
         committer, events = self.writing
         with committer.lock:
@@ -88,7 +88,7 @@ class EventRecorder:
         try:
             if self.writing is None:
                 with self._flushing:
-                    self._write_beside(self._write_gathered)
+                    self._write_separately(self._write_gathered)
             else:
                 committer, events = self.writing
                 with committer.lock:
@@ -99,10 +99,10 @@ class EventRecorder:
             self._log("events not recorded", error)
 
     def _write_gathered(self, transaction: AbstractContextManager[Transaction], events: EventWriter) -> None:
-        with self._audit.taken() as entries, transaction as tx:
+        with self._audit.drained() as entries, transaction as tx:
             events.write_all(tx, entries)
 
-    def _write_beside(
+    def _write_separately(
         self, write: Callable[[AbstractContextManager[Transaction], EventWriter], None]
     ) -> None:
         """Write as who only reads; where that cannot be, nothing is recorded any more."""
@@ -111,7 +111,7 @@ class EventRecorder:
         events = EventWriter(self._settings, self._clock, self._audit)
         try:
             with events.emitting():
-                write(self._store.transaction_beside("recording events"), events)
+                write(self._store.separate_transaction("recording events"), events)
         except LockedError as error:
             self._log("events not recorded yet", error)
         except SpillstoreError as error:  # a file, a folder or a disk that cannot be written

@@ -9,7 +9,7 @@ import contextlib
 import json
 from typing import TYPE_CHECKING
 
-from spillstore.audit.actor import who
+from spillstore.audit.actor import call_context
 from spillstore.audit.event_detail import detail_text
 from spillstore.engine.rows import NewEvent
 from spillstore.events.catalogue import RENDERED
@@ -119,7 +119,7 @@ class EventWriter:
         actor: str | None = None,
     ) -> None:
         """Write an event that is not emitted."""
-        actor, tool_call_id = who(actor, tool_call_id)
+        actor, tool_call_id = call_context(actor, tool_call_id)
         event = NewEvent(
             self.now_us(),
             kind,

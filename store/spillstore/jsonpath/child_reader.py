@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 def _all(body: bytes) -> bytes:
-    """As many as there are, and never fewer: ``(body)*+``, which Python before 3.11.5 ends behind a body that fails half-way."""
-    return b"(?>(?:" + body + b")*)"
+    """As many as there are, and never fewer. The group is atomic, for Python before 3.11.5 ends ``(?:body)*+`` behind a body that fails half-way."""
+    return b"(?>" + body + b")*+"
 
 
-_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_STRING = rb'"[^"\\]*+(?>\\.[^"\\]*+)*+"'
 _FLAT = rb'[^"\[\]{}]++|' + _STRING
 _ONE = rb"[\[{]" + _all(_FLAT) + rb"[\]}]"
 _TWO = rb"[\[{]" + _all(_FLAT + b"|" + _ONE) + rb"[\]}]"

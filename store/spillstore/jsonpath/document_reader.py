@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from spillstore.jsonpath.context import Context
 
-# An atomic group, for Python before 3.11.5 ends ``(...)*+`` behind an escape that fails half-way.
-_IN_STRING = re.compile(rb'(?>(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*)')
+# The group is atomic, for Python before 3.11.5 ends ``(?:...)*+`` behind an escape that fails half-way.
+_IN_STRING = re.compile(rb'(?>[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
 _ESCAPE = 6  # bytes of the longest escape in a string
 
 

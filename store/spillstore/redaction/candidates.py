@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore.redaction import addresses, assignments, commands, headers, tokens
 from spillstore.redaction.places import Placed
+from spillstore.redaction.tables import forms, values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -34,13 +35,13 @@ if TYPE_CHECKING:
 
 # What the scanner asks of the bytes around a literal, as in ``_native/scan.c``.
 _ALWAYS, _NAMED, _WORD, _MARK, _RUN, _SIGNED, _CREDENTIALS, _COMMAND, _LINE_START, _COOKIE = range(10)
-_STRENGTHS: dict[str | None, int] = {None: 1, "password": 2, "secret": 3, "token": 4, "weak": 5}
+_STRENGTHS: dict[str | None, int] = {None: 1, "password": 2, "secret": 3, "token": 4, "weak": 5, "long": 5}
 
 # One bit for each class of bytes, in the order of ``_native/scan.c``.
 _CLASSES = (
     rb"[\w.-]",
-    b"[" + re.escape(bytes(sorted(assignments.FOLLOWING))) + b"]",
-    b"[" + re.escape(bytes(sorted(assignments.CLOSERS))) + b"]",
+    b"[" + re.escape(forms.BEHIND.encode()) + b"]",
+    b"[" + re.escape(forms.CLOSERS.encode()) + b"]",
     rb"[ \t]",
     rb"[\r\n]",
     rb"[^\s\"'`\x00-\x20\x7f]",
@@ -51,20 +52,10 @@ _CLASSES = (
     rb"[0-9.,:+-]",
     rb"[`\\&$@(\[{<!|>,+%-]",
     rb"[)\]}>,;.:]",
-    b"[" + re.escape(bytes(sorted(assignments.OPTION_BEFORE))) + b"]",
+    b"[" + re.escape(forms.BEFORE_OPTION.encode()) + b"]",
     rb"[-+>#*|\"' \t]",
 )
-# Behind blanks behind a name: its type, or words that a value may follow.
-_TYPES = "As as Str str STRING char byte text TEXT var std::"
-_SPOKEN = "is was has been for of to set generated created reset the new user account admin root elastic"
-_VALUES = "value stringvalue string_value default"
-_PASSED = "type sensitive kind description enabled disabled format required source origin scope comment"
-# Values that are never a secret, whatever their name.
-PLACEHOLDERS = "null none nil true false undefined yes no on off password passwd secret token key value string text user self str"
-_QUALIFIERS = assignments.QUALIFIER.decode().replace("|", " ")
-_SETTERS = " ".join(word.decode() for word in assignments.SETS_LAST)
-_COMMANDS = "export set ENV ARG declare Environment= -"
-_VERSION = 2  # of the tables, the checks and the functions' arguments, as in ``_native/scan.c``
+_VERSION = 3  # of the tables, the checks and the functions' arguments, as in ``_native/scan.c``
 _COLUMNS = 128  # of a row of the automaton
 _MOST_NAMES = 8192
 _ROOM = 8192  # candidates that one call gives out
@@ -134,7 +125,7 @@ def entries(groups: Sequence[Group]) -> tuple[Entry, ...]:
             literal.encode(),
             rule,
             kind,
-            assignments.dull_behind(literal) if rule is assignments.word else frozenset(),
+            assignments.no_name_before(literal) if rule is assignments.word else frozenset(),
         )
         for kind, group in enumerate(groups)
         for literal, rule in group
@@ -288,7 +279,7 @@ def _checked(entry: Entry, sets: _Sets) -> _Literal:  # noqa: C901  # one for ea
         credentials = _members(headers.CREDENTIALS.pattern[:-2])
         found.check, found.set, found.least = _SIGNED, sets.of(credentials), headers.LEAST_CREDENTIAL
         found.comma = True
-    elif rule is assignments.foreign:
+    elif rule is assignments.signed_phrase:
         found.check, found.set, found.least = _SIGNED, sets.of(_members(rb"\S")), 1
     return found
 
@@ -360,14 +351,14 @@ def _tables(library: ctypes.CDLL, of: Sequence[Entry]) -> tuple[_Tables, tuple[o
         literals=address(table),
         bytes=address(bits),
         sets=sets.flags(),
-        spoken=_words(_SPOKEN),
-        types=_words(_TYPES),
-        values=_words(_VALUES),
-        passed=_words(_PASSED),
-        placeholders=_words(PLACEHOLDERS),
-        qualifiers=_words(_QUALIFIERS),
-        setters=_words(_SETTERS),
-        commands=_words(_COMMANDS),
+        spoken=_words(forms.SPOKEN),
+        types=_words(forms.TYPES),
+        values=_words(forms.VALUES),
+        passed=_words(forms.PASSED),
+        placeholders=_words(values.PLAIN),
+        qualifiers=_words(forms.QUALIFIERS),
+        setters=_words(forms.SETTERS),
+        commands=_words(forms.COMMANDS),
         seed=int.from_bytes(os.urandom(8), "little"),
         accepting=accepting,
         names_mask=_MOST_NAMES - 1,

@@ -7,41 +7,20 @@ last, after the structure: words and small numbers between separators are no key
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 
 from spillstore.redaction.remembered import remembered
+from spillstore.redaction.tables import values as table
 
-_WORDS = (
-    "password passwd pwd pass passphrase passcode secret token api[-_ ]?key apikey key value credentials? string text username "
-    "user here auth login".replace(" ", "|")
-)
-_PLACEHOLDER = re.compile(
-    rf"""(?ix)
-    (?:(?:my|your|our|the|some|new|old|user|db|database|test|dummy|fake|sample|example|enter|insert|admin|client|access|a|an)[-_\ ]?)*
-        (?:{_WORDS})(?:[-_\ ]?here)?
-    | (?:your|insert|enter|replace|put|add|paste|change)[-_ \ ].* | .*[-_\ ](?:here|goes[-_]here|placeholder)
-    | change[-_]?(?:me|it|this).* | replace[-_]?me.* | .*(?:example|EXAMPLE|placeholder|dummy|redacted|REDACTED|your[-_]).*
-    | (?:todo|tbd|fixme|n/?a|nil|none|null|undefined|nan|true|false|yes|no|on|off|empty|missing|unset|default|hidden|masked|omitted|
-        unknown|invalid|wrong|incorrect|required|optional|optional\(\)|missing|expired|changed|set|not|is|are|was|to|for|and|or|the|must|
-        should|cannot|could|has|have|will|with|from|in|of|reset|prompt|ask|encrypted|plaintext|plain|generated|random|
-        str|string|bytes|int|integer|bool|boolean|float|number|object|any|void|type|char|varchar|text|self|this|None|password_hash|
-        input|stdin|env|file|keyring|vault|basic|bearer|digest|oauth2?|jwt|ldap|scram-sha-256|md5|trust|peer|bcrypt|sha\d*|
-        sensitive|fail|failed|failure|pass|passed|ok|skip|skipped|success|mismatch|mismatched|never|always|auto|manual|enabled|disabled|field|credentials|xyz|yyy|foo|bar|baz|abc|blah|lorem|ipsum)
-    | [a-z_.-]+= | (?:&(?:lt|\#x3c|\#60);|\\u003c).*
-    | (?:%(?:\([^)]*\))?[sdr][^\w]?)+ | x{{3,}}[x-]* | (?:x+-)+x+ | .*x{{8}}.* | .*[\#*]{{8}} | \W+ | (.)\1* | \.{{3}}.* | .*\.{{3}} | .*\u2026
-    """.replace("\\u2026", "\\xe2\\x80\\xa6").encode("latin-1")
-)
-_VARIABLE = re.compile(
-    rb"""(?x)
-    \$[A-Za-z_][\w:]*(?:(?:->|\[|\{|/|\().*)?[;,)]* | \$\d+ (?:\s.*)? | [:/@]?\{[A-Za-z_]+ | \$[({].* | \{\{.* | [:/@]?\{[^{}]*\}.* | \[\(?[A-Za-z_][\w.]*\(.* | \{% .* | %[A-Za-z_]\w*% | %(?:\([^)]*\))?[#0-9.-]*[sdrifxq] | <[^<>]*>? | \[[\w\ .,|<>/\#-]*(?:\].*)?
-    | \\?\.\$.* | ,[A-Za-z_]\w*[:=].* | @[A-Za-z_.]+ | !(?:vault|Ref|Sub|GetAtt|reference|secret|env|ENV|include|If|Join|ImportValue|!\w+)\b.* | \#\{.* | :[a-z_]+ | \?\d* | \(.* | \).* | ENC\(.* | (?:vault|op|ssm|arn|secret|keyring|env|file|awssm|kms|projects):.*
-    | (?:https?|file|s3|gs)://.* | \\[A-Za-z$].* | [&*]\w+ | ~
-    """
-)
-_HASH = re.compile(
-    rb"(?i)[0-9a-f]{32}(?:[0-9a-f]{8})?(?:[0-9a-f]{16})?(?:[0-9a-f]{8})?(?:[0-9a-f]{32})?(?:[0-9a-f]{32})?"
-)
+
+def _any(rows: tuple[table.Harmless, ...], flags: str) -> re.Pattern[bytes]:
+    return re.compile(f"(?{flags})(?:{'|'.join(row.expression for row in rows)})".encode())
+
+
+_PLACEHOLDER = _any(table.PLACEHOLDERS, "ix")
+_VARIABLE = _any(table.VARIABLES, "x")
 _UUID = re.compile(rb"(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _DIGEST = re.compile(rb"(?i)(?:sha(?:1|224|256|384|512)|md5|blake[23]b?)[-:].+")
 _PATH = re.compile(rb"(?:[A-Za-z]:\\|~?/|\.{1,2}/|[A-Za-z]\w*/)[\w.@+ -]*(?:[/\\][\w.@+ -]*)*")
@@ -91,6 +70,12 @@ _PART = re.compile(rb"(?=[^\d]*\d+[^\d]+\d)[A-Za-z0-9_-]{18,}")  # of a token: d
 _WORD = re.compile(rb"[A-Z][a-z]{5}")
 _DIGITS = 4  # of a number in a name
 _KINDS_OF_LETTERS = 6
+_SALT = 40  # bytes of a salt, at least
+_KINDS_OF_SIGNS = 10
+_PUNCTUATION = re.compile(rb"[!-/:-@\[-`{-~]")
+_SMALL_WORD = re.compile(rb"[a-z]{6}")
+_HEX = re.compile(rb"[0-9a-f]+|[0-9A-F]+")
+_HEX_BITS = 2.8
 
 
 def entropy(value: bytes) -> float:
@@ -103,12 +88,20 @@ def entropy(value: bytes) -> float:
 def drawn(value: bytes) -> bool:
     """Whether letters and digits look drawn, not written: mixed where words are not."""
     pieces = _PIECE.findall(value)
-    if _ALPHABET.search(value) or not pieces:
+    if not pieces or _counted(value):
         return False
     if all(_WORDY.fullmatch(piece) or _humped(piece) for piece in pieces):
         return False
     longest = max(pieces, key=len)
     return len(set(longest)) >= min(_KINDS_OF_LETTERS, len(longest) - 2)
+
+
+def _counted(value: bytes) -> bool:
+    """Whether most of it goes up or down the alphabet, as in a placeholder."""
+    if _ALPHABET.search(value) is None:
+        return False
+    steps = sum(abs(one - other) == 1 for one, other in itertools.pairwise(value))
+    return steps * 2 >= len(value)
 
 
 def _humped(piece: bytes) -> bool:
@@ -149,14 +142,15 @@ def judged(value: bytes, strength: str, *, quoted: bool, literal: bool) -> bool:
         quoted: it stands in quotes.
         literal: what is not quoted is a literal too where it stands: a shell's assignment, a URL, a line of its own.
     """
-    if harmless(value) or (not value.isascii() and _binary(value)):
-        return False
+    salt = quoted and len(value) >= _SALT and _salted(value)
+    if salt or harmless(value) or (not value.isascii() and _binary(value)):
+        return salt
     if strength == "password":
         return _password(value, quoted=quoted, literal=literal)
     if _other(value) or (not quoted and not literal and _code(value)):
         return False
-    if strength == "weak" or _path(value):
-        return strength == "weak" and _weak(value)
+    if strength in {"weak", "long"} or _path(value):
+        return strength in {"weak", "long"} and _random(value, hashes=strength == "long")
     if strength == "secret" and not (_NAMED.fullmatch(value) and _identifier(value)):
         return drawn(value) or ((quoted or literal) and _CHOSEN.fullmatch(value) is not None)
     return drawn(value) or (len(value) >= _LONG and not _words(value) and entropy(value) >= _BITS)
@@ -183,6 +177,7 @@ def _other(value: bytes) -> bool:
         or (b"{" in value and b"}" in value)
         or b"%s" in value
         or _EXPRESSION.search(value) is not None
+        or _counted(value)
         or (_DOTTED.fullmatch(value) is not None and not _coded(value))
     )
 
@@ -268,11 +263,22 @@ def _path(value: bytes) -> bool:
     return b"/" in value and _PATH.fullmatch(value) is not None and _words(value)
 
 
-def _weak(value: bytes) -> bool:
+def _random(value: bytes, *, hashes: bool) -> bool:
+    """Whether it is long and drawn at random; what may be a hash only if such are wanted."""
     if len(value) < _LONG or not _LETTER.search(value) or not _DIGIT.search(value):
         return False
-    if any(form.fullmatch(value) for form in (_HASH, _UUID)) or _path(value) or _FILE.search(value):
+    if _UUID.fullmatch(value) or _path(value) or _FILE.search(value) or _KEY.fullmatch(value) is None:
         return False
-    if _KEY.fullmatch(value) is None:
-        return False
+    if _HEX.fullmatch(value):
+        return hashes and drawn(value) and entropy(value) >= _HEX_BITS
     return drawn(value) and entropy(value) >= _WEAK_BITS
+
+
+def _salted(value: bytes) -> bool:
+    """Whether it is drawn from all that can be typed, as the salts of WordPress are: signs of many kinds, and no words."""
+    return (
+        value.isascii()
+        and len(set(_PUNCTUATION.findall(value))) >= _KINDS_OF_SIGNS
+        and len(_DIGIT.findall(value)) >= _LEAST_PASSWORD
+        and _SMALL_WORD.search(value) is None
+    )

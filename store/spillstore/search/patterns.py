@@ -16,7 +16,7 @@ from spillstore.exceptions import PatternError
 _NO_LINES = re.compile(r"\(\?[a-zA-Z]*-[a-zA-Z]*m[a-zA-Z]*[:)]")
 # Groups with names are captured whatever the options say.
 _NAMED = re.compile(r"\(\?P?<\w+>")
-_CLASS = re.compile(r"\[\^?\]?(?:[^\]\[\\]|\\.|\[:\^?[a-z]+:\]|\[)*+\]", re.DOTALL)
+_CLASS = re.compile(r"\[\^?\]?(?>[^\]\[\\]|\\.|\[:\^?[a-z]+:\]|\[)*+\]", re.DOTALL)
 _TEXT = re.compile(r"[\w \t!\"#%&',/:;<=>@`~-]+", re.ASCII)  # a pattern that is just text
 _SHOWN = 100  # characters of a wrong pattern
 MOST_CHARACTERS = 16 * 1024  # of an expression; one made of nothing but \pL takes a second to be read

@@ -54,7 +54,7 @@ def _structure_problems(core: SessionCore) -> list[str]:
     """What the storage engine finds wrong, rows that were put back, and chunks of no artifact."""
     with core.snapshot("checking") as rows:
         problems = core.store.structure_problems(rows)
-        lost = rows.chunks_of_nobody()
+        lost = rows.orphan_chunks()
         stale = []
         try:
             core.record.check_fresh(rows)

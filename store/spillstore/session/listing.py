@@ -8,6 +8,7 @@ from spillstore import info as infos
 from spillstore.artifact import Artifact
 from spillstore.engine.rows import END, ArtifactFilter
 from spillstore.exceptions import ArtifactNotFoundError, InvalidSettingError
+from spillstore.ingest.session_core import not_found, with_derived_state
 from spillstore.model.arguments import page_start, storable
 from spillstore.model.ids import ARTIFACT_ID, named_by
 from spillstore.model.records import ArtifactRow
@@ -56,7 +57,7 @@ class ArtifactListing:
         self._session.check_open()
         name = named_by(artifact_id)[0] if isinstance(artifact_id, str) else ""
         if not ARTIFACT_ID.fullmatch(name):
-            raise core.not_found(str(artifact_id)[:100])
+            raise not_found(str(artifact_id)[:100], core.row.session_id)
         with core.reader() as rows:
             record = core.artifact_row(rows, name)
         core.audit.about(name)
@@ -191,7 +192,7 @@ class ArtifactListing:
             while True:
                 rows = snapshot.artifacts(filters, min(limit, _PAGE) + 1)
                 for row in rows:
-                    record = core.with_derived_state(read_artifact_row(row, core.row.digest_algorithm))
+                    record = with_derived_state(read_artifact_row(row, core.row.digest_algorithm), core.store)
                     if state is not None and record.state != state:
                         continue
                     if len(found) == limit:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from spillstore.audit.actor import who
+from spillstore.audit.actor import call_context
 from spillstore.exceptions import InvalidSettingError
 from spillstore.format.chunk import ALL_BITS
 from spillstore.ingest.pipeline import Pipeline
@@ -128,7 +128,7 @@ class NewArtifact:
             self._sequencer,
             algorithm=self._core.row.digest_algorithm,
             redacted=self._redacted,
-            actor=who().actor,
+            actor=call_context().actor,
             shared=self._shared,
         )
         settings = self._settings

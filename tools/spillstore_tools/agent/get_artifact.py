@@ -40,7 +40,7 @@ from spillstore_tools.agent.definitions import CURSOR, ID, MAX_CHARS, PATH, STRE
 from spillstore_tools.agent.query_artifact import QUERY_CURSOR, query_artifact
 from spillstore_tools.agent.ranges import Range
 from spillstore_tools.output.rendering import kind_of
-from spillstore_tools.output.signature import ROOM as SIGNATURE_ROOM
+from spillstore_tools.output.signed_answers import ROOM as SIGNATURE_ROOM
 from spillstore_tools.preview.binary.recognise import HEAD_BYTES
 from spillstore_tools.preview.text.clean import one_line, split_lines
 from spillstore_tools.preview.text.lines import Line

@@ -87,7 +87,7 @@ class Job:
         on_end: called on the job's thread when all is over.
         cannot_start: the exit code that stands for a command that could not be started; None for a shell's.
         linger: seconds that processes which it leaves behind may hold up its result by printing.
-        heirs: what happens then to what they print: it is ``read``, or they are left to themselves (``leave``).
+        orphans: what happens then to what they print: it is ``read``, or they are left to themselves (``leave``).
         tool: name of the tool in the events that observers receive.
         observed: the work that it is for them; None to begin it here.
     """
@@ -102,7 +102,7 @@ class Job:
         on_end: Callable[[Job], object] | None = None,
         cannot_start: int | None = None,
         linger: float = 1.0,
-        heirs: Literal["read", "leave"] = "read",
+        orphans: Literal["read", "leave"] = "read",
         tool: str = "bash",
         observed: Operation | None = None,
     ) -> None:
@@ -115,7 +115,7 @@ class Job:
             start,
             cannot_start=cannot_start,
             linger=linger,
-            heirs=heirs,
+            orphans=orphans,
             on_process=self._begun,
             on_open=self._left_open,
         )
@@ -163,18 +163,10 @@ class Job:
     def run(self) -> None:
         """Start it on a thread of its own."""
         try:
-            threading.Thread(target=self._work_observed, name="spillstore-job", daemon=True).start()
+            threading.Thread(None, self._observed.run, "spillstore-job", (self.work,), daemon=True).start()
         except RuntimeError as error:  # no more threads are to be had
-            failure = StartError(f"cannot look after a command: {error}", NOT_EXECUTABLE)
-
-            def fail() -> Started:
-                raise failure
-
-            self._reader.start = fail
+            self._reader.error = StartError(f"cannot look after a command: {error}", NOT_EXECUTABLE)
             self.work()
-
-    def _work_observed(self) -> None:
-        self._observed.run(self.work)
 
     # --- waiting ----------------------------------------------------------------------------------------
 
@@ -264,27 +256,24 @@ class Job:
                         self._error = error
         finally:
             try:
-                self._observed.end(self._detail(), session=spill.session_id, artifact_id=spill.artifact_id)
+                detail = {"tool": self._tool, "outcome": self._event_outcome, "exit_code": self._exit_code}
+                self._observed.end(detail, session=spill.session_id, artifact_id=spill.artifact_id)
             finally:
                 self._settle()  # first: a hook that blocks holds up nobody's result
             if self._on_end is not None:
                 guarded(self._on_end, self)
             self.finished.set()
 
-    def _detail(self) -> dict[str, object]:
-        """The detail of the event ``command``."""
-        code = self._exit_code
+    @property
+    def _event_outcome(self) -> str:
+        """How it ended, as the event ``command`` says it."""
         if self._reader.failed:
-            outcome = "not_started"
-        elif self._error is not None or self.outcome is None:
-            outcome = FAILED
-        elif self._dismissed:
-            outcome = "ended"
-        elif self.outcome.signal is not None:
-            outcome = "signal"
-        else:
-            outcome = "error" if code else "ok"
-        return {"tool": self._tool, "outcome": outcome, "exit_code": code}
+            return "not_started"
+        if self._error is not None or self.outcome is None:
+            return FAILED
+        if self._dismissed:
+            return "ended"
+        return "signal" if self.outcome.signal is not None else "error" if self._exit_code else "ok"
 
     def _begun(self, process: Process) -> None:
         with self._changed:
@@ -318,24 +307,6 @@ class Job:
         self._wait_ended()
         return True
 
-    def drop(self) -> None:
-        """End it because nobody wants its result any more; what it printed is stored."""
-        drop_together([self], "cancelled")
-
-    def drop_beside(self, then: Callable[[], object]) -> None:
-        """``drop`` on a thread of its own, so that nothing which interrupts the caller interrupts it; ``then`` after it."""
-
-        def drop() -> None:
-            try:
-                self.drop()
-            finally:
-                then()
-
-        try:
-            threading.Thread(target=drop, name="spillstore-drop", daemon=True).start()
-        except RuntimeError:  # no more threads are to be had
-            drop()
-
     @property
     def is_here(self) -> bool:
         """Whether it is read on this very thread."""
@@ -356,8 +327,23 @@ class Job:
             self._changed.wait_for(lambda: self.state == "ended")
 
 
+def drop_in_background(job: Job, then: Callable[[], object]) -> None:
+    """End a job whose result nobody wants any more, on a thread of its own that nothing interrupts; ``then`` after it."""
+
+    def drop() -> None:
+        try:
+            drop_together([job], "cancelled")
+        finally:
+            then()
+
+    try:
+        threading.Thread(target=drop, name="spillstore-drop", daemon=True).start()
+    except RuntimeError:  # no more threads are to be had
+        drop()
+
+
 def drop_together(jobs: Iterable[Job], why: Stopped) -> None:
-    """``Job.drop`` for many at once, on one thread."""
+    """End jobs because nobody wants their results any more; what they printed is stored."""
     jobs = [job for job in jobs if job.state != "ended"]
     for job in jobs:
         job._dropped = True  # noqa: SLF001  # this is a part of it

@@ -125,7 +125,7 @@ class MemorySession:
             held.state = tx.state
             held.used = self._store.now()
 
-    def transaction_beside(self, doing: str) -> contextlib.AbstractContextManager[Transaction]:
+    def separate_transaction(self, doing: str) -> contextlib.AbstractContextManager[Transaction]:
         """Likewise."""
         return self.transaction(doing)
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from spillstore import info as infos
 from spillstore.engine.errors import translated
-from spillstore.engine.sqlite import forks
+from spillstore.engine.sqlite import fork_safety
 from spillstore.engine.sqlite import sql as _sql
 from spillstore.engine.sqlite.archive_file import ARCHIVE, connected, provide, set_aside
 from spillstore.engine.sqlite.database import create_schema
@@ -117,7 +117,7 @@ def append(
         IntegrityError: the session's own events cannot be read.
     """
     with (
-        forks.using,
+        fork_safety.using,
         using,
         translated(f"keeping events in {project / ARCHIVE}"),
         open_root(project.parent) as root,
@@ -215,7 +215,7 @@ def page(
         last = (int(match[1]), match[2], int(match[3]))
     with (
         translated(f"reading the events kept in {project}"),
-        forks.using,
+        fork_safety.using,
         using,
         _for_reading(project, ref.project, settings) as rows,
         ReadTransaction(rows, "reading kept events"),

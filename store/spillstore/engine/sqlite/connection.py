@@ -29,7 +29,7 @@ import time
 from typing import TYPE_CHECKING, Any, Final
 
 from spillstore.engine.errors import NotStoredError
-from spillstore.engine.sqlite import forks
+from spillstore.engine.sqlite import fork_safety
 from spillstore.engine.sqlite.rows import SessionRows
 from spillstore.exceptions import LockedError, SessionDeletedError
 
@@ -174,9 +174,9 @@ class Connection(SessionRows):
         self._wal_file: tuple[int, int] | None = None  # its device and inode
         status = path.stat()
         self.file = (status.st_dev, status.st_ino)
-        forks.refuse_inherited(self.file, path)
+        fork_safety.refuse_inherited(self.file, path)
         super().__init__(database, *args, **options)
-        forks.opened(self.file)
+        fork_safety.opened(self.file)
         self._counted = True
 
     def close(self) -> None:
@@ -187,7 +187,7 @@ class Connection(SessionRows):
             os.close(wal)
         counted, self._counted = self._counted, False
         if counted:
-            forks.closed(self.file)
+            fork_safety.closed(self.file)
 
     def hold_wal(self) -> None:
         """Open the WAL that is in use, if there is one. Called once the connection has looked into the file."""

@@ -2,7 +2,7 @@
 
 There is one to write with, which whoever writes takes in turn (the caller sees to that), one for checkpoints, and a few for
 reading that are lent out. They are closed before a fork and opened again when they are needed. Whoever uses one is inside
-``forks.using`` for as long, so that a fork waits; ``using`` comes before every lock that is held while a connection is used.
+``fork_safety.using`` for as long, so that a fork waits; ``using`` comes before every lock that is held while a connection is used.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from spillstore.engine.errors import raise_translated, translated
-from spillstore.engine.sqlite import forks, sql
+from spillstore.engine.sqlite import fork_safety, sql
 from spillstore.engine.sqlite.connection import FileLock
 from spillstore.engine.sqlite.database import connect, connect_alone
 from spillstore.exceptions import ClosedError, SessionDeletedError, StorageError
@@ -170,14 +170,14 @@ class ConnectionPool:
 
         Where the WAL was removed it shows what was there before that. Who finds nothing, or damage, asks for ``current``.
         """
-        forks.using.__enter__()
+        fork_safety.using.__enter__()
         try:
             try:
                 return self._readers.pop()
             except IndexError:
                 return self.connect_again(read_only=True)
         except BaseException:
-            forks.using.__exit__(None, None, None)
+            fork_safety.using.__exit__(None, None, None)
             raise
 
     def current(self, rows: Any) -> Any:
@@ -198,7 +198,7 @@ class ConnectionPool:
             while self._closed and self._readers:  # nobody else would close it
                 self._readers.pop().close()
         finally:
-            forks.using.__exit__(None, None, None)
+            fork_safety.using.__exit__(None, None, None)
 
 
 class LentConnection:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _JOURNAL: Final = "-journal"
-_BESIDE: Final = (_JOURNAL, "-wal", "-shm")
+_COMPANIONS: Final = (_JOURNAL, "-wal", "-shm")
 _JOURNAL_MAGIC: Final = bytes.fromhex(
     "d9d505f920a163d7"
 )  # https://www.sqlite.org/fileformat.html#the_rollback_journal
@@ -50,7 +50,7 @@ def check_private(path: Path, status: os.stat_result) -> None:
         raise UnsafeRootError(f"everybody can write {path}, so what it holds cannot be trusted; chmod o-w it")
 
 
-def check_beside(database: Path, *, writing: bool) -> None:
+def check_companion_files(database: Path, *, writing: bool) -> None:
     """Refuse to open a database whose name, or that of a file beside it, leads elsewhere. Cost: 5 us.
 
     Args:
@@ -61,7 +61,7 @@ def check_beside(database: Path, *, writing: bool) -> None:
         UnsafeRootError: a link, no regular file, or a file with a second name.
         IntegrityError: a journal that names another file.
     """
-    for suffix in ("", *_BESIDE):
+    for suffix in ("", *_COMPANIONS):
         path = f"{database}{suffix}"
         try:
             status = os.lstat(path)

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any, Final
 
 from spillstore.engine.errors import translated
-from spillstore.engine.sqlite import forks, owner_locks, reserve, sql
+from spillstore.engine.sqlite import fork_safety, owner_locks, reserve, sql
 from spillstore.engine.sqlite.connection_pool import ConnectionPool, LentConnection
 from spillstore.engine.sqlite.database import (
     WAL_BYTES,
@@ -43,7 +43,7 @@ _ROWS_BYTES: Final = 80 * 1024  # about what a commit of one artifact takes in t
 class SessionFile:
     """One process's hold on one session file: ``SessionBackend`` of ``engine.base``, which says what the methods do. Safe from any thread."""
 
-    using: contextlib.AbstractContextManager[None] = forks.using
+    using: contextlib.AbstractContextManager[None] = fork_safety.using
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class SessionFile:
             except BaseException:
                 self.close()
                 raise
-            forks.holders.add(self._pool)
+            fork_safety.holders.add(self._pool)
             _open_files.add(self)
 
     def _claim(self, *, alone: bool) -> None:
@@ -151,7 +151,7 @@ class SessionFile:
         return WriteTransaction(connection, timeout, doing, patient=patient, renew=self._pool.renewed)
 
     @contextlib.contextmanager
-    def transaction_beside(self, doing: str) -> Iterator[Transaction]:
+    def separate_transaction(self, doing: str) -> Iterator[Transaction]:
         """``transaction`` for who has the session open for reading alone: on a connection for this once."""
         patience = min(self._settings.busy_timeout, _READER_PATIENCE)
         with (

@@ -21,6 +21,7 @@ import re
 from typing import TYPE_CHECKING
 
 from spillstore_tools.mcp.proxy.content import is_string, text_block, without
+from spillstore_tools.mcp.proxy.notes import in_words
 from spillstore_tools.mcp.proxy.output_schema import STAND_IN
 from spillstore_tools.mcp.proxy.previews import ALWAYS_SHOWN, CallPreviews
 from spillstore_tools.mcp.proxy.result_fitting import OTHERS, ResultFitting
@@ -85,7 +86,7 @@ class ResultFitter:
         others = without(fields, "code", "message", "data")
         is_error = _CODE.fullmatch(fields.get("code", b"")) and is_string(fields.get("message"))
         if not is_error or sum(map(len, others.values())) > OTHERS:
-            raise RawJsonError("no error of the protocol")
+            raise RawJsonError("not a JSON-RPC error")
         previews = self._previews(call)
         changed: dict[str, RawJson] = {}
         if others and (clean := previews.redacted_json(join_object(others))) is not None:
@@ -132,8 +133,7 @@ class ResultFitter:
         previews: CallPreviews, what: str, answer: RawJson, why: BaseException
     ) -> tuple[str, TruncationResult | None]:
         """The text for an answer that cannot be handled, and how the answer was processed; None if that failed."""
-        reason = str(why) if isinstance(why, RawJsonError) else type(why).__name__
-        problem = f"{what} is not as the protocol has it, or too much ({reason})"
+        problem = f"{what} is not as the protocol has it, or too much ({in_words(why)})"
         for media_type in ("application/json", "text/plain"):  # what reads JSON may be what fails
             try:
                 done = previews.process(slices(answer), "result", media_type)

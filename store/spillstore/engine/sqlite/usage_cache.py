@@ -49,7 +49,7 @@ _STAMP = ".collected"
 _LINE = re.compile(rb"(\d{1,18}) (\d{1,12}\.\d+) (\d{1,6}\.\d+)\n")
 _log = logging.getLogger("spillstore")
 _looks: dict[Path, float] = {}  # when this process looked at a store
-_told: set[Path] = set()  # files that were said to be of no use
+_warned: set[Path] = set()  # files that were said to be of no use
 
 
 # --- how old ----------------------------------------------------------------------------------------------
@@ -123,8 +123,8 @@ def _mark(root: Folder, now: float, interval: float) -> float | None:
 
 def _distrust(file: Path, error: Exception) -> None:
     """Say once that a file of a store cannot be used."""
-    if file not in _told:
-        _told.add(file)
+    if file not in _warned:
+        _warned.add(file)
         _log.warning("a file of the store is not used", extra={"file": str(file), "error": str(error)})
 
 
