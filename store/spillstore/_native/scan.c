@@ -147,7 +147,11 @@ void spillstore_learn(const Tables *tables, const u8 *name, i64 size, u8 strengt
     entry->strength = strength;
 }
 
-static int one_of(u8 byte, const char *bytes) { return byte != 0 && strchr(bytes, byte) != NULL; }
+static inline int one_of(u8 byte, const char *bytes) {
+    int found = 0;
+    for (; *bytes; bytes++) found |= byte == (u8)*bytes;
+    return found;
+}
 
 static u8 small(u8 byte) { return byte >= 'A' && byte <= 'Z' ? (u8)(byte + 32) : byte; }
 
@@ -178,9 +182,15 @@ static int word_ends(const Text *t, i64 at, const u8 *words, int any_case) {
 
 static int holds(const Text *t, i64 from, i64 to, const char *word) {
     i64 size = (i64)strlen(word);
-    for (i64 i = from < 0 ? 0 : from; i + size <= to; i++)
-        if (t->text[i] == (u8)word[0] && memcmp(t->text + i, word, (size_t)size) == 0)
+    from = from < 0 ? 0 : from;
+    while (from + size <= to) {
+        const u8 *at = memchr(t->text + from, word[0], (size_t)(to - size - from + 1));
+        if (at == NULL)
+            return 0;
+        if (memcmp(at, word, (size_t)size) == 0)
             return 1;
+        from = at - t->text + 1;
+    }
     return 0;
 }
 
