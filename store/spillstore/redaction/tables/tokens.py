@@ -32,6 +32,7 @@ TOKENS = (
     ("AWS_ACCESS_KEY",       "A3T", "[A-Z0-9]{17}(?!%a)", "A3T%U{17}", "A3T%U{5}"),
     ("AWS_BEDROCK_KEY",      "ABSK", "[A-Za-z0-9+/=]{100,}", "ABSK%b{104}", "ABSK%b{34}"),
     ("AWS_BEDROCK_KEY",      "bedrock-api-key-", "[A-Za-z0-9+/=]{40,}", "bedrock-api-key-%b{44}", "bedrock-api-key-%b{14}"),
+    ("AWS_ECR_PASSWORD",     "eyJwYXlsb2Fk", "[A-Za-z0-9+/=]{100,}", "eyJwYXlsb2Fk%b{120}", "eyJwYXlsb2Fk%b{30}"),
     ("AWS_MWS_TOKEN",        "amzn.mws.|", "%h{8}-%h{4}-%h{4}-%h{4}-%h{12}", "amzn.mws.%h{8}-%h{4}-%h{4}-%h{4}-%h{12}", "amzn.mws.%h{8}-%h{4}-%h{4}-%h{4}-%h{4}"),
     ("AWS_SESSION_TOKEN",    "IQoJb3JpZ2lu FwoGZXIvYXdz FQoGZXIvYXdz", "[A-Za-z0-9+/=]{100,}", "IQoJb3JpZ2lu%b{104}", "IQoJb3JpZ2lu%b{34}"),
     ("AZURE_SECRET",         "0|Q~ 1|Q~ 2|Q~ 3|Q~ 4|Q~ 5|Q~ 6|Q~ 7|Q~ 8|Q~ 9|Q~", "[a-zA-Z0-9_~.-]{31,34}", "0Q~%a{33}", "0Q~%a{11}"),
