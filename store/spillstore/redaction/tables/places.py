@@ -22,6 +22,7 @@ _QUOTED = r"(?<=')[^'\r\n]*+'?|(?<=\")[^\"\r\n]*+\"?"  # with the quote behind i
 _IN_QUOTES = r"([^'\"]*|[^\"]*|[^']*)['\"]\Z"
 _FIRST = r"[ \t]{0,16}+[\"'][^\"'\r\n]{0,256}[\"'][ \t]{0,16}+,"
 _THEN = r"[ \t]{0,16}+[\"'][^\"'\r\n]{0,128}[\"'][ \t]{0,16}+,[ \t]{0,16}+(?:Some\()?[\"']"
+_MECHANISM = r"(?:PLAIN|LOGIN|CRAM-MD5|XOAUTH2|EXTERNAL|TLS|SSL)[ \t]*\Z"
 _CREDENTIALS = r"[^\s\"'`<>,;\\\x00-\x20(){}\[\]|&]"
 
 HEADERS = (
@@ -325,19 +326,10 @@ FILES = (
         ("> AUTH ", "> auth "),
         run=r"[^\r\n]",
         least=3,
-        form=r"(?!PLAIN\b|LOGIN\b|XOAUTH|CRAM|DIGEST|EXTERNAL|TLS\b|SSL\b)(?:[^\s\"']+ )?[\"']?([^\s\"']+)[\"']?[ \t]*\Z",
+        form=rf"(?!{_MECHANISM})(?:[^\s\"']+ )?[\"']?(?!{_MECHANISM})([^\s\"']+)[\"']?[ \t]*\Z",
         judge="chosen",
-        goes="127.0.0.1:6379> AUTH %a{12}\nredis:6379> AUTH me %a{12}",
-        stays="127.0.0.1:6379> AUTH <password>\n>>> AUTH PLAIN LOGIN CRAM-MD5",
-    ),
-    Place(
-        "BASIC_AUTH",
-        ("AUTH PLAIN ",),
-        run=_BASE64,
-        least=8,
-        judge="sasl",
-        goes=">>> AUTH PLAIN AG1lAHMz%l{16}M2Q=",
-        stays="250-AUTH PLAIN XOAUTH2AB",
+        goes="127.0.0.1:6379> AUTH %a{12}\nredis:6379> AUTH me %a{12}\n>>> AUTH PLAIN AG1lAHMz%l{16}M2Q=",
+        stays="127.0.0.1:6379> AUTH <password>\n>>> AUTH PLAIN\n>>> AUTH PLAIN LOGIN CRAM-MD5",
     ),
     Place(
         "PASSWORD",
