@@ -42,7 +42,7 @@ enum { ALWAYS, NAMED, NAMED_WORD, NAMED_MARK, RUN, SIGNED, CREDENTIALS, COMMAND,
 /* Strengths of names, as in `names.py`. */
 enum { UNKNOWN, HARMLESS, PASSWORD, SECRET, TOKEN, WEAK };
 
-#define VERSION 3
+#define VERSION 4
 #define REACH 2048    /* bytes behind a name that a rule looks at */
 #define BACK 256      /* bytes before it */
 #define LONGEST_NAME 96
@@ -311,9 +311,23 @@ static int next_line_could(const Text *t, i64 line_end, int word) {
     return 1;
 }
 
+/* Whether `form-data` stands before in this line. */
+static int part_of_a_form(const Text *t, i64 begin) {
+    i64 line = begin;
+    while (line > 0 && line > begin - BACK && !is(t, line - 1, LINE_END)) line--;
+    return holds(t, line, begin, "form-data");
+}
+
+/* Whether the next line may be what a console prints: `=> "..."`, a text in quotes. */
+static int printed_could(const Text *t, i64 line_end) {
+    i64 at = line_end;
+    while (is(t, at, LINE_END | BLANK)) at++;
+    return at >= t->size || one_of(t->text[at], "=\"'") || is(t, at, KEY);
+}
+
 /* The same behind a name that stands alone as a value, such as that of `name`; of a part of a form the value may be anything. */
 static int labelled_could(const Text *t, i64 begin, i64 line_end) {
-    return holds(t, begin - BACK, begin, "form-data") || next_line_could(t, line_end, 0);
+    return part_of_a_form(t, begin) || next_line_could(t, line_end, 0);
 }
 
 /* Whether bytes are a word that is never a value, such as `null`. */
@@ -517,7 +531,7 @@ static int after_closer(const Text *t, i64 begin, i64 stop, i64 line_end, int st
     }
     i64 head = begin - 1;
     while (head >= 0 && head > begin - BACK && (is(t, head, BLANK) || at_is(t, head, '"') || at_is(t, head, '\'') || at_is(t, head, '\\'))) head--;
-    int labelled = head < 0 || one_of(t->text[head], ":=>") || holds(t, begin - BACK, begin, "form-data");
+    int labelled = head < 0 || one_of(t->text[head], ":=>") || part_of_a_form(t, begin);
     if (at == line_end)
         return labelled && labelled_could(t, begin, line_end);
     if (holds(t, stop, line_end, "alue"))
@@ -546,7 +560,8 @@ static int name_could(Text *t, i64 start, i64 end) {
     if (stop >= t->size)
         return 1;
     if (!is(t, stop, FOLLOWS))
-        return is(t, stop, LINE_END) && holds(t, start - 64, start, "ame:") && labelled_could(t, start, stop);
+        return is(t, stop, LINE_END) && ((holds(t, start - 64, start, "ame:") && labelled_could(t, start, stop)) ||
+                                         (holds(t, start - 64, start, "> ") && printed_could(t, stop)));
     while (begin > start - LONGEST_NAME && is(t, begin - 1, NAME)) begin--;
     int strength = strength_of(t->tables, t->text + begin, stop - begin);
     int known = strength != UNKNOWN;

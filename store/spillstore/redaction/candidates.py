@@ -55,7 +55,7 @@ _CLASSES = (
     b"[" + re.escape(forms.BEFORE_OPTION.encode()) + b"]",
     rb"[-+>#*|\"' \t]",
 )
-_VERSION = 3  # of the tables, the checks and the functions' arguments, as in ``_native/scan.c``
+_VERSION = 4  # of the tables, the checks and the functions' arguments, as in ``_native/scan.c``
 _COLUMNS = 128  # of a row of the automaton
 _MOST_NAMES = 8192
 _ROOM = 8192  # candidates that one call gives out
