@@ -11,6 +11,7 @@ from benchmarks import (
     audit,
     bash,
     concurrency,
+    defaults,
     detection,
     ingest,
     previews,
@@ -29,6 +30,7 @@ from benchmarks.workspace import Workspace
 
 _ALL = {
     "ingest": ingest.measure,
+    "defaults": defaults.measure,
     "size": size.measure,
     "reads": reads.measure,
     "small": small.measure,

@@ -147,7 +147,11 @@ void spillstore_learn(const Tables *tables, const u8 *name, i64 size, u8 strengt
     entry->strength = strength;
 }
 
-static int one_of(u8 byte, const char *bytes) { return byte != 0 && strchr(bytes, byte) != NULL; }
+static inline int one_of(u8 byte, const char *bytes) {
+    int found = 0;
+    for (; *bytes; bytes++) found |= byte == (u8)*bytes;
+    return found;
+}
 
 static u8 small(u8 byte) { return byte >= 'A' && byte <= 'Z' ? (u8)(byte + 32) : byte; }
 
@@ -178,9 +182,15 @@ static int word_ends(const Text *t, i64 at, const u8 *words, int any_case) {
 
 static int holds(const Text *t, i64 from, i64 to, const char *word) {
     i64 size = (i64)strlen(word);
-    for (i64 i = from < 0 ? 0 : from; i + size <= to; i++)
-        if (t->text[i] == (u8)word[0] && memcmp(t->text + i, word, (size_t)size) == 0)
+    from = from < 0 ? 0 : from;
+    while (from + size <= to) {
+        const u8 *at = memchr(t->text + from, word[0], (size_t)(to - size - from + 1));
+        if (at == NULL)
+            return 0;
+        if (memcmp(at, word, (size_t)size) == 0)
             return 1;
+        from = at - t->text + 1;
+    }
     return 0;
 }
 
@@ -366,7 +376,7 @@ static int quoted_could(const Text *t, i64 at, i64 line_end, int strength) {
     u8 quote = t->text[at];
     i64 from = at + 1, end = from;
     for (; end < line_end; end++) {
-        if (t->text[end] == '\\' && !escapes)
+        if ((t->text[end] == '\\' && !escapes) || end - from > LONG_VALUE + escapes)
             return 1;
         if (t->text[end] == quote && (!escapes || t->text[end - 1] == '\\'))
             break;
@@ -382,6 +392,8 @@ static int quoted_could(const Text *t, i64 at, i64 line_end, int strength) {
 /* A plain value behind a sign. Returns 0 if no rule can find a secret in it, nor by any other form from this name on. */
 static int after_sign(const Text *t, i64 sign, int length, i64 line_end, int strength) {
     i64 at = sign + length;
+    if (at > line_end)
+        return 1; /* what was looked at ends within the sign */
     while (at < line_end && is(t, at, BLANK)) at++;
     if (at == line_end)
         return next_line_could(t, line_end, 1);
@@ -398,11 +410,11 @@ static int after_sign(const Text *t, i64 sign, int length, i64 line_end, int str
     if (one_of(byte, "{|>,\\") && blanks_end(t, end) >= line_end)
         return byte == '{' ? next_line_could(t, line_end, 0) : byte != ',';
     if (byte == '(' || (at + 1 < line_end && ((byte == '$' && one_of(t->text[at + 1], "({")) || (byte == '{' && t->text[at + 1] == '{')))) {
-        for (end = at; end < line_end && is(t, end, WORD); end++) {} /* a variable or a call */
+        for (end = at; end < line_end && end - at <= LONG_VALUE && is(t, end, WORD); end++) {} /* a variable or a call */
         return end - at > LONG_VALUE; /* the rule goes on behind a long one */
     }
     int plain = !is(t, at, OPENS);
-    for (end = at; end < line_end && is(t, end, WORD); end++) plain = plain && !one_of(t->text[end], "({[");
+    for (end = at; end < line_end && end - at <= LONG_VALUE && is(t, end, WORD); end++) plain = plain && !one_of(t->text[end], "({[");
     if (end - at > LONG_VALUE)
         return 1;
     if (!plain)
@@ -655,17 +667,21 @@ static int signed_could(const Text *t, i64 end, const Literal *literal) {
     return 0;
 }
 
-/* Whether a sign and a pair that is long enough for a value follow, or several pairs, or one in quotes. */
+/* Whether a sign follows, and a name with a `=` that may begin a pair. */
 static int cookie_could(const Text *t, i64 end, const Literal *literal) {
     const u8 *set = t->tables->sets + 256 * (u32)literal->set;
-    i64 at = end, run = 0;
+    i64 at = end;
     while (is(t, at, CLOSER | BLANK)) at++;
     if (at < t->size && !one_of(t->text[at], ":="))
         return 0;
     at += at_is(t, at, '=') && at_is(t, at + 1, '>') ? 2 : 1;
     while (is(t, at, CLOSER | BLANK)) at++;
-    while (at + run < t->size && run < literal->least && set[t->text[at + run]]) run++;
-    return run >= literal->least || at + run >= t->size || one_of(t->text[at + run], ";\"");
+    if (at_is(t, at, ';'))
+        at = blanks_end(t, at + 1);
+    for (i64 most = at + literal->least; at < most && at < t->size && set[t->text[at]]; at++)
+        if (t->text[at] == '=')
+            return 1;
+    return at >= t->size;
 }
 
 /* Whether an option follows in the line of a command. */

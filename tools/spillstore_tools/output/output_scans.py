@@ -1,4 +1,4 @@
-"""A profile's scans of an output while it comes, on a thread beside whoever stores it."""
+"""A profile's scans of an output while it comes, on a worker thread beside the one that stores it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 _ROOM = 4 * 1024 * 1024  # bytes that may wait for the scans
 _BATCH = (
-    64 * 1024
+    256 * 1024
 )  # bytes that are handed over at once: tools print line by line, and each time wakes a thread
 
 
 class News(NamedTuple):
-    """What has come since the last text, and where that begins."""
+    """The scan of the output since the last text, and the position where that begins."""
 
     origin: Position
     scan: Scan
@@ -120,7 +120,7 @@ class OutputScans:
         return {view: scan.finish() for view, scan in self.by_view.items()}
 
     def follow(self, origin: Position, rest: bytes) -> None:
-        """What comes from ``origin`` on is news; ``rest`` has come already."""
+        """Begin a scan for the next news at ``origin``, with ``rest``, which has come already."""
         scan = self._profile.news_scan(self.terminator)
         scan.feed(rest)
         self.news = News(origin, scan)
