@@ -196,7 +196,7 @@ def signed_phrase(look: Look, start: int, end: int) -> int:
 _WORDS = "pass Pass PASS pwd Pwd PWD psk _pat _PAT ecret ECRET oken OKEN key Key KEY"
 _PARTS = (
     "passw Passw PASSW passphr Passphr PASSPHR passco Passco PASSCO redential REDENTIAL creds CREDS essionid essionId SESSID "
-    "SESSIONID ession_id _pw _PW kennwort contrasena sonar.login sonarLogin SONAR_LOGIN _SALT CLI_AUTH"
+    "SESSIONID ession_id _pw _PW kennwort contrasena sonar.login sonarLogin SONAR_LOGIN _SALT CLI_AUTH masterauth"
 )
 _MARKED = ("_session=", "pw=", "pw:", 'pw"', "pw'", "PW=", "PW:", 'PW"')
 RULES: tuple[tuple[str, Rule], ...] = (

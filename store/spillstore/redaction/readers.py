@@ -45,6 +45,7 @@ _METAVARIABLE = re.compile(rb"[A-Z]+(?:[-_.][A-Z]+)*")
 _LINE_ENDS = frozenset({b"", b"\r", b"\n"})
 _LONG = 256  # bytes of a refused value that are looked at again, for names in it
 _LEAST_LISTED = 6
+_LONG_WORD = 24  # letters of a token without a digit
 _LEAST_CHOSEN = 6
 
 
@@ -110,7 +111,8 @@ def option(look: Look, named: Named, begin: int, start: int) -> int:
         return quoted(look, named, begin, start)
     end = look.word(start)
     given = text[start:end].rstrip(b".,;:?)]")
-    if text[start] == ord("-") or given.isalpha() or _METAVARIABLE.fullmatch(given):
+    plain = given.isalpha() and (named.strength == "password" or len(given) < _LONG_WORD or not drawn(given))
+    if text[start] == ord("-") or plain or _METAVARIABLE.fullmatch(given):
         if end == look.size:
             look.open(start, end)
         return 0
