@@ -301,9 +301,11 @@ static int next_line_could(const Text *t, i64 line_end, int word) {
         if (t->text[at] == '<')
             return 1;
         if (word) {
-            i64 last = at;
+            i64 last = end - at > 3 && memcmp(t->text + at, "=> ", 3) == 0 ? at + 3 : at;
+            last += one_of(t->text[last], "\"'");
             while (last < end && is(t, last, WORD)) last++;
-            if (blanks_end(t, last) == end || word_begins(t, at, STRING_CALL))
+            while (last < end && (is(t, last, BLANK) || one_of(t->text[last], "\"'"))) last++;
+            if (last >= end || word_begins(t, at, STRING_CALL))
                 return 1;
         }
         if (t->text[at] == '-')
@@ -331,8 +333,8 @@ static int part_of_a_form(const Text *t, i64 begin) {
 /* Whether the next line may be what a console prints: `=> "..."`, a text in quotes. */
 static int printed_could(const Text *t, i64 line_end) {
     i64 at = line_end;
-    while (is(t, at, LINE_END | BLANK)) at++;
-    return at >= t->size || one_of(t->text[at], "=\"'") || is(t, at, KEY);
+    while (at < line_end + 512 && is(t, at, LINE_END | BLANK)) at++;
+    return at >= t->size || one_of(t->text[at], "=\"'") || is(t, at, KEY | BLANK | LINE_END);
 }
 
 /* The same behind a name that stands alone as a value, such as that of `name`; of a part of a form the value may be anything. */

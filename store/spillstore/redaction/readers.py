@@ -28,9 +28,8 @@ _BEHIND_STRINGS = re.compile(rb"[+.,;)%\]}\s]|\Z")
 _QUOTE_ENDS = {quote: re.compile(quote) for quote in _INSIDE}
 _ENTITY = re.compile(rb"%b\Z" % forms.ENTITY.encode())
 _CONTENT = re.compile(rb"[^<\r\n]*+")
-_ALONE = re.compile(
-    rb"(?=[^\d\s]*\d[^\d\s]*\d)(?=[\d_-]*[A-Za-z])[\w-]*?[A-Za-z0-9]{16}[\w-]*|(?i:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
-)
+_ALONE = re.compile(rb"(?=[^\d\s]*+\d[^\d\s]*+\d)(?=[\d_-]*+[A-Za-z])[\w-]++")
+_ONE_PIECE = re.compile(rb"[A-Za-z0-9]{16}|(?i:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\Z")
 _BASE64 = re.compile(rb"[A-Za-z0-9+/]*+={0,2}+")
 _WITH_PASSWORD = re.compile(rb"[a-z0-9+]+://[^\s:/@]*:[^\s/@]+@")
 _CUT = re.compile(
@@ -192,7 +191,7 @@ def alone(look: Look, named: Named, _begin: int, start: int) -> int:
     if look.open(start, end):
         return 0
     given = look.text[start:end].rstrip(_TRAILING)
-    if _ALONE.fullmatch(given) and drawn(given):
+    if _ALONE.fullmatch(given) and _ONE_PIECE.search(given) and drawn(given):
         look.add(start, start + len(given), named.kind)
     return 0
 

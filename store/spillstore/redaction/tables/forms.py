@@ -450,6 +450,7 @@ PHRASES: tuple[Phrase, ...] = (
         "",
         "  DATABASE_URL: cG9zdGdyZXM6Ly9tZTpodW50ZXIyQGRiL3g=",
         "  DATABASE_URL: cG9zdGdyZXM6Ly9kYi94",
+        r"(?:\A|[^A-Za-z0-9+/])",
     ),
     Phrase(
         "Key Content",
