@@ -108,7 +108,7 @@ VARIABLES: tuple[Harmless, ...] = (
         "!Ref name7",
         "!Name7",
     ),
-    Harmless(r"\#\{.*|:[a-z_]+|:[A-Z_]+|\?\d*|\(.*|\).*", ":NAME", ":name7!"),
+    Harmless(r"\#\{.*|:[a-z_]+|:[A-Z_]+|\?\d*|\?[A-Z_]+|\(.*|\).*", ":NAME", ":name7!"),
     Harmless(
         r"ENC\(.*|(?:vault|op|ssm|arn|secret|keyring|env|file|awssm|kms|projects):.*",
         "vault:name7",
