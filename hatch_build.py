@@ -1,4 +1,4 @@
-"""Builds the native scanner with the package; without a compiler the package works too, only slower.
+"""Builds the native functions with the package; without a compiler the package works too, only slower.
 
 The machine's own compiler is used where there is one (``CC``, else ``cc``, ``gcc`` or ``clang``). Where there is none, the
 wheel ``ziglang``, which holds one, is asked for, on platforms that have it. If nothing works, the package is built without the
@@ -21,12 +21,14 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import uuid
 from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 FOLDER = Path("store/spillstore/_native")
+SOURCES = ("scan.c", "text.c")
 ZIG_PLATFORMS = {("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "x86_64"), ("darwin", "arm64")}
 # What can be built for: the compiler's name, with the oldest C library or system that it is to run on, and the wheel's tag.
 TARGETS = {
@@ -59,13 +61,13 @@ def compiler(target: str = "") -> list[str]:
 
 
 def build(folder: Path, into: Path | None = None, target: str = "") -> str:
-    """Compile the scanner, into its own folder or another one; returns what went wrong, or nothing."""
+    """Compile the sources, into their own folder or another one; returns what went wrong, or nothing."""
     command = compiler(target)
     if not command:
         return "there is no C compiler"
     into = folder if into is None else into
-    made = into / f"scan.{os.getpid()}.tmp"
-    arguments = [*FLAGS, "-o", str(made), str(folder / "scan.c")]
+    made = into / f"scan.{uuid.uuid4().hex}.tmp"  # process ids are not unique across containers
+    arguments = [*FLAGS, "-o", str(made), *(str(folder / name) for name in SOURCES)]
     try:
         subprocess.run([*command, *arguments], check=True, capture_output=True, text=True, timeout=300)
         made.replace(into / "scan.so")  # a process that has the old one loaded keeps it
@@ -98,7 +100,7 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         if problem:
             with contextlib.suppress(OSError):  # a folder that is only read; its library may still fit
                 Path(self.root, FOLDER, "scan.so").unlink(missing_ok=True)
-            self.app.display_warning(f"spillstore is built without its native scanner: {problem}")
+            self.app.display_warning(f"spillstore is built without its native functions: {problem}")
             return
         if version == "standard":
             name = sysconfig.get_platform().replace("-", "_").replace(".", "_")

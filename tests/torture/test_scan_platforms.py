@@ -27,7 +27,12 @@ pytestmark = [
 ]
 ZIG = [sys.executable, "-m", "ziglang", "cc"]
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Werror")
-FUNCTIONS = {f"spillstore_{name}" for name in ("build", "learn", "scan", "scratch", "version")}
+SOURCES = sorted(SOURCE.glob("*.c"))
+FUNCTIONS = {
+    name
+    for file in SOURCES
+    for name in re.findall(r"^\w+ (spillstore_\w+)\(", file.read_text(), re.MULTILINE)
+}
 OF_C = {"memchr", "memcmp", "bcmp", "memcpy", "memset", "strlen", "strchr"}
 # Besides those that wheels are built for: Windows, and machines of 32 bits or whose numbers begin with the high byte.
 OTHERS = ("x86_64-windows-gnu", "s390x-linux-musl", "arm-linux-musleabihf", "x86-linux-musl")
@@ -70,8 +75,8 @@ def _symbols(file):
     return found
 
 
-def _build(target, made, *flags):
-    arguments = ["-O3", "-g0", "-std=c11", *WARNINGS, *flags, "-o", str(made), str(SOURCE / "scan.c")]
+def _build(target, sources, made, *flags):
+    arguments = ["-O3", "-g0", "-std=c11", *WARNINGS, *flags, "-o", str(made), *map(str, sources)]
     done = subprocess.run([*ZIG, "-target", target, *arguments], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     machine, system = target.split("-")[:2]
@@ -82,7 +87,7 @@ def _build(target, made, *flags):
 def test_it_builds_without_a_warning(tmp_path, target):
     """With all warnings as errors; the library is of that machine, has the functions, and needs little of the C library."""
     made = tmp_path / "scan.so"
-    _build(target, made, "-shared", "-fPIC")
+    _build(target, SOURCES, made, "-shared", "-fPIC")
     assert {name for name in FUNCTIONS if name.encode() in made.read_bytes()} == FUNCTIONS
     if "linux" in target:
         has, needs = _symbols(made)
@@ -93,7 +98,8 @@ def test_it_builds_without_a_warning(tmp_path, target):
 @pytest.mark.parametrize("target", OTHERS)
 def test_it_compiles_where_no_wheel_is_for(tmp_path, target):
     """Without a warning, on machines of 32 bits and of the other order of bytes, too. Not linked: that builds a C library."""
-    _build(target, tmp_path / "scan.o", "-c")
+    for source in SOURCES:
+        _build(target, [source], tmp_path / "one.o", "-c")
 
 
 @pytest.mark.parametrize("target", EMULATED)

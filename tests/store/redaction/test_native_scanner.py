@@ -18,6 +18,7 @@ from support import FACTOR, SEED
 
 from spillstore import _native
 from spillstore.redaction import Redactor, candidates, counted, finder, values
+from spillstore.redaction.tables import values as table
 
 ROOT = Path(__file__).parents[3]
 FRAMES = (
@@ -187,7 +188,7 @@ def test_threads_do_not_meet():
 
 def test_placeholders_are_harmless():
     """What the scanner drops as a placeholder is one by the rules for values."""
-    for word in candidates.PLACEHOLDERS.split():
+    for word in table.PLAIN.split():
         for form in (word, word.upper(), word.title()):
             assert values.harmless(form.encode()), form
 
@@ -219,7 +220,8 @@ def test_a_library_of_another_version_is_left_alone(tmp_path, source):
 
 def test_without_a_compiler_the_build_says_so(tmp_path):
     """Nothing is compiled where there is nothing to compile with, and a compiler that fails leaves no library behind."""
-    shutil.copy(ROOT / "store/spillstore/_native/scan.c", tmp_path)
+    for name in ("scan.c", "text.c"):
+        shutil.copy(ROOT / "store/spillstore/_native" / name, tmp_path)
     script = (
         "import sys, types, pathlib\n"
         "name = 'hatchling'\n"
@@ -232,6 +234,10 @@ def test_without_a_compiler_the_build_says_so(tmp_path):
         "import hatch_build\n"
         f"print(hatch_build.build(pathlib.Path({str(tmp_path)!r})))\n"
     )
+    seen = tmp_path / "seen"
+    failing = tmp_path / "failing"
+    failing.write_text(f'#!/bin/sh\necho "$@" >> {seen}\nexit 1\n')
+    failing.chmod(0o755)
 
     def build(**environment):
         done = subprocess.run(
@@ -240,5 +246,8 @@ def test_without_a_compiler_the_build_says_so(tmp_path):
         return done.stdout.strip()
 
     assert build(PATH="") == "there is no C compiler"
-    assert build(PATH="", CC="/bin/false").startswith("/bin/false failed")
+    assert build(PATH="", CC=str(failing)).startswith(f"{failing} failed")
+    script = script.replace("import hatch_build\n", "import os, hatch_build\nos.getpid = lambda: 1\n")
+    assert build(PATH="", CC=str(failing)).startswith(f"{failing} failed")
+    assert len(set(seen.read_text().splitlines())) == 2, "two containers that share the folder use one file"
     assert not list(tmp_path.glob("scan.*so")) and not list(tmp_path.glob("*.tmp"))
