@@ -126,7 +126,7 @@ class Store:
     ) -> Session:
         """Open a session, and make it if it is not there, unless ``create`` is false or it is opened for reading.
 
-        For reading alone (``read_only``) nothing is claimed or made, and nothing written but what is recorded of who read it,
+        For reading alone (``read_only``) nothing is claimed or made, and nothing written but the events of its reads,
         where that can be. On a full disk, what a killed process has left in its journal is brought into the file.
 
         Returns:

@@ -42,7 +42,7 @@ enum { ALWAYS, NAMED, NAMED_WORD, NAMED_MARK, RUN, SIGNED, CREDENTIALS, COMMAND,
 /* Strengths of names, as in `names.py`. */
 enum { UNKNOWN, HARMLESS, PASSWORD, SECRET, TOKEN, WEAK };
 
-#define VERSION 3
+#define VERSION 4
 #define REACH 2048    /* bytes behind a name that a rule looks at */
 #define BACK 256      /* bytes before it */
 #define LONGEST_NAME 96
@@ -362,7 +362,7 @@ static int quoted_could(const Text *t, i64 at, i64 line_end, int strength) {
     u8 quote = t->text[at];
     i64 from = at + 1, end = from;
     for (; end < line_end; end++) {
-        if (t->text[end] == '\\' && !escapes)
+        if ((t->text[end] == '\\' && !escapes) || end - from > LONG_VALUE + escapes)
             return 1;
         if (t->text[end] == quote && (!escapes || t->text[end - 1] == '\\'))
             break;
@@ -378,6 +378,8 @@ static int quoted_could(const Text *t, i64 at, i64 line_end, int strength) {
 /* A plain value behind a sign. Returns 0 if no rule can find a secret in it, nor by any other form from this name on. */
 static int after_sign(const Text *t, i64 sign, int length, i64 line_end, int strength) {
     i64 at = sign + length;
+    if (at > line_end)
+        return 1; /* what was looked at ends within the sign */
     while (at < line_end && is(t, at, BLANK)) at++;
     if (at == line_end)
         return next_line_could(t, line_end, 1);
@@ -394,11 +396,11 @@ static int after_sign(const Text *t, i64 sign, int length, i64 line_end, int str
     if (one_of(byte, "{|>,\\") && blanks_end(t, end) >= line_end)
         return byte == '{' ? next_line_could(t, line_end, 0) : byte != ',';
     if (byte == '(' || (at + 1 < line_end && ((byte == '$' && one_of(t->text[at + 1], "({")) || (byte == '{' && t->text[at + 1] == '{')))) {
-        for (end = at; end < line_end && is(t, end, WORD); end++) {} /* a variable or a call */
+        for (end = at; end < line_end && end - at <= LONG_VALUE && is(t, end, WORD); end++) {} /* a variable or a call */
         return end - at > LONG_VALUE; /* the rule goes on behind a long one */
     }
     int plain = !is(t, at, OPENS);
-    for (end = at; end < line_end && is(t, end, WORD); end++) plain = plain && !one_of(t->text[end], "({[");
+    for (end = at; end < line_end && end - at <= LONG_VALUE && is(t, end, WORD); end++) plain = plain && !one_of(t->text[end], "({[");
     if (end - at > LONG_VALUE)
         return 1;
     if (!plain)
@@ -434,10 +436,12 @@ static int directive(const Text *t, i64 begin, i64 stop) {
            (size == 10 && memcmp(name, "masterauth", 10) == 0);
 }
 
-/* Whether a word at `at` could be a key or a token: long, and with digits in it. */
+/* Whether a word at `at`, or behind `is`, could be a key or a token: long, and with digits in it. */
 static int drawn_word(const Text *t, i64 at, i64 line_end) {
-    i64 end = at;
     int digits = 0;
+    if (at + 4 < line_end && (memcmp(t->text + at, "is", 2) == 0 || memcmp(t->text + at, "was", 3) == 0))
+        for (at += t->text[at] == 'i' ? 2 : 3; is(t, at, BLANK) || at_is(t, at, ':') || (at < line_end && one_of(t->text[at], "\"'`")); at++) {}
+    i64 end = at;
     for (; end < line_end && (is(t, end, ALNUM) || one_of(t->text[end], "_-")); end++) digits += is(t, end, DIGIT);
     return (end - at >= 16 && digits > 1) || end == t->size;
 }
@@ -648,17 +652,21 @@ static int signed_could(const Text *t, i64 end, const Literal *literal) {
     return 0;
 }
 
-/* Whether a sign and a pair that is long enough for a value follow, or several pairs, or one in quotes. */
+/* Whether a sign follows, and a name with a `=` that may begin a pair. */
 static int cookie_could(const Text *t, i64 end, const Literal *literal) {
     const u8 *set = t->tables->sets + 256 * (u32)literal->set;
-    i64 at = end, run = 0;
+    i64 at = end;
     while (is(t, at, CLOSER | BLANK)) at++;
     if (at < t->size && !one_of(t->text[at], ":="))
         return 0;
     at += at_is(t, at, '=') && at_is(t, at + 1, '>') ? 2 : 1;
     while (is(t, at, CLOSER | BLANK)) at++;
-    while (at + run < t->size && run < literal->least && set[t->text[at + run]]) run++;
-    return run >= literal->least || at + run >= t->size || one_of(t->text[at + run], ";\"");
+    if (at_is(t, at, ';'))
+        at = blanks_end(t, at + 1);
+    for (i64 most = at + literal->least; at < most && at < t->size && set[t->text[at]]; at++)
+        if (t->text[at] == '=')
+            return 1;
+    return at >= t->size;
 }
 
 /* Whether an option follows in the line of a command. */

@@ -106,7 +106,7 @@ class Listing(Generic[T]):
 
 
 class Attribute(Protocol[T_co]):
-    """What type checkers see of a property that was made from a plain one."""
+    """The type of a property that mirrors a plain one, for type checkers."""
 
     def __get__(self, instance: object, owner: type, /) -> T_co: ...
 
@@ -114,7 +114,7 @@ class Attribute(Protocol[T_co]):
 
 
 class SettableAttribute(Protocol[T]):
-    """The same of one that can be set."""
+    """The type of such a property that can be set."""
 
     def __get__(self, instance: object, owner: type, /) -> T: ...
 

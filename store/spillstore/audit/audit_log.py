@@ -43,12 +43,7 @@ class DrainedEvents:
     __slots__ = ("_buffer", "_log", "_waiting")
 
     def __init__(self, buffer: EventBuffer, log: Audit) -> None:
-        """Take nothing yet.
-
-        Args:
-            buffer: where they wait.
-            log: whose they are.
-        """
+        """Take nothing yet."""
         self._buffer = buffer
         self._log = log
 

@@ -17,7 +17,7 @@ Entry: TypeAlias = "tuple[int, str, str | None, str, str | None, Mapping[str, ob
 
 
 class Waiting(NamedTuple):
-    """What was taken out of a buffer.
+    """Events that were taken out of a buffer to be written.
 
     Attributes:
         entries: events.
@@ -38,11 +38,11 @@ class EventBuffer:
 
         Args:
             clock: where to read the time.
-            actor: who has lost the events that are lost.
+            actor: the actor of the events ``lost``.
         """
         self._clock = clock
         self._actor = actor
-        self._entries: deque[Entry] = deque()  # whoever adds needs no lock
+        self._entries: deque[Entry] = deque()  # adding needs no lock
         self._guard = threading.Lock()  # protects what follows
         self._passed: dict[tuple[str, str], tuple[int, ...]] = {}
         self._lost = 0

@@ -54,7 +54,7 @@ class _FilledError(Exception):
 
 
 class CommitLock(EmittingLock):
-    """Taken by who writes rows, inside what a fork waits for."""
+    """The lock held while rows are written; a fork waits for it."""
 
     def __init__(self, using: AbstractContextManager[None]) -> None:
         super().__init__()
@@ -132,13 +132,7 @@ class LimitEvents:
     __slots__ = ("_audit", "_settings", "_source")
 
     def __init__(self, audit: Audit, settings: Settings, source: str) -> None:
-        """Prepare the event.
-
-        Args:
-            audit: where it is recorded.
-            settings: they say the limit.
-            source: the tool whose output is refused.
-        """
+        """Prepare the event."""
         self._audit = audit
         self._settings = settings
         self._source = source

@@ -49,7 +49,7 @@ class EventRecorder:
         *,
         foreign: bool,
     ) -> None:
-        """Begin as who only reads.
+        """Begin as for a session that is open for reading.
 
         Args:
             store: where the rows are.
@@ -57,7 +57,7 @@ class EventRecorder:
             clock: where to read the time.
             audit: what has gathered events.
             row: the session's.
-            foreign: the session is in no store of ours, and who reads it is not recorded there.
+            foreign: the session is in no store of ours, and reads of it are not recorded there.
         """
         self.writing: tuple[Committer, EventWriter] | None = None
         self._foreign = foreign
@@ -74,7 +74,7 @@ class EventRecorder:
 
         def write(transaction: AbstractContextManager[Transaction], events: EventWriter) -> None:
             with transaction as tx:
-                events.record_always(tx, kind, artifact_id, detail)
+                events.record(tx, kind, artifact_id, detail, always=True)
 
         if self.writing is None:
             self._write_separately(write)
@@ -105,7 +105,7 @@ class EventRecorder:
     def _write_separately(
         self, write: Callable[[AbstractContextManager[Transaction], EventWriter], None]
     ) -> None:
-        """Write as who only reads; where that cannot be, nothing is recorded any more."""
+        """Write on a connection of its own; where that fails, nothing is recorded any more."""
         if self._foreign or self._pid != os.getpid():
             return
         events = EventWriter(self._settings, self._clock, self._audit)

@@ -1,4 +1,4 @@
-"""What is written and not sequenced yet: an inbox for each artifact, and the pumps that empty it.
+"""Inboxes: the bytes of each artifact that are written and not sequenced yet, and the pumps that empty them.
 
 ``write`` puts bytes into an artifact's inbox. A *pump* takes some of an inbox, sends it through filters and chunker
 (``Pipeline.pump``) and leaves a batch that is ready to be committed. Who pumps: a worker when enough has come together, the

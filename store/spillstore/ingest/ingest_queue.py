@@ -242,7 +242,7 @@ class IngestQueue:
             pipeline.uncommitted -= sum(batch.raw_bytes for batch in batches)
 
     def put_back(self, work: Work, error: LockedError) -> None:
-        """What could not be committed now waits for the next time, unless a writer waits for room already."""
+        """Keep batches that could not be committed for the next attempt, unless a writer already waits for room."""
         for pipeline, batches in work:
             if pipeline.waiting:
                 self.fail(pipeline, error)

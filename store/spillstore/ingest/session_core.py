@@ -1,10 +1,10 @@
-"""What a process holds of one session: its rows, the artifacts that it writes, and who commits them.
+"""One session as one process has it open: its rows, the artifacts that it writes, and their committer.
 
 There is one core per process and session, however many ``Session`` objects look at it. Locks, in the order in which they may
 be taken:
 
 - ``SessionBackend.using``: what a fork waits for.
-- ``_commit``: held by who writes rows, and protects what the database holds of each artifact.
+- ``_commit``: held while rows are written; protects the committed state of each artifact.
 - ``Sequencer.filtering`` and then its ``ordering``: the order of one artifact's bytes.
 - ``IngestQueue.guard``: inboxes, queue budget, batches that are ready. Held for microseconds.
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 class SessionCore:
-    """The process's hold on one session file. Safe from any thread."""
+    """One open session, shared by all ``Session`` objects of the process. Safe from any thread."""
 
     def __init__(
         self,
@@ -62,13 +62,13 @@ class SessionCore:
         key: bytes | None = None,
         expected: tuple[str, str | None] | None = None,
     ) -> None:
-        """Take hold of a session that was opened.
+        """Open a session on rows that an engine has opened.
 
         Args:
             store: where its rows are.
             settings: what is in force.
             clock: where to read the time.
-            foreign: it is in no store of ours, and who reads it is not recorded there.
+            foreign: it is in no store of ours, and reads of it are not recorded there.
             key: the store's digest key.
             expected: the ids that the session and its project must have; None for any.
 
@@ -197,13 +197,13 @@ class SessionCore:
 
     @property
     def ingest(self) -> Ingest:
-        """What writes.
+        """The write path.
 
         Raises:
             ReadOnlyError, ClosedError, SessionDeletedError, ForkError: nothing may be written.
         """
         self._refuse_reader()
-        assert self._ingest is not None, "whoever may write has one"
+        assert self._ingest is not None, "a session that may be written has one"
         return self._ingest
 
     @property
@@ -235,7 +235,7 @@ class SessionCore:
             raise
 
     def current(self, rows: Snapshot) -> Snapshot:
-        """What was borrowed, or other rows in its place if it shows an old state."""
+        """The borrowed rows, or new ones in their place if those show an old state."""
         try:
             return self.store.current(rows)
         except SessionDeletedError as error:
@@ -275,7 +275,7 @@ class SessionCore:
         """Tombstone, then rename out of sight; returns what is left of it.
 
         Args:
-            force: whoever holds it.
+            force: delete it even though others have it open.
             unused_since: only if nothing was done with it after this time.
 
         Raises:

@@ -80,7 +80,7 @@ class ChildReader:
         check_only: decode no values, where that can be.
 
     Attributes:
-        resume: where the last ``LargeChild`` ends; set by whoever got it, before the next child is read.
+        resume: where the last ``LargeChild`` ends; set by the caller before the next child is read.
         end: in the end, the byte behind the container.
     """
 

@@ -67,7 +67,7 @@ class DocumentReader:
         return at
 
     def value(self, start: int) -> Any:
-        """What begins there and takes up the rest of the document, decoded.
+        """Decode the value that begins there and takes up the rest of the document.
 
         Raises:
             MalformedError: it is no JSON, or larger than what is decoded.
@@ -83,7 +83,7 @@ class DocumentReader:
             raise MalformedError(start + error.at, error.reason) from None
 
     def check_end(self, end: int) -> None:
-        """That nothing but white space is behind the value of the document.
+        """Check that only white space follows the value of the document.
 
         Raises:
             MalformedError: there is more.
@@ -113,7 +113,7 @@ class DocumentReader:
         return at, self.read(at, 1) if at < self.end else b""
 
     def unfinished(self) -> MalformedError:
-        """What is wrong where the document ends too early."""
+        """The error for a document that ends too early."""
         return MalformedError(self.end, "it ends in the middle of a value")
 
     def end_of_string(self, start: int) -> int:

@@ -65,7 +65,7 @@ class BlockReader:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def _straight(self, start: int, end: int) -> bytes:
-        """What ``walk`` gives of the combined view, joined.
+        """The blocks of ``walk`` of the combined view, joined.
 
         There a position says its chunk, so neither blocks nor their starts are needed: 0.1 of the time of reading 64 KiB.
         """

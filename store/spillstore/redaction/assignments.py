@@ -6,6 +6,7 @@ secret, and what any of them finds goes. Where the value is in another line than
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,8 +17,6 @@ from spillstore.redaction.tables import forms
 from spillstore.redaction.tables.names import KIND_OF
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from spillstore.redaction.look import Look, Rule
 
 _NAMES = frozenset(NAME_LETTERS)
@@ -49,10 +48,11 @@ class _Form(NamedTuple):
     read: Reader
 
 
-def _forms() -> Iterator[tuple[tuple[int, str, bool], _Form]]:
-    """Each row, by the byte behind the name, what the name promises, and whether any word may stand behind a blank."""
-    for row in forms.FORMS:
-        form = _Form(
+@functools.cache
+def _forms_behind(byte: int, strength: str, *, prose: bool) -> tuple[_Form, ...]:
+    """The rows for a byte behind a name and what the name promises; in prose those for any word behind a blank."""
+    return tuple(
+        _Form(
             re.compile(row.between.encode()),
             compiled(row.before, ends=True),
             row.back,
@@ -60,21 +60,9 @@ def _forms() -> Iterator[tuple[tuple[int, str, bool], _Form]]:
             row.promises,
             READERS[row.reads],
         )
-        for byte in row.behind.encode():
-            for strength in row.of.split():
-                yield (byte, strength, False), form
-                if row.any_word:
-                    yield (byte, strength, True), form
-
-
-def _grouped() -> dict[tuple[int, str, bool], list[_Form]]:
-    groups: dict[tuple[int, str, bool], list[_Form]] = {}
-    for key, form in _forms():
-        groups.setdefault(key, []).append(form)
-    return groups
-
-
-_FORMS = _grouped()
+        for row in forms.FORMS
+        if byte in row.behind.encode() and strength in row.of.split() and (row.any_word or not prose)
+    )
 
 
 def named(look: Look, start: int, end: int) -> int:
@@ -116,7 +104,7 @@ def _read(look: Look, known: Named, begin: int, stop: int, *, prose: bool) -> in
     text = look.text
     name, before = text[begin:stop], text[max(0, begin - BACK) : begin]
     done = 0
-    for form in _FORMS.get((text[stop], known.strength, prose), ()):
+    for form in _forms_behind(text[stop], known.strength, prose=prose):
         if (
             (form.name is None or form.name.search(name))
             and (match := form.between.match(text, stop))
@@ -170,26 +158,28 @@ def marked(look: Look, start: int, end: int) -> int:
     return named(look, start, end - 1)
 
 
-_PHRASES: dict[bytes, list[_Form]] = {}
-for _row in forms.PHRASES:
-    for _literal in _row.literals.split("|"):
-        _PHRASES.setdefault(_literal.encode(), []).append(
-            _Form(
-                re.compile(_row.between.encode()),
-                compiled(_row.before, ends=True),
-                128,
-                None,
-                "",
-                READERS[_row.reads],
-            )
+@functools.cache
+def _phrases(literal: str) -> tuple[_Form, ...]:
+    """The rows for words that are no part of a name."""
+    return tuple(
+        _Form(
+            re.compile(row.between.encode()),
+            compiled(row.before, ends=True),
+            128,
+            None,
+            "",
+            READERS[row.reads],
         )
+        for row in forms.PHRASES
+        if literal in row.literals.split("|")
+    )
 
 
 def phrase(look: Look, start: int, end: int) -> int:
     """A password behind words that are no part of a name: ``IDENTIFIED BY`` of SQL, names in other languages."""
     text = look.text
     before, done = text[max(0, start - BACK) : start], end
-    for form in _PHRASES[text[start:end]]:
+    for form in _phrases(text[start:end].decode()):
         match = form.between.match(text, end)
         if match and (form.before is None or form.before.search(before, max(0, len(before) - form.back))):
             done = max(done, form.read(look, _PASSWORD, start, match.end()))
@@ -215,6 +205,9 @@ RULES: tuple[tuple[str, Rule], ...] = (
 )
 # These may begin within a name that is no name of a secret.
 OTHER_RULES: tuple[tuple[str, Rule], ...] = tuple(
-    (literal.decode(), signed_phrase if rows[0].between.pattern == ASSIGN.pattern else phrase)
-    for literal, rows in _PHRASES.items()
+    {
+        literal: signed_phrase if row.between == forms.ASSIGN else phrase
+        for row in forms.PHRASES
+        for literal in row.literals.split("|")
+    }.items()
 )

@@ -4,7 +4,7 @@ The native scanner (``_native/scan.c``) drops hits behind which no secret can st
 What is found is the same, since a rule that is tried in vain finds nothing.
 
 The automaton is a full table (DFA), so it takes the same time however many literals there are: 2.5 ns a byte of logs and of
-sources for 430 of them. Searchers by SIMD are faster as long as there are few: six times for 32 literals, but they want one
+sources for 430 of them, and no more for 670. Searchers by SIMD are faster as long as there are few: six times for 32 literals, but they want one
 pass for every 64. RE2 with all literals in one expression takes longer, and stops at each match. Hyperscan takes 1.2 to 1.5 ns,
 but calls back for each hit, with the interpreter's lock each time: beside a thread that ran Python, 4 MB took it 12 s, and
 this automaton 0.3.
@@ -55,9 +55,10 @@ _CLASSES = (
     b"[" + re.escape(forms.BEFORE_OPTION.encode()) + b"]",
     rb"[-+>#*|\"' \t]",
 )
-_VERSION = 3  # of the tables, the checks and the functions' arguments, as in ``_native/scan.c``
+_VERSION = 4  # of the tables, the checks and the functions' arguments, as in ``_native/scan.c``
 _COLUMNS = 128  # of a row of the automaton
 _MOST_NAMES = 8192
+_MOST_SETS = 256
 _ROOM = 8192  # candidates that one call gives out
 _END_THEN_START = operator.itemgetter(2, 1)
 _SIMPLE = re.compile(rb"(\[[^\]]+\])\{(\d+)")  # what a token goes on with, where that is one class
@@ -65,18 +66,22 @@ _RUN_ON = rb"[A-Za-z0-9_.~+/=@:|-]"
 _RUN_ON_LEAST = 12
 
 
+# Lists of words that the checks ask for, in the order of ``_native/scan.c``.
+_WORDS = {
+    "spoken": forms.SPOKEN,
+    "types": forms.TYPES,
+    "values": forms.VALUES,
+    "passed": forms.PASSED,
+    "placeholders": values.PLAIN,
+    "qualifiers": forms.QUALIFIERS,
+    "setters": forms.SETTERS,
+    "commands": forms.COMMANDS,
+}
+_ASKED = "check length skip least set apart dull plural comma"  # of each literal
+
+
 class _Literal(ctypes.Structure):
-    _fields_ = [
-        ("check", ctypes.c_uint8),
-        ("length", ctypes.c_uint8),
-        ("skip", ctypes.c_uint8),
-        ("least", ctypes.c_uint8),
-        ("set", ctypes.c_uint8),
-        ("apart", ctypes.c_uint8),
-        ("dull", ctypes.c_uint8),
-        ("plural", ctypes.c_uint8),
-        ("comma", ctypes.c_uint8),
-    ]
+    _fields_ = [(name, ctypes.c_uint8) for name in _ASKED.split()]
 
 
 class _Name(ctypes.Structure):
@@ -86,26 +91,11 @@ class _Name(ctypes.Structure):
 class _Tables(ctypes.Structure):
     _fields_ = [
         ("classes", ctypes.c_char_p),
-        ("next", ctypes.c_void_p),
-        ("first", ctypes.c_void_p),
-        ("ends", ctypes.c_void_p),
-        ("literals", ctypes.c_void_p),
-        ("bytes", ctypes.c_void_p),
-        ("sets", ctypes.c_char_p),
-        ("spoken", ctypes.c_char_p),
-        ("types", ctypes.c_char_p),
-        ("values", ctypes.c_char_p),
-        ("passed", ctypes.c_char_p),
-        ("placeholders", ctypes.c_char_p),
-        ("qualifiers", ctypes.c_char_p),
-        ("setters", ctypes.c_char_p),
-        ("commands", ctypes.c_char_p),
+        *((name, ctypes.c_void_p) for name in ("next", "first", "ends", "literals", "bytes")),
+        *((name, ctypes.c_char_p) for name in ("sets", *_WORDS)),
         ("names", ctypes.c_void_p),
         ("seed", ctypes.c_uint64),
-        ("accepting", ctypes.c_uint32),
-        ("names_mask", ctypes.c_uint32),
-        ("longest", ctypes.c_uint32),
-        ("pad", ctypes.c_uint32),
+        *((name, ctypes.c_uint32) for name in ("accepting", "names_mask", "longest", "pad")),
     ]
 
 
@@ -244,6 +234,7 @@ class _Sets:
 
     def flags(self) -> bytes:
         """256 bytes for each set: which bytes it has."""
+        assert len(self._numbers) <= _MOST_SETS, "a literal has one byte for the number of its set"
         return b"".join(bytes(byte in members for byte in range(256)) for members in self._numbers)
 
 
@@ -273,8 +264,8 @@ def _checked(entry: Entry, sets: _Sets) -> _Literal:  # noqa: C901  # one for ea
     elif isinstance(rule, commands.Program) and rule.option:
         found.check = _COMMAND
     elif rule is headers.cookie:
-        pair = _members(rb"[^\s;\"'`\x00-\x20]")
-        found.check, found.set, found.least = _COOKIE, sets.of(pair), headers.LEAST_PAIR
+        name = _members(rb"[\w.!#$%&*+^|~=-]")
+        found.check, found.set, found.least = _COOKIE, sets.of(name), headers.LONGEST_NAME + 1
     elif rule is headers.authorization:
         credentials = _members(headers.CREDENTIALS.pattern[:-2])
         found.check, found.set, found.least = _SIGNED, sets.of(credentials), headers.LEAST_CREDENTIAL
@@ -351,14 +342,7 @@ def _tables(library: ctypes.CDLL, of: Sequence[Entry]) -> tuple[_Tables, tuple[o
         literals=address(table),
         bytes=address(bits),
         sets=sets.flags(),
-        spoken=_words(forms.SPOKEN),
-        types=_words(forms.TYPES),
-        values=_words(forms.VALUES),
-        passed=_words(forms.PASSED),
-        placeholders=_words(values.PLAIN),
-        qualifiers=_words(forms.QUALIFIERS),
-        setters=_words(forms.SETTERS),
-        commands=_words(forms.COMMANDS),
+        **{name: _words(words) for name, words in _WORDS.items()},
         seed=int.from_bytes(os.urandom(8), "little"),
         accepting=accepting,
         names_mask=_MOST_NAMES - 1,

@@ -29,9 +29,10 @@ _SNAKE = re.compile(rb"[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
 LONGEST_COOKIE = 6 * 1024  # bytes of a header; browsers keep 4 KiB a cookie
 _LEAST_VALUE = 8
 _LEAST_COOKIE = 24  # of one that does not look drawn
-LEAST_PAIR = 2 + _LEAST_VALUE  # a name, a sign and a value
+_LEAST_PAIR = 2 + _LEAST_VALUE  # a name, a sign and a value
 _COOKIE = re.compile(_SIGN % b"" + rb"(?>(?:\\{0,8}[\"'`])?)")
-_COOKIE_NAME = re.compile(rb"(?>(?:;[ \t]{0,4})?)([\w.!#$%&*+^|~-]{1,128}+)=\"?")
+LONGEST_NAME = 128
+_COOKIE_NAME = re.compile(rb"(?>(?:;[ \t]{0,4})?)([\w.!#$%%&*+^|~-]{1,%d}+)=\"?" % LONGEST_NAME)
 _COOKIE_VALUE = re.compile(rb"[^\s;\"'`\\\x00-\x20]*+")
 _ATTRIBUTES = frozenset(b"path domain expires max-age samesite version comment priority".split())
 
@@ -94,4 +95,4 @@ def cookie(look: Look, _start: int, end: int) -> int:
         ):
             look.add(pair.end(), stop, "COOKIE")
         place = stop
-    return place if place - first >= LEAST_PAIR else end
+    return place if place - first >= _LEAST_PAIR else end

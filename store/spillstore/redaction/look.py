@@ -33,7 +33,7 @@ _ESCAPE = 6  # bytes of the longest one
 _LINE = re.compile(rb"[^\r\n]*+")
 _WORD = re.compile(rb"[^\s\"'`\x00-\x20\x7f]*+")
 WORD_END = re.compile(rb"[\s\"'`\x00-\x20\x7f]")
-_RUN_LETTERS = bytes(sorted(ALNUM)) + b"_.~+/=@-"
+RUN_LETTERS = bytes(sorted(ALNUM)) + b"_.~+/=@-"
 _NO_RUN = frozenset({b"\n", b"\r", b""})
 RUN_END = re.compile(rb"[^A-Za-z0-9_.~+/=@-]")
 _RUN = re.compile(rb"[A-Za-z0-9_.~+/=@-]*+")
@@ -154,7 +154,7 @@ def _letters_at_end(text: bytes) -> int:
     """How many bytes at the end are letters of tokens."""
     for size in (_NEAR, _TAIL):
         last = text[-size:]
-        letters = len(last) - len(last.rstrip(_RUN_LETTERS))
+        letters = len(last) - len(last.rstrip(RUN_LETTERS))
         if letters < len(last):
             break
     return letters

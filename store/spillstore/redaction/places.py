@@ -21,6 +21,8 @@ _NAMED = {"{assign}": ASSIGN.pattern, "{quote}": rb"(?:\\{0,8}[\"'`])?"}
 _BRACES = re.compile(r"\{[a-z]+\}")
 _PRINTED = re.compile(rb"[^\x00-\x1f]*")
 _DIGIT = re.compile(rb"\d")
+_LETTER = re.compile(rb"[A-Za-z]")
+_UUID = re.compile(rb"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 ANYTHING = frozenset(b"pass password passwd pw pwd secret bar p passwort pass1".split())  # of manuals
 _LEAST_CHOSEN = 3
 _LEAST_OPAQUE = 12
@@ -70,8 +72,9 @@ class Placed:
         )
         if look.open(begin, stop):
             return stop
-        if stop - begin >= row.least:
-            self._found(look, begin, stop)
+        if stop - begin < row.least:
+            return end
+        self._found(look, begin, stop)
         return stop if self._once else end
 
     def _found(self, look: Look, begin: int, stop: int) -> None:
@@ -112,12 +115,23 @@ def _opaque(value: bytes) -> bool:
     return long and not harmless(value) and _DIGIT.search(value) is not None
 
 
+def _mixed(value: bytes) -> bool:
+    """Whether letters and digits are drawn, as in no number and no id."""
+    return (
+        _LETTER.search(value) is not None
+        and _DIGIT.search(value) is not None
+        and drawn(value)
+        and not _UUID.fullmatch(value)
+    )
+
+
 JUDGES: dict[str, Callable[[bytes], bool]] = {
     "": lambda value: len(value) > 0,
     "drawn": drawn,
     "known": lambda value: not harmless(value),
     "chosen": chosen,
     "long": lambda value: len(value) >= _LEAST_LONG and drawn(value),
+    "mixed": _mixed,
     "opaque": _opaque,
     "password": lambda value: judged(value, "password", quoted=True, literal=True),
     "user_and_password": _user_and_password,

@@ -7,17 +7,15 @@ finds, and returns where to look on: 0 if behind the name, since a value that is
 from __future__ import annotations
 
 import base64
+import functools
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from spillstore.redaction.look import ALNUM, WORD_END, Look
 from spillstore.redaction.names import Expected, Named
 from spillstore.redaction.tables import forms
 from spillstore.redaction.values import LEAST, drawn, mixed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 Reader = Callable[[Look, Named, int, int], int]
 
@@ -26,7 +24,7 @@ NAME_LETTERS = bytes(sorted(ALNUM)) + b"_.-"
 LONGEST_NAME = 96
 QUOTE = re.compile(rb"[fbruFBRUN@$]{0,2}(\\{0,8})([\"'`])")
 _INSIDE = {quote: re.compile(rb"(?>(?:[^%b\\\r\n]|\\[^\r\n])*)" % quote) for quote in (b'"', b"'", b"`")}
-_JOINED = re.compile(rb"[\w.-]+=[\"'`][+.,;)\]}\s]")
+_BEHIND_STRINGS = re.compile(rb"[+.,;)%\]}\s]|\Z")
 _QUOTE_ENDS = {quote: re.compile(quote) for quote in _INSIDE}
 _ENTITY = re.compile(rb"%b\Z" % forms.ENTITY.encode())
 _CONTENT = re.compile(rb"[^<\r\n]*+")
@@ -61,6 +59,7 @@ class _Place(NamedTuple):
     unless: Callable[[bytes], bool] | None
 
 
+@functools.cache
 def compiled(expression: str, *, ends: bool = False) -> re.Pattern[bytes] | None:
     """An expression of a table, or None if it is empty; of what stands before something, if it ``ends`` there."""
     if not expression:
@@ -68,7 +67,8 @@ def compiled(expression: str, *, ends: bool = False) -> re.Pattern[bytes] | None
     return re.compile((rf"(?:{expression})\Z" if ends else expression).encode())
 
 
-def _places(rows: Iterable[forms.Unquoted]) -> tuple[_Place, ...]:
+@functools.cache
+def _places(table: str) -> tuple[_Place, ...]:
     looks = {"": None, "drawn": drawn, "mixed": mixed}
     return tuple(
         _Place(
@@ -79,15 +79,11 @@ def _places(rows: Iterable[forms.Unquoted]) -> tuple[_Place, ...]:
             compiled(row.not_value),
             looks[row.unless],
         )
-        for row in rows
+        for row in getattr(forms, table)
     )
 
 
-_LITERALS = _places(forms.LITERALS)
-_NOT_PASSWORDS = _places(forms.NOT_PASSWORDS)
-
-
-def _stands(places: tuple[_Place, ...], text: bytes, begin: int, start: int, stop: int) -> bool:
+def _stands(table: str, text: bytes, begin: int, start: int, stop: int) -> bool:
     """Whether one of the rows fits a value from ``start`` to ``stop`` behind a name at ``begin``."""
     before, sign, value = text[max(0, begin - BACK) : begin], text[begin:start], text[start:stop]
     return any(
@@ -97,7 +93,7 @@ def _stands(places: tuple[_Place, ...], text: bytes, begin: int, start: int, sto
         and (row.not_value is None or row.not_value.fullmatch(value) is None)
         and (row.before is None or row.before.search(before) is not None)
         and (row.unless is None or not row.unless(value))
-        for row in places
+        for row in _places(table)
     )
 
 
@@ -113,10 +109,18 @@ def option(look: Look, named: Named, begin: int, start: int) -> int:
     if QUOTE.match(text, start):
         return quoted(look, named, begin, start)
     end = look.word(start)
-    given = text[start:end].rstrip(b".,;:)]")
+    given = text[start:end].rstrip(b".,;:?)]")
     if text[start] == ord("-") or given.isalpha() or _METAVARIABLE.fullmatch(given):
         if end == look.size:
             look.open(start, end)
+        return 0
+    return word(look, named, begin, start)
+
+
+def mixed_word(look: Look, named: Named, begin: int, start: int) -> int:
+    """A word behind a number, letters and digits or signs mixed."""
+    end = look.word(start)
+    if end < look.size and not mixed(look.text[start:end]):
         return 0
     return word(look, named, begin, start)
 
@@ -211,19 +215,19 @@ def below(look: Look, named: Named, _begin: int, start: int) -> int:
     return 0
 
 
-def quoted(look: Look, named: Named, begin: int, start: int) -> int:
+def quoted(look: Look, named: Named, _begin: int, start: int) -> int:
     """A value in quotes."""
-    return _quoted(look, named, begin, start, None)
+    return _quoted(look, named, start, None)
 
 
-def listed(look: Look, named: Named, begin: int, start: int) -> int:
+def listed(look: Look, named: Named, _begin: int, start: int) -> int:
     """One that looks drawn: in a list or a call anything else may stand there."""
-    return _quoted(look, named, begin, start, _listed)
+    return _quoted(look, named, start, _listed)
 
 
-def chosen(look: Look, named: Named, begin: int, start: int) -> int:
+def chosen(look: Look, named: Named, _begin: int, start: int) -> int:
     """One that looks chosen as a password."""
-    return _quoted(look, named, begin, start, _chosen)
+    return _quoted(look, named, start, _chosen)
 
 
 def _listed(given: bytes, behind: bytes) -> bool:
@@ -234,9 +238,7 @@ def _chosen(given: bytes, _behind: bytes) -> bool:
     return mixed(given) and len(given) >= _LEAST_CHOSEN and b" " not in given
 
 
-def _quoted(
-    look: Look, named: Named, begin: int, start: int, good: Callable[[bytes, bytes], bool] | None
-) -> int:
+def _quoted(look: Look, named: Named, start: int, good: Callable[[bytes, bytes], bool] | None) -> int:
     text = look.text
     match = QUOTE.match(text, start)
     if match is None:
@@ -257,8 +259,8 @@ def _quoted(
     ):
         return end
     given = text[inside:end]
-    if begin and text[begin - 1 : begin] == quote and _JOINED.fullmatch(text, begin, inside + 1):
-        return 0  # the quote ends a string that ends with the name and a sign
+    if not escape and _ends_a_string(text, start, inside):
+        return 0
     if text[end : end + 1] in _LINE_ENDS:  # no quote at its end: not all of the line is the value
         given = given.split(b" ", 1)[0].rstrip(b"\\,;)}]")
     if good is not None and not good(given, text[after : after + 1]):
@@ -267,6 +269,15 @@ def _quoted(
         return 0
     look.add(inside, inside + len(given), named.kind)
     return _behind(text, inside, inside + len(given))
+
+
+def _ends_a_string(text: bytes, start: int, inside: int) -> bool:
+    """Whether the quote before ``inside`` ends a string of a program, which ends with the name and a sign: ``"PWD=" + x``."""
+    if _BEHIND_STRINGS.match(text, inside) is None:
+        return False
+    low = max(0, start - BACK)
+    line = max(text.rfind(b"\n", low, start), text.rfind(b"\r", low, start)) + 1
+    return (line > 0 or low == 0) and text.count(text[inside - 1 : inside], max(line, low), start) % 2 == 1
 
 
 def bare(look: Look, named: Named, begin: int, start: int) -> int:
@@ -301,7 +312,7 @@ def _bare(look: Look, named: Named, begin: int, start: int, *, literal: bool) ->
         found
         and named.strength == "password"
         and not literal
-        and _stands(_NOT_PASSWORDS, text, begin, start, start + len(given))
+        and _stands("NOT_PASSWORDS", text, begin, start, start + len(given))
     ):
         return 0
     if found:
@@ -312,7 +323,7 @@ def _bare(look: Look, named: Named, begin: int, start: int, *, literal: bool) ->
 def _literal(text: bytes, begin: int, start: int, stop: int) -> bool:
     """Whether an unquoted word is a literal where it stands."""
     given = text[start:stop]
-    return b"(" not in given and not given.endswith(b"[") and _stands(_LITERALS, text, begin, start, stop)
+    return b"(" not in given and not given.endswith(b"[") and _stands("LITERALS", text, begin, start, stop)
 
 
 def _balanced(given: bytes) -> bool:
@@ -334,6 +345,7 @@ READERS: dict[str, Reader] = {
     "chosen": chosen,
     "option": option,
     "word": word,
+    "mixed": mixed_word,
     "directive": directive,
     "column": column,
     "spoken": spoken,

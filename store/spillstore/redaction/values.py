@@ -7,6 +7,7 @@ last, after the structure: words and small numbers between separators are no key
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import re
@@ -15,12 +16,22 @@ from spillstore.redaction.remembered import remembered
 from spillstore.redaction.tables import values as table
 
 
+@functools.cache
+def _placeholder() -> re.Pattern[bytes]:
+    """What the rows for placeholders say, as one expression."""
+    return _any(table.PLACEHOLDERS, "ix")
+
+
+@functools.cache
+def _variable() -> re.Pattern[bytes]:
+    """The same for variables and expressions."""
+    return _any(table.VARIABLES, "x")
+
+
 def _any(rows: tuple[table.Harmless, ...], flags: str) -> re.Pattern[bytes]:
     return re.compile(f"(?{flags})(?:{'|'.join(row.expression for row in rows)})".encode())
 
 
-_PLACEHOLDER = _any(table.PLACEHOLDERS, "ix")
-_VARIABLE = _any(table.VARIABLES, "x")
 _UUID = re.compile(rb"(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _DIGEST = re.compile(rb"(?i)(?:sha(?:1|224|256|384|512)|md5|blake[23]b?)[-:].+")
 _PATH = re.compile(rb"(?:[A-Za-z]:\\|~?/|\.{1,2}/|[A-Za-z]\w*/)[\w.@+ -]*(?:[/\\][\w.@+ -]*)*")
@@ -48,6 +59,12 @@ _FILE = re.compile(rb"\.[A-Za-z]\w{0,4}$|/$")
 _NUMBER = re.compile(rb"(?i)[\^~<>=]*[\d.,:+-]+|0x[0-9a-f]+[ul]*|\d+<<\d+")
 _INNER = re.compile(rb"(?=.{16}).*[A-Za-z]\d+[A-Za-z].*")
 _VOWELLESS = re.compile(rb"[b-df-hj-np-tv-xzB-DF-HJ-NP-TV-XZ]{3,}")
+_PROGRAM = re.compile(
+    rb"=>|\)\{|\}[}=,;.a-z]|\)[,;.:]|[\w$]\(|&&|\|\||[+:]=|;\w+[{ ]|\?\w+:\w+|\?[.?]|=!|^!\("
+)
+_CONSTANT = re.compile(rb"[A-Z]+(?:_[A-Z\d]+)+")
+_HYPHENATED = re.compile(rb"[a-z]+(?:-[a-z]+)+")
+_CLUSTER = re.compile(rb"[bcdfghjklmnpqrstvwxz]{6}")
 _VERSION = re.compile(rb"\d+(?:\.\d+)+[-+]?")
 _MIXED = re.compile(rb"(?=[A-Za-z0-9]*\d)[A-Za-z0-9]{6,}")
 _CHOSEN = re.compile(rb".{10,}|.*[^A-Za-z_.].*", re.DOTALL)
@@ -113,10 +130,13 @@ def _humped(piece: bytes) -> bool:
         and len(humps) > _FEW_HUMPS
         and (len(piece) - len(numbers[0])) >= 4 * (len(humps) - 1)
     ):
-        return not any(_VOWELLESS.fullmatch(hump) and hump.islower() for hump in humps)
+        return not any(
+            (_VOWELLESS.fullmatch(hump) and hump.islower()) or _CLUSTER.search(hump) for hump in humps
+        )
     if len(numbers) > 1 or (numbers and (len(numbers[0]) > _DIGITS or _INNER.fullmatch(piece))):
         return False
-    if len(piece) >= _LONG and any(_VOWELLESS.fullmatch(hump) for hump in humps):
+    odd = sum(_VOWELLESS.fullmatch(hump) is not None for hump in humps)
+    if len(piece) >= _LONG and odd * 5 > len(humps) and len(piece) < 6 * len(humps):
         return False
     return len(humps) * 3 <= len(piece)
 
@@ -127,8 +147,8 @@ def harmless(value: bytes) -> bool:
     return (
         not value
         or b"[REDACTED" in value
-        or _PLACEHOLDER.fullmatch(value) is not None
-        or _VARIABLE.fullmatch(value.strip(b"'")) is not None
+        or _placeholder().fullmatch(value) is not None
+        or _variable().fullmatch(value.strip(b"'")) is not None
     )
 
 
@@ -143,7 +163,8 @@ def judged(value: bytes, strength: str, *, quoted: bool, literal: bool) -> bool:
         literal: what is not quoted is a literal too where it stands: a shell's assignment, a URL, a line of its own.
     """
     salt = quoted and len(value) >= _SALT and _salted(value)
-    if salt or harmless(value) or (not value.isascii() and _binary(value)):
+    program = not quoted and not literal and _PROGRAM.search(value) is not None
+    if salt or program or harmless(value) or (not value.isascii() and _binary(value)):
         return salt
     if strength == "password":
         return _password(value, quoted=quoted, literal=literal)
@@ -189,7 +210,10 @@ def _code(value: bytes) -> bool:
 
 def _coded(value: bytes) -> bool:
     """Whether what has the form of names with dots is a token in parts: one of them is long and no word."""
-    return any(_PART.fullmatch(part) and not _WORD.search(part) and drawn(part) for part in value.split(b"."))
+    return any(
+        _PART.fullmatch(part) and not _WORD.search(part) and not _CONSTANT.fullmatch(part) and drawn(part)
+        for part in value.split(b".")
+    )
 
 
 def _password(value: bytes, *, quoted: bool, literal: bool) -> bool:
@@ -198,6 +222,7 @@ def _password(value: bytes, *, quoted: bool, literal: bool) -> bool:
         len(value) < _LEAST_PASSWORD
         or not _text(value)
         or _path(value)
+        or _VERSION.fullmatch(value)
         or (_SPOKEN.fullmatch(value) and _identifier(value))
     ):
         return False
@@ -212,7 +237,7 @@ def _password(value: bytes, *, quoted: bool, literal: bool) -> bool:
         )
     if quoted or literal or value.isdigit():
         return quoted or len(value) > _LEAST_PASSWORD
-    if _VERSION.fullmatch(value):
+    if _HYPHENATED.fullmatch(value):
         return False
     return not _NUMBERED.fullmatch(value) and (not _CODE.fullmatch(value) or _loose(value))
 

@@ -1,7 +1,7 @@
 """Patterns that can be searched for in time linear in the text, and why others cannot.
 
 Linear in the text is not enough: each byte can cost as many steps as the pattern has instructions, and compiling takes as
-long as the pattern makes it. So both are bounded, for who sends a pattern may be a model. Captures are switched off: nobody
+long as the pattern makes it. So both are bounded, for a pattern may come from a model. Captures are switched off: nobody
 asks for them, and RE2 copies all of them at each step.
 """
 

@@ -25,7 +25,7 @@ def delete_session(
         backend: where it is.
         ref: names it.
         open_session: opens it.
-        force: whoever holds it.
+        force: delete it even though others have it open.
     """
     remains = backend.set_aside(ref, failed=False)
     if remains is not None:

@@ -173,14 +173,14 @@ class SessionEvents:
     def acting(
         self, actor: str | None = None, tool_call_id: str | None = None, *, otherwise: str | None = None
     ) -> AbstractContextManager[None]:
-        r"""Say who does all that is called in a ``with`` block, for its events: a model, a user, a program.
+        r"""Set the actor of the events in a ``with`` block: a model, a user, a program.
 
         It holds for this thread, for what ``asyncio.to_thread`` calls, and for every session.
 
         Args:
-            actor: who; None for who it is outside: ``SPILLSTORE_ACTOR``, or ``library``.
+            actor: its name; None for the outer one: ``SPILLSTORE_ACTOR``, or ``library``.
             tool_call_id: the tool call that it is done for; None as outside.
-            otherwise: who, where nobody has said so outside, nor ``SPILLSTORE_ACTOR``.
+            otherwise: the actor if neither an outer block nor ``SPILLSTORE_ACTOR`` names one.
 
         Example:
             >>> import tempfile

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from spillstore import info as infos
@@ -131,9 +132,14 @@ class ArtifactListing:
             InvalidSettingError: a filter, limit or cursor that means nothing.
         """
         core = self._session.core
-        filters = self._filter(source, state, tool_call_id, since)
-        return self._converted(
-            filters, state, limit, cursor, lambda record: Artifact(core, record.artifact_id, record)
+        return self._listed(
+            lambda row: Artifact(core, row.artifact_id, row),
+            source,
+            state,
+            tool_call_id,
+            since,
+            limit,
+            cursor,
         )
 
     def infos(
@@ -147,31 +153,29 @@ class ArtifactListing:
         cursor: str | None = None,
     ) -> Page[ArtifactInfo]:
         """Like ``artifacts``, but what is known of each, read in one snapshot."""
-        row = self._session.core.row
-        filters = self._filter(source, state, tool_call_id, since)
-        return self._converted(filters, state, limit, cursor, lambda record: infos.artifact_info(row, record))
+        convert = partial(infos.artifact_info, self._session.core.row)
+        return self._listed(convert, source, state, tool_call_id, since, limit, cursor)
 
-    def _filter(
-        self, source: str | None, state: str | None, tool_call_id: str | None, since: float | None
-    ) -> ArtifactFilter:
-        """What to look for, as it was when it was stored."""
+    def _listed(
+        self,
+        convert: Callable[[ArtifactRow], T],
+        source: str | None,
+        state: str | None,
+        tool_call_id: str | None,
+        since: float | None,
+        limit: int | None,
+        cursor: str | None,
+    ) -> Page[T]:
+        """The page of ``artifacts``; each row is converted."""
         if state is not None and state not in _STATES:
             raise InvalidSettingError(f"state must be one of {', '.join(_STATES)}, not {state!r}")
         session = self._session
-        return ArtifactFilter(
+        filters = ArtifactFilter(
             since_us=0 if since is None else int(since * 1e6),
             source=None if source is None else storable(session.hidden(source)),
             tool_call_id=None if tool_call_id is None else storable(session.redacted_name(tool_call_id)),
         )
 
-    def _converted(
-        self,
-        filters: ArtifactFilter,
-        state: str | None,
-        limit: int | None,
-        cursor: str | None,
-        convert: Callable[[ArtifactRow], T],
-    ) -> Page[T]:
         def page(cursor: str | None) -> Page[T]:
             found, following = self.page(filters, state, limit, cursor)
             return infos.Page(list(map(convert, found)), following, page if limit is None else None)

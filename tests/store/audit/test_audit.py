@@ -322,6 +322,9 @@ def test_events_of_a_deleted_session_are_kept_where_that_is_set(make_store):
             break
     assert [event.kind for event in found] == ["delete_session", "read", "seal", "create"] * 2
     assert ["read"] * 2 == [event.kind for event in store.deleted_events("test", "web", kind="read")]
+    uri = f"artifact://{found[1].artifact_id}"  # as for Session.events
+    kept = store.deleted_events("test", "web", artifact_id=uri)
+    assert ["read", "seal", "create"] == [event.kind for event in kept]
     assert [] == store.deleted_events("test").items
     with pytest.raises(InvalidSettingError, match="is no cursor"):
         store.deleted_events("test", cursor="x")

@@ -1,6 +1,6 @@
 """Output that the session has already (duplicates): shown from the artifact that holds it, and not stored a second time.
 
-Answers of the retrieval tools, known by their marks, are shown whole: they are bounded, and a model has asked for them.
+Answers of the retrieval tools, known by their signatures, are shown whole: they are bounded, and a model has asked for them.
 What is the same as an artifact, stream by stream, is shown as the profile shows any output, with a line that says whose artifact
 it is. What was read of a part of one (``spillstore show ID --lines 5-900`` in a command) is cut as ``default`` cuts, under the
 positions that it has there.
@@ -32,7 +32,7 @@ _PASSED = 8000  # characters around an answer that are shown with it
 
 
 class Duplicate(NamedTuple):
-    """The text, and the artifact that it speaks of, if there is one."""
+    """The text for a duplicate, and the id of the original artifact, if the text names one."""
 
     rendered: Rendered
     artifact_id: str | None
@@ -47,7 +47,7 @@ def is_answer(session: Callable[[], Session], text: str) -> bool:
 def find_duplicate(
     session: Session, artifact: Artifact, facts: Facts, render: Callable[[Facts], Rendered]
 ) -> Duplicate | None:
-    """What to show of an artifact if the session had its content before; None if it is new.
+    """The text for an artifact whose content the session had before; None if it is new.
 
     Args:
         session: where it is.
@@ -97,7 +97,7 @@ def _is_same(artifact: Artifact, original: Artifact, origin: Origin) -> bool:
 
 
 def _digest(artifact: Artifact) -> bytes:
-    """Of what both streams hold, one behind the other."""
+    """The digest of stderr followed by stdout."""
     total = hashlib.sha256()
     for stream in ("stderr", "stdout"):
         for block in artifact.chunks(stream=stream):

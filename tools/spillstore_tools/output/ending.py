@@ -107,7 +107,7 @@ class Ending:
         return self._profile.complete(overviews, self._facts.now(exit_code, runtime, stored=False))
 
     def _scan_again(self, overviews: dict[View, Overview]) -> dict[View, Overview]:
-        """What the artifact gives where the scans saw another thing: other line ends, or what was dropped."""
+        """Scan the stored artifact if the scans saw something else: other line ends, or bytes that were dropped since."""
         recorder, scans = self._recorder, self._scans
         info, artifact = recorder.info, recorder.artifact
         if info is None or artifact is None or recorder.problem is not None:

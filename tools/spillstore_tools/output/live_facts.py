@@ -1,4 +1,4 @@
-"""What is known of an output while it comes: the facts for its profile, and how many lines it has."""
+"""The facts of an output while it comes, for its profile, and the number of its lines."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class LiveFacts:
         )
 
     def lines(self) -> dict[View, int]:
-        """Lines of each view; nothing where nobody knows, because storing failed."""
+        """Lines of each view; empty if they are unknown because storing failed."""
         recorder = self._recorder
         if recorder.info is not None and recorder.problem is None:
             return {view: recorder.info.view(view).lines for view in VIEWS}

@@ -69,6 +69,6 @@ def shown_chars(rendered: Rendered) -> int:
 
 
 def omitted_chars(rendered: Rendered) -> int | None:
-    """Code points that are missing, or None where nobody counted them."""
+    """Code points that are missing, or None if they were not counted."""
     counted = [each.chars for each in rendered.omissions if each.chars is not None]
     return None if rendered.refused or len(counted) < len(rendered.omissions) else sum(counted)

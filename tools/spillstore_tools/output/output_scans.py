@@ -1,4 +1,4 @@
-"""A profile's scans of an output while it comes, on a thread beside whoever stores it."""
+"""A profile's scans of an output while it comes, on a worker thread beside the one that stores it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BATCH = (
 
 
 class News(NamedTuple):
-    """What has come since the last text, and where that begins."""
+    """The scan of the output since the last text, and the position where that begins."""
 
     origin: Position
     scan: Scan
@@ -120,7 +120,7 @@ class OutputScans:
         return {view: scan.finish() for view, scan in self.by_view.items()}
 
     def follow(self, origin: Position, rest: bytes) -> None:
-        """What comes from ``origin`` on is news; ``rest`` has come already."""
+        """Begin a scan for the next news at ``origin``, with ``rest``, which has come already."""
         scan = self._profile.news_scan(self.terminator)
         scan.feed(rest)
         self.news = News(origin, scan)

@@ -1,4 +1,4 @@
-"""What is shown of an output that goes on: all there is so far, and then what is new, every byte once."""
+"""The texts of an output that goes on: first all of it so far, then only news, every byte once."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Progress:
         return self._scans.call(lambda: text(facts))
 
     def _note(self, kind: str, rendered: Rendered, background: Background) -> None:
-        """Record what is shown; whoever asks for it is the one who acts."""
+        """Record what is shown, for the current actor."""
         size = self._recorder.received
         since, self.shown = size - (self.shown or 0), size
         session, artifact = self._recorder.session, self._recorder.artifact

@@ -90,7 +90,7 @@ class Recorder:
             redactors = rules.redactor(), rules.redactor()
             self._redacted = Redacted(rules)
         self.sequencer = Sequencer(redactors=redactors, stream_limit=profile.stream_limit, ago=ago)
-        self._context = contextvars.copy_context()  # of who acts: the job's thread has none
+        self._context = contextvars.copy_context()  # of the actor: the job's thread has none
         self._writer: Writer | None = None
 
     @property

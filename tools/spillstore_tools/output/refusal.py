@@ -64,11 +64,7 @@ class Refusal:
         return refused(self._recorder.received, self._limit, status)
 
     def record(self, note: Callable[[str, dict[str, object]], object]) -> None:
-        """Record that a limit was met, also where nothing of the output has reached the store.
-
-        Args:
-            note: writes an event into the session.
-        """
+        """Record that a limit was met, also where nothing of the output has reached the store."""
         detail: dict[str, object] = {
             "limit": "max_artifact_size",
             "tool": self._source,

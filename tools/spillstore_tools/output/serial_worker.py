@@ -1,4 +1,4 @@
-"""Work done in order, beside whoever hands it over: one thread while there is some, none soon after."""
+"""A worker thread that processes items in order; it is started when there is work and ends soon after the last item."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""Where a text comes from: answers of the retrieval tools are marked, so that nobody on the way stores them again.
+r"""Signatures: answers of the retrieval tools are signed, so that no processor on the way stores them again.
 
 An answer ends with ``[~LENGTH.SIGNATURE]``: how many characters the mark speaks of, and what only the artifact's session
 can make of them (``Session.sign``). So a processor knows an answer by what it is, whatever the tool is called that

@@ -108,9 +108,7 @@ class Spill:
         self._profile = profile
         self._work = work
         self._on_spill = on_spill
-        self._context = (
-            contextvars.copy_context()
-        )  # of who acts: what happens on other threads is theirs, too
+        self._context = contextvars.copy_context()  # of the actor, for what happens on other threads
         self._scans = OutputScans(profile, described.source, b"\r" if newline == "cr" else b"\n")
         self._recorder = Recorder(session, profile, described, self._scans, redaction, ago)
         limit = profile.refuse_at(described.source)
@@ -181,7 +179,7 @@ class Spill:
         return None if session is None else session.id
 
     def lines(self) -> dict[View, int]:
-        """Lines of each view, as of the last look or the end; nothing where nobody knows, because storing failed."""
+        """Lines of each view, as of the last look or the end; empty if they are unknown because storing failed."""
         return self._facts.lines() if self._ending.lines is None else self._ending.lines
 
     # --- while it goes on -------------------------------------------------------------------------------
@@ -263,7 +261,7 @@ class Spill:
         Args:
             exit_code: of the command; the text takes the signal that ended it from this, too.
             runtime: milliseconds that it ran; of output that is stored the artifact's own times are used.
-            stopped: why it was ended before its end, in a word; nobody is shown the text then.
+            stopped: why it was ended before its end, in a word; the text is not shown then.
         """
         if self._work is not None:
             return self._finish(exit_code, runtime, stopped)

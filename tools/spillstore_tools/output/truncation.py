@@ -125,7 +125,7 @@ class TruncationProcessor:
 
         Cancelling stops the waiting alone; what was begun is finished. A stream is read on that thread, too. Arguments and errors are those of ``process``.
         """
-        import asyncio  # noqa: PLC0415  # only for who has it already
+        import asyncio  # noqa: PLC0415  # only for callers that have it already
 
         return await asyncio.to_thread(
             self.process,
@@ -222,7 +222,7 @@ class TruncationProcessor:
         return text if rules is None else rules.redact(text)
 
     def redacted_value(self, value: object, tool_name: str) -> object:
-        """The same for a value that JSON can hold."""
+        """A JSON-able value without the secrets that are taken out of that tool's results."""
         rules = self._redaction.rules(tool_name)
         if rules is None:
             return value

@@ -1,7 +1,7 @@
 """A command that runs on a thread of its own: ``Job``.
 
 A job reads what its command prints into a ``Spill`` until the command has ended, whether somebody waits for it or not.
-So a time-out hands nothing over: who waited stops waiting. Processes that a command leaves behind with its pipes open
+So a time-out hands nothing over: the caller stops waiting. Processes that a command leaves behind with its pipes open
 are read on, too; the job is ``open`` then, and what they print is news like any other.
 
 A job is ended with everything it has started when its session is closed (``session_jobs``), when the interpreter ends, or (by the
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 State = Literal["running", "open", "ended"]
 Stopped = Literal[
     "killed", "cancelled", "closed"
-]  # by who asked for it; with who waited for it; with its session
+]  # by ``kill_pid``; with the call that waited for it; with its session
 
 _log = logging.getLogger("spillstore")
 
@@ -54,7 +54,7 @@ def guarded(function: Callable[..., object], *arguments: object) -> bool:
 
 
 class Printed(NamedTuple):
-    """What is known of a command's output.
+    """Sizes and place of a command's output.
 
     Attributes:
         sizes: bytes that came, of each stream.
@@ -129,7 +129,7 @@ class Job:
         self._error: BaseException | None = None
         self._dismissed = False  # it is to be ended
         self._stopped: Stopped | None = None  # why it was ended
-        self._dropped = False  # nobody sees how much it printed, so all of that is stored
+        self._dropped = False  # its result is shown to nobody, so all of its output is stored
         self._worker: int | None = None  # the thread that reads
         self._changed = threading.Condition()  # protects all of the above but the spill
         self.steady = threading.RLock()  # while it is held, the state stays as it is
@@ -153,7 +153,7 @@ class Job:
 
     @property
     def printed(self) -> Printed:
-        """What is known of its output, as of the last ``tell`` or ``news``."""
+        """Sizes and place of its output, as of the last ``tell`` or ``news``."""
         with self.steady:
             if self._last_news is not None:
                 return self._last_news[1]
@@ -313,7 +313,7 @@ class Job:
         return self._worker == threading.get_ident()
 
     def _begin_to_end(self, why: Stopped) -> Process | None:
-        """What is to be ended; None if it is not there yet, for then it is ended when it is."""
+        """Mark the job to be ended; returns its process, or None if it has not started and is ended when it does."""
         with self._changed:
             self._dismissed = True
             if self.outcome is None:  # or it has ended by itself, and left others behind

@@ -202,7 +202,7 @@ class MemoryRows:
 
 
 class MemoryTransaction(MemoryRows):
-    """``Transaction`` on copies, which whoever has begun it puts in place."""
+    """``Transaction`` on copies, which the backend puts in place at the commit."""
 
     def __init__(self, state: State) -> None:
         super().__init__(State(state.session, dict(state.artifacts), dict(state.chunks), dict(state.events)))

@@ -3,7 +3,7 @@
 It is a file with the schema of a session's and three indexes more. Every key of that schema is led by the session, so one file
 holds the rows of many; there are no artifacts in it. It is opened, checked and written as a session's file is, with the same
 statements. The events of a session are
-copied when it is deleted, before its folder goes, and copied again by whoever finishes a deletion that broke off; so none is
+copied when it is deleted, before its folder goes, and copied again by the process that finishes a deletion that broke off; so none is
 missing, and none is there twice. The same limits hold as for a session: the oldest go.
 
 It is opened, used and closed within ``using``, by one thread of a process at a time, so no connection to it outlives a call:
@@ -83,12 +83,7 @@ class _SourceError(Exception):
 
 
 def events_of(session: Snapshot, session_id: str) -> EventsAfter:
-    """Reads the events of a session for ``append``.
-
-    Args:
-        session: its rows.
-        session_id: its id, for messages.
-    """
+    """Reads the events of a session for ``append``."""
 
     def events_after(key: int) -> Sequence[Row]:
         try:

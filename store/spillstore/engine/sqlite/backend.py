@@ -314,7 +314,7 @@ def _set_aside(folder: Path, *, failed: bool) -> Buried | None:
 
 
 def _session_info(project: Folder, name: str) -> SessionInfo | None:
-    """What ``Store.sessions`` says of a session; None for what is none."""
+    """The entry of ``Store.sessions`` for a folder; None if it is no session."""
     if name.startswith("."):
         return None
     with contextlib.suppress(FileNotFoundError, UnsafeRootError), project.folder(name) as session:

@@ -1,6 +1,6 @@
 """The connections of one process to one session's file.
 
-There is one to write with, which whoever writes takes in turn (the caller sees to that), one for checkpoints, and a few for
+There is one to write with, which writers take in turn (the caller sees to that), one for checkpoints, and a few for
 reading that are lent out. They are closed before a fork and opened again when they are needed. Whoever uses one is inside
 ``fork_safety.using`` for as long, so that a fork waits; ``using`` comes before every lock that is held while a connection is used.
 """
@@ -181,7 +181,7 @@ class ConnectionPool:
             raise
 
     def current(self, rows: Any) -> Any:
-        """What was borrowed, or a new connection in its place if that shows a state of long ago."""
+        """The borrowed connection, or a new one in its place if that shows an old state."""
         if not rows.is_stale():
             return rows
         fresh = self.connect_again(read_only=True)
@@ -229,6 +229,6 @@ class LentConnection:
 
 
 def _uid_of(connection: Connection) -> object:
-    """What a later session of the same name does not have."""
+    """The identity of a session's file; a later session of the same name has another."""
     row = connection.session_row()
     return None if row is None else row[_UID]

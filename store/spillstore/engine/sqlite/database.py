@@ -181,7 +181,7 @@ def connect(
         read_only: for reading alone.
         immutable: a promise that nobody writes, so that SQLite makes no files beside the database.
         foreign: somebody else's file; it is not mapped into memory, where it would kill us by becoming shorter.
-        lock: what orders those who write to the file; None for who only looks into it.
+        lock: what orders those who write to the file; None for a reader without one.
 
     Raises:
         UnsafeRootError: the file, or one beside it, leads elsewhere.
@@ -251,7 +251,7 @@ def _bring_in(path: Path, settings: Settings) -> bool:
 
 
 def connect_alone(path: Path, settings: Settings, lock: FileLock | None = None) -> Connection:
-    """A connection for who must have the file to itself; the journal's index is in memory. The caller is inside ``fork_safety.using``.
+    """A connection that has the file to itself; the journal's index is in memory. The caller is inside ``fork_safety.using``.
 
     Raises:
         UnsafeRootError: the file, or one beside it, leads elsewhere.

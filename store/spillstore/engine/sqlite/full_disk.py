@@ -58,7 +58,7 @@ def delete(
         IntegrityError: it is another session, or damaged.
         StorageError: it cannot be renamed.
     """
-    _refuse_held(folder, expected[0])  # at once; whoever holds it has it open
+    _refuse_held(folder, expected[0])  # at once; a holder has it open
     try:
         with fork_safety.using, contextlib.closing(connect_alone(folder / DATABASE, settings)) as connection:
             with translated(f"deleting {folder}"):

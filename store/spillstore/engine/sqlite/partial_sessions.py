@@ -2,7 +2,7 @@
 
 A new session's file is synced before its folder gets its name, whatever the durability; that took 0.5 ms on ext4. A disk
 that loses what was synced, a file system that loses names, or a version that did not sync may still leave a folder without
-``session.db``, or one that is empty or lacks parts. Nobody could open that name again. So it is moved out of the way by who
+``session.db``, or one that is empty or lacks parts. That name could never be opened again. So it is moved out of the way by the process that
 opens it for writing, deletes it or collects: to the trash if it holds nothing, else aside, as ``.torn-``, for as long as a
 session is kept.
 

@@ -1,7 +1,7 @@
 """Folders and files that others may have put in our way: links, pipes, journals, and what belongs to somebody else.
 
 A store's root may lie where others can write, such as ``/tmp``. So every folder and file on the way to a session must be a
-real one and belong to this process's user, to the superuser or to who owns the root; and nobody else may write where a
+real one and belong to this process's user, to the superuser or to the root's owner; and nobody else may write where a
 session lies. A pipe is never opened, because that would wait for ever, and no link is followed.
 
 SQLite opens by path, and the files beside a database by its name, so what they are is looked up just before. Who can write

@@ -246,7 +246,7 @@ def _of_events() -> dict[str, ClauseElement]:
         .limit(_P("limit", type_=sa.BigInteger))
         .offset(_ZERO)
     )
-    # An ``interrupt`` may be what a dead process left, written by whoever opens the session to delete it.
+    # An ``interrupt`` may be what a dead process left, written by the process that opens the session to delete it.
     out["EVENTS_OF_USE_SINCE"] = sa.select(sa.func.count()).where(
         _of(
             event,
@@ -305,7 +305,7 @@ def _of_events() -> dict[str, ClauseElement]:
 
 
 def _of_archive() -> dict[str, ClauseElement]:
-    """What only an archive needs, which holds the rows of many sessions; the rest is that of a session's file."""
+    """The statements of archives, which hold rows of many sessions. All others are shared with session files."""
     oldest = (
         sa.select(event.c.session_key, event.c.event_key)
         .order_by(event.c.at_us, event.c.session_key, event.c.event_key)

@@ -55,12 +55,18 @@ _SETTER = (
     r"(?:\b(?:setx|setenv|(?:configure|config|env|secrets?)[ \t]+(?:set|add|put)|config:set|set[ \t]+-[gUx]{1,3})"
     r"|(?:^|[\r\n])[ \t]*ENV)[ \t]+"
 )
-_SQL = r"(?i:\b(?:create|alter|grant|user|role)\b)[^\r\n]*"
+_SQL = r"(?i:\b(?:create|alter)[ \t]+(?:user|role|login)|\bgrant\b[^\r\n]*\bon)\b[^\r\n]*"
 _TAG = r"<(?:\w{1,30}:)?"
 BEFORE_OPTION = " \t\r\n\"'`[({,=|;\0"
 _OPENED = rf"(?:\A|[{re.escape(BEFORE_OPTION)}])"
 OWN_LINE = rf"(?:\A|[\r\n])[ \t]*(?:[-+>#*|][ \t]+)*(?:{_COMMAND})?[\"']?"  # the first thing of its line
 _LOGIN = r"\b(?:login|user(?:name)?:)[ \t]+\S*[^\s,;][ \t]+"
+
+# Between a name and a word that looks drawn: `token X`, `token is: X`, `token - X`, `token 1: X`.
+_BLANK_ALONE = (
+    r"[ \t]{1,16}+(?>(?:(?:is|was)(?:[ \t]{0,4}:)?[ \t]{1,4}+|-{1,2}[ \t]{1,4}+|\d{1,2}[ \t]{0,4}+[:=-]{1,2}[ \t]{0,4}+)?)"
+    r"[\"'`]?(?=[A-Za-z0-9_-]{16})"
+)
 
 # Bytes that may stand behind a name with a value.
 BEHIND = " \t\\\"'`]=:<>?+-(%&!,"
@@ -75,8 +81,8 @@ class Form(NamedTuple):
     Attributes:
         reads: how the value is read: a function of ``readers.py``.
         between: what stands between name and value.
-        goes: a line that loses its secret.
-        stays: a line like it that keeps its value.
+        goes: what loses its secret: lines, or several such with an empty line between them.
+        stays: what is like it and keeps its value.
         behind: the byte behind the name is one of these.
         before: how what stands before the name ends; at most ``back`` bytes of it are looked at.
         name: how the name ends.
@@ -111,7 +117,20 @@ FORMS: tuple[Form, ...] = (
         'api_key = find("%a{32}")',
         _SIGNS,
     ),
-    Form("quoted", CLOSER + r"[=!]==?[ \t]{0,64}+" + _STRING, 'if token == "%a{32}":', "if token == a1:"),
+    Form(
+        "quoted",
+        CLOSER + r"[=!]==?[ \t]{0,64}+" + _STRING,
+        'if token == "%a{32}":',
+        "if token == a1:",
+        of="secret token weak long",
+    ),
+    Form(
+        "chosen",
+        CLOSER + r"[=!]==?[ \t]{0,64}+" + _STRING,
+        'if password == "7f%a{10}":',
+        "if password == 'function':",
+        of="password",
+    ),
     # --- a name that is a value, and its value ---
     Form(
         "quoted",
@@ -260,7 +279,7 @@ FORMS: tuple[Form, ...] = (
         "quoted",
         r"[ \t]{1,16}+(?=[\"'])",
         '#define API_TOKEN "%a{32}"',
-        '#undef API_TOKEN "%a{32}"',
+        '#undef API_TOKEN "kittens"',
         _BLANK,
         r"#[ \t]*define[ \t]+",
     ),
@@ -282,7 +301,7 @@ FORMS: tuple[Form, ...] = (
         promises="token",
     ),
     Form(
-        "option",
+        "mixed",
         r"[ \t]\d[ \t](?=[^\s\"'])",
         "enable secret 5 %a{20}",
         "secret 5 kittens",
@@ -321,9 +340,9 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "alone",
-        r"[ \t]{1,16}+(?=[A-Za-z0-9_-]{16})",
-        "Using token %h{32} of acme",
-        "Using token abcdef-internationalization-%d{3} of acme",
+        _BLANK_ALONE,
+        "Using token %h{32} of acme\n\nYour api key is: %l{32}\n\nthe session secret is %h{64}\n\napi key 1 - %h{32}",
+        "Using token abcdef-internationalization-%d{3} of acme\nYour api key is: 16 bytes\napi key 1 - of %h{8}",
         _BLANK,
         of="secret token",
         any_word=True,
@@ -508,7 +527,7 @@ LITERALS: tuple[Unquoted, ...] = (
         OWN_LINE,
         r".*:\s*",
         _END,
-        not_value=r"[A-Za-z]{0,4}|(?=.*[A-Z])[A-Za-z]+|[A-Za-z_]\w*[.\[|][\w.\[\]|]*",
+        not_value=r"[A-Za-z]{0,4}|(?=.*[A-Z])[A-Za-z]+|[A-Za-z_]\w*[.\[|<][\w.\[\]|<{:'\"]*",
     ),
     Unquoted(
         "password = kittens", "    password = kittens", rf"(?:{OWN_LINE})(?<!  )(?<!\t)", r".*[^:\s]\s*", _END
@@ -531,4 +550,88 @@ NOT_PASSWORDS: tuple[Unquoted, ...] = (
         unless="mixed",
     ),
     Unquoted("--password=7%a{11}", "--password=PASSWORD", "", r"-.*=", value=r"[A-Z]+"),
+    Unquoted("x password:kit7ten", "input[type=password]:focus,.a", r"(?:type=|\bcase[ \t]*)[\"']?", r".*:"),
+)
+
+
+class NextLine(NamedTuple):
+    """A value in another line than its name; the first row that fits decides.
+
+    Attributes:
+        form: how the value is written; see ``nextlines.py``.
+        before: what stands before the name in its line, to the end.
+        behind: what stands behind the name, up to the line's end.
+        goes: lines that lose a secret.
+        stays: lines that stay.
+        whole: what stands before the name is all of that.
+    """
+
+    form: str
+    before: str
+    behind: str
+    goes: str
+    stays: str
+    whole: bool = False
+
+
+_ENDED = r"(?>(?:\\?[\"']|</(?:key|t[dh])>)?)\]?+"
+_SET = _ENDED + r"[ \t]{0,8}+(?>=>|[:=])[ \t]{0,8}+"
+_NO_SIGN = _ENDED + r"[ \t]{0,8}+,?[ \t]{0,8}+"
+NEXT_LINES: tuple[NextLine, ...] = (
+    NextLine("joined", "", _SET + r"\\", 'API_TOKEN = \\\n    "%a{32}"', "API_TOKEN = \\\n    find"),
+    NextLine(
+        "value",
+        "",
+        _SET + r"\{",
+        'api_token = {\n  value = "%a{32}"\n}',
+        'api_token = {\n  label = "%a{32}"\n}',
+    ),
+    NextLine(
+        "block", "", _SET + r"[|>][-+]?\d?[-+]?", "my_token: |\n  %a{32}\n", "my_token: |\n  see there\n"
+    ),
+    NextLine(
+        "nested",
+        r"[ \t]*(?:-[ \t]+)?[\[\"']{0,2}[\w.-]*",
+        _ENDED + r"[ \t]{0,8}+(?::|=>)[ \t]{0,8}+",
+        "api_token:\n  %a{32}\n",
+        "api_token:\n  refresh: %a{32}\n",
+        whole=True,
+    ),
+    NextLine(
+        "value",
+        r"[ \t]*variable[ \t]+[\"'][\w-]*",
+        _ENDED + r"[ \t]{0,8}+\{",
+        'variable "api_token" {\n  type = string\n  default = "%a{32}"\n}',
+        'module "api_token" {\n  type = string\n  default = "%a{32}"\n}',
+        whole=True,
+    ),
+    NextLine(
+        "element",
+        r"[ \t]*<(?:\w{1,30}:)?[\w.-]*",
+        r"[ \t]{0,8}+>",
+        "<apiToken>\n    %a{32}\n</apiToken>",
+        "<apiToken>\n    <x>%a{32}</x>\n</apiToken>",
+        whole=True,
+    ),
+    NextLine(
+        "string",
+        r"<(?:key|t[dh])>[\w.-]*",
+        _NO_SIGN,
+        "<key>api_token</key>\n<string>%a{32}</string>\n\n<td>SECRET_KEY</td>\n<td><pre>&#x27;%a{32}&#x27;</pre></td>",
+        "<key>api_token</key>\n<date>%a{32}</date>",
+    ),
+    NextLine(
+        "part",
+        r"(?i:form-data;.*\bname=\"?)[\w.-]*",
+        _NO_SIGN,
+        'Content-Disposition: form-data; name="password"\n\r\n7%a{11}',
+        'Content-Disposition: form-data; name="password"\n7%a{11}',
+    ),
+    NextLine(
+        "value",
+        r"(?:\A|[\s{,\"'-])(?:name|Name|NAME|key|Key|field|variable|header)[\"']?[ \t]*[:=][ \t]*[\"']?[\w.-]*",
+        _NO_SIGN,
+        "- name: API_TOKEN\n  value: %a{32}",
+        "- name: API_TOKEN\n  label: %a{32}",
+    ),
 )

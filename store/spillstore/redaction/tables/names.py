@@ -40,14 +40,14 @@ class Promise(NamedTuple):
 
 WHERE = words(
     "prod production dev develop development stage staging test testing live local qa uat value val string str text plain raw "
-    "base64 b64 encoded env var default current primary secondary backup main data clear cleartext plaintext it x"
+    "base64 b64 encoded env var default current primary secondary backup main data clear cleartext plaintext it x b"
 )
 
 _PASSWORD = words(
     "password passwd passwort passphrase passcode pwd pw psw pass passw kennwort contrasena senha"
 )
 _PUBLIC = words(
-    "public pub publishable host foreign primary unique cache sort partition index idempotency s3 object"
+    "public pub publishable host foreign primary unique cache sort partition index idempotency s3 object socket meta"
 )
 # Words before `key` that say it is one of a service, or of a cipher.
 _KEYED = words(
@@ -82,7 +82,7 @@ _LOCAL = words(
 )
 # Tokens that only say where a list goes on, which request it was, or that a parser has read them.
 _PASSING = words(
-    "public csrf xsrf change action forward backward next page paging pagination continuation request idempotency starting "
+    "public csrf xsrf authenticity change action forward backward next page paging pagination continuation request idempotency starting "
     "start sync marker update lock cancel progress cancellation lifecycle syntax lexer parser eos bos pad unk sep cls mask "
     "stop end max min num total input output prompt completion"
 )
@@ -94,7 +94,7 @@ _ABOUT = words(
     "reference arn version scope scopes required enabled min max age time date hash hashed digest checksum fingerprint index "
     "pos position offset kind store storage vault generator validator strength usage info description text title page form "
     "input view callback handler func function method event listener change changed up down press pressed code char chars "
-    "selector board word words map maps set list dir folder location bits bit cache column table schema range mode signature"
+    "selector board word words map maps set list dir folder location bits bit cache column table schema range mode signature used"
 )
 # Words before `pass` of tests and compilers.
 _RUNS = words(
@@ -120,6 +120,7 @@ PROMISES: tuple[Promise, ...] = (
         words("token"), "token", "aws_client_token=%a{24}", "client_token=%a{24}", words("client"), longer=2
     ),
     Promise(words("token"), "", "", "clientToken=%a{24}", words("client")),
+    Promise(words("token tokens"), "", "", "publicKeyToken=%a{24}", among=words("public")),
     Promise(words("token tokens"), "token", "authToken=%a{24}", "tokenizer=%a{24}"),
     Promise(words("pat"), "long", "ado_pat=%l{52}", "ado_pat=%l{12}"),
     Promise(_KEYS, "", "", "cache_key=%a{24}", _PUBLIC),

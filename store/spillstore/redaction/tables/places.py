@@ -18,7 +18,8 @@ _PARAMETER = "[A-Za-z0-9%+/=_-]"
 _SEGMENT = "[A-Za-z0-9_-]"
 _HEX = "[0-9a-fA-F]"
 _WORD = r"[^\s\"'`\x00-\x20\x7f]"
-_QUOTED = r"(?<=')[^'\r\n]*+(?=')|(?<=\")[^\"\r\n]*+(?=\")"
+_QUOTED = r"(?<=')[^'\r\n]*+'?|(?<=\")[^\"\r\n]*+\"?"  # with the quote behind it, which must be there
+_IN_QUOTES = r"([^'\"]*|[^\"]*|[^']*)['\"]\Z"
 _FIRST = r"[ \t]{0,16}+[\"'][^\"'\r\n]{0,256}[\"'][ \t]{0,16}+,"
 _THEN = r"[ \t]{0,16}+[\"'][^\"'\r\n]{0,128}[\"'][ \t]{0,16}+,[ \t]{0,16}+(?:Some\()?[\"']"
 _CREDENTIALS = r"[^\s\"'`<>,;\\\x00-\x20(){}\[\]|&]"
@@ -42,6 +43,17 @@ HEADERS = (
         apart=True,
         goes="got Bearer %a{30}.\ncurl --oauth2-bearer '%a{30}'",
         stays="Bearer tokens-are-sent-here\ntoken_type: Bearer",
+    ),
+    Place(
+        "AUTHORIZATION",
+        ("OAuth ", "oauth "),
+        run=_CREDENTIALS,
+        least=20,
+        form=r"[A-Za-z0-9._~+/-]{20,}=*\Z",
+        judge="mixed",
+        apart=True,
+        goes="api: OAuth %h{64}",
+        stays="OAuth 2.0-authorization-code-grant is used\nOAuth realm=a1b2c3d4e5f6a7b8c9d0",
     ),
     Place(
         "BASIC_AUTH",
@@ -101,20 +113,21 @@ ADDRESSES = (
     ),
     Place(
         "WEBHOOK_URL",
-        ("/api/webhooks/",),
-        before=r"\d{15,20}/",
+        ("/webhooks/",),
+        before=r"(?:\d{15,20}/)?",
         run=_SEGMENT,
-        least=50,
-        goes="https://discord.com/api/webhooks/123456789012345678/%a{68}",
+        least=20,
+        judge="mixed",
+        goes="https://discord.com/api/v10/webhooks/123456789012345678/%a{68}\nhttps://x.example/webhooks/%a{32}",
         stays="https://discord.com/api/webhooks/123456789012345678",
     ),
     Place(
         "WEBHOOK_URL",
-        (".webhook.office.com/webhookb2/",),
-        run="[0-9A-Za-z@/-]",
-        least=80,
-        form=r"[0-9a-f-]{36}@[0-9a-f-]{36}/IncomingWebhook/[0-9a-f]{20,}(?:/[0-9A-Za-z-]{36,})?",
-        goes="https://x.webhook.office.com/webhookb2/%h{8}-%h{4}-%h{4}-%h{4}-%h{12}@%h{8}-%h{4}-%h{4}-%h{4}-%h{12}/IncomingWebhook/%h{32}",
+        ("/IncomingWebhook/",),
+        run="[0-9A-Za-z/-]",
+        least=32,
+        form=r"[0-9a-f]{20,}(?:/[0-9A-Za-z-]{20,})*",
+        goes="https://x.webhook.office.com/webhookb2/a@b/IncomingWebhook/%h{32}/%h{8}-%h{4}-%h{4}-%h{4}-%h{12}",
         stays="https://x.webhook.office.com/webhookb2/me@host/IncomingWebhook/x",
     ),
     Place(
@@ -137,12 +150,72 @@ ADDRESSES = (
     ),
     Place(
         "WEBHOOK_URL",
-        ("/hooks/",),
-        run=r"[\w.-]",
-        least=26,
-        form=r"[a-z0-9]{26}\Z",
-        goes="https://chat.example/hooks/%l{26}",
-        stays="import x from './hooks/useSomethingWithALongName'",
+        ("/hooks/", "/hook/", "/webhook/", "/token/", ".make.com/", "hook.integromat.com/"),
+        run=_SEGMENT,
+        least=20,
+        judge="mixed",
+        goes="https://chat.example/hooks/%l{26}\nhttps://x.example/webhook/%h{32}\nhttps://hook.eu1.make.com/%l{32}",
+        stays="import x from './hooks/useSomethingWithALongName2'\n/token/refresh-tokens-of-users-v2-list",
+    ),
+    Place(
+        "WEBHOOK_URL",
+        (".tines.com/webhook/", "/genericWebhook/"),
+        run="[A-Za-z0-9/]",
+        least=40,
+        judge="mixed",
+        goes="https://x.tines.com/webhook/%h{32}/%h{32}",
+        stays="https://x.tines.com/webhook/documentation",
+    ),
+    Place(
+        "WEBHOOK_URL",
+        ("/bot/v2/hook/", "/webhook/send?key="),
+        run="[0-9a-f-]",
+        least=36,
+        goes="https://open.feishu.cn/open-apis/bot/v2/hook/%h{8}-%h{4}-%h{4}-%h{4}-%h{12}",
+        stays="https://open.feishu.cn/open-apis/bot/v2/hook/xxxxxxxx-xxxx",
+    ),
+    Place(
+        "WEBHOOK_URL",
+        ("events.pagerduty.com/integration/",),
+        run="[0-9a-f]",
+        least=20,
+        goes="https://events.pagerduty.com/integration/%h{32}/enqueue",
+        stays="https://events.pagerduty.com/integration/key/enqueue",
+    ),
+    Place(
+        "API_KEY",
+        (
+            ".infura.io/v3/",
+            ".infura.io/ws/v3/",
+            ".alchemyapi.io/v2/",
+            ".alchemy.com/v2/",
+            ".quiknode.pro/",
+            ".p2pify.com/",
+            "go.getblock.io/",
+        ),
+        run=_SEGMENT,
+        least=20,
+        judge="mixed",
+        goes="https://mainnet.infura.io/v3/%h{32}\nhttps://eth-mainnet.g.alchemy.com/v2/%a{32}\nhttps://x.quiknode.pro/%h{40}/",
+        stays="https://mainnet.infura.io/v3/YOUR-PROJECT-ID",
+    ),
+    Place(
+        "API_KEY",
+        ("rpc.ankr.com/",),
+        before=r"\w{1,32}/",
+        run="[0-9a-f]",
+        least=40,
+        goes="https://rpc.ankr.com/eth/%h{64}",
+        stays="https://rpc.ankr.com/eth",
+    ),
+    Place(
+        "TOKEN",
+        ("?code=", "&code=", "code_verifier=", "device_code="),
+        run="[A-Za-z0-9%._~/+-]",
+        least=16,
+        judge="mixed",
+        goes="GET /callback?code=%h{20}&state=x\nhttps://app.example/cb?state=1&code=4%2F0A%w{60}",
+        stays="https://app.example/help?code=invalid_request_error_42&x=1",
     ),
     Place(
         "PASSWORD",
@@ -173,16 +246,26 @@ ADDRESSES = (
     ),
 )
 
-# They stand for themselves: one may hold other secrets, but not another one of its own.
+# One may hold other secrets, but not another one of its own.
 SIGNATURES = (
     Place(
         "SIGNATURE",
-        ("ignature=", "&sig=", "?sig="),
+        ("ignature=", "&sig=", "?sig=", "&sign=", "?sign=", "&hmac=", "?hmac=", "~hmac="),
         run=_PARAMETER,
         least=20,
         judge="drawn",
-        goes="https://h.example/x?sv=1&sig=%b{43}%3D\nhttps://h.example/x?X-Amz-Signature=%h{64}",
+        goes="https://h.example/x?sv=1&sig=%a{43}%3D\nhttps://h.example/x?X-Amz-Signature=%h{64}\n?t=exp=1~hmac=%h{64}",
         stays="https://h.example/x?sig=none\ndef f(signature=inspect_signature_of_something)",
+    ),
+    Place(
+        "SAML",
+        ("SAMLResponse", "SAMLRequest", "SAMLart"),
+        before=r"(?:=|\\{0,4}\"[ \t]{1,4}value=\\{0,4}\"|\\{0,4}\"[ \t]{0,4}:[ \t]{0,4}\\{0,4}\")",
+        run="[A-Za-z0-9%+/=_-]",
+        least=40,
+        judge="mixed",
+        goes='SAMLResponse=PHNhbWxw%a{60}&RelayState=x\n<input name="SAMLResponse" value="PHNhbWxw%a{60}"/>',
+        stays="SAMLResponse=response",
     ),
 )
 
@@ -214,6 +297,7 @@ FILES = (
         ),
         before=_THEN,
         run=_QUOTED,
+        form=_IN_QUOTES,
         judge="password",
         goes='requests.get(url, auth=("me", "%a{12}"))',
         stays='requests.get(url, auth=("me", getpass()))',
@@ -223,9 +307,19 @@ FILES = (
         ("DirectoryEntry(", "PlainAuth("),
         before=_FIRST + _THEN,
         run=_QUOTED,
+        form=_IN_QUOTES,
         judge="password",
         goes='smtp.PlainAuth("", "me", "%a{12}", host)',
         stays='smtp.PlainAuth("", "me", password, host)',
+    ),
+    Place(
+        "JENKINS_SECRET",
+        ("AQAAABAAA",),
+        before=r"(?:(?<=\{AQAAABAAA)|(?<= AQAAABAAA) )",
+        run=_BASE64,
+        least=20,
+        goes="<secret>{AQAAABAAAAAQ%b{43}=}</secret>",
+        stays="AAAAB3NzaC1yc2EAAAADAQAAABAAAAAQEAAAAEAAABAQ",
     ),
     Place(
         "DISCORD_TOKEN",
@@ -239,6 +333,28 @@ FILES = (
 )
 
 COMMANDS = (
+    Command(
+        "PASSWORD",
+        "plink,pscp,psftp,putty,kitty",
+        r"-pw[ \t]+[\"']?",
+        goes="plink -ssh me@h -pw %a{12} ls",
+        stays="plink -ssh me@h ls",
+    ),
+    Command(
+        "PASSWORD",
+        "lftp",
+        r"-u[ \t]+[\"']?[^\s,\"']{1,128},",
+        goes="lftp -u me,%a{12} h",
+        stays="lftp -u me h",
+    ),
+    Command(
+        "TOKEN",
+        "nuget push",
+        r"-k[ \t]+[\"']?",
+        judge="long",
+        goes="dotnet nuget push x.nupkg -k %l{46}",
+        stays="nuget push x.nupkg -k key",
+    ),
     Command(
         "PASSWORD",
         "mysql,mysqldump,mysqladmin,mariadb,7z a,7z x",
@@ -255,7 +371,8 @@ COMMANDS = (
     ),
     Command(
         "PASSWORD",
-        "docker login,mongo,mongosh,mongodump,mongorestore,mongoexport,az login,az sql,beeline,cqlsh,cypher-shell,evil-winrm,"
+        "docker login,podman login,buildah login,skopeo login,nerdctl login,helm registry login,oras login,oc login,az acr login,twine upload,"
+        "couchbase-cli,cbq,mongo,mongosh,mongodump,mongorestore,mongoexport,az login,az sql,beeline,cqlsh,cypher-shell,evil-winrm,"
         "psexec,PSEXEC,PsExec,psexec.exe,PSEXEC.EXE,PsExec.exe,rdesktop,useradd",
         r"-p[ \t=]+[\"']?",
         goes="docker login -u me -p %a{12} host",
@@ -270,14 +387,14 @@ COMMANDS = (
     ),
     Command(
         "PASSWORD",
-        "ldapsearch,ldapmodify,ldapadd,ldapwhoami",
+        "ldapsearch,ldapmodify,ldapadd,ldapwhoami,ldapdelete,ldappasswd,ldapcompare",
         r"-w[ \t]+[\"']?",
         goes="ldapsearch -D me -w %a{12} x",
         stays="ldapsearch -D me -W x",
     ),
     Command(
         "PASSWORD",
-        "sqlcmd,bcp,zip,unzip",
+        "sqlcmd,bcp,zip,unzip,mosquitto_pub,mosquitto_sub",
         r"-P[ \t]+[\"']?",
         goes="sqlcmd -U me -P '%a{12}'",
         stays="zip -r a.zip .",
@@ -354,7 +471,7 @@ COMMANDS = (
     ),
     Command(
         "TOKEN",
-        "authtoken,snyk auth,wandb login",
+        "authtoken,snyk auth,wandb login,vault login",
         r"(?=\w)",
         judge="long",
         goes="ngrok authtoken %a{32}",
@@ -376,7 +493,7 @@ COMMANDS = (
     ),
     Command(
         "PASSWORD",
-        "sqlplus",
+        "sqlplus,expdp,impdp,sqlldr",
         r"(?:-\w+[ \t]+){0,3}[\"']?[\w$#]+/(?!@)",
         run=r"[^\s\"'`\x00-\x20|;&@]*+",
         goes="sqlplus -s scott/%a{9}@db",

@@ -35,7 +35,7 @@ PLACEHOLDERS: tuple[Harmless, ...] = (
     Harmless(
         r"(?:(?:my|your|our|the|some|new|old|user|db|database|test|dummy|fake|sample|enter|insert|admin|client|access|a|an)[-_\ ]?)*"
         + _NAMES
-        + r"(?:[-_\ ]?here)?",
+        + r"(?:[-_\ ]?here)?[:?]?",
         "my_password",
         "my_passwort7",
     ),
@@ -70,14 +70,38 @@ PLACEHOLDERS: tuple[Harmless, ...] = (
     Harmless(r".*[\#*]{8}", "me********", "me****7"),
     Harmless(r"\W+|(.)\1*", "-----", "--7a--"),
     Harmless(r"\.{3}.*|.*\.{3}|.*\xe2\x80\xa6", "abc7...", "abc7.."),
+    Harmless(
+        r"passwort|heslo|parool|geslo|salasana|l\xc3\xb6senord|parol[aeo]?|parol\xc4\x83|contrase\xc3\xb1a|contrasenya|contrasinal|contrasigno"
+        r"|\xc5\x9fifr\xc9\x99|\xc5\x9eifr\xc9\x99|\xc5\xa0ifra|ger-tremen|cyfrinair|adgangskode|pasvorto|pasahitza|loynior\xc3\xb0|mot\ de\ passe"
+        r"|wachtwurd|wachtwoord|pasfhocal|lozinka|jelsz\xc3\xb3|lykilor\xc3\xb0|nasnav|passwuert|slapta\xc5\xbeodis|katalaluan|passord|has\xc5\x82o"
+        r"|senha|fjal\xc3\xabkalimi|te\xc3\x9fera|m\xe1\xba\xadt\ kh\xe1\xba\xa9u|kata\ sandi|sandi|\xc5\x9fifre|parola|has\xc5\x82a|palavra-passe",
+        "Passwort",
+        "Passwort7",
+    ),
+    Harmless(
+        r"(?:no|wrong|weak|bad|old|new|set|srt|use|get|missing|invalid|empty|too-\w+)-(?:password|secret|token|key)(?:-required)?",
+        "wrong-password",
+        "wrong-passport7",
+    ),
+    Harmless(
+        r"[A-Z]\w*_(?:pass|passwd|password|pwd|secret|token|header|credentials?)(?:_\d)?",
+        "FTP_PASS",
+        "FTP_PASS77",
+    ),
+    Harmless(r"\d{4}-\d\d-\d\d[T\ ][\d:.]+(?:Z|[+-][\d:]+)?", "2024-05-01T08:00:00Z", "2024-05-01x08"),
+    Harmless(r"(?:yes|no)\).*", "YES)", "YE7S)"),
 )
 
 VARIABLES: tuple[Harmless, ...] = (
-    Harmless(r"\$[A-Za-z_][\w:]*(?:(?:->|\[|\{|/|\().*)?[;,)]*|\$\d+(?:\s.*)?|\$[({].*", "$NAME7", "$7name"),
+    Harmless(
+        r"\$[A-Za-z_][\w:]*(?:(?:->|\[|\{|/|\(|\$|\\|:\$).*)?[;,)]*|\$::\w+|\$\d+(?:\s.*)?|\$[({].*",
+        "$NAME7",
+        "$7name",
+    ),
     Harmless(r"[:/@]?\{[A-Za-z_]+|[:/@]?\{[^{}]*\}.*|\{\{.*|\{%\ .*", "{{ name7 }}", "n7{{ame"),
-    Harmless(r"\[\(?[A-Za-z_@][\w.]*[(\[].*|\[\*.*|\[[\w\ .,|<>/\#-]*(?:\].*)?", "[name7]", "n7[ame"),
-    Harmless(r"%[A-Za-z_]\w*%|%(?:\([^)]*\))?[\#0-9.-]*[sdrifxq]", "%NAME7%", "%NAME7"),
-    Harmless(r"<[^<>]*>?", "<name7>", "<name7>>!a"),
+    Harmless(r"\[\(?[A-Za-z_@][\w.]*[(\[].*|\[[\[\\*].*|\[[\w\ .,|<>/\#-]*(?:\].*)?", "[name7]", "n7[ame"),
+    Harmless(r"%[A-Za-z_]\w*%[\\/]*|%\d\$s|%(?:\([^)]*\))?[\#0-9.-]*[sdrifxq]", "%NAME7%", "%NAME7"),
+    Harmless(r"<{1,3}[^<>]*>{0,3}|<\?.*", "<name7>", "<name7>>!a"),
     Harmless(r"\\?\.\$.*|,[A-Za-z_]\w*[:=].*|@[A-Za-z_.]+", "@name", "@name7"),
     Harmless(
         r"!(?:vault|Ref|Sub|GetAtt|reference|secret|env|ENV|include|If|Join|ImportValue|!\w+)\b.*",
@@ -91,7 +115,16 @@ VARIABLES: tuple[Harmless, ...] = (
         "volt:name7",
     ),
     Harmless(r"(?:https?|file|s3|gs)://.*", "https://x.example/7", "httpx!7"),
-    Harmless(r"\\[A-Za-z$].*|[&*]\w+(?:\.\w+)*|~", "*name.Name7", "*name7!"),
+    Harmless(
+        r"\\[A-Za-z$].*|[&*]{1,2}(?:[A-Za-z_]\w*|\[\w*\]\w*)(?:\.\w+)*(?:[\[{(]\w?.*)?|~", "&[u8]", "&name7!"
+    ),
     Harmless(r"%[iIqQwW][{(\[<].*", "%w{name7}", "%w7name"),
     Harmless(r"[A-Za-z_@][\w.@]*&\.[a-z_].*", "name&.name7", "name&7.name"),
+    Harmless(r"(?:::\w|\w+::<|<[^<>]*>::).*", "::Name::new", ":Name7::new!"),
+    Harmless(r"\w+(?:\.\w+)*\.\(\w+\).*", "name.(name7)", "name.)name7"),
+    Harmless(r"\{\w+:.*", "{name:{name7", "{7name{"),
+    Harmless(r"\+[\w.]+\+|\+[\w.]+\(.*|\.\w+\(.*|/\.\w+\(.*", "+name.name7+", "+name7!"),
+    Harmless(r"(?:this|self)\.[A-Za-z_].*|![01](?:[,;)}\]].*)?", "this.name7", "thi7s.name!"),
+    Harmless(r"(?:[A-Za-z]\w*\|)+[A-Za-z]\w*", "Name7|string", "Name7|str!ng"),
+    Harmless(r"[A-Z_]+=[A-Z_]+|--?[a-z][a-z-]*", "SECRET=SECRET", "SECRET=SEC7RET"),
 )

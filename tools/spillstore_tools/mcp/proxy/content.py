@@ -115,12 +115,7 @@ def content_part(index: int, block: RawJson) -> ContentPart | None:
 
 
 def text_block(text: bytes, more: dict[str, RawJson] | None = None) -> bytes:
-    """A block of text.
-
-    Args:
-        text: as JSON.
-        more: other members.
-    """
+    """A block of text."""
     return join_object({"type": b'"text"', "text": text, **(more or {})})
 
 

@@ -63,10 +63,6 @@ class ResultFitter:
     def fit(self, result: RawJson, call: ToolCall) -> bytes | None:
         """The result as a client gets it; None if it is to stay as it is.
 
-        Args:
-            result: as the upstream server sent it.
-            call: the call that it answers.
-
         Raises:
             RawJsonError: it is no result of the protocol.
         """
@@ -74,10 +70,6 @@ class ResultFitter:
 
     def fit_error(self, error: RawJson, call: ToolCall) -> bytes | None:
         """An error as a client gets it; None if it is to stay as it is. Its message and data are stored if they are too large.
-
-        Args:
-            error: as the upstream server sent it.
-            call: the call that it answers.
 
         Raises:
             RawJsonError: it is no error of the protocol.
@@ -100,13 +92,7 @@ class ResultFitter:
         return join_object({**fields, **changed}) if changed else None
 
     def as_text(self, result: RawJson, call: ToolCall, why: BaseException) -> bytes:
-        """A result that replaces one that cannot be handled: all of that as one text without secrets, stored if it is long.
-
-        Args:
-            result: as the upstream server sent it.
-            call: the call that it answers.
-            why: the reason.
-        """
+        """A result that replaces one that cannot be handled: all of that as one text without secrets, stored if it is long."""
         previews = self._previews(call)
         text, done = self._text(previews, f"The result of {call.tool}", result, why)
         is_error = (

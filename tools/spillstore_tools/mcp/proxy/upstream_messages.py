@@ -86,7 +86,7 @@ class UpstreamMessages:
             self._pass_on(line, message)
         except RawJsonError:
             raise
-        except Exception as error:  # noqa: BLE001  # whatever it is, there is more to read, and who waits gets an answer
+        except Exception as error:  # noqa: BLE001  # whatever it is, there is more to read, and the waiting client gets an answer
             note(f"what the server said cannot be handled ({in_words(error)}): {excerpt(line)}")
             if "id" in message and "method" not in message:
                 words = f"the answer cannot be handled: {in_words(error)}"
@@ -183,7 +183,7 @@ class UpstreamMessages:
         return page.with_tools([] if names is None else names.definitions())
 
     def _with_instructions(self, result: RawJson) -> bytes:
-        """What the server says of itself, with tools among its capabilities and a sentence behind its instructions."""
+        """The server's result of ``initialize``, with tools among its capabilities and a sentence after its instructions."""
         fields = members(result)
         capabilities = members_of(fields.get("capabilities"))
         self.catalogue.note_capability(has_tools="tools" in capabilities)

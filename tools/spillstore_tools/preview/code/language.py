@@ -1,4 +1,4 @@
-"""Which programming language a text is in, and the text without its strings and comments.
+"""Detects a text's programming language, and masks its strings and comments.
 
 Language is told by lines that only one language has (``func (r *T) Name(``, ``from x import y``), counted in a sample;
 a file's name only lowers how many it takes. That is a guess, and what the caller finds in the masked text must bear it

@@ -217,7 +217,7 @@ def _scan_end(text: str, pos: int) -> int:
 
 
 def _end_of(text: str, pos: int) -> int:
-    """The same by its brackets, in flat memory."""
+    """The end of a container, found by counting brackets in flat memory."""
     found = _CONTAINER.match(text, pos)
     if found is not None:
         return found.end()
