@@ -106,13 +106,20 @@ typedef struct {
 static inline int is(const Text *t, i64 at, u32 bits) { return at >= 0 && at < t->size && (t->is[t->text[at]] & bits) != 0; }
 static inline int at_is(const Text *t, i64 at, u8 byte) { return at >= 0 && at < t->size && t->text[at] == byte; }
 
+static u64 mixed(u64 hash) {
+    hash *= 0xD6E8FEB86659FD93ull;
+    return hash ^ hash >> 32;
+}
+
 static u64 hash_of(u64 seed, const u8 *bytes, i64 size) {
-    u64 hash = seed ^ (u64)size * 0x9E3779B97F4A7C15ull;
-    for (i64 i = 0; i < size; i++) {
-        hash = (hash ^ bytes[i]) * 0xD6E8FEB86659FD93ull;
-        hash ^= hash >> 32;
+    u64 hash = seed ^ (u64)size * 0x9E3779B97F4A7C15ull, word;
+    for (; size >= 8; bytes += 8, size -= 8) {
+        memcpy(&word, bytes, 8);
+        hash = mixed(hash ^ word);
     }
-    return hash;
+    word = 0;
+    for (i64 i = 0; i < size; i++) word |= (u64)bytes[i] << (8 * i);
+    return mixed(mixed(hash ^ word)); /* once more: what differs in a high byte reaches the low ones */
 }
 
 static int strength_of(const Tables *tables, const u8 *name, i64 size) {
