@@ -216,6 +216,12 @@ AuthenticationTypeNoPassword = "no-password"
 prompt = "{}'s password: ".format(user)
 c_pass 1 fmt_category {text} {
 resource identified by domain name
+"changepassword": "Atharraich facal-faire"
+$lang['admin_password'] = 'Das Passwort des obigen Benutzers.'
+"config-admin-password": "Parool:",
+"userlogin-yourpassword": "Palavra-passe de acesso"
+password = "@PASSWORD@"
+root_password: "$6$rounds$hash"
 UNRESERVED_PAT = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 """.strip("\n").split("\n")
 
