@@ -19,7 +19,7 @@ ROUNDS ?= 50
 SEED ?= $(or $(SPILLSTORE_TEST_SEED),$(shell od -An -N3 -tu4 /dev/urandom | tr -d ' '))
 
 BIN := $(VENV)/bin
-BUILT := hatch_build.py store/spillstore/_native/scan.c
+BUILT := hatch_build.py store/spillstore/_native/scan.c store/spillstore/_native/lines.c
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
 
 .DEFAULT_GOAL := help

@@ -861,3 +861,5 @@ i64 spillstore_build(const u8 *bytes, const u8 *lengths, i64 count, const u8 *cl
 u64 spillstore_version(void) { return (u64)VERSION << 32 | (u64)sizeof(Tables) << 8 | sizeof(Literal); }
 
 u32 spillstore_scratch(void) { return (u32)(sizeof(Hit) * LANES * (BLOCK / LANES + 1)); }
+
+#include "lines.c"

@@ -143,6 +143,10 @@ class RangeReader:
 
         A block may begin before ``start`` or end after ``end``. The list is empty where there is nothing left.
         """
+        return [block_of(row, self._view, self.record.chunk_size) for row in self.rows(start, end, limit)]
+
+    def rows(self, start: int, end: int, limit: int) -> list[ChunkRow]:
+        """The same, verified and not decoded."""
         end = min(end, self._size)
         if start >= end:
             return []
@@ -156,7 +160,8 @@ class RangeReader:
                 end = min(end, span.start)
         if start >= end:
             return []
-        return self._walk(start, end, [], limit)
+        walk = self._sequence.walk(self._view, start, end, few=min(FETCH, limit))
+        return list(itertools.islice(walk, limit))
 
     # --- where things stand ------------------------------------------------------------------------------
 
@@ -179,7 +184,7 @@ class RangeReader:
                 if not self._skip:
                     refuse(self.record, self._view, self._hole, f"byte {position}")
                 return self._hole.lines(self._view)[1]
-        (block,) = self._walk(position, position + 1, [], None)
+        (block,) = self._walk(position, position + 1, [])
         inside = block.data.count(self.record.terminator(), 0, position - block.start)
         return block.line_ends_before + inside + 1
 
@@ -253,7 +258,7 @@ class RangeReader:
         if self._view.stream is None and not known:
             return self._straight(start, end)
         parts = []
-        for block in self._walk(start, end, known, None):
+        for block in self._walk(start, end, known):
             low, high = max(start - block.start, 0), end - block.start
             parts.append(block.data if low == 0 and high >= len(block.data) else block.data[low:high])
         return parts[0] if len(parts) == 1 else b"".join(parts)
@@ -276,11 +281,8 @@ class RangeReader:
         parts[0], parts[-1] = memoryview(parts[0])[low:], memoryview(parts[-1])[:high]
         return b"".join(parts)
 
-    def _walk(self, start: int, end: int, known: list[Block], limit: int | None) -> list[Block]:
-        """The blocks that cover ``[start, end)``, in which nothing is dropped; ``known`` ones are used as they are.
-
-        If there are more than ``limit``, the walk ends there.
-        """
+    def _walk(self, start: int, end: int, known: list[Block]) -> list[Block]:
+        """The blocks that cover ``[start, end)``, in which nothing is dropped; ``known`` ones are used as they are."""
         head = next((block for block in known if block.start <= start < block.end), None)
         tail = next((block for block in known if block.start < end <= block.end and block is not head), None)
         rows = self._sequence.walk(
@@ -289,17 +291,21 @@ class RangeReader:
             end,
             head=None if head is None else head.row,
             tail=None if tail is None else tail.row,
-            few=min(FETCH, limit or FETCH),
         )
         blocks = {id(block.row): block for block in (head, tail) if block is not None}
-        return [blocks.get(id(row)) or self._block(row) for row in itertools.islice(rows, limit)]
+        return [blocks.get(id(row)) or self._block(row) for row in rows]
 
     def _block(self, row: ChunkRow) -> Block:
-        raw = chunk_codec.decode(row)
-        if self._view.stream is not None:
-            raw = chunk_codec.stream_part(row, raw, self._view.stream)
-        start, _, line_ends_before, line_ends = self._view.place(row, self.record.chunk_size)
-        return Block(row, start, raw, line_ends_before, line_ends)
+        return block_of(row, self._view, self.record.chunk_size)
+
+
+def block_of(row: ChunkRow, view: View, chunk_size: int) -> Block:
+    """The bytes of a view in a verified chunk, decoded."""
+    raw = chunk_codec.decode(row)
+    if view.stream is not None:
+        raw = chunk_codec.stream_part(row, raw, view.stream)
+    start, _, line_ends_before, line_ends = view.place(row, chunk_size)
+    return Block(row, start, raw, line_ends_before, line_ends)
 
 
 def _too_large(size: str, max_bytes: int) -> RangeTooLargeError:
