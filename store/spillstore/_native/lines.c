@@ -7,7 +7,7 @@
  * them, so each byte costs a bounded time whatever the text is. Nothing is allocated or kept, and every read is inside the text.
  */
 
-#define LINES_VERSION 1
+#define LINES_VERSION 2
 
 typedef u8 Lanes __attribute__((vector_size(16)));
 
@@ -17,7 +17,7 @@ typedef struct {
     u8 place[2];
     u8 mask[2];
     u8 byte[2];
-    u8 unused;
+    u8 has_rest; /* as many bytes of one more class as there are */
     u32 classes; /* of its first class, in the table of 32 bytes each */
 } Alternative;
 
@@ -45,8 +45,14 @@ static inline i64 matching(const Sequences *wanted, const u8 *at, i64 room) {
             continue;
         while (k < each->length && classes[32 * k + (at[k] >> 3)] >> (at[k] & 7) & 1)
             k++;
-        if (k == each->length)
+        if (k == each->length) {
+            if (each->has_rest) {
+                classes += 32 * k;
+                while (k < room && classes[at[k] >> 3] >> (at[k] & 7) & 1)
+                    k++;
+            }
             return k;
+        }
     }
     return 0;
 }
@@ -121,7 +127,8 @@ static inline i64 character(const u8 *at, i64 room) {
     return length;
 }
 
-/* What a text is: 0 ASCII, 1 other UTF-8, both without control characters but tab and LF; -1 anything else. */
+/* What a text is: 0 ASCII, 1 other UTF-8, 2 with other cases of k or s (U+212A, U+017F), all without control characters but
+ * tab and LF; -1 anything else. */
 i64 lines_survey(const u8 *text, i64 size) {
     i64 seen = 0; /* how far characters that are no ASCII were looked at */
     i64 answer = 0;
@@ -136,11 +143,14 @@ i64 lines_survey(const u8 *text, i64 size) {
         if (control)
             return -1;
         if (high & 0x80) {
-            answer = 1;
+            answer = answer ? answer : 1;
             for (i64 k = seen > at ? seen : at; k < end;) {
                 i64 length = text[k] < 0x80 ? 1 : character(text + k, size - k);
                 if (!length)
                     return -1;
+                if ((length == 2 && text[k] == 0xC5 && text[k + 1] == 0xBF) ||
+                    (length == 3 && text[k] == 0xE2 && text[k + 1] == 0x84 && text[k + 2] == 0xAA))
+                    answer = 2;
                 k += length;
                 seen = k;
             }

@@ -28,6 +28,13 @@ _CLASSES = {"d": _DIGITS, "w": _WORDS, "s": frozenset(b"\t\f\r ")}  # no match h
 _REPEATED = re.compile(r"\{(\d{1,3})(?:(,)(\d{0,3}))?\}|[*+?]")
 _FOLDING_BEYOND = frozenset(b"kKsS")  # in UTF-8 the Kelvin sign and the long s are other cases of them
 
+_ANY = frozenset(range(256)) - {_LF}
+
+
+class Rest(frozenset[int]):
+    """The end of a sequence: as many of these bytes as there are, or none. In UTF-8 and elsewhere it ends where RE2's does."""
+
+
 Sequence: TypeAlias = tuple[frozenset[int], ...]
 
 
@@ -35,14 +42,14 @@ class BytePattern(NamedTuple):
     """What matches hold.
 
     Attributes:
-        alternatives: sequences of classes of bytes, none of them empty.
+        alternatives: sequences of classes of bytes, none of them empty, some of them with a ``Rest``.
         exact: whether a match is one of them; else each match holds one.
-        ascii_only: whether that is so in ASCII alone.
+        folds: whether that is so only where text has neither the Kelvin sign nor the long s, other cases of k and s.
     """
 
     alternatives: tuple[Sequence, ...]
     exact: bool
-    ascii_only: bool
+    folds: bool
 
 
 class _Part(NamedTuple):
@@ -51,10 +58,12 @@ class _Part(NamedTuple):
     Attributes:
         exact: all that it matches; None if that cannot be told.
         needed: one of these is in whatever it matches; None if nothing is known.
+        bytes_: of a part that is one character: its bytes.
     """
 
     exact: tuple[Sequence, ...] | None
     needed: tuple[Sequence, ...] | None
+    bytes_: frozenset[int] | None = None
 
 
 class _UnknownError(Exception):
@@ -82,14 +91,14 @@ def byte_pattern(pattern: str, *, ignore_case: bool, literal: bool) -> BytePatte
         )
     except _UnknownError:
         return None
-    found = part.needed if part.exact is None else part.exact
-    if found is None or not all(found) or not _fit(found):
+    found = part.exact if part.exact is not None and all(map(_fixed, part.exact)) else part.needed
+    if found is None or not all(map(_fixed, found)) or not _fit(found):
         return None
     classes = [each for sequence in found for each in sequence]
     if not all(classes) or any(_LF in each for each in classes):
         return None  # no line holds it
     beyond = ignore_case and any(each & _FOLDING_BEYOND for each in classes)
-    return BytePattern(found, part.exact is not None, beyond)
+    return BytePattern(found, found is part.exact, beyond)
 
 
 def _literal(text: str, ignore_case: bool) -> _Part:  # noqa: FBT001  # of our own calls, as below
@@ -100,6 +109,11 @@ def _literal(text: str, ignore_case: bool) -> _Part:  # noqa: FBT001  # of our o
     if ignore_case and not data.isascii():
         raise _UnknownError
     return _Part((tuple(_folded(frozenset({byte}), ignore_case) for byte in data),), None)
+
+
+def _fixed(sequence: Sequence) -> Sequence:
+    """A sequence without its rest."""
+    return sequence[:-1] if sequence and isinstance(sequence[-1], Rest) else sequence
 
 
 def _folded(bytes_: frozenset[int], ignore_case: bool) -> frozenset[int]:  # noqa: FBT001  # of our own calls
@@ -114,14 +128,18 @@ def _fit(sequences: tuple[Sequence, ...]) -> bool:
 
 def _weight(sequences: tuple[Sequence, ...]) -> float:
     """How rare a sequence of these is in a text, roughly: by the shortest, in which a small class counts more."""
-    shortest = min(sum(1 / math.sqrt(len(each)) for each in sequence) for sequence in sequences)
+    shortest = min(sum(1 / math.sqrt(len(each)) for each in _fixed(sequence)) for sequence in sequences)
     return shortest / math.sqrt(len(sequences))
 
 
 def _rarer(
     first: tuple[Sequence, ...] | None, second: tuple[Sequence, ...] | None
 ) -> tuple[Sequence, ...] | None:
-    known = [each for each in (first, second) if each is not None and all(each) and _fit(each)]
+    known = []
+    for each in (first, second):
+        fixed = () if each is None else tuple(map(_fixed, each))
+        if fixed and all(fixed) and _fit(fixed):
+            known.append(fixed)
     return max(known, key=_weight, default=None)
 
 
@@ -195,20 +213,24 @@ class _Parser:
                 raise _UnknownError  # text to RE2
             return part
         self._at = found.end()
-        if self._next() == "?":  # fewer rather than more: the same texts, in another order
-            self._at += 1
-            part = part._replace(needed=_rarer(part.exact, part.needed), exact=None)
+        is_lazy = self._next() == "?"  # the same texts, in another order
+        self._at += is_lazy
         if self._next() in {"*", "+", "?", "{"}:
             raise _UnknownError
-        if found[0] == "+":
-            return _Part(None, _rarer(part.exact, part.needed))
-        times = int(found[1] or 0)
-        if not times:
+        least = {"*": 0, "?": 0, "+": 1}.get(found[0])
+        least = int(found[1]) if least is None else least
+        is_endless = found[0] in {"*", "+"} or (found[2] is not None and not found[3])
+        if is_endless and not is_lazy and part.bytes_ is not None:
+            exact: tuple[Sequence, ...] | None = ((part.bytes_,) * least + (Rest(part.bytes_),),)
+            if least and part.exact is None:  # so many characters need more bytes
+                exact = exact if least == 1 else None
+            return _Part(exact, _rarer(part.exact, part.needed) if least else None)
+        if not least:
             return _UNKNOWN
-        exact: tuple[Sequence, ...] | None = ((),)
-        for _ in range(times):
+        exact = ((),)
+        for _ in range(least):
             exact = None if exact is None or part.exact is None else _product(exact, part.exact)
-        if exact is not None and found[2] is None:
+        if exact is not None and found[1] is not None and found[2] is None and not is_lazy:
             return _Part(exact, None)
         return _Part(None, _rarer(exact, _rarer(part.exact, part.needed)))
 
@@ -221,7 +243,9 @@ class _Parser:
             return self._class()
         if first == "\\":
             return self._escape()
-        if first in {".", "^", "$"}:
+        if first == ".":
+            return _Part(None, None, _ANY)
+        if first in {"^", "$"}:
             return _UNKNOWN
         if first in {"*", "+", "?", "{"}:
             raise _UnknownError
@@ -244,7 +268,8 @@ class _Parser:
         return second.encode()
 
     def _one(self, bytes_: frozenset[int]) -> _Part:
-        return _Part(((_folded(bytes_, self._ignore_case),),), None)
+        folded = _folded(bytes_, self._ignore_case)
+        return _Part(((folded,),), None, folded)
 
     def _group(self) -> _Part:
         if self._pattern.startswith("?:", self._at):
@@ -259,7 +284,7 @@ class _Parser:
             raise _UnknownError
         self._at += 1
         self._depth -= 1
-        return part
+        return part._replace(bytes_=None)
 
     def _class(self) -> _Part:
         """A class of single bytes; the members of one that is negated are not all known."""
@@ -277,7 +302,7 @@ class _Parser:
                 members |= set(range(low, high + 1))
         self._at += 1
         if is_negated:
-            return _UNKNOWN
+            return _UNKNOWN if self._ignore_case else _Part(None, None, _ANY - members)
         return self._one(frozenset(members))
 
     def _member(self, members: set[int]) -> int | None:
@@ -299,7 +324,7 @@ class _Parser:
 
 def _product(first: tuple[Sequence, ...], second: tuple[Sequence, ...]) -> tuple[Sequence, ...] | None:
     """Each of the first with each of the second behind it; None where there would be too many, or too long ones."""
-    if len(first) * len(second) > MOST:
-        return None
+    if len(first) * len(second) > MOST or (any(second) and any(_fixed(each) != each for each in first)):
+        return None  # behind a rest there would have to be another end of it
     joined = tuple(before + behind for before, behind in itertools.product(first, second))
     return joined if _fit(joined) else None

@@ -62,7 +62,7 @@ class SearchedText:
 
     def finder_for(self, text: bytes | memoryview) -> Finder | None:
         """What looks for the sequences of bytes that matches in this text hold; None if they are not known."""
-        if self.finder is None or not self.finder.pattern.ascii_only or survey(text) == 0:
+        if self.finder is None or not self.finder.pattern.folds or survey(text) in {0, 1}:
             return self.finder
         return None
 
