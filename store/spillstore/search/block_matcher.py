@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from spillstore.search.context_lines import ContextLines
     from spillstore.search.long_line import LongLineMatcher
     from spillstore.search.match_page import MatchPage
-    from spillstore.search.native_search import Text
+    from spillstore.search.native_search import Finder, Text
     from spillstore.search.searched_text import SearchedText
+
+_FEW = 8  # lines of a block that are looked at one by one; where more may match, all are looked at together
 
 
 class BlockMatcher:
@@ -66,10 +68,24 @@ class BlockMatcher:
         finder = None if self._invert else searched.finder_for(text.view[first:last])
         if finder is not None and finder.pattern.exact and self._only_counts:
             return Block(*place, b"", b"", counts=finder.count(text.address, first, last))
-        if finder is not None and finder.first(text.address, first, last) < 0:
+        if finder is not None and self._is_ruled_out(finder, text, first, last):
             return Block(*place, b"", b"")
         lines = text.part(first, last)
         return self._block(place, lines, lines)
+
+    def _is_ruled_out(self, finder: Finder, text: Text, first: int, last: int) -> bool:
+        """Whether none of these lines matches, as far as a look at the few lines that might can tell."""
+        for _ in range(_FEW):
+            hit = finder.first(text.address, first, last)
+            if hit < 0:
+                return True
+            if finder.pattern.exact:
+                break
+            begin, end = text.rfind(b"\n", first, hit) + 1 or first, text.find(b"\n", hit, last) + 1 or last
+            if self._searched.has_match(text.part(begin, end)):
+                break
+            first = end
+        return False
 
     def _block(self, place: tuple[int, int, int], lines: bytes, text: bytes) -> Block:
         """A block; without its bytes if nothing in its text is looked for, or all is counted."""
@@ -98,6 +114,8 @@ class BlockMatcher:
             return None
         lines_of = _BlockLines(block, text, self._searched.terminator)
         run = self._other_lines if self._invert else self._matching_lines
+        if self._only_counts and not self._page.timed and self._searched.finder is not None:
+            run = self._counted_lines
         for low, high, pattern in self._searched.runs(text):
             stop = run(lines_of, low, high, pattern)
             if stop is not None:
@@ -125,6 +143,17 @@ class BlockMatcher:
             if page.full or page.late():
                 return lines.behind(begin)
         return None
+
+    def _counted_lines(self, lines: _BlockLines, position: int, high: int, pattern: Any) -> None:
+        """Count what ``_matching_lines`` would, in half the time: for patterns that match nothing empty, where nobody waits."""
+        text, page = lines.text, self._page
+        line_end = position
+        for found in pattern.finditer(text, position, high):
+            start = found.start()
+            if start >= line_end:
+                page.lines += 1
+                line_end = text.find(b"\n", start, high) + 1 or high
+            page.matches += 1
 
     def _other_lines(self, lines: _BlockLines, position: int, high: int, pattern: Any) -> int | None:
         """Take the lines of ``[position, high)`` that do not match."""

@@ -145,7 +145,8 @@ class BlockReader:
     def _batch(self, begin: Run, end: Run, text: Text) -> _Batch:
         """The whole lines of what was read, and what is torn at both ends."""
         start, line = begin.start, begin.line
-        first, last = text.find(self._terminator) + 1, text.rfind(self._terminator) + 1
+        first = text.find(self._terminator, 0, text.size) + 1
+        last = text.rfind(self._terminator, 0, text.size) + 1
         if not first:
             return _Batch(start, line, text.part(0, text.size), None, b"", line)
         middle = self._prepare(start, line + 1, text, first, last)

@@ -94,13 +94,13 @@ class Text:
         """A copy of ``[low, high)``."""
         return bytes(self.view[low:high])
 
-    def find(self, part: bytes) -> int:
-        """Where the first of some bytes are; -1 if they are not there."""
-        return self._room.find(part, 0, self.size)
+    def find(self, part: bytes, low: int, high: int) -> int:
+        """Where the first of some bytes are in ``[low, high)``; -1 if they are not there."""
+        return self._room.find(part, low, high)
 
-    def rfind(self, part: bytes) -> int:
+    def rfind(self, part: bytes, low: int, high: int) -> int:
         """Where the last of them are."""
-        return self._room.rfind(part, 0, self.size)
+        return self._room.rfind(part, low, high)
 
 
 def own_text() -> Text:
