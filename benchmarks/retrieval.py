@@ -49,7 +49,7 @@ class _Query(NamedTuple):
 _NOTHING = _Query("nothing", "zebra quartz", limit=0.5)
 _QUERIES = {
     "log": (
-        _Query("a rare pattern", "request_id=0000[0-9a-f]+ DELETE"),
+        _Query("a rare pattern", "request_id=000[0-9a-f]+ DELETE"),
         _Query("a rare text", "GET /v1/users/4242 status=503", literal=True, limit=0.5),
         _Query("a common text", "ERROR", limit=1.0),
         _Query("a common pattern", "status=50[03] duration_ms=[0-9]+"),
