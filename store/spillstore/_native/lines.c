@@ -3,31 +3,36 @@
  *
  * A pattern is a list of alternatives, each a sequence of classes of bytes (`byte_patterns.py` makes them); where several
  * match at a place, the first one does. Two places of each alternative are compared in 16 positions of the text at once: those
- * whose byte is rarest. What passes is compared whole. An alternative has at most 255 classes and there are at most 16 of
- * them, so each byte costs a bounded time whatever the text is. Nothing is allocated or kept, and every read is inside the text.
+ * whose byte is rarest. What passes is compared whole. A class may stand for as many of its bytes as there are; what follows such a
+ * run is none of them, so there is one way to match. What was compared in vain is counted, and where that would be too much to be
+ * linear in the text, RE2 is to search it. Nothing is allocated or kept, and every read is inside the text.
  */
 
-#define LINES_VERSION 2
+#define LINES_VERSION 3
+#define WORK 4 /* bytes that may be looked at in vain for each byte of a text */
 
 typedef u8 Lanes __attribute__((vector_size(16)));
 
 /* `mask` and `byte` of a place: what the text's byte is compared with after the mask, which is 0xDF where both cases match. */
 typedef struct {
-    u8 length;
+    u8 length; /* in classes */
+    u8 least;  /* bytes that it matches at least */
     u8 place[2];
     u8 mask[2];
     u8 byte[2];
-    u8 has_rest; /* as many bytes of one more class as there are */
-    u32 classes; /* of its first class, in the table of 32 bytes each */
+    u32 classes; /* of its first class, in the tables */
 } Alternative;
 
 typedef struct {
     const Alternative *list;
     i64 count;
-    const u8 *classes;
+    const u8 *classes; /* 32 bytes for each class, a bit for each byte */
+    const u8 *rests;   /* of each class: whether it stands for as many of its bytes as there are */
     i64 shortest;
-    i64 longest;
+    i64 reach;         /* of the places that are compared */
 } Sequences;
+
+enum { NOTHING = -1, UNKNOWN_MATCH = -2 };
 
 static inline Lanes lanes_at(const u8 *text) {
     Lanes lanes;
@@ -35,24 +40,26 @@ static inline Lanes lanes_at(const u8 *text) {
     return lanes;
 }
 
-/* The length of the first alternative that matches at a place, or 0. */
-static inline i64 matching(const Sequences *wanted, const u8 *at, i64 room) {
+/* The length of the first alternative that matches at a place, or 0. Bytes that were looked at in vain are added to `work`. */
+static inline i64 matching(const Sequences *wanted, const u8 *at, i64 room, i64 *work) {
     for (i64 index = 0; index < wanted->count; index++) {
         const Alternative *each = wanted->list + index;
         const u8 *classes = wanted->classes + 32 * (u64)each->classes;
-        i64 k = 0;
-        if (each->length > room)
+        const u8 *rests = wanted->rests + each->classes;
+        i64 k = 0, end = 0;
+        if (each->least > room)
             continue;
-        while (k < each->length && classes[32 * k + (at[k] >> 3)] >> (at[k] & 7) & 1)
-            k++;
-        if (k == each->length) {
-            if (each->has_rest) {
-                classes += 32 * k;
-                while (k < room && classes[at[k] >> 3] >> (at[k] & 7) & 1)
-                    k++;
-            }
-            return k;
-        }
+        for (; k < each->length; k++, classes += 32)
+            if (rests[k])
+                while (end < room && classes[at[end] >> 3] >> (at[end] & 7) & 1)
+                    end++;
+            else if (end < room && classes[at[end] >> 3] >> (at[end] & 7) & 1)
+                end++;
+            else
+                break;
+        if (k == each->length)
+            return end;
+        *work += end;
     }
     return 0;
 }
@@ -63,10 +70,12 @@ static inline Lanes fitting(const Alternative *each, const u8 *at) {
     return first & second;
 }
 
-/* The first match that begins in [at, high) and ends there, or -1; its length too. */
-static inline i64 next_match(const Sequences *wanted, const u8 *text, i64 at, i64 high, i64 *length) {
+/* The first match that begins in [at, high) and ends there, or NOTHING; its length too. UNKNOWN_MATCH where so much was looked
+ * at in vain that it would not take linear time. */
+static inline i64 next_match(const Sequences *wanted, const u8 *text, i64 at, i64 high, i64 *length, i64 *work) {
+    const i64 most = WORK * (high + 1);
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    while (at + wanted->longest + 16 <= high) {
+    while (at + wanted->reach + 16 <= high) {
         Lanes hits = fitting(wanted->list, text + at);
         u64 halves[2];
         for (i64 index = 1; index < wanted->count; index++)
@@ -76,31 +85,36 @@ static inline i64 next_match(const Sequences *wanted, const u8 *text, i64 at, i6
             while (halves[half]) {
                 int lane = __builtin_ctzll(halves[half]) >> 3;
                 i64 found = at + 8 * half + lane;
-                if ((*length = matching(wanted, text + found, high - found)))
+                if ((*length = matching(wanted, text + found, high - found, work)))
                     return found;
+                if (*work > most)
+                    return UNKNOWN_MATCH;
                 halves[half] &= ~((u64)0xFF << 8 * lane);
             }
         at += 16;
     }
 #endif
-    for (; at + wanted->shortest <= high; at++)
-        if ((*length = matching(wanted, text + at, high - at)))
+    for (; at + wanted->shortest <= high; at++) {
+        if ((*length = matching(wanted, text + at, high - at, work)))
             return at;
-    return -1;
+        if (*work > most)
+            return UNKNOWN_MATCH;
+    }
+    return NOTHING;
 }
 
 u64 lines_version(void) { return LINES_VERSION; }
 
-/* Where the first match in [low, high) begins, or -1. */
+/* Where the first match in [low, high) begins, or NOTHING, or UNKNOWN_MATCH. */
 i64 lines_first(const Sequences *wanted, const u8 *text, i64 low, i64 high) {
-    i64 length;
-    return next_match(wanted, text, low, high, &length);
+    i64 length, work = 0;
+    return next_match(wanted, text, low, high, &length, &work);
 }
 
-/* How many lines of [low, high) match, and how many matches without overlap they have. */
-void lines_count(const Sequences *wanted, const u8 *text, i64 low, i64 high, i64 *counts) {
-    i64 length = 0, lines = 0, matches = 0, line_end = low;
-    for (i64 at = low; (at = next_match(wanted, text, at, high, &length)) >= 0; at += length) {
+/* How many lines of [low, high) match, and how many matches without overlap they have; whether that could be told. */
+i64 lines_count(const Sequences *wanted, const u8 *text, i64 low, i64 high, i64 *counts) {
+    i64 length = 0, lines = 0, matches = 0, line_end = low, work = 0, at = low;
+    for (; (at = next_match(wanted, text, at, high, &length, &work)) >= 0; at += length) {
         matches++;
         if (at >= line_end) {
             const u8 *end = memchr(text + at, '\n', (u64)(high - at));
@@ -110,6 +124,7 @@ void lines_count(const Sequences *wanted, const u8 *text, i64 low, i64 high, i64
     }
     counts[0] = lines;
     counts[1] = matches;
+    return at != UNKNOWN_MATCH;
 }
 
 /* The length of the character of UTF-8 that is no ASCII at a place; 0 where there is none, or one that is a control character. */

@@ -67,7 +67,9 @@ class BlockMatcher:
             return self._block(place, lines, searched.of(lines))
         finder = None if self._invert else searched.finder_for(text.view[first:last])
         if finder is not None and finder.pattern.exact and self._only_counts:
-            return Block(*place, b"", b"", counts=finder.count(text.address, first, last))
+            counts = finder.count(text.address, first, last)
+            if counts is not None:
+                return Block(*place, b"", b"", counts=counts)
         if finder is not None and self._is_ruled_out(finder, text, first, last):
             return Block(*place, b"", b"")
         lines = text.part(first, last)
@@ -78,7 +80,7 @@ class BlockMatcher:
         for _ in range(_FEW):
             hit = finder.first(text.address, first, last)
             if hit < 0:
-                return True
+                return hit == -1
             if finder.pattern.exact:
                 break
             begin, end = text.rfind(b"\n", first, hit) + 1 or first, text.find(b"\n", hit, last) + 1 or last

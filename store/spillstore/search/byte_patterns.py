@@ -21,6 +21,7 @@ MOST = 16  # alternatives
 LONGEST = 64  # classes of an alternative
 _DEEPEST = 32  # groups in groups that are read
 _LF = 10
+_CASE, _BOTH = 0x20, 2
 _ESCAPED = {"n": b"\n", "t": b"\t", "f": b"\f", "r": b"\r", "v": b"\v", "a": b"\a"}
 _DIGITS = frozenset(b"0123456789")
 _WORDS = frozenset((string.ascii_letters + string.digits + "_").encode())
@@ -32,7 +33,7 @@ _ANY = frozenset(range(256)) - {_LF}
 
 
 class Rest(frozenset[int]):
-    """The end of a sequence: as many of these bytes as there are, or none. In UTF-8 and elsewhere it ends where RE2's does."""
+    """As many of these bytes as there are, or none; what follows in a sequence is none of them, so there is one way to match."""
 
 
 Sequence: TypeAlias = tuple[frozenset[int], ...]
@@ -91,8 +92,8 @@ def byte_pattern(pattern: str, *, ignore_case: bool, literal: bool) -> BytePatte
         )
     except _UnknownError:
         return None
-    found = part.exact if part.exact is not None and all(map(_fixed, part.exact)) else part.needed
-    if found is None or not all(map(_fixed, found)) or not _fit(found):
+    found = part.exact if part.exact is not None and _usable(part.exact) else _rarer(part.exact, part.needed)
+    if found is None or not _usable(found):
         return None
     classes = [each for sequence in found for each in sequence]
     if not all(classes) or any(_LF in each for each in classes):
@@ -111,9 +112,26 @@ def _literal(text: str, ignore_case: bool) -> _Part:  # noqa: FBT001  # of our o
     return _Part((tuple(_folded(frozenset({byte}), ignore_case) for byte in data),), None)
 
 
-def _fixed(sequence: Sequence) -> Sequence:
-    """A sequence without its rest."""
-    return sequence[:-1] if sequence and isinstance(sequence[-1], Rest) else sequence
+def head(sequence: Sequence) -> Sequence:
+    """The classes of a sequence that stand for one byte each, up to the first that does not."""
+    return tuple(itertools.takewhile(lambda each: not isinstance(each, Rest), sequence))
+
+
+def is_compared(members: frozenset[int]) -> bool:
+    """Whether a class is one byte, or one letter in both cases: bytes of a text are compared with such at once."""
+    return len(members) == 1 or (len(members) == _BOTH and members == {min(members), min(members) | _CASE})
+
+
+def _usable(sequences: tuple[Sequence, ...]) -> bool:
+    return _fit(sequences) and all(any(map(is_compared, head(each))) for each in sequences)
+
+
+def _solid(sequence: Sequence) -> Sequence:
+    """The part of a sequence without any ``Rest`` that is rarest in text."""
+    parts: list[Sequence] = [()]
+    for each in sequence:
+        parts = [*parts, ()] if isinstance(each, Rest) else [*parts[:-1], (*parts[-1], each)]
+    return max(parts, key=lambda part: _weight((part,)))
 
 
 def _folded(bytes_: frozenset[int], ignore_case: bool) -> frozenset[int]:  # noqa: FBT001  # of our own calls
@@ -128,7 +146,7 @@ def _fit(sequences: tuple[Sequence, ...]) -> bool:
 
 def _weight(sequences: tuple[Sequence, ...]) -> float:
     """How rare a sequence of these is in a text, roughly: by the shortest, in which a small class counts more."""
-    shortest = min(sum(1 / math.sqrt(len(each)) for each in _fixed(sequence)) for sequence in sequences)
+    shortest = min(sum(1 / math.sqrt(len(each)) for each in sequence) for sequence in sequences)
     return shortest / math.sqrt(len(sequences))
 
 
@@ -137,7 +155,7 @@ def _rarer(
 ) -> tuple[Sequence, ...] | None:
     known = []
     for each in (first, second):
-        fixed = () if each is None else tuple(map(_fixed, each))
+        fixed = () if each is None else tuple(map(_solid, each))
         if fixed and all(fixed) and _fit(fixed):
             known.append(fixed)
     return max(known, key=_weight, default=None)
@@ -324,7 +342,16 @@ class _Parser:
 
 def _product(first: tuple[Sequence, ...], second: tuple[Sequence, ...]) -> tuple[Sequence, ...] | None:
     """Each of the first with each of the second behind it; None where there would be too many, or too long ones."""
-    if len(first) * len(second) > MOST or (any(second) and any(_fixed(each) != each for each in first)):
-        return None  # behind a rest there would have to be another end of it
+    if len(first) * len(second) > MOST or not all(
+        map(_follows, *zip(*itertools.product(first, second), strict=True))
+    ):
+        return None
     joined = tuple(before + behind for before, behind in itertools.product(first, second))
     return joined if _fit(joined) else None
+
+
+def _follows(before: Sequence, behind: Sequence) -> bool:
+    """Whether there is one way to match a sequence behind another."""
+    if not before or not behind or not isinstance(before[-1], Rest):
+        return True
+    return not isinstance(behind[0], Rest) and before[-1].isdisjoint(behind[0])

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import itertools
 import threading
 from typing import TYPE_CHECKING
 
 from spillstore import _native
-from spillstore.search.byte_patterns import Rest, byte_pattern
+from spillstore.search.byte_patterns import Rest, byte_pattern, head, is_compared
 
 if TYPE_CHECKING:
     from spillstore.search.byte_patterns import BytePattern, Sequence
 
-_VERSION = 2  # of the functions and their arguments, as in ``_native/lines.c``
+_VERSION = 3  # of the functions and their arguments, as in ``_native/lines.c``
 # The most frequent bytes of logs and sources, the most frequent first; of a sequence the others are looked for.
 _FREQUENT = b" etaoinrsldcu0mpf1g2h.34b5-y6_:789/wv=\"',kx()\tjqz[]{}"
 _CASE = 0x20
@@ -26,10 +27,10 @@ _local = threading.local()
 class _Alternative(ctypes.Structure):
     _fields_ = [  # as ctypes wants it
         ("length", ctypes.c_uint8),
+        ("least", ctypes.c_uint8),
         ("place", ctypes.c_uint8 * 2),
         ("mask", ctypes.c_uint8 * 2),
         ("byte", ctypes.c_uint8 * 2),
-        ("has_rest", ctypes.c_uint8),
         ("classes", ctypes.c_uint32),
     ]
 
@@ -39,8 +40,9 @@ class _Sequences(ctypes.Structure):
         ("list", ctypes.POINTER(_Alternative)),
         ("count", ctypes.c_int64),
         ("classes", ctypes.c_char_p),
+        ("rests", ctypes.c_char_p),
         ("shortest", ctypes.c_int64),
-        ("longest", ctypes.c_int64),
+        ("reach", ctypes.c_int64),
     ]
 
 
@@ -59,7 +61,7 @@ def library() -> ctypes.CDLL | None:
         found.lines_first.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
         found.lines_first.restype = ctypes.c_int64
         found.lines_count.argtypes = [*found.lines_first.argtypes, ctypes.POINTER(ctypes.c_int64 * 2)]
-        found.lines_count.restype = None
+        found.lines_count.restype = ctypes.c_int64
     except AttributeError:  # an older library
         return None
     return found
@@ -145,27 +147,28 @@ class Finder:
         self._list = (_Alternative * len(found))()
         at = 0
         for entry, sequence, both in zip(self._list, found, places, strict=True):
-            entry.has_rest = isinstance(sequence[-1], Rest)
-            entry.length, entry.classes = len(sequence) - entry.has_rest, at
+            entry.length, entry.classes = len(sequence), at
+            entry.least = sum(not isinstance(each, Rest) for each in sequence)
             at += len(sequence)
             for number, place in enumerate(both):
                 entry.place[number] = place
                 entry.mask[number] = 0xFF if len(sequence[place]) == 1 else 0xFF ^ _CASE
                 entry.byte[number] = min(sequence[place])
-        lengths = [entry.length for entry in self._list]
-        self._table = table
-        self._sequences = _Sequences(self._list, len(found), table, min(lengths), max(lengths))
+        rests = bytes(isinstance(each, Rest) for sequence in found for each in sequence)
+        self._tables = table, rests
+        shortest, reach = min(entry.least for entry in self._list), max(itertools.chain.from_iterable(places))
+        self._sequences = _Sequences(self._list, len(found), table, rests, shortest, reach)
         self._address = ctypes.addressof(self._sequences)
 
     def first(self, text: int | bytes, low: int, high: int) -> int:
-        """Where the first of them begins in ``[low, high)``, all of it in there; -1 if there is none."""
+        """Where the first of them begins in ``[low, high)``, all of it in there; -1 if there is none, -2 if RE2 has to tell."""
         return int(self._first(self._address, text, low, high))
 
-    def count(self, text: int | bytes, low: int, high: int) -> tuple[int, int]:
-        """Lines of ``[low, high)`` that hold one, and how many they hold that do not overlap."""
+    def count(self, text: int | bytes, low: int, high: int) -> tuple[int, int] | None:
+        """Lines of ``[low, high)`` that hold one, and how many they hold that do not overlap; None if RE2 has to tell."""
         counts = (ctypes.c_int64 * 2)()
-        self._count(self._address, text, low, high, ctypes.byref(counts))
-        return counts[0], counts[1]
+        is_known = self._count(self._address, text, low, high, ctypes.byref(counts))
+        return (counts[0], counts[1]) if is_known else None
 
 
 @functools.lru_cache(maxsize=64)
@@ -176,20 +179,18 @@ def finder(pattern: str, *, ignore_case: bool, literal: bool) -> Finder | None:
     found = byte_pattern(pattern, ignore_case=ignore_case, literal=literal)
     if found is None:
         return None
-    places = [_places(sequence) for sequence in found.alternatives]
-    return None if None in places else Finder(found, [both for both in places if both is not None])
+    return Finder(found, [_places(sequence) for sequence in found.alternatives])
 
 
-def _places(sequence: Sequence) -> tuple[int, int] | None:
-    """The two classes of a sequence that are rarest in text, of those that are one byte, or one letter in both cases."""
+def _places(sequence: Sequence) -> tuple[int, int]:
+    """The two classes at the head of a sequence that are rarest in text, of those that can be compared."""
     ranks = []
-    for place, each in enumerate(sequence):
-        low = min(each)
-        if not isinstance(each, Rest) and (len(each) == 1 or each == {low, low | _CASE}):
+    for place, each in enumerate(head(sequence)):
+        if is_compared(each):
             rank = _FREQUENT.find(max(each))
             ranks.append((-rank if rank >= 0 else -len(_FREQUENT), place))
     ranks.sort()
-    return (ranks[0][1], ranks[min(1, len(ranks) - 1)][1]) if ranks else None
+    return ranks[0][1], ranks[min(1, len(ranks) - 1)][1]
 
 
 def _bits(members: frozenset[int]) -> bytes:

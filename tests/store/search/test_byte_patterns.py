@@ -129,6 +129,12 @@ def test_literal_text_is_one_sequence(text, ignore_case, texts):
         ("job .*", ["job \0"], True),
         ('name="[^"]{2,}', ['name="'], False),
         ("[0-9]+ms", ["ms"], False),
+        ("took [0-9]+ms", ["took 00ms"], True),
+        ('name="[^"]*" x', ['name="\0" x'], True),
+        (r"a\s*=", ["a\t="], True),
+        ("ab+bc", ["ab"], False),
+        (r"\d+\.\d+ seconds", [" seconds"], False),
+        (r"x\d+\.\d+ s", ["x00.00 s"], True),
     ],
 )
 def test_what_is_told(pattern, sequences, exact):
