@@ -3,7 +3,8 @@
 #   make demo    a look in 20 seconds: sets up .venv, stores a build's log, finds the error in its middle
 #   make test    sets up the test tools, runs the quick tests with few examples of each property
 #   make check   lint, types, docs, quick tests, a short fixed part of the heavy ones; what CI runs
-#   make torture all tests, with many new examples and kills: SEED=N for those of an earlier run
+#   make torture all tests, with many new examples and kills, and a campaign against the native scanner: SEED=N as before
+#   make fuzz    that campaign alone: SEED=N EXECUTIONS=N, and FIRST=N to go on where one has ended
 #
 # Stamps in $(VENV) make a second call quick. Another interpreter: make PYTHON=python3.13 check
 
@@ -16,15 +17,18 @@ QUICK ?= 0.3
 # Of torture: how many times the usual number of examples, how many kills, and what both are drawn with.
 FACTOR ?= 5
 ROUNDS ?= 50
+# Of the campaign: how many texts are compared, and with which round it begins.
+EXECUTIONS ?= 1000000
+FIRST ?= 0
 SEED ?= $(or $(SPILLSTORE_TEST_SEED),$(shell od -An -N3 -tu4 /dev/urandom | tr -d ' '))
 
 BIN := $(VENV)/bin
-BUILT := hatch_build.py store/spillstore/_native/scan.c store/spillstore/_native/lines.c
+BUILT := hatch_build.py store/spillstore/_native/scan.c store/spillstore/_native/text.c store/spillstore/_native/lines.c
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test heavy check torture lint types docs bench clean
+.PHONY: help demo test heavy check torture fuzz lint types docs bench clean
 # Tests start hundreds of processes: each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -52,7 +56,11 @@ check: lint types docs heavy test
 torture: $(VENV)/.installed-test
 	@seed=$(SEED); echo "make torture SEED=$$seed FACTOR=$(FACTOR) ROUNDS=$(ROUNDS)"; \
 	SPILLSTORE_TEST_SEED=$$seed SPILLSTORE_TEST_FACTOR=$(FACTOR) SPILLSTORE_TEST_ROUNDS=$(ROUNDS) \
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal && \
+	$(BIN)/python tests/torture/scan_fuzz.py --seed $$seed --executions $(EXECUTIONS)
+
+fuzz: $(VENV)/.installed-test
+	$(BIN)/python tests/torture/scan_fuzz.py --seed $(SEED) --first $(FIRST) --executions $(EXECUTIONS)
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/python -m ruff check

@@ -1,4 +1,4 @@
-"""Builds the native scanner with the package; without a compiler the package works too, only slower.
+"""Builds the native functions with the package; without a compiler the package works too, only slower.
 
 The machine's own compiler is used where there is one (``CC``, else ``cc``, ``gcc`` or ``clang``). Where there is none, the
 wheel ``ziglang``, which holds one, is asked for, on platforms that have it. If nothing works, the package is built without the
@@ -17,12 +17,14 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import uuid
 from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 FOLDER = Path("store/spillstore/_native")
+SOURCES = ("scan.c", "text.c", "lines.c")
 ZIG_PLATFORMS = {("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "x86_64"), ("darwin", "arm64")}
 
 
@@ -43,12 +45,14 @@ def compiler() -> list[str]:
 
 
 def build(folder: Path) -> str:
-    """Compile the scanner in its folder; returns what went wrong, or nothing."""
+    """Compile the sources in their folder; returns what went wrong, or nothing."""
     command = compiler()
     if not command:
         return "there is no C compiler"
-    target, made = folder / "scan.so", folder / f"scan.{os.getpid()}.tmp"
-    arguments = ["-O3", "-std=c11", "-shared", "-fPIC", "-o", str(made), str(folder / "scan.c")]
+    target = folder / "scan.so"
+    made = folder / f"scan.{uuid.uuid4().hex}.tmp"  # process ids are not unique across containers
+    sources = [str(folder / name) for name in SOURCES]
+    arguments = ["-O3", "-std=c11", "-shared", "-fPIC", "-o", str(made), *sources]
     try:
         subprocess.run([*command, *arguments], check=True, capture_output=True, text=True, timeout=300)
         made.replace(target)  # a process that has the old one loaded keeps it
@@ -77,7 +81,7 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         if problem:
             with contextlib.suppress(OSError):  # a folder that is only read; its library may still fit
                 Path(self.root, FOLDER, "scan.so").unlink(missing_ok=True)
-            self.app.display_warning(f"spillstore is built without its native scanner: {problem}")
+            self.app.display_warning(f"spillstore is built without its native functions: {problem}")
             return
         if version == "standard":
             name = sysconfig.get_platform().replace("-", "_").replace(".", "_")

@@ -11,11 +11,13 @@ from benchmarks import (
     audit,
     bash,
     concurrency,
+    defaults,
     detection,
     ingest,
     previews,
     reads,
     redaction,
+    redaction_quality,
     report,
     retrieval,
     sessions,
@@ -28,6 +30,7 @@ from benchmarks.workspace import Workspace
 
 _ALL = {
     "ingest": ingest.measure,
+    "defaults": defaults.measure,
     "size": size.measure,
     "reads": reads.measure,
     "small": small.measure,
@@ -39,6 +42,7 @@ _ALL = {
     "retrieval": retrieval.measure,
     "redaction": redaction.measure,
     "detection": detection.measure,
+    "redaction_quality": redaction_quality.measure,
     "audit": audit.measure,
 }
 _RESULTS = Path(__file__).parent / "results"

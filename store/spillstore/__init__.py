@@ -49,18 +49,19 @@ __all__ = [
     "__version__",
 ]
 
-__getattr__ = importing(
-    __name__,
-    {
-        "artifact": ("Artifact",),
-        "exceptions": ("SpillstoreError",),
-        "info": ("ArtifactInfo", "HoleInfo", "Page", "SessionInfo"),
-        "session": ("Session",),
-        "settings": ("Settings",),
-        "store": ("Store",),
-        "writer": ("Writer",),
-    },
-)
+if not TYPE_CHECKING:  # a type checker would take any name for one that this function finds
+    __getattr__ = importing(
+        __name__,
+        {
+            "artifact": ("Artifact",),
+            "exceptions": ("SpillstoreError",),
+            "info": ("ArtifactInfo", "HoleInfo", "Page", "SessionInfo"),
+            "session": ("Session",),
+            "settings": ("Settings",),
+            "store": ("Store",),
+            "writer": ("Writer",),
+        },
+    )
 
 
 def __dir__() -> list[str]:

@@ -3,7 +3,7 @@ r"""Observers of what happens in this process's sessions: metrics, traces, the l
 Every event of the audit log is emitted as an ``EmittedEvent``, whether it is recorded or not: ``audit="off"`` changes nothing
 for observers. Some kinds are only emitted: ``output`` (a tool's output was rendered), ``command`` (a command has ended),
 ``commit`` (a transaction of writers) and ``failure`` (an artifact cannot be stored any further). Events of writes are emitted
-by whoever commits them, once they are committed; all others at once, by whoever acts.
+by the committing thread once they are committed; all others at once, on the acting thread.
 
 An operation that takes time has a beginning, too, so that events within it can be shown as its parts: ``begin_operation`` gives it
 a context of its own, in which observers may keep what they like; threads that go on with the work run in a copy of it.
@@ -116,7 +116,7 @@ def emit(event: EmittedEvent) -> None:
     for observer in _observers:
         try:
             observer.on_event(event)
-        except Exception:  # noqa: BLE001  # whatever it is, it is not the fault of who is observed
+        except Exception:  # noqa: BLE001  # whatever it is, it is not the fault of the observed code
             _log_failure(observer)
 
 
@@ -125,7 +125,7 @@ def _log_failure(observer: Observer) -> None:
         if id(observer) in _failed:
             return
         _failed.add(id(observer))
-    # With a traceback: it is the observer's own, and nobody else will ever see it.
+    # With a traceback: it is the observer's own, and is shown nowhere else.
     _log.exception("an observer failed; this is told once", extra={"observer": type(observer).__qualname__})
 
 
@@ -199,7 +199,9 @@ class EmittingLock:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._holder: int | None = None
-        self._waiting: list[tuple[contextvars.Context | None, EmittedEvent]] = []  # of who holds it
+        self._waiting: list[
+            tuple[contextvars.Context | None, EmittedEvent]
+        ] = []  # contexts of the threads that emitted them
 
     def emit(self, event: EmittedEvent, context: contextvars.Context | None = None) -> None:
         """Emit an event now, or when this thread has released the lock; in a copy of ``context``, if one is given."""

@@ -103,7 +103,7 @@ DURATIONS = frozenset(
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What an operator may set. Sizes are bytes, times are seconds.
+    """All settings of a store. Sizes are bytes, times are seconds.
 
     Attributes:
         artifact_limit: raw bytes that one artifact may keep.

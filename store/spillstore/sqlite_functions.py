@@ -1,4 +1,4 @@
-r"""Chunks as text, for whoever opens a session's file with Python's ``sqlite3`` or with Datasette.
+r"""Chunks as text, for sessions' files that are opened with Python's ``sqlite3`` or with Datasette.
 
     >>> import sqlite3, tempfile
     >>> from spillstore import Store
@@ -45,7 +45,7 @@ def spillstore_chunk(data: bytes | None) -> bytes | None:
 
 
 def spillstore_text(data: bytes | None) -> str | None:
-    """The same as text; what is no UTF-8 becomes U+FFFD, and so does a character that two chunks share."""
+    """A chunk's content as text; invalid UTF-8 and a character that spans two chunks become U+FFFD."""
     raw = spillstore_chunk(data)
     return None if raw is None else raw.decode(errors="replace")
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spillstore.engine.base import SessionRef, VanishedError
-from spillstore.engine.errors import may_be_full
+from spillstore.engine.base import SessionRef
 from spillstore.engine.registry import open_backend, open_file
-from spillstore.engine.rows import END, EventFilter
 from spillstore.exceptions import (
-    ArtifactNotFoundError,
     IntegrityError,
     SessionNotFoundError,
     StorageError,
@@ -24,6 +22,8 @@ from spillstore.model.clock import SinceClock, SystemClock
 from spillstore.model.ids import check_id
 from spillstore.runtime.delegation import delegated
 from spillstore.session import Session
+from spillstore.session.deletion import delete_artifact, delete_session
+from spillstore.session.events import event_filter
 from spillstore.settings import Settings
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class Store:
     ) -> Session:
         """Open a session, and make it if it is not there, unless ``create`` is false or it is opened for reading.
 
-        For reading alone (``read_only``) nothing is claimed or made, and nothing written but what is recorded of who read it,
+        For reading alone (``read_only``) nothing is claimed or made, and nothing written but the events of its reads,
         where that can be. On a full disk, what a killed process has left in its journal is brought into the file.
 
         Returns:
@@ -207,21 +207,9 @@ class Store:
             []
         """
         ref = _reference(session_id, project)
-        torn = self._backend.set_aside(ref, failed=False)
-        if torn is not None:
-            torn.free()
-            return
-        there = self._backend.exists(ref)
-        try:
-            with self.session(session_id, project, create=False) as session:
-                session.delete(force=force)
-        except StorageError as error:
-            if not may_be_full(error):
-                raise
-            self._backend.remove_unwritten(ref).free()
-        except SessionNotFoundError:
-            if not there:
-                raise  # else it went meanwhile, or was a part of one and was moved out of the way
+        delete_session(
+            self._backend, ref, partial(self.session, session_id, project, create=False), force=force
+        )
 
     def delete_artifact(self, session_id: str, artifact_id: str, project: str | None = None) -> int:
         r"""Delete one artifact, by its id or URI, of a session that need not be open; also on a disk that is full to the last byte.
@@ -249,37 +237,10 @@ class Store:
             ...     0 < freed < 1000
             True
         """
-        size: int | None = None
-
-        def delete() -> int:
-            nonlocal size
-            with self.session(session_id, project, create=False) as session:
-                artifact = session.artifact(artifact_id)
-                size = artifact.info.stored_size
-                artifact.delete()
-            return size
-
-        try:
-            return delete()
-        except StorageError as error:
-            if not may_be_full(error):
-                raise
-        ref = SessionRef(session_id, project)
-        try:
-            if (freed := self._pool.delete_artifact_alone(ref, artifact_id)) is not None:
-                return freed
-            self._backend.give_reserve()
-            return delete()
-        except ArtifactNotFoundError:
-            if size is None:
-                raise
-            return size  # it was deleted before, and its space is free now
-        except VanishedError:
-            if size is None:
-                raise SessionNotFoundError(f"session {session_id!r} was deleted") from None
-            return size  # with its session
-        finally:
-            self._backend.keep_reserve()
+        open_session = partial(self.session, session_id, project, create=False)
+        return delete_artifact(
+            self._backend, self._pool, SessionRef(session_id, project), artifact_id, open_session
+        )
 
     def deleted_events(
         self,
@@ -305,14 +266,7 @@ class Store:
         """
         if project is not None:
             check_id("project", project)
-        filters = EventFilter(
-            since_us=0 if since is None else int(since * 1e6),
-            before_us=END if until is None else int(until * 1e6),
-            kind=kind,
-            actor=actor,
-            artifact_id=artifact_id,
-            tool_call_id=tool_call_id,
-        )
+        filters = event_filter(kind, artifact_id, actor, tool_call_id, since, until)
         return self._backend.deleted_events(SessionRef(session_id, project), filters, limit, cursor)
 
     def check(self) -> int:

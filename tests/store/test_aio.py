@@ -144,6 +144,44 @@ def test_an_iteration_that_is_cancelled_is_recorded_as_incomplete(plain_store):
     assert (size, False) == (event.detail["bytes"], event.detail["complete"])
 
 
+@pytest.mark.parametrize("cancellations", [1, 2, 5])
+def test_what_is_opened_for_nobody_is_closed(plain_store, monkeypatch, cancellations):
+    """However often opening a session is cancelled, it is closed when it is open, and only then does the task end."""
+    may_open, opened, closed = threading.Event(), [], []
+    plain_open, plain_exit = spillstore.Store.session, spillstore.Session.__exit__
+
+    def open_late(self, *args, **kwargs):
+        assert may_open.wait(120)
+        opened.append(plain_open(self, *args, **kwargs))
+        return opened[-1]
+
+    def leave(self, *args):
+        closed.append(self)
+        return plain_exit(self, *args)
+
+    async def main():
+        store = aio.Store(plain_store.root)
+
+        async def use():
+            async with store.session("s"):
+                pass
+
+        task = asyncio.ensure_future(use())
+        for _ in range(cancellations):
+            await asyncio.sleep(0.01)
+            assert not task.done()
+            task.cancel()
+        may_open.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return opened == closed
+
+    monkeypatch.setattr(spillstore.Store, "session", open_late)
+    monkeypatch.setattr(spillstore.Session, "__exit__", leave)
+    assert asyncio.run(main())
+    assert len(opened) == 1
+
+
 def test_all_classes_have_their_plain_object(plain_store):
     """``plain`` is what waits."""
     with plain_store.session("s") as session:

@@ -10,7 +10,7 @@ import pytest
 from support import NO_FLOORS, wait_until
 
 from spillstore import Store
-from spillstore.engine.sqlite import forks
+from spillstore.engine.sqlite import fork_safety
 from spillstore.engine.sqlite.session_file import is_open
 from spillstore.exceptions import ClosedError, SessionDeletedError
 
@@ -42,7 +42,7 @@ def test_a_read_that_outlives_its_session_keeps_nothing_open(tmp_path, end):
         getattr(session, end)()
         assert rows.newest_event() >= 0
     assert [] == descriptors(tmp_path)
-    assert (file.st_dev, file.st_ino) not in forks._open
+    assert (file.st_dev, file.st_ino) not in fork_safety._open
     with pytest.raises((ClosedError, SessionDeletedError)):
         session.put(b"two\n")
 

@@ -125,7 +125,7 @@ ORDER = (
     ("info",),
     ("model",),
     ("format",),
-    ("redaction", "runtime"),
+    ("redaction", "runtime", "text_scan"),
     ("_native",),
     ("settings",),
     ("exceptions",),

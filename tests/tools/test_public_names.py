@@ -57,6 +57,7 @@ def wrong(session: Session) -> None:
     Toolbox(session, profil="pipe")
     get_artifact(session, ident="art_1")
     from spillstore_tools import no_such_name
+    from spillstore import Stroe
 """
 
 

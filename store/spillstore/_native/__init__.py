@@ -1,4 +1,4 @@
-"""The native library: scanning and searching in C, built with the package, and None where there is none."""
+"""The native functions: a shared library of C that is built with the package, and None where there is none."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 /* Finds short sequences of bytes in a block of text, and whether a block holds anything but plain text, without the
- * interpreter's lock. Included by `scan.c`, so that both are one library.
+ * interpreter's lock.
  *
  * A pattern is a list of alternatives, each a sequence of classes of bytes (`byte_patterns.py` makes them); where several
  * match at a place, the first one does. Two places of each alternative are compared in 16 positions of the text at once: those
@@ -7,6 +7,14 @@
  * run is none of them, so there is one way to match. What was compared in vain is counted, and where that would be too much to be
  * linear in the text, RE2 is to search it. Nothing is allocated or kept, and every read is inside the text.
  */
+
+#include <stdint.h>
+#include <string.h>
+
+typedef uint8_t u8;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int64_t i64;
 
 #define LINES_VERSION 3
 #define WORK 4 /* bytes that may be looked at in vain for each byte of a text */

@@ -42,7 +42,7 @@ enum { ALWAYS, NAMED, NAMED_WORD, NAMED_MARK, RUN, SIGNED, CREDENTIALS, COMMAND,
 /* Strengths of names, as in `names.py`. */
 enum { UNKNOWN, HARMLESS, PASSWORD, SECRET, TOKEN, WEAK };
 
-#define VERSION 2
+#define VERSION 4
 #define REACH 2048    /* bytes behind a name that a rule looks at */
 #define BACK 256      /* bytes before it */
 #define LONGEST_NAME 96
@@ -147,7 +147,11 @@ void spillstore_learn(const Tables *tables, const u8 *name, i64 size, u8 strengt
     entry->strength = strength;
 }
 
-static int one_of(u8 byte, const char *bytes) { return byte != 0 && strchr(bytes, byte) != NULL; }
+static inline int one_of(u8 byte, const char *bytes) {
+    int found = 0;
+    for (; *bytes; bytes++) found |= byte == (u8)*bytes;
+    return found;
+}
 
 static u8 small(u8 byte) { return byte >= 'A' && byte <= 'Z' ? (u8)(byte + 32) : byte; }
 
@@ -159,7 +163,7 @@ static int word_begins(const Text *t, i64 at, const u8 *words) {
     return 0;
 }
 
-/* Whether one of the words ends at `at`. */
+/* Whether one of the words ends at `at`, and no letter stands before it. */
 static int word_ends(const Text *t, i64 at, const u8 *words, int any_case) {
     for (; *words; words += *words + 1) {
         i64 size = *words, i = 0;
@@ -170,7 +174,7 @@ static int word_ends(const Text *t, i64 at, const u8 *words, int any_case) {
             if ((any_case ? small(byte) : byte) != words[1 + i])
                 break;
         }
-        if (i == size)
+        if (i == size && !is(t, at - size - 1, ALNUM) && !at_is(t, at - size - 1, '_'))
             return 1;
     }
     return 0;
@@ -178,9 +182,15 @@ static int word_ends(const Text *t, i64 at, const u8 *words, int any_case) {
 
 static int holds(const Text *t, i64 from, i64 to, const char *word) {
     i64 size = (i64)strlen(word);
-    for (i64 i = from < 0 ? 0 : from; i + size <= to; i++)
-        if (t->text[i] == (u8)word[0] && memcmp(t->text + i, word, (size_t)size) == 0)
+    from = from < 0 ? 0 : from;
+    while (from + size <= to) {
+        const u8 *at = memchr(t->text + from, word[0], (size_t)(to - size - from + 1));
+        if (at == NULL)
+            return 0;
+        if (memcmp(at, word, (size_t)size) == 0)
             return 1;
+        from = at - t->text + 1;
+    }
     return 0;
 }
 
@@ -324,8 +334,11 @@ static int placeholder(const Text *t, i64 from, i64 to) {
 /* Whether a value between `from` and `to` could be a secret; a bare one, in no quotes, without the signs at its end. */
 static int value_could_be(const Text *t, i64 from, i64 to, int strength, int bare) {
     i64 end = to, first = from;
-    if (strength == WEAK)
-        return run_could_be(t, from, to, WEAK);
+    if (strength == WEAK) {
+        int signs = 0;
+        for (i64 i = from; !bare && i < to; i++) signs += !is(t, i, ALNUM | BLANK);
+        return signs >= 10 || run_could_be(t, from, to, WEAK);
+    }
     while (bare && end > from && is(t, end - 1, TRAILS)) end--;
     if (placeholder(t, from, end))
         return 0;
@@ -349,7 +362,7 @@ static int quoted_could(const Text *t, i64 at, i64 line_end, int strength) {
     u8 quote = t->text[at];
     i64 from = at + 1, end = from;
     for (; end < line_end; end++) {
-        if (t->text[end] == '\\' && !escapes)
+        if ((t->text[end] == '\\' && !escapes) || end - from > LONG_VALUE + escapes)
             return 1;
         if (t->text[end] == quote && (!escapes || t->text[end - 1] == '\\'))
             break;
@@ -365,6 +378,8 @@ static int quoted_could(const Text *t, i64 at, i64 line_end, int strength) {
 /* A plain value behind a sign. Returns 0 if no rule can find a secret in it, nor by any other form from this name on. */
 static int after_sign(const Text *t, i64 sign, int length, i64 line_end, int strength) {
     i64 at = sign + length;
+    if (at > line_end)
+        return 1; /* what was looked at ends within the sign */
     while (at < line_end && is(t, at, BLANK)) at++;
     if (at == line_end)
         return next_line_could(t, line_end, 1);
@@ -381,11 +396,11 @@ static int after_sign(const Text *t, i64 sign, int length, i64 line_end, int str
     if (one_of(byte, "{|>,\\") && blanks_end(t, end) >= line_end)
         return byte == '{' ? next_line_could(t, line_end, 0) : byte != ',';
     if (byte == '(' || (at + 1 < line_end && ((byte == '$' && one_of(t->text[at + 1], "({")) || (byte == '{' && t->text[at + 1] == '{')))) {
-        for (end = at; end < line_end && is(t, end, WORD); end++) {} /* a variable or a call */
+        for (end = at; end < line_end && end - at <= LONG_VALUE && is(t, end, WORD); end++) {} /* a variable or a call */
         return end - at > LONG_VALUE; /* the rule goes on behind a long one */
     }
     int plain = !is(t, at, OPENS);
-    for (end = at; end < line_end && is(t, end, WORD); end++) plain = plain && !one_of(t->text[end], "({[");
+    for (end = at; end < line_end && end - at <= LONG_VALUE && is(t, end, WORD); end++) plain = plain && !one_of(t->text[end], "({[");
     if (end - at > LONG_VALUE)
         return 1;
     if (!plain)
@@ -421,6 +436,16 @@ static int directive(const Text *t, i64 begin, i64 stop) {
            (size == 10 && memcmp(name, "masterauth", 10) == 0);
 }
 
+/* Whether a word at `at`, or behind `is`, could be a key or a token: long, and with digits in it. */
+static int drawn_word(const Text *t, i64 at, i64 line_end) {
+    int digits = 0;
+    if (at + 4 < line_end && (memcmp(t->text + at, "is", 2) == 0 || memcmp(t->text + at, "was", 3) == 0))
+        for (at += t->text[at] == 'i' ? 2 : 3; is(t, at, BLANK) || at_is(t, at, ':') || (at < line_end && one_of(t->text[at], "\"'`")); at++) {}
+    i64 end = at;
+    for (; end < line_end && (is(t, end, ALNUM) || one_of(t->text[end], "_-")); end++) digits += is(t, end, DIGIT);
+    return (end - at >= 16 && digits > 1) || end == t->size;
+}
+
 /* `PASS word`, `ENV NAME word`, `password word`: a word behind a blank where a command or a line of its own says so. */
 static int after_blank_only(const Text *t, i64 begin, i64 stop, i64 line_end, int strength) {
     i64 before = begin, size = stop - begin;
@@ -428,6 +453,8 @@ static int after_blank_only(const Text *t, i64 begin, i64 stop, i64 line_end, in
     if (word_ends(t, before, t->tables->setters, 0))
         return run_could_be(t, stop, line_end, strength == SECRET || strength == TOKEN ? strength : PASSWORD);
     if ((size == 4 && memcmp(t->text + begin, "PASS", 4) == 0) || (size == 8 && memcmp(t->text + begin, "PASSWORD", 8) == 0))
+        return 1;
+    if (strength != PASSWORD && strength != WEAK && drawn_word(t, blanks_end(t, stop), line_end))
         return 1;
     if (directive(t, begin, stop))
         return first_of_line(t, begin) || login_before(t, begin);
@@ -540,13 +567,13 @@ static int name_could(Text *t, i64 start, i64 end) {
     if (strength == HARMLESS)
         return 0;
     i64 line_end = line_end_of(t, stop);
+    if (strength == WEAK && is(t, begin - 1, BLANK) && word_ends(t, begin - 1, t->tables->qualifiers, 1))
+        strength = TOKEN;
     int spoken = is(t, stop, BLANK) && !dashed && left != '<' && left != ':';
     if (spoken && !value_may_follow(t, stop))
         return after_blank_only(t, begin, stop, line_end, strength);
     if (!known)
         return 1;
-    if (strength == WEAK && is(t, begin - 1, BLANK) && word_ends(t, begin - 1, t->tables->qualifiers, 1))
-        strength = TOKEN;
     i64 at = stop;
     for (int quotes = 0; quotes < 3 && (at_is(t, at, '"') || at_is(t, at, '\'') || at_is(t, at, '`')); quotes++) at++;
     for (int brackets = 0; brackets < 2 && at_is(t, at, ']'); brackets++) at++;
@@ -625,17 +652,21 @@ static int signed_could(const Text *t, i64 end, const Literal *literal) {
     return 0;
 }
 
-/* Whether a sign and a pair that is long enough for a value follow, or several pairs, or one in quotes. */
+/* Whether a sign follows, and a name with a `=` that may begin a pair. */
 static int cookie_could(const Text *t, i64 end, const Literal *literal) {
     const u8 *set = t->tables->sets + 256 * (u32)literal->set;
-    i64 at = end, run = 0;
+    i64 at = end;
     while (is(t, at, CLOSER | BLANK)) at++;
     if (at < t->size && !one_of(t->text[at], ":="))
         return 0;
     at += at_is(t, at, '=') && at_is(t, at + 1, '>') ? 2 : 1;
     while (is(t, at, CLOSER | BLANK)) at++;
-    while (at + run < t->size && run < literal->least && set[t->text[at + run]]) run++;
-    return run >= literal->least || at + run >= t->size || one_of(t->text[at + run], ";\"");
+    if (at_is(t, at, ';'))
+        at = blanks_end(t, at + 1);
+    for (i64 most = at + literal->least; at < most && at < t->size && set[t->text[at]]; at++)
+        if (t->text[at] == '=')
+            return 1;
+    return at >= t->size;
 }
 
 /* Whether an option follows in the line of a command. */
@@ -861,5 +892,3 @@ i64 spillstore_build(const u8 *bytes, const u8 *lengths, i64 count, const u8 *cl
 u64 spillstore_version(void) { return (u64)VERSION << 32 | (u64)sizeof(Tables) << 8 | sizeof(Literal); }
 
 u32 spillstore_scratch(void) { return (u32)(sizeof(Hit) * LANES * (BLOCK / LANES + 1)); }
-
-#include "lines.c"

@@ -52,9 +52,11 @@ class Opening(Generic[C]):
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
-            # The thread goes on; what it opens must not stay open with nobody to close it.
-            with contextlib.suppress(Exception):
-                await (await task).__aexit__(None, None, None)
+            # The thread goes on; what it opens must not stay open with nobody to close it, however often this is cancelled.
+            closing = asyncio.ensure_future(_close(task))
+            while not closing.done():
+                with contextlib.suppress(asyncio.CancelledError):
+                    await asyncio.shield(closing)
             raise
 
     async def __aenter__(self) -> C:
@@ -66,6 +68,12 @@ class Opening(Generic[C]):
     ) -> None:
         assert self._made is not None, "__aexit__ is only called after __aenter__"
         await self._made.__aexit__(kind, error, trace)
+
+
+async def _close(opening: asyncio.Future[C]) -> None:
+    """Close what is being opened, as soon as it is open."""
+    with contextlib.suppress(Exception):  # the caller was cancelled, and waits for no result
+        await (await opening).__aexit__(None, None, None)
 
 
 class Listing(Generic[T]):
@@ -98,7 +106,7 @@ class Listing(Generic[T]):
 
 
 class Attribute(Protocol[T_co]):
-    """What type checkers see of a property that was made from a plain one."""
+    """The type of a property that mirrors a plain one, for type checkers."""
 
     def __get__(self, instance: object, owner: type, /) -> T_co: ...
 
@@ -106,7 +114,7 @@ class Attribute(Protocol[T_co]):
 
 
 class SettableAttribute(Protocol[T]):
-    """The same of one that can be set."""
+    """The type of such a property that can be set."""
 
     def __get__(self, instance: object, owner: type, /) -> T: ...
 

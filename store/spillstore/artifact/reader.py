@@ -10,7 +10,7 @@ from spillstore import info as infos
 from spillstore.audit.read_log import ReadLog, iterated, recorded
 from spillstore.exceptions import RangeError, UsageError
 from spillstore.model import arguments
-from spillstore.model.arguments import LARGEST, MAX_BYTES
+from spillstore.model.arguments import LARGEST, MAX_BYTES, byte_limit
 from spillstore.model.records import view_of
 from spillstore.read import iteration
 from spillstore.read.file_object import RawFile
@@ -85,8 +85,7 @@ class ArtifactReader:
             RangeTooLargeError, DroppedRangeError, IntegrityError: see the class.
         """
         low, high = arguments.line_range(first, last)
-        most = arguments.byte_limit(max_bytes)
-        return self._handle.read(stream, holes, RangeReader.read_lines, low, high, most)
+        return self._handle.read(stream, holes, RangeReader.read_lines, low, high, byte_limit(max_bytes))
 
     @recorded("read", start="start", end="end", stream="stream")
     def read_bytes(
@@ -108,8 +107,7 @@ class ArtifactReader:
             RangeTooLargeError, DroppedRangeError, IntegrityError: see the class.
         """
         low, high = arguments.byte_range(start, end)
-        most = arguments.byte_limit(max_bytes)
-        return self._handle.read(stream, holes, RangeReader.read_bytes, low, high, most)
+        return self._handle.read(stream, holes, RangeReader.read_bytes, low, high, byte_limit(max_bytes))
 
     @recorded("read", start="from", end="to", stream="stream")
     def read_time(
@@ -128,8 +126,7 @@ class ArtifactReader:
             RangeTooLargeError, DroppedRangeError, IntegrityError: see the class.
         """
         low, high = arguments.time_range(start, end)
-        most = arguments.byte_limit(max_bytes)
-        return self._handle.read(stream, holes, RangeReader.read_time, low, high, most)
+        return self._handle.read(stream, holes, RangeReader.read_time, low, high, byte_limit(max_bytes))
 
     @recorded("read", stream="stream")
     def read(
@@ -140,8 +137,7 @@ class ArtifactReader:
         Raises:
             RangeTooLargeError, DroppedRangeError, IntegrityError: see the class.
         """
-        most = arguments.byte_limit(max_bytes)
-        return self._handle.read(stream, holes, RangeReader.read_bytes, 0, LARGEST, most)
+        return self._handle.read(stream, holes, RangeReader.read_bytes, 0, LARGEST, byte_limit(max_bytes))
 
     def read_text(
         self,
@@ -180,8 +176,7 @@ class ArtifactReader:
             RangeTooLargeError, DroppedRangeError, IntegrityError: see the class.
         """
         count = arguments.whole_number(lines, "lines", "tail(50)")
-        most = arguments.byte_limit(max_bytes)
-        return self._handle.read(stream, holes, RangeReader.read_tail, count, most)
+        return self._handle.read(stream, holes, RangeReader.read_tail, count, byte_limit(max_bytes))
 
     def locate(
         self,
@@ -248,7 +243,7 @@ class ArtifactReader:
             [b'one\n', b'two']
         """
         view_of(stream)
-        lines = iteration.lines(self._handle, stream, holes, arguments.byte_limit(max_bytes))
+        lines = iteration.lines(self._handle, stream, holes, byte_limit(max_bytes))
         return iterated(self._log, lines, {"stream": stream}, len)
 
     def follow(

@@ -1,4 +1,4 @@
-"""Who does something: what ``acting`` says for all that is called in its block."""
+"""The actor of what happens: ``acting`` sets it for all calls inside its block."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-class Who(NamedTuple):
-    """Who does something, and for which tool call."""
+class CallContext(NamedTuple):
+    """An actor, and the id of the tool call that it answers; None where that is not known."""
 
     actor: str | None
     tool_call_id: str | None
 
 
-ACTING: ContextVar[Who | None] = ContextVar("spillstore_who", default=None)  # what ``acting`` has said
+ACTING: ContextVar[CallContext | None] = ContextVar("spillstore_who", default=None)  # set by ``acting``
 
 
 @contextlib.contextmanager
 def acting(actor: str | None, tool_call_id: str | None, *, otherwise: str | None = None) -> Iterator[None]:
-    """Say who does all that is called in it; what is None is as it was outside, or ``otherwise`` if nothing was."""
-    outside = ACTING.get() or Who(os.environ.get("SPILLSTORE_ACTOR") or otherwise, None)
+    """Set the actor and the tool call for this block. None keeps the outer value; ``otherwise`` is the actor if there is none."""
+    outside = ACTING.get() or CallContext(os.environ.get("SPILLSTORE_ACTOR") or otherwise, None)
     if outside.actor is None:
         outside = outside._replace(actor=otherwise)
     token = ACTING.set(
-        Who(
+        CallContext(
             outside.actor if actor is None else actor,
             outside.tool_call_id if tool_call_id is None else tool_call_id,
         )
@@ -39,14 +39,14 @@ def acting(actor: str | None, tool_call_id: str | None, *, otherwise: str | None
         ACTING.reset(token)
 
 
-def who(actor: str | None = None, tool_call_id: str | None = None) -> Who:
-    """Who acts here: what is given, what ``acting`` has said, ``SPILLSTORE_ACTOR``, or ``library``."""
+def call_context(actor: str | None = None, tool_call_id: str | None = None) -> CallContext:
+    """The current actor and tool call: what is given, else what ``acting`` has set, else ``SPILLSTORE_ACTOR``, else ``library``."""
     said = ACTING.get()
     if said is None:
-        return Who(actor or default_actor(), tool_call_id)
-    return Who(actor or said.actor or default_actor(), tool_call_id or said.tool_call_id)
+        return CallContext(actor or default_actor(), tool_call_id)
+    return CallContext(actor or said.actor or default_actor(), tool_call_id or said.tool_call_id)
 
 
 def default_actor() -> str:
-    """Who acts where nobody says so."""
+    """The actor where ``acting`` has set none."""
     return os.environ.get("SPILLSTORE_ACTOR") or "library"

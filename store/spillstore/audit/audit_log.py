@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from spillstore import observers
 from spillstore.audit import flusher
 from spillstore.audit.action import CURRENT, OK, Action
-from spillstore.audit.actor import ACTING, default_actor, who
+from spillstore.audit.actor import ACTING, call_context, default_actor
 from spillstore.audit.event_buffer import EventBuffer
 from spillstore.audit.event_detail import LONGEST
 from spillstore.events.catalogue import NO_WRITES
@@ -37,32 +37,27 @@ FULL = 200  # events that are written at once
 PERIOD = 2.0  # seconds that an event waits to be written
 
 
-class TakenEvents:
+class DrainedEvents:
     """The events that an audit log holds, for a block that writes them. If the block fails, they wait again."""
 
-    __slots__ = ("_buffer", "_log", "_taken")
+    __slots__ = ("_buffer", "_log", "_waiting")
 
     def __init__(self, buffer: EventBuffer, log: Audit) -> None:
-        """Take nothing yet.
-
-        Args:
-            buffer: where they wait.
-            log: whose they are.
-        """
+        """Take nothing yet."""
         self._buffer = buffer
         self._log = log
 
     def __enter__(self) -> list[Entry]:
-        self._taken = self._buffer.take()
-        return self._buffer.rows(self._taken)
+        self._waiting = self._buffer.take()
+        return self._buffer.rows(self._waiting)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if error is None:
-            self._buffer.written(self._taken)
+            self._buffer.written(self._waiting)
         else:
-            self._buffer.put_back(self._taken)
+            self._buffer.put_back(self._waiting)
             flusher.flush_later(self._log, PERIOD)
 
 
@@ -225,14 +220,14 @@ class Audit:
         """Take damage that was met."""
         self.add("integrity", artifact_id, {"error": str(error)[: 2 * LONGEST]} | _tool())
 
-    def passed(self, tool: str, size: int, calls: int = 1) -> None:
+    def passed(self, tool: str, size: int, shown: int, calls: int) -> None:
         """Count output that is shown whole. It alone is no reason to write."""
         if self.reads:
-            self._buffer.add_passed(tool[:LONGEST], who().actor or self._actor, size, calls)
+            self._buffer.add_passed(tool[:LONGEST], call_context().actor or self._actor, calls, size, shown)
 
-    def taken(self) -> TakenEvents:
+    def drained(self) -> DrainedEvents:
         """All that waits, to be written in a block; what could not be written waits again."""
-        return TakenEvents(self._buffer, self)
+        return DrainedEvents(self._buffer, self)
 
     def drop(self) -> None:
         """Forget all, and take nothing more: there is nowhere to write it."""

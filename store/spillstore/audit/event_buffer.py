@@ -16,17 +16,17 @@ MOST = 10_000  # events that wait; of more, the oldest are dropped
 Entry: TypeAlias = "tuple[int, str, str | None, str, str | None, Mapping[str, object]]"
 
 
-class Taken(NamedTuple):
-    """What was taken out of a buffer.
+class Waiting(NamedTuple):
+    """Events that were taken out of a buffer to be written.
 
     Attributes:
         entries: events.
-        passed: calls and bytes of output that was shown whole, by tool and actor.
+        passed: calls, bytes and shown characters of output that was shown whole, by tool and actor.
         lost: how many events were dropped.
     """
 
     entries: list[Entry]
-    passed: dict[tuple[str, str], list[int]]
+    passed: dict[tuple[str, str], tuple[int, ...]]
     lost: int
 
 
@@ -38,13 +38,13 @@ class EventBuffer:
 
         Args:
             clock: where to read the time.
-            actor: who has lost the events that are lost.
+            actor: the actor of the events ``lost``.
         """
         self._clock = clock
         self._actor = actor
-        self._entries: deque[Entry] = deque()  # whoever adds needs no lock
+        self._entries: deque[Entry] = deque()  # adding needs no lock
         self._guard = threading.Lock()  # protects what follows
-        self._passed: dict[tuple[str, str], list[int]] = {}
+        self._passed: dict[tuple[str, str], tuple[int, ...]] = {}
         self._lost = 0
         self._lost_written = 0  # of those lost: the event that says so is written, and was not emitted yet
 
@@ -63,28 +63,27 @@ class EventBuffer:
                 self._lost += 1
         return count
 
-    def add_passed(self, tool: str, actor: str, size: int, calls: int) -> None:
+    def add_passed(self, tool: str, actor: str, calls: int, size: int, shown: int) -> None:
         """Count output that was shown whole."""
-        with self._guard:
-            counts = self._passed.get((tool, actor))
-            if counts is None:
-                if len(self._passed) >= MOST:
-                    return
-                counts = self._passed[tool, actor] = [0, 0]
-            counts[0] += calls
-            counts[1] += size
+        self._count((tool, actor), calls, size, shown)
 
-    def take(self) -> Taken:
+    def _count(self, key: tuple[str, str], *numbers: int) -> None:
+        with self._guard:
+            if key in self._passed or len(self._passed) < MOST:
+                counts = self._passed.get(key, (0, 0, 0))
+                self._passed[key] = tuple(map(sum, zip(counts, numbers, strict=True)))
+
+    def take(self) -> Waiting:
         """Take all that waits."""
         with self._guard:
             entries = [self._entries.popleft() for _ in range(len(self._entries))]
             passed, self._passed = self._passed, {}
             lost, self._lost = self._lost, 0
-        return Taken(entries, passed, lost)
+        return Waiting(entries, passed, lost)
 
-    def rows(self, taken: Taken) -> list[Entry]:
+    def rows(self, waiting: Waiting) -> list[Entry]:
         """All that was taken as events: counts, and how many were lost, are events too."""
-        entries, passed, lost = taken
+        entries, passed, lost = waiting
         if not passed and not lost:
             return entries
         now = int(self._clock.time() * 1e6)
@@ -95,28 +94,26 @@ class EventBuffer:
                 None,
                 actor,
                 None,
-                {"tool": tool, "calls": calls, "received": size, "shown": size},
+                {"tool": tool, "calls": calls, "received": size, "shown": shown},
             )
-            for (tool, actor), (calls, size) in passed.items()
+            for (tool, actor), (calls, size, shown) in passed.items()
         ]
         dropped: list[Entry] = [(now, "lost", None, self._actor, None, {"events": lost})] if lost else []
         return [*dropped, *entries, *counts]
 
-    def put_back(self, taken: Taken) -> None:
+    def put_back(self, waiting: Waiting) -> None:
         """Let what was taken and could not be written wait again."""
         with self._guard:
-            self._lost += taken.lost
-            self._entries.extendleft(reversed(taken.entries))
-            for key, (calls, size) in taken.passed.items():
-                counts = self._passed.setdefault(key, [0, 0])
-                counts[0] += calls
-                counts[1] += size
+            self._lost += waiting.lost
+            self._entries.extendleft(reversed(waiting.entries))
+        for key, counts in waiting.passed.items():
+            self._count(key, *counts)
 
-    def written(self, taken: Taken) -> None:
+    def written(self, waiting: Waiting) -> None:
         """Note that what was taken is written."""
-        if taken.lost:
+        if waiting.lost:
             with self._guard:
-                self._lost_written += taken.lost
+                self._lost_written += waiting.lost
 
     def lost_and_written(self) -> int:
         """How many lost events were recorded as lost since the last call."""

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 class VanishedError(Exception):
-    """A session went between two steps of who opens it; it can be looked for again."""
+    """A session was deleted between two steps of opening it; the caller may try again."""
 
 
 class SessionRef(NamedTuple):
-    """Which session.
+    """The name of a session.
 
     Attributes:
         session_id: its id.
@@ -34,7 +34,7 @@ class SessionRef(NamedTuple):
 
 
 class Remains(Protocol):
-    """What is left of a session that nobody finds any more. Never raises."""
+    """A deleted session whose files are not unlinked yet. Its methods never raise."""
 
     def size(self) -> int:
         """Bytes that it takes still."""
@@ -60,7 +60,7 @@ class SessionBackend(Protocol):
 
     @property
     def path(self) -> Path:
-        """Where the session is, for messages and for who looks into it with other programs."""
+        """Where the session is, for messages and for other programs."""
 
     def still_there(self) -> bool:
         """Whether who opened the session now would find this one."""
@@ -80,13 +80,13 @@ class SessionBackend(Protocol):
         """Rows, all calls on one snapshot, which is not to live long; ``doing`` is what an error will say."""
 
     def borrow(self) -> Snapshot:
-        """As ``reader``, for who cannot afford a context manager: the same thread calls ``give_back``.
+        """``reader`` without a context manager, for callers that cannot afford one: the same thread calls ``give_back``.
 
         What it shows may be older than what was committed last. Whoever misses something asks for ``current``.
         """
 
     def current(self, rows: Snapshot) -> Snapshot:
-        """What was borrowed, or other rows in its place if it shows an old state."""
+        """The borrowed rows, or new ones in their place if those show an old state."""
 
     def together(self, rows: Snapshot, doing: str) -> AbstractContextManager[None]:
         """One snapshot for several calls on what was borrowed."""
@@ -104,14 +104,14 @@ class SessionBackend(Protocol):
             NotStoredError: nothing was stored, and it can be tried again.
         """
 
-    def transaction_beside(self, doing: str) -> AbstractContextManager[Transaction]:
-        """``transaction`` for who has the session open for reading alone, from any thread; it waits for two seconds at most."""
+    def separate_transaction(self, doing: str) -> AbstractContextManager[Transaction]:
+        """``transaction`` on a connection of its own, for a session that is open for reading alone, from any thread; it waits for two seconds at most."""
 
     def check_room(self) -> None:
         """Raise DiskFullError where less is free than must stay free."""
 
     def space_for(self, stored: int, artifacts: int) -> int:
-        """What so many bytes of chunks, of so many artifacts, add to ``used`` at most."""
+        """An upper bound of what ``stored`` bytes of chunks, of ``artifacts`` artifacts, add to ``used``."""
 
     def archive_events(self, tx: Transaction, session: SessionRow, now_us: int) -> None:
         """Copy the events of a session that is about to be deleted to where they stay, and remove what is too old there."""
@@ -140,19 +140,19 @@ class SessionBackend(Protocol):
         """Bring what was committed to where it stays; likewise."""
 
     def structure_problems(self, rows: Snapshot) -> list[str]:
-        """What the engine finds wrong with its own structures, a line for each."""
+        """Damage in the engine's own structures, one line for each finding."""
 
-    # Who is alive.
+    # Owners and their liveness.
 
     @property
     def owner(self) -> str:
-        """The name of this claim, which artifacts that are written bear; "" for who only reads."""
+        """The name of this claim, which artifacts that are written bear; "" for a session that is open for reading."""
 
     def alive(self, owner: str) -> bool:
         """Whether the process with that claim still lives."""
 
     def others(self) -> list[str]:
-        """Who else has a claim and lives, as a person would like to read it."""
+        """The other live owners of the session, described for an error message."""
 
     def remove_dead(self) -> None:
         """Forget the claims of processes that are gone."""

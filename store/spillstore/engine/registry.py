@@ -1,4 +1,4 @@
-"""Which engine a store has, by what names it."""
+"""Chooses the engine of a store by the store's name."""
 
 from __future__ import annotations
 

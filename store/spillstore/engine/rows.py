@@ -23,7 +23,7 @@ END: Final = 2**63 - 1  # after every time and key
 
 
 class ArtifactFilter(NamedTuple):
-    """Which artifacts a page lists: those begun from ``since_us`` on, and before the last one of the page before.
+    """The filter of a page of artifacts: those begun from ``since_us`` on, and before the last one of the page before.
 
     Attributes:
         since_us: the earliest time of creation.
@@ -41,7 +41,7 @@ class ArtifactFilter(NamedTuple):
 
 
 class EventFilter(NamedTuple):
-    """Which events a page lists; a field that is None lets all pass.
+    """The filter of a page of events; a field that is None matches all.
 
     Attributes:
         since_us: the earliest time.
@@ -85,7 +85,7 @@ class NewEvent(NamedTuple):
 
 
 class Rows(Iterator[Row], Protocol):
-    """Rows on their way; whoever does not read all of them closes it."""
+    """An iterator over rows; a caller that does not read all of them closes it."""
 
     def close(self) -> object:
         """Ask for no more."""
@@ -161,7 +161,7 @@ class Snapshot(Protocol):
     def stored_size(self, artifact_key: int, first: int, end: int) -> int:
         """The bytes that the chunks ``[first, end)`` take, with their maps."""
 
-    def chunks_of_nobody(self) -> list[int]:
+    def orphan_chunks(self) -> list[int]:
         """Keys under which there are chunks and no artifact."""
 
     def events(self, wanted: EventFilter, limit: int) -> list[Row]:

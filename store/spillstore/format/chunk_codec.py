@@ -123,7 +123,7 @@ def _row(chunk: RawChunk, data: bytes, start: bytes, algorithm: Algorithm) -> Ch
 
 @lru_cache(maxsize=64)
 def prefix(artifact_id: str, newline: str) -> bytes:
-    """What the digest of every chunk of an artifact begins with.
+    """The common prefix of the digests of an artifact's chunks.
 
     Content whose lines were found to end in CR is counted anew at its end, so its chunks must not pass for those before.
     """

@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING
 
 from spillstore.format.chunk import COMBINED_BIT, SEGMENT_US, STREAM_BITS, RawChunk, Totals, split_stream
 from spillstore.format.segment_map import STDERR, STDOUT, Segment
+from spillstore.text_scan import count, survey
 
 if TYPE_CHECKING:
     from spillstore.format.chunk import Piece
     from spillstore.format.digests import Hash
-
-_CONTINUATION = bytes(range(0x80, 0xC0))
 
 
 class Chunker:
@@ -122,7 +121,7 @@ class Chunker:
         before = self.totals
         flags = before.line_flags
         terminator = self.terminator
-        lines = raw.count(terminator)
+        lines = count(raw, terminator)
         if (
             not self.saw_cr and not before.lines
         ):  # a CR that is none of a CRLF; a LF may stand at the very end
@@ -147,7 +146,7 @@ class Chunker:
             stdout_lines=lines - stderr_lines,
             stderr_size=stderr_size,
             stderr_lines=stderr_lines,
-            chars=len(raw) if raw.isascii() else len(raw.translate(None, _CONTINUATION)),
+            chars=len(raw) if raw.isascii() else survey(raw).chars,
             end_flags=ends,
         )
 

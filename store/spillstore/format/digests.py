@@ -69,7 +69,7 @@ class Algorithm(str):
 
     @property
     def public_name(self) -> str:
-        """What stands before a digest that is shown: ``blake3``, ``blake3-keyed``, ..."""
+        """The prefix of a digest that is shown: ``blake3``, ``blake3-keyed``, ..."""
         return self.partition(":")[0]
 
 

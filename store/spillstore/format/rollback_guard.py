@@ -1,4 +1,4 @@
-"""What tells that no artifact's row was put back: a sum over all of them, which only who has the key can make.
+"""Detects that an artifact's row was replaced by an older one: a keyed sum over the digests of all rows.
 
 A keyed digest proves that a row was written by somebody with the key, not that it is the newest. So a session with a key
 keeps in its own row the sum, modulo 2 to the 256th, of one secret number for each artifact's row: a keyed digest of the

@@ -59,7 +59,7 @@ def encode(segments: Sequence[Segment], time_start: int, compressor: zstandard.Z
 
 
 def _coarsen(segments: Sequence[Segment], tick: int) -> list[Segment]:
-    """The same bytes with times that differ by at least ``tick`` microseconds, like neighbours merged."""
+    """A coarser segment map: times differ by at least ``tick`` microseconds, and neighbours of one stream are merged."""
     out: list[Segment] = []
     now = segments[0].time
     for stream, length, time in segments:

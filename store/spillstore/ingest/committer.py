@@ -54,7 +54,7 @@ class _FilledError(Exception):
 
 
 class CommitLock(EmittingLock):
-    """Taken by who writes rows, inside what a fork waits for."""
+    """The lock held while rows are written; a fork waits for it."""
 
     def __init__(self, using: AbstractContextManager[None]) -> None:
         super().__init__()
@@ -132,13 +132,7 @@ class LimitEvents:
     __slots__ = ("_audit", "_settings", "_source")
 
     def __init__(self, audit: Audit, settings: Settings, source: str) -> None:
-        """Prepare the event.
-
-        Args:
-            audit: where it is recorded.
-            settings: they say the limit.
-            source: the tool whose output is refused.
-        """
+        """Prepare the event."""
         self._audit = audit
         self._settings = settings
         self._source = source
@@ -299,7 +293,7 @@ class Committer:
 
     def _store_with_room(self, work: Work) -> None:
         if self._settings.session_policy == "evict":
-            with self._audit.taken() as entries, self.recording("recording events") as tx:
+            with self._audit.drained() as entries, self.recording("recording events") as tx:
                 self._rows.events.write_all(tx, entries)  # they say what was read
             new = sum(batch.stored_bytes for _, batches in work for batch in batches)
             pages = self._store.space_for(new, len(work))
@@ -318,7 +312,7 @@ class Committer:
             _FilledError: there is no room for so many bytes of pages any more.
         """
         began = time.perf_counter()
-        with self._audit.taken() as entries, self.recording("storing") as tx:
+        with self._audit.drained() as entries, self.recording("storing") as tx:
             if pages is not None and self._evictor.is_full(tx, pages):
                 raise _FilledError
             with self.limits(work[0][0].row.source):

@@ -81,7 +81,7 @@ def _check_all(pieces: Iterable[object]) -> None:
 
 
 def _begun(pieces: Iterator[Piece]) -> Iterator[Piece]:
-    """The same pieces, of which the first has been had: whoever cannot be read fails here."""
+    """Read the first piece, so that unreadable content fails here, and return an iterator over all pieces."""
     first = list(itertools.islice(pieces, 1))
     for piece in first:
         check_piece(piece)

@@ -49,7 +49,7 @@ class EventRecorder:
         *,
         foreign: bool,
     ) -> None:
-        """Begin as who only reads.
+        """Begin as for a session that is open for reading.
 
         Args:
             store: where the rows are.
@@ -57,7 +57,7 @@ class EventRecorder:
             clock: where to read the time.
             audit: what has gathered events.
             row: the session's.
-            foreign: the session is in no store of ours, and who reads it is not recorded there.
+            foreign: the session is in no store of ours, and reads of it are not recorded there.
         """
         self.writing: tuple[Committer, EventWriter] | None = None
         self._foreign = foreign
@@ -74,10 +74,10 @@ class EventRecorder:
 
         def write(transaction: AbstractContextManager[Transaction], events: EventWriter) -> None:
             with transaction as tx:
-                events.record_always(tx, kind, artifact_id, detail)
+                events.record(tx, kind, artifact_id, detail, always=True)
 
         if self.writing is None:
-            self._write_beside(write)
+            self._write_separately(write)
             return
         committer, events = self.writing
         with committer.lock:
@@ -88,7 +88,7 @@ class EventRecorder:
         try:
             if self.writing is None:
                 with self._flushing:
-                    self._write_beside(self._write_gathered)
+                    self._write_separately(self._write_gathered)
             else:
                 committer, events = self.writing
                 with committer.lock:
@@ -99,19 +99,19 @@ class EventRecorder:
             self._log("events not recorded", error)
 
     def _write_gathered(self, transaction: AbstractContextManager[Transaction], events: EventWriter) -> None:
-        with self._audit.taken() as entries, transaction as tx:
+        with self._audit.drained() as entries, transaction as tx:
             events.write_all(tx, entries)
 
-    def _write_beside(
+    def _write_separately(
         self, write: Callable[[AbstractContextManager[Transaction], EventWriter], None]
     ) -> None:
-        """Write as who only reads; where that cannot be, nothing is recorded any more."""
+        """Write on a connection of its own; where that fails, nothing is recorded any more."""
         if self._foreign or self._pid != os.getpid():
             return
         events = EventWriter(self._settings, self._clock, self._audit)
         try:
             with events.emitting():
-                write(self._store.transaction_beside("recording events"), events)
+                write(self._store.separate_transaction("recording events"), events)
         except LockedError as error:
             self._log("events not recorded yet", error)
         except SpillstoreError as error:  # a file, a folder or a disk that cannot be written

@@ -9,7 +9,7 @@ import contextlib
 import json
 from typing import TYPE_CHECKING
 
-from spillstore.audit.actor import who
+from spillstore.audit.actor import call_context
 from spillstore.audit.event_detail import detail_text
 from spillstore.engine.rows import NewEvent
 from spillstore.events.catalogue import RENDERED
@@ -74,40 +74,29 @@ class EventWriter:
         tx: Transaction,
         kind: str,
         artifact_id: str | None,
-        detail: dict[str, object],
+        detail: Mapping[str, object],
         tool_call_id: str | None = None,
         actor: str | None = None,
         *,
         also: Mapping[str, object] | None = None,
+        always: bool = False,
     ) -> None:
-        """Write an event if the setting ``audit`` says so, and emit it in any case.
+        """Write an event if the setting ``audit`` says so, and emit it in any case but ``RENDERED``.
 
         Args:
             tx: the transaction.
             kind: of the event.
             artifact_id: that it happened to.
             detail: what is recorded.
-            tool_call_id: that it belongs to; None for what ``acting`` has said.
-            actor: who did it; None for who acts here.
+            tool_call_id: that it belongs to; None for that of ``acting``.
+            actor: its actor; None for the current one.
             also: what is emitted besides and not recorded.
+            always: write it whatever the setting says.
         """
-        self._uncommitted.append((kind, artifact_id, detail if also is None else {**detail, **also}))
-        if self._audit.wants(kind):
-            self.write(tx, kind, artifact_id, detail, tool_call_id, actor)
-
-    def record_always(
-        self,
-        tx: Transaction,
-        kind: str,
-        artifact_id: str | None,
-        detail: Mapping[str, object],
-        tool_call_id: str | None = None,
-        actor: str | None = None,
-    ) -> None:
-        """``record``, whatever the setting ``audit`` says."""
         if kind != RENDERED:
-            self._uncommitted.append((kind, artifact_id, detail))
-        self.write(tx, kind, artifact_id, detail, tool_call_id, actor)
+            self._uncommitted.append((kind, artifact_id, detail if also is None else {**detail, **also}))
+        if always or self._audit.wants(kind):
+            self.write(tx, kind, artifact_id, detail, tool_call_id, actor)
 
     def write(
         self,
@@ -119,7 +108,7 @@ class EventWriter:
         actor: str | None = None,
     ) -> None:
         """Write an event that is not emitted."""
-        actor, tool_call_id = who(actor, tool_call_id)
+        actor, tool_call_id = call_context(actor, tool_call_id)
         event = NewEvent(
             self.now_us(),
             kind,

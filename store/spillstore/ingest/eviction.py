@@ -98,7 +98,7 @@ class Evictor:
                 "read": was_read,
             }
             # Whatever is audited: who looks for it is to be told.
-            self._rows.events.record_always(tx, EVICT, artifact_id, detail, row.tool_call_id)
+            self._rows.events.record(tx, EVICT, artifact_id, detail, row.tool_call_id, always=True)
         self._row, self._next = row, 0
 
     def _drop_some(self) -> None:

@@ -1,4 +1,4 @@
-"""What is written and not sequenced yet: an inbox for each artifact, and the pumps that empty it.
+"""Inboxes: the bytes of each artifact that are written and not sequenced yet, and the pumps that empty them.
 
 ``write`` puts bytes into an artifact's inbox. A *pump* takes some of an inbox, sends it through filters and chunker
 (``Pipeline.pump``) and leaves a batch that is ready to be committed. Who pumps: a worker when enough has come together, the
@@ -187,7 +187,8 @@ class Inboxes:
                 ends = not items or left <= 0 or (brief and pipeline.filtered and now >= until)
                 if ends and all_of_it:
                     pipeline.dirty_since = now if pipeline.inbox else None
-                if pipeline.waiting and pipeline.filtered:
+                # A writer that is woken writes more than once.
+                if pipeline.waiting and pipeline.filtered and 2 * pipeline.inbox_bytes <= pipeline.unfiltered:
                     self._queue.room.notify_all()
             yield from items
             if ends:

@@ -88,7 +88,7 @@ class Ingest:
 
     @property
     def owner(self) -> str:
-        """Who writes: this process's claim on the session."""
+        """The owner of the artifacts that are written here: this process's claim on the session."""
         return self._store.owner
 
     def begin(self, pipeline: Pipeline, detail: dict[str, object]) -> None:

@@ -22,6 +22,7 @@ _FULL_QUEUES = (
 _LEAST_QUEUE = 256 * KIB
 _DUE_AFTER = 0.4  # of ``commit_interval``: the rest is for filters and the commit itself
 _DUE_WITH = 0.2
+_ASKED_AGAIN = 0.1  # of it, until a worker that was asked for a write is asked again: it may wait for a tap
 Work = list[tuple[Pipeline, list[Batch]]]  # batches for one transaction
 
 
@@ -156,7 +157,7 @@ class IngestQueue:
             if pipeline.error is None:
                 pipeline.add_ready(batch)
                 self._ready_bytes += batch.raw_bytes
-                if self._urgent(pipeline):
+                if not self._hurried and self._urgent(pipeline):
                     self._hurried = True
                     self._tick.notify()
             self._changed.notify_all()
@@ -170,6 +171,7 @@ class IngestQueue:
             or (
                 pipeline.waiting > 0
                 and not pipeline.inbox
+                and 2 * pipeline.uncommitted >= self.queue_bytes  # else it waits for filters
                 and 2 * pipeline.ready_bytes >= pipeline.uncommitted
             )
         )
@@ -191,9 +193,13 @@ class IngestQueue:
     def _until_due(self) -> float:
         """Seconds until the oldest write that is not committed must be; the caller holds ``guard``."""
         interval = self._settings.commit_interval
-        oldest = [p.dirty_since for p in self._pipelines if p.dirty_since is not None and not p.ended]
-        latest = min(oldest) + interval * _DUE_AFTER - time.monotonic() if oldest else interval
-        return min(max(latest, 0.0), interval * _DUE_AFTER)
+        now = time.monotonic()
+        waits = [
+            max(p.dirty_since + interval * _DUE_AFTER - now, interval * _ASKED_AGAIN if p.due else 0.0)
+            for p in self._pipelines
+            if p.dirty_since is not None and not p.ended
+        ]
+        return min([*waits, interval * _DUE_AFTER])
 
     def _due(self) -> list[Pipeline]:
         """Artifacts whose writes are to be committed now: with the oldest go those that would be next."""
@@ -236,7 +242,7 @@ class IngestQueue:
             pipeline.uncommitted -= sum(batch.raw_bytes for batch in batches)
 
     def put_back(self, work: Work, error: LockedError) -> None:
-        """What could not be committed now waits for the next time, unless a writer waits for room already."""
+        """Keep batches that could not be committed for the next attempt, unless a writer already waits for room."""
         for pipeline, batches in work:
             if pipeline.waiting:
                 self.fail(pipeline, error)

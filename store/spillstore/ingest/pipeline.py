@@ -7,9 +7,9 @@ The sequencer's locks keep the order, and two threads can work on one artifact. 
 their numbers.
 
 What a filter does to a byte may cost a thousand times what everything else does. So of bytes that go through one, only
-``UNFILTERED`` wait in the inbox, fewer while the filter is slow; they are taken a few at a time, and a pump ends when that
-has taken ``PUMP_SECONDS``. Then what was accepted is committed within a second, and others get their turn. (Half as many
-take a third more processor time for ordinary logs: two threads that wake each other for every write.)
+``UNFILTERED`` wait in the inbox, fewer while the filter is slow, more while it is fast; they are taken a few at a time, and a
+pump ends when that has taken ``PUMP_SECONDS``. Then what was accepted is committed within a second, and others get their turn.
+(Where few may wait, two threads wake each other for every write, which takes more time than to redact an ordinary log.)
 """
 
 from __future__ import annotations
@@ -37,8 +37,10 @@ if TYPE_CHECKING:
     from spillstore.model.records import ArtifactRow
 
 BATCH_BYTES = 2 * MIB
+UNFILTERED_FAST = MIB
 UNFILTERED = 256 * KIB
 UNFILTERED_SLOW = 64 * KIB
+FAST = 16 * MIB  # bytes a second of a filter
 SLOW = (
     2 * MIB
 )  # bytes a second of a filter; text that costs as little as a log takes a hundredth of that time
@@ -173,7 +175,13 @@ class Pipeline:
 
     def pace(self, size: int, seconds: float) -> None:
         """Learn how long the filters took for so many bytes."""
-        self.unfiltered = UNFILTERED if size >= SLOW * seconds else UNFILTERED_SLOW
+        self.unfiltered = (
+            UNFILTERED_FAST
+            if size >= FAST * seconds
+            else UNFILTERED
+            if size >= SLOW * seconds
+            else UNFILTERED_SLOW
+        )
 
     def add_ready(self, batch: Batch) -> None:
         """Keep a batch until it is committed; the caller holds the queue's lock."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Stored(NamedTuple):
-    """What the database holds of an artifact that is being written.
+    """The row of an artifact that is being written, as it is committed.
 
     Attributes:
         row: the artifact's.
@@ -229,7 +229,7 @@ class RowWriter:
 
 
 def _sizes(row: ArtifactRow) -> dict[str, object]:
-    """What is emitted of an artifact that ends, besides its event's detail."""
+    """The fields that observers receive besides the event's detail when an artifact ends."""
     return {
         "tool": row.source,
         "size": row.size,

@@ -132,14 +132,14 @@ class Sequencer:
         return self._runs
 
     def beginning(self) -> bytes:
-        """What filters have let through so far, lines without an end included, as long as it is kept in memory."""
+        """The filtered bytes so far, unfinished lines included, while they are all in memory."""
         with self.ordering:
             return b"".join([*(data for _, data, _ in self._runs), *self._interleaver.held()])
 
     # --- filters; the caller holds ``filtering`` ----------------------------------------------------------
 
     def filter(self, items: Iterable[Item]) -> Iterator[Item]:
-        """What filters and redactors let through of writes."""
+        """Run writes through filters and redactors; returns the bytes that they release."""
         for stream, data, now in _joined(items) if self._redactors else items:
             if passed := self._filter(stream, data):
                 yield stream, passed, now
@@ -151,7 +151,7 @@ class Sequencer:
         return self._redactors[stream].feed(data) if data and self._redactors else data
 
     def finish_filters(self, now: int) -> Iterator[Item]:
-        """What filters and redactors hold back, since the output has ended. A second call gives nothing."""
+        """Flush filters and redactors at the end of the output; a second call returns nothing."""
         if self._finished:
             return
         self._finished = True
@@ -191,7 +191,7 @@ class Sequencer:
         self._runs.append((stream, b"".join(pieces), now))
 
     def _within_limits(self, stream: int, data: bytes) -> list[Piece]:
-        """What is kept of a run, after the tap has seen it."""
+        """Pass a run to the tap; returns the part of it that is within the stream's limit."""
         behind = b""
         if self._stream_limit is not None:
             room = self._stream_limit - self._stream_sizes[stream]

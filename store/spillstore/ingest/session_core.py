@@ -1,10 +1,10 @@
-"""What a process holds of one session: its rows, the artifacts that it writes, and who commits them.
+"""One session as one process has it open: its rows, the artifacts that it writes, and their committer.
 
 There is one core per process and session, however many ``Session`` objects look at it. Locks, in the order in which they may
 be taken:
 
 - ``SessionBackend.using``: what a fork waits for.
-- ``_commit``: held by who writes rows, and protects what the database holds of each artifact.
+- ``_commit``: held while rows are written; protects the committed state of each artifact.
 - ``Sequencer.filtering`` and then its ``ordering``: the order of one artifact's bytes.
 - ``IngestQueue.guard``: inboxes, queue budget, batches that are ready. Held for microseconds.
 
@@ -13,10 +13,9 @@ A writer that spools takes the lock of its ``Spool`` before any of them.
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from spillstore.audit.audit_log import Audit
 from spillstore.exceptions import (
@@ -32,6 +31,7 @@ from spillstore.ingest.committer import CommitLock
 from spillstore.ingest.event_recorder import EventRecorder
 from spillstore.ingest.eviction import EVICT
 from spillstore.ingest.ingest import Ingest
+from spillstore.ingest.open_sessions import open_sessions
 from spillstore.ingest.pipeline import Ending
 from spillstore.ingest.session_deletion import SessionDeletion
 from spillstore.ingest.session_record import SessionRecord
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 class SessionCore:
-    """The process's hold on one session file. Safe from any thread."""
+    """One open session, shared by all ``Session`` objects of the process. Safe from any thread."""
 
     def __init__(
         self,
@@ -62,13 +62,13 @@ class SessionCore:
         key: bytes | None = None,
         expected: tuple[str, str | None] | None = None,
     ) -> None:
-        """Take hold of a session that was opened.
+        """Open a session on rows that an engine has opened.
 
         Args:
             store: where its rows are.
             settings: what is in force.
             clock: where to read the time.
-            foreign: it is in no store of ours, and who reads it is not recorded there.
+            foreign: it is in no store of ours, and reads of it are not recorded there.
             key: the store's digest key.
             expected: the ids that the session and its project must have; None for any.
 
@@ -79,25 +79,21 @@ class SessionCore:
         self.store = store
         self.settings = settings
         self.clock = clock
+        self.read_only = store.read_only
         self.users = 0  # Session objects; protected by the store's registry
         self._pid = os.getpid()
         self._foreign = foreign
         self.record = SessionRecord(store.path, key, expected)
         self._ingest: Ingest | None = None  # where the session may be written
         self._begin_anew(foreign=foreign)
-        self._gone: SpillstoreError | None = None
+        self._unusable: SpillstoreError | None = None
         with store.using:
             try:
                 self._open()
             except BaseException:
                 store.close()
                 raise
-            _engines.add(self)
-
-    @property
-    def read_only(self) -> bool:
-        """Whether it may only be read."""
-        return self.store.read_only
+            open_sessions.add(self)
 
     def _open(self) -> None:
         if self.read_only:
@@ -132,13 +128,15 @@ class SessionCore:
         self._begin_events(foreign=True)
         if self._ingest is not None:
             self._ingest.queue.begin_anew()
-        self._gone = _forked()
+        self._unusable = ForkError(
+            "this session was opened by a parent process; open it again in this one with Store.session(...)"
+        )
 
     # --- opening and closing ----------------------------------------------------------------------------
 
     def still_there(self) -> bool:
         """Whether the session is still the one that this engine holds."""
-        return self._gone is None and self.store.still_there()
+        return self._unusable is None and self.store.still_there()
 
     def _take_over(self) -> None:
         """Read the session's row under the write lock, and finish what dead owners left.
@@ -160,7 +158,7 @@ class SessionCore:
                 check_usable=self._refuse_reader,
                 deleted=self.note_deletion,
             )
-            unfinished = self._unfinished(tx)
+            unfinished = [read_artifact_row(row, self.row.digest_algorithm) for row in tx.unfinished()]
             for record in unfinished:
                 if record.state == "open" and not self.store.alive(record.owner):
                     ingest.rows.interrupt(tx, record, "its process ended")
@@ -169,9 +167,6 @@ class SessionCore:
         for record in unfinished:
             if record.state == "deleted":
                 ingest.remover.purge(record)
-
-    def _unfinished(self, rows: Snapshot) -> list[ArtifactRow]:
-        return [read_artifact_row(row, self.row.digest_algorithm) for row in rows.unfinished()]
 
     def shutdown(self, reason: str = "its writer was not closed") -> None:
         """Commit everything, interrupt what is still open, give up the claim. Idempotent."""
@@ -183,18 +178,16 @@ class SessionCore:
                     self._ingest.end(pipeline, Ending("interrupted", reason, output_goes_on=True))
             self._ingest.committer.join()
         self.audit.close()
-        self._gone = self._gone or ClosedError("the session was closed; open it again with Store.session")
-        self._close_store()
-        _engines.discard(self)
-
-    def _close_store(self) -> None:
-        with self.store.using, self._commit:
-            self.store.close()
+        self._unusable = self._unusable or ClosedError(
+            "the session was closed; open it again with Store.session"
+        )
+        self.abandon()
+        open_sessions.discard(self)
 
     def check_usable(self) -> None:
         """Raise what makes this engine useless: closed, deleted, or inherited by a fork, which ``disown`` has noted."""
-        if self._gone is not None:
-            raise self._gone
+        if self._unusable is not None:
+            raise self._unusable
 
     def _refuse_reader(self) -> None:
         """Raise where nothing may be written."""
@@ -204,13 +197,13 @@ class SessionCore:
 
     @property
     def ingest(self) -> Ingest:
-        """What writes.
+        """The write path.
 
         Raises:
             ReadOnlyError, ClosedError, SessionDeletedError, ForkError: nothing may be written.
         """
         self._refuse_reader()
-        assert self._ingest is not None, "whoever may write has one"
+        assert self._ingest is not None, "a session that may be written has one"
         return self._ingest
 
     @property
@@ -220,7 +213,7 @@ class SessionCore:
 
     def note_deletion(self, error: SpillstoreError) -> None:
         """The session was deleted by somebody else: refuse everything from now on."""
-        self._gone = self._gone or error
+        self._unusable = self._unusable or error
 
     # --- reading ----------------------------------------------------------------------------------------
 
@@ -242,7 +235,7 @@ class SessionCore:
             raise
 
     def current(self, rows: Snapshot) -> Snapshot:
-        """What was borrowed, or other rows in its place if it shows an old state."""
+        """The borrowed rows, or new ones in their place if those show an old state."""
         try:
             return self.store.current(rows)
         except SessionDeletedError as error:
@@ -258,29 +251,10 @@ class SessionCore:
         row = rows.artifact_row(artifact_id)
         record = None if row is None else read_artifact_row(row, self.row.digest_algorithm)
         if record is None or record.state == "deleted":
-            raise self._evicted(rows, artifact_id) or self.not_found(artifact_id)
-        return self.with_derived_state(record)
-
-    def with_derived_state(self, record: ArtifactRow) -> ArtifactRow:
-        """``interrupted`` is what an open artifact is whose owner died; the next writer makes it permanent."""
-        if record.state == "open" and record.owner != self.store.owner and not self.store.alive(record.owner):
-            return record._replace(state="interrupted", reason="its process ended")
-        return record
-
-    def not_found(self, artifact_id: str) -> ArtifactNotFoundError:
-        """The error for an id that this session does not hold."""
-        return ArtifactNotFoundError(
-            f"no artifact {artifact_id!r} in session {self.row.session_id!r}; Session.artifacts() lists what there is"
-        )
-
-    def _evicted(self, rows: Snapshot, artifact_id: str) -> ArtifactNotFoundError | None:
-        """The error for an artifact that had to make room, or None if it is not gone for that."""
-        if not rows.events_of(artifact_id, EVICT, 1):
-            return None
-        return ArtifactNotFoundError(
-            f"artifact {artifact_id!r} was evicted from session {self.row.session_id!r}, which was full; make its output "
-            "again, or raise SPILLSTORE_SESSION_QUOTA"
-        )
+            raise not_found(
+                artifact_id, self.row.session_id, was_evicted=bool(rows.events_of(artifact_id, EVICT, 1))
+            )
+        return with_derived_state(record, self.store)
 
     # --- ending and deleting ----------------------------------------------------------------------------
 
@@ -301,7 +275,7 @@ class SessionCore:
         """Tombstone, then rename out of sight; returns what is left of it.
 
         Args:
-            force: whoever holds it.
+            force: delete it even though others have it open.
             unused_since: only if nothing was done with it after this time.
 
         Raises:
@@ -312,17 +286,37 @@ class SessionCore:
             deletion = SessionDeletion(self.store, self.record, self.settings, ingest)
             remains = deletion.delete(force=force, unused_since=unused_since)
             self.audit.emit("delete_session", {})
-            self._gone = error = SessionDeletedError(f"session {self.row.session_id!r} was deleted")
+            self._unusable = error = SessionDeletedError(f"session {self.row.session_id!r} was deleted")
         for pipeline in ingest.queue.stop(forget=True):
             ingest.queue.fail(pipeline, error)
         ingest.committer.join()
-        _engines.discard(self)
+        open_sessions.discard(self)
         return remains
 
     def abandon(self) -> None:
-        """Close the files of a deleted session."""
+        """Close the files; what is still to be recorded of a deleted session is dropped."""
         self.audit.drop()
-        self._close_store()
+        with self.store.using, self._commit:
+            self.store.close()
+
+
+def with_derived_state(record: ArtifactRow, store: SessionBackend) -> ArtifactRow:
+    """The row of an artifact; ``interrupted`` if it is open and its owner died, which the next writer makes permanent."""
+    if record.state == "open" and record.owner != store.owner and not store.alive(record.owner):
+        return record._replace(state="interrupted", reason="its process ended")
+    return record
+
+
+def not_found(artifact_id: str, session_id: str, *, was_evicted: bool = False) -> ArtifactNotFoundError:
+    """The error for an id that a session does not hold, or not any more."""
+    if was_evicted:
+        return ArtifactNotFoundError(
+            f"artifact {artifact_id!r} was evicted from session {session_id!r}, which was full; make its output "
+            "again, or raise SPILLSTORE_SESSION_QUOTA"
+        )
+    return ArtifactNotFoundError(
+        f"no artifact {artifact_id!r} in session {session_id!r}; Session.artifacts() lists what there is"
+    )
 
 
 class _Reading:
@@ -350,54 +344,3 @@ class _Reading:
         finally:
             if isinstance(error, SessionDeletedError):
                 self._core.note_deletion(error)
-
-
-# --- the end of the process, and its children -------------------------------------------------------------
-
-
-_engines: set[SessionCore] = set()
-_inherited: list[object] = []  # connections that a fork could not close; a child must not close them either
-
-
-class Held(NamedTuple):
-    """What this process holds.
-
-    Attributes:
-        sessions: that are open.
-        artifacts: that are being written.
-        queued: bytes that were written and are not committed yet.
-    """
-
-    sessions: int
-    artifacts: int
-    queued: int
-
-
-def held() -> Held:
-    """What this process holds now. Cost: a look at each session that is open."""
-    engines = list(_engines)
-    pipelines = [pipeline for engine in engines for pipeline in engine.pipelines]
-    return Held(len(engines), len(pipelines), sum(pipeline.uncommitted for pipeline in pipelines))
-
-
-def drain() -> None:
-    """Store what is still queued when the interpreter exits; what was left open becomes ``interrupted``."""
-    for engine in list(_engines):
-        engine.shutdown("the process ended before its writer was closed")
-
-
-def _forked() -> ForkError:
-    return ForkError(
-        "this session was opened by a parent process; open it again in this one with Store.session(...)"
-    )
-
-
-def _forget_after_fork() -> None:
-    for engine in _engines:
-        engine.disown()
-    _inherited.extend(_engines)
-    _engines.clear()
-
-
-atexit.register(drain)
-os.register_at_fork(after_in_child=_forget_after_fork)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
+from spillstore.audit.event_buffer import Entry
 from spillstore.exceptions import SessionBusyError
 
 if TYPE_CHECKING:
@@ -27,15 +29,17 @@ class SessionDeletion:
 
     def delete(self, *, force: bool, unused_since: float | None) -> Remains:
         """Delete it; returns what is left of it. Arguments and errors as for ``SessionCore.delete_session``."""
-        events = self._ingest.rows.events
-        with self._ingest.committer.recording("deleting the session") as tx:
+        events, audit = self._ingest.rows.events, self._ingest.audit
+        # The events that wait leave the buffer when the transaction is committed, not before.
+        waiting = audit.drained() if self._settings.audit_keep else contextlib.nullcontext(list[Entry]())
+        with waiting as entries, self._ingest.committer.recording("deleting the session") as tx:
             if not force:
                 self._refuse_busy()
             if unused_since is not None:
                 self._refuse_used(tx, unused_since)
             row = self._record.update(tx, deleted_us=events.now_us())
             if self._settings.audit_keep:
-                self._archive_events(tx)
+                self._archive_events(tx, entries)
         return self._store.remove(row.uid)
 
     def _refuse_busy(self) -> None:
@@ -52,13 +56,12 @@ class SessionDeletion:
         if tx.uses(since_us, until_us) or tx.artifacts_created(since_us, until_us):
             raise SessionBusyError(f"session {self._name!r} was used a moment ago")
 
-    def _archive_events(self, tx: Transaction) -> None:
-        """Copy the events of the session to where those of deleted sessions are."""
+    def _archive_events(self, tx: Transaction, entries: list[Entry]) -> None:
+        """Copy the events of the session, and those that wait, to where the events of deleted sessions are."""
         events, audit = self._ingest.rows.events, self._ingest.audit
-        with audit.taken() as entries:
-            events.write_all(tx, entries)
-            if audit.wants("delete_session"):
-                events.write(tx, "delete_session", None, {})
+        events.write_all(tx, entries)
+        if audit.wants("delete_session"):
+            events.write(tx, "delete_session", None, {})
         self._store.archive_events(tx, self._record.read(tx), events.now_us())
 
     @property

@@ -169,7 +169,7 @@ class SessionPool:
                     core.shutdown()
                     raise
                 core.abandon()
-            except SessionDeletedError:  # whoever began to delete it has not come to its end
+            except SessionDeletedError:  # another process is still deleting it
                 return self.backend.finish_deletion(ref)
             except (IntegrityError, NotASessionError):
                 torn = self.backend.set_aside(ref, failed=True)

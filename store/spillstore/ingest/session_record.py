@@ -64,7 +64,7 @@ class SessionRecord:
 
 
 def check_key(row: SessionRow, key: bytes | None) -> None:
-    """Compare the digest key of a session that is open with that of whoever wants to share it.
+    """Compare the digest key of a session that is open with the key of another ``Store`` that opens it.
 
     Raises:
         DigestKeyError: it is another key.

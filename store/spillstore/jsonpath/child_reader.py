@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 def _all(body: bytes) -> bytes:
-    """As many as there are, and never fewer: ``(body)*+``, which Python before 3.11.5 ends behind a body that fails half-way."""
-    return b"(?>(?:" + body + b")*)"
+    """As many as there are, and never fewer. The group is atomic, for Python before 3.11.5 ends ``(?:body)*+`` behind a body that fails half-way."""
+    return b"(?>" + body + b")*+"
 
 
-_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_STRING = rb'"[^"\\]*+(?>\\.[^"\\]*+)*+"'
 _FLAT = rb'[^"\[\]{}]++|' + _STRING
 _ONE = rb"[\[{]" + _all(_FLAT) + rb"[\]}]"
 _TWO = rb"[\[{]" + _all(_FLAT + b"|" + _ONE) + rb"[\]}]"
@@ -80,7 +80,7 @@ class ChildReader:
         check_only: decode no values, where that can be.
 
     Attributes:
-        resume: where the last ``LargeChild`` ends; set by whoever got it, before the next child is read.
+        resume: where the last ``LargeChild`` ends; set by the caller before the next child is read.
         end: in the end, the byte behind the container.
     """
 

@@ -25,7 +25,7 @@ class LazyValue(Protocol):
     type: type
 
     def values(self, segments: tuple[PathSegment, ...], context: Context) -> Iterator[Any]:
-        """What a query finds in it."""
+        """The nodes that a query selects in it."""
         ...
 
     def build(self) -> Any:
@@ -39,7 +39,7 @@ _ORDINARY: Final = frozenset({int, float})
 
 
 def reached(value: Any, keys: tuple[str | int, ...]) -> Any:
-    """What names and indices lead to, from a value that was made; ``NOTHING`` if they lead nowhere."""
+    """The value at a path of names and indices in a decoded value; ``NOTHING`` if there is none."""
     for key in keys:
         if isinstance(key, str):
             if type(value) is not dict:

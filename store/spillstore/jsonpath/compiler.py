@@ -102,7 +102,7 @@ def _is_query(text: str) -> bool:
 
 
 class _Compiler:
-    """What the library holds of a query, as selectors and closures."""
+    """Compiles the library's parsed query into selectors and closures."""
 
     def __init__(self) -> None:
         self.uses_root = False
@@ -193,7 +193,7 @@ class _Compiler:
         return lambda value, context: only_one(found(value, context))
 
     def _single(self, expression: expressions.FilterQuery) -> Callable[[Any, Context], Any]:
-        """What a query finds that finds one node at most."""
+        """The value of a singular query, which selects at most one node."""
         segments = self.segments(expression.query)
         keys = tuple(
             selector.name if isinstance(selector, Name) else cast("Index", selector).index

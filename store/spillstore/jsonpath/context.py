@@ -21,7 +21,7 @@ NOTHING: Final = Nothing()
 
 
 class Context:
-    """What all steps of an evaluation share.
+    """The state that all steps of an evaluation share: limits and time.
 
     Args:
         root: the document, which ``$`` in a filter means.

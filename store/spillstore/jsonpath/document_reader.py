@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from spillstore.jsonpath.context import Context
 
-# An atomic group, for Python before 3.11.5 ends ``(...)*+`` behind an escape that fails half-way.
-_IN_STRING = re.compile(rb'(?>(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*)')
+# The group is atomic, for Python before 3.11.5 ends ``(?:...)*+`` behind an escape that fails half-way.
+_IN_STRING = re.compile(rb'(?>[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
 _ESCAPE = 6  # bytes of the longest escape in a string
 
 
@@ -67,7 +67,7 @@ class DocumentReader:
         return at
 
     def value(self, start: int) -> Any:
-        """What begins there and takes up the rest of the document, decoded.
+        """Decode the value that begins there and takes up the rest of the document.
 
         Raises:
             MalformedError: it is no JSON, or larger than what is decoded.
@@ -83,7 +83,7 @@ class DocumentReader:
             raise MalformedError(start + error.at, error.reason) from None
 
     def check_end(self, end: int) -> None:
-        """That nothing but white space is behind the value of the document.
+        """Check that only white space follows the value of the document.
 
         Raises:
             MalformedError: there is more.
@@ -113,7 +113,7 @@ class DocumentReader:
         return at, self.read(at, 1) if at < self.end else b""
 
     def unfinished(self) -> MalformedError:
-        """What is wrong where the document ends too early."""
+        """The error for a document that ends too early."""
         return MalformedError(self.end, "it ends in the middle of a value")
 
     def end_of_string(self, start: int) -> int:

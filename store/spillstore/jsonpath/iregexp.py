@@ -49,7 +49,7 @@ _CATEGORY = r"\\[pP]\{(?:L[lmotu]?|M[cen]?|N[dlo]?|P[cdefios]?|Z[lps]?|S[ckmo]?|
 _MEMBER = rf"(?:(?:[^\-\[\\\]]|{_ESCAPE})(?:-(?:[^\-\[\\\]]|{_ESCAPE}))?|{_CATEGORY})"
 _PIECE = re.compile(
     rf"(?P<bracket>[(|])"
-    rf"|(?:(?P<end>\))|(?P<dot>\.)|(?P<one>[^()*+.?\[\\\]{{|}}]|{_ESCAPE}|{_CATEGORY}|\[\^?(?:-|{_MEMBER}){_MEMBER}*+-?\]))"
+    rf"|(?:(?P<end>\))|(?P<dot>\.)|(?P<one>[^()*+.?\[\\\]{{|}}]|{_ESCAPE}|{_CATEGORY}|\[\^?(?:-|{_MEMBER})(?>{_MEMBER})*+-?\]))"
     r"(?P<times>[*+?]|\{[0-9]+(?:,[0-9]*)?\})?",
     re.ASCII,
 )

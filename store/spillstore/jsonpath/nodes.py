@@ -22,7 +22,7 @@ Location = tuple["Location", str | int] | None
 def nodes(
     context: Context, value: Any, location: Location, segments: tuple[PathSegment, ...], at: int = 0
 ) -> Iterator[tuple[Location, Any]]:
-    """What the segments from ``at`` on find in a value, with their locations, in the order of RFC 9535."""
+    """The nodes that the segments from ``at`` on select in a value, with their locations, in the order of RFC 9535."""
     if at == len(segments):
         yield location, value
         return

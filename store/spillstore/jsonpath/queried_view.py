@@ -116,12 +116,7 @@ class QueriedView:
             ) from None
 
     def not_json(self, error: MalformedError, start: int) -> NotJSONError:
-        """The error for a document that is no JSON: where, what stands there, and what may help.
-
-        Args:
-            error: what is wrong.
-            start: where the document begins.
-        """
+        """The error for a document that is no JSON: where, what stands there, and what may help."""
         line = self.line_of(error.at)
         where = f"{self.stream} of {self.info.id}" if self.stream != "combined" else self.info.id
         near = self.excerpt(error.at, self.size)
@@ -142,7 +137,7 @@ class QueriedView:
         )
 
     def excerpt(self, at: int, end: int) -> str:
-        """What a message shows of the bytes from a position on."""
+        """An excerpt of the bytes from a position on, for an error message."""
         data = self._glance(at, min(_SHOWN, end - at))
         return repr(data.split(b"\n")[0].decode(errors="backslashreplace")) if data else ""
 

@@ -200,7 +200,7 @@ class Query:
     def _line(
         self, start: int, end: int, data: bytes | None, number: int, *, torn: bool
     ) -> Iterator[QueryMatch | BadLine]:
-        """What is found in one line; without ``data`` it is longer than a block."""
+        """The matches in one line; ``data`` is None for a line longer than a block."""
         if data is not None and not data.strip(WHITESPACE):
             return
         if torn:

@@ -140,7 +140,7 @@ class ArtifactRow(NamedTuple):
         return self.view_line_ends(view) + (not self.line_flags & view.bit)
 
     def terminator(self) -> bytes:
-        """What ends a line."""
+        """The line terminator, LF or CR."""
         return b"\r" if self.newline == "cr" else b"\n"
 
     def stopped(self) -> bool:

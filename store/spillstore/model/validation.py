@@ -60,7 +60,7 @@ def read_session_row(row: Sequence[Any] | None, key: bytes | None) -> SessionRow
     if row is None:
         raise IntegrityError("the session's row is missing")
     record = SessionRow(*row)
-    # The uid becomes the name of a folder in the trash, the ids are shown; and who writes a file computes its digests.
+    # The uid becomes the name of a folder in the trash, the ids are shown; and the author of a file computes its digests.
     if not isinstance(record.uid, str) or not UID.fullmatch(record.uid):
         raise IntegrityError("the session's row is damaged: its uid is none")
     record = record._replace(digest_algorithm=stored_algorithm(record.digest_algorithm, record.uid, key))
@@ -81,7 +81,7 @@ def read_session_row(row: Sequence[Any] | None, key: bytes | None) -> SessionRow
 
 
 def _problem(row: ArtifactRow) -> str | None:
-    """What is wrong with a row whose digest is right; None if nothing is."""
+    """The first invalid value of a row whose digest is right; None if all are valid."""
     if not types_fit(row):
         return "a value is of a wrong type or out of range"
     if not values_fit(row):

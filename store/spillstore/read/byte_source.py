@@ -1,4 +1,4 @@
-"""What can be searched and queried: an artifact, or a text inside one."""
+"""Sources of bytes that can be searched and queried: an artifact, or a string inside one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class ByteSource(Protocol):
 
     @property
     def info(self) -> ArtifactInfo:
-        """What is known of it."""
+        """The metadata of the artifact, with the sizes of this source."""
 
     def extent(self, stream: Stream = "combined") -> tuple[int, State]:
         """Bytes of a stream that are there by now, and whether more may come."""

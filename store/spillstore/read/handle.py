@@ -41,7 +41,7 @@ class SessionRows(Protocol):
         """Rows that the same thread gives back to ``store``; they may show an old state."""
 
     def current(self, rows: Snapshot) -> Snapshot:
-        """What was borrowed, or other rows in its place if it shows an old state."""
+        """The borrowed rows, or new ones in their place if those show an old state."""
 
     def artifact_row(self, rows: Snapshot, artifact_id: str) -> ArtifactRow:
         """The verified row of an artifact.

@@ -14,9 +14,10 @@ from spillstore.exceptions import IntegrityError, RangeTooLargeError
 from spillstore.format.chunk_codec import segments_of
 from spillstore.model.arguments import byte_position, whole_number
 from spillstore.model.records import STREAMS, VIEWS, view_of
+from spillstore.read.block_reader import block_of
 from spillstore.read.blocks import runs
 from spillstore.read.prefetch import prefetch
-from spillstore.read.ranges import RangeReader, block_of
+from spillstore.read.ranges import RangeReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,7 +42,7 @@ def batches(
     holes: Holes,
     make: Callable[[Iterator[Run]], T],
 ) -> Iterator[T]:
-    """What ``make`` makes of the bytes ``[start, end)``, a batch at a time.
+    """Apply ``make`` to the bytes ``[start, end)``, a batch of chunks at a time.
 
     ``make`` runs on the workers where the next batches can be prefetched, and has to use up what it is given.
     """
@@ -109,7 +110,7 @@ def chunks(
 
 
 def follow(handle: ArtifactHandle, start: int, stream: Stream, poll: float, holes: Holes) -> Iterator[bytes]:
-    """The same from ``start`` on, with what comes until the artifact ends; ``poll`` seconds between two looks."""
+    """The blocks from ``start`` on, waiting for new ones until the artifact ends; it polls every ``poll`` seconds."""
     while True:
         record = handle.row()
         size = record.view_size(view_of(stream))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 DEPTH = 3  # parts under way: one for each worker, and one that waits
-_PATIENCE = 1.0  # seconds between two checks that whoever makes a part is still there
+_PATIENCE = 1.0  # seconds between two checks that the thread which makes a part is still there
 T = TypeVar("T")
 
 
@@ -25,7 +25,7 @@ class _Task(Generic[T]):
 
     def __init__(self, make: Callable[[], T]) -> None:
         self._make = make
-        self._taken = threading.Lock()  # held by whoever makes it, and never released
+        self._taken = threading.Lock()  # held by the thread that makes it, and never released
         self._done = threading.Event()
         self._result: T
         self._error: BaseException | None = None

@@ -7,7 +7,7 @@ unnoticed: the bytes and line ends that a chunk counts before itself must be tho
 leaves out the chunks without bytes of it and is held against the counters of that stream.
 
 A look-up by line, byte or time is one descent of an index and finds the wrong chunk where the right one is missing. So it
-is only a hint: whoever looks up compares what the chunk counts with what was looked for, or walks on from it.
+is only a hint: the caller compares what the chunk counts with what was looked for, or walks on from it.
 
 On one snapshot and one artifact row; a batch of rows is one statement that is finished before the first is handed out.
 """

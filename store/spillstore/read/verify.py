@@ -115,7 +115,7 @@ class Verifier:
         return infos.Verification(chunks=self._chunks, size=self._size, content=self._content_known())
 
     def _present(self) -> list[tuple[int, int]]:
-        """Which chunks must be there; those of the hole must not, however many it has."""
+        """Ranges of the numbers of chunks that must exist; those in the hole must not, however many it has."""
         hole = self._hole
         if hole is None:
             return [(0, self._record.chunks)]

@@ -13,7 +13,7 @@ import re
 from typing import NamedTuple
 
 # Without ``\pL``: texts are bytes, and of a letter of several it would match some.
-_CLASS = re.compile(r"\[\^?\]?(?:\[:\^?\w+:\]|\\[^pP]|[^\]\\])*+\]", re.DOTALL)
+_CLASS = re.compile(r"\[\^?\]?(?>(?:\[:\^?\w+:\]|\\[^pP]|[^\]\\])*)\]", re.DOTALL)
 _REPEAT = re.compile(
     r"([*+?]|\{(\d+)(,(\d*))?\})[?+]?", re.ASCII
 )  # greed makes no difference to what can begin

@@ -4,7 +4,7 @@ The native scanner (``_native/scan.c``) drops hits behind which no secret can st
 What is found is the same, since a rule that is tried in vain finds nothing.
 
 The automaton is a full table (DFA), so it takes the same time however many literals there are: 2.5 ns a byte of logs and of
-sources for 430 of them. Searchers by SIMD are faster as long as there are few: six times for 32 literals, but they want one
+sources for 430 of them, and no more for 670. Searchers by SIMD are faster as long as there are few: six times for 32 literals, but they want one
 pass for every 64. RE2 with all literals in one expression takes longer, and stops at each match. Hyperscan takes 1.2 to 1.5 ns,
 but calls back for each hit, with the interpreter's lock each time: beside a thread that ran Python, 4 MB took it 12 s, and
 this automaton 0.3.
@@ -21,9 +21,11 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore.redaction import addresses, assignments, commands, headers, tokens
+from spillstore.redaction.places import Placed
+from spillstore.redaction.tables import forms, values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from spillstore.redaction.look import Rule
     from spillstore.redaction.names import Named
@@ -33,13 +35,13 @@ if TYPE_CHECKING:
 
 # What the scanner asks of the bytes around a literal, as in ``_native/scan.c``.
 _ALWAYS, _NAMED, _WORD, _MARK, _RUN, _SIGNED, _CREDENTIALS, _COMMAND, _LINE_START, _COOKIE = range(10)
-_STRENGTHS: dict[str | None, int] = {None: 1, "password": 2, "secret": 3, "token": 4, "weak": 5}
+_STRENGTHS: dict[str | None, int] = {None: 1, "password": 2, "secret": 3, "token": 4, "weak": 5, "long": 5}
 
 # One bit for each class of bytes, in the order of ``_native/scan.c``.
 _CLASSES = (
     rb"[\w.-]",
-    b"[" + re.escape(bytes(sorted(assignments.FOLLOWING))) + b"]",
-    b"[" + re.escape(bytes(sorted(assignments.CLOSERS))) + b"]",
+    b"[" + re.escape(forms.BEHIND.encode()) + b"]",
+    b"[" + re.escape(forms.CLOSERS.encode()) + b"]",
     rb"[ \t]",
     rb"[\r\n]",
     rb"[^\s\"'`\x00-\x20\x7f]",
@@ -50,22 +52,13 @@ _CLASSES = (
     rb"[0-9.,:+-]",
     rb"[`\\&$@(\[{<!|>,+%-]",
     rb"[)\]}>,;.:]",
-    b"[" + re.escape(bytes(sorted(assignments.OPTION_BEFORE))) + b"]",
+    b"[" + re.escape(forms.BEFORE_OPTION.encode()) + b"]",
     rb"[-+>#*|\"' \t]",
 )
-# Behind blanks behind a name: its type, or words that a value may follow.
-_TYPES = "As as Str str STRING char byte text TEXT var std::"
-_SPOKEN = "is was has been for of to set generated created reset the new user account admin root elastic"
-_VALUES = "value stringvalue string_value default"
-_PASSED = "type sensitive kind description enabled disabled format required source origin scope comment"
-# Values that are never a secret, whatever their name.
-PLACEHOLDERS = "null none nil true false undefined yes no on off password passwd secret token key value string text user self str"
-_QUALIFIERS = assignments.QUALIFIER.decode().replace("|", " ")
-_SETTERS = " ".join(word.decode() for word in assignments.SETS_LAST)
-_COMMANDS = "export set ENV ARG declare Environment= -"
-_VERSION = 2  # of the tables, the checks and the functions' arguments, as in ``_native/scan.c``
+_VERSION = 4  # of the tables, the checks and the functions' arguments, as in ``_native/scan.c``
 _COLUMNS = 128  # of a row of the automaton
 _MOST_NAMES = 8192
+_MOST_SETS = 256
 _ROOM = 8192  # candidates that one call gives out
 _END_THEN_START = operator.itemgetter(2, 1)
 _SIMPLE = re.compile(rb"(\[[^\]]+\])\{(\d+)")  # what a token goes on with, where that is one class
@@ -73,18 +66,22 @@ _RUN_ON = rb"[A-Za-z0-9_.~+/=@:|-]"
 _RUN_ON_LEAST = 12
 
 
+# Lists of words that the checks ask for, in the order of ``_native/scan.c``.
+_WORDS = {
+    "spoken": forms.SPOKEN,
+    "types": forms.TYPES,
+    "values": forms.VALUES,
+    "passed": forms.PASSED,
+    "placeholders": values.PLAIN,
+    "qualifiers": forms.QUALIFIERS,
+    "setters": forms.SETTERS,
+    "commands": forms.COMMANDS,
+}
+_ASKED = "check length skip least set apart dull plural comma"  # of each literal
+
+
 class _Literal(ctypes.Structure):
-    _fields_ = [
-        ("check", ctypes.c_uint8),
-        ("length", ctypes.c_uint8),
-        ("skip", ctypes.c_uint8),
-        ("least", ctypes.c_uint8),
-        ("set", ctypes.c_uint8),
-        ("apart", ctypes.c_uint8),
-        ("dull", ctypes.c_uint8),
-        ("plural", ctypes.c_uint8),
-        ("comma", ctypes.c_uint8),
-    ]
+    _fields_ = [(name, ctypes.c_uint8) for name in _ASKED.split()]
 
 
 class _Name(ctypes.Structure):
@@ -94,26 +91,11 @@ class _Name(ctypes.Structure):
 class _Tables(ctypes.Structure):
     _fields_ = [
         ("classes", ctypes.c_char_p),
-        ("next", ctypes.c_void_p),
-        ("first", ctypes.c_void_p),
-        ("ends", ctypes.c_void_p),
-        ("literals", ctypes.c_void_p),
-        ("bytes", ctypes.c_void_p),
-        ("sets", ctypes.c_char_p),
-        ("spoken", ctypes.c_char_p),
-        ("types", ctypes.c_char_p),
-        ("values", ctypes.c_char_p),
-        ("passed", ctypes.c_char_p),
-        ("placeholders", ctypes.c_char_p),
-        ("qualifiers", ctypes.c_char_p),
-        ("setters", ctypes.c_char_p),
-        ("commands", ctypes.c_char_p),
+        *((name, ctypes.c_void_p) for name in ("next", "first", "ends", "literals", "bytes")),
+        *((name, ctypes.c_char_p) for name in ("sets", *_WORDS)),
         ("names", ctypes.c_void_p),
         ("seed", ctypes.c_uint64),
-        ("accepting", ctypes.c_uint32),
-        ("names_mask", ctypes.c_uint32),
-        ("longest", ctypes.c_uint32),
-        ("pad", ctypes.c_uint32),
+        *((name, ctypes.c_uint32) for name in ("accepting", "names_mask", "longest", "pad")),
     ]
 
 
@@ -133,7 +115,7 @@ def entries(groups: Sequence[Group]) -> tuple[Entry, ...]:
             literal.encode(),
             rule,
             kind,
-            assignments.dull_behind(literal) if rule is assignments.word else frozenset(),
+            assignments.no_name_before(literal) if rule is assignments.word else frozenset(),
         )
         for kind, group in enumerate(groups)
         for literal, rule in group
@@ -252,6 +234,7 @@ class _Sets:
 
     def flags(self) -> bytes:
         """256 bytes for each set: which bytes it has."""
+        assert len(self._numbers) <= _MOST_SETS, "a literal has one byte for the number of its set"
         return b"".join(bytes(byte in members for byte in range(256)) for members in self._numbers)
 
 
@@ -271,35 +254,39 @@ def _checked(entry: Entry, sets: _Sets) -> _Literal:  # noqa: C901  # one for ea
         found.check = _NAMED
     elif rule is assignments.marked:
         found.check, found.skip = _MARK, 1
+    elif isinstance(rule, Placed):
+        found.check, found.set, found.least = _place_checked(rule, sets)
+        found.apart = rule.row.apart
     elif rule is addresses.url:
         found.check = _CREDENTIALS
-    elif rule is addresses.signature:
-        found.check, found.least, found.set = _RUN, 20, sets.of(_members(rb"[A-Za-z0-9%+/=_-]"))
-    elif rule is commands.discord:
-        found.check, found.least, found.set = _RUN, 1, sets.of(_members(rb"[MNO\"'`]"))
-    elif rule is commands.option:
+    elif rule is commands.own_line:
         found.check = _LINE_START
-    elif rule is commands.command and literal.strip() not in commands.WITHOUT_OPTION:
+    elif isinstance(rule, commands.Program) and rule.option:
         found.check = _COMMAND
     elif rule is headers.cookie:
-        found.check, found.set, found.least = (
-            _COOKIE,
-            sets.of(_members(rb"[^\s;\"'`\x00-\x20]")),
-            headers.LEAST_PAIR,
-        )
-    elif rule in _SIGNED_RULES:
-        members, least = _SIGNED_RULES[rule]
-        found.check, found.set, found.least = _SIGNED, sets.of(_members(members)), least
-        found.comma = rule is headers.authorization
+        name = _members(rb"[\w.!#$%&*+^|~=-]")
+        found.check, found.set, found.least = _COOKIE, sets.of(name), headers.LONGEST_NAME + 1
+    elif rule is headers.authorization:
+        credentials = _members(headers.CREDENTIALS.pattern[:-2])
+        found.check, found.set, found.least = _SIGNED, sets.of(credentials), headers.LEAST_CREDENTIAL
+        found.comma = True
+    elif rule is assignments.signed_phrase:
+        found.check, found.set, found.least = _SIGNED, sets.of(_members(rb"\S")), 1
     return found
 
 
-# Bytes that follow the sign behind a literal of the rule, and how many of them at least.
-_SIGNED_RULES: dict[Callable[..., int], tuple[bytes, int]] = {
-    assignments.foreign: (rb"\S", 1),
-    headers.authorization: (rb"[^\s\"'`<>,;\\\x00-\x20(){}\[\]|&]", 6),
-    headers.auth: (rb"[A-Za-z0-9+/=]", 8),
-}
+# What a row's expression begins with, and the check for what follows it.
+_PLACE_CHECKS = {"": _RUN, "{quote}": _RUN, "{assign}{quote}": _SIGNED}
+
+
+def _place_checked(rule: Placed, sets: _Sets) -> tuple[int, int, int]:
+    """The check for a row of places, the set of bytes that follow, and how many of them at least."""
+    row = rule.row
+    check = _PLACE_CHECKS.get(row.before, _ALWAYS) if row.run[0] == "[" else _ALWAYS
+    if check == _ALWAYS:
+        return _ALWAYS, 0, 0
+    members = _members(row.run.encode()) | (frozenset(b"\"'`\\") if row.before == "{quote}" else frozenset())
+    return check, sets.of(members), min(row.least, 255)
 
 
 def _token_checked(literal: bytes, sets: _Sets) -> _Literal:
@@ -355,14 +342,7 @@ def _tables(library: ctypes.CDLL, of: Sequence[Entry]) -> tuple[_Tables, tuple[o
         literals=address(table),
         bytes=address(bits),
         sets=sets.flags(),
-        spoken=_words(_SPOKEN),
-        types=_words(_TYPES),
-        values=_words(_VALUES),
-        passed=_words(_PASSED),
-        placeholders=_words(PLACEHOLDERS),
-        qualifiers=_words(_QUALIFIERS),
-        setters=_words(_SETTERS),
-        commands=_words(_COMMANDS),
+        **{name: _words(words) for name, words in _WORDS.items()},
         seed=int.from_bytes(os.urandom(8), "little"),
         accepting=accepting,
         names_mask=_MOST_NAMES - 1,

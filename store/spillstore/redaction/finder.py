@@ -6,13 +6,22 @@ Literals may overlap and hide nothing from each other; of the rules of one kind 
 from __future__ import annotations
 
 import functools
+from typing import TYPE_CHECKING
 
 from spillstore._native import library
 from spillstore.redaction import addresses, assignments, commands, headers, tokens
 from spillstore.redaction.candidates import Automaton, Scanner, entries, fits
-from spillstore.redaction.look import CONTEXT, Look
+from spillstore.redaction.look import CONTEXT, Look, Rule
+from spillstore.redaction.places import Placed
+from spillstore.redaction.tables import places
 
-# How far before a secret the literals of a kind may stand: those of assignments, addresses, headers (for cookies), commands,
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from spillstore.redaction.candidates import Group
+    from spillstore.redaction.tables.rows import Place
+
+# How far before a secret the literals of a kind may stand: those of assignments, addresses, headers (for cookies), commands and files,
 # tokens, keys, passwords that are no part of a name, and signatures.
 _BACK = (640, 512, headers.LONGEST_COOKIE + 256, 640, 64, CONTEXT, 640, 512)
 
@@ -50,15 +59,31 @@ def _key(look: Look, start: int, end: int) -> int:
     return end
 
 
-_GROUPS = (
+# The functions that rows name.
+_FUNCTIONS: dict[str, Rule] = {
+    "authorization": headers.authorization,
+    "cookie": headers.cookie,
+    "url": addresses.url,
+    "own_line": commands.own_line,
+    "pgpass": commands.pgpass,
+}
+
+
+def _placed(rows: Iterable[Place]) -> Iterator[tuple[str, Rule]]:
+    for row in rows:
+        rule = _FUNCTIONS[row.rule] if row.rule else Placed(row)
+        yield from ((literal, rule) for literal in row.literals)
+
+
+_GROUPS: tuple[Group, ...] = (
     assignments.RULES,
-    addresses.RULES,
-    headers.RULES,
-    commands.RULES,
+    tuple(_placed(places.ADDRESSES)),
+    tuple(_placed(places.HEADERS)),
+    (*_placed(places.FILES), *commands.PROGRAMS),
     tokens.RULES,
     (("PRIVATE KEY", _key), ("Private-Lines:", _key)),
     assignments.OTHER_RULES,
-    addresses.SIGNATURE_RULES,
+    tuple(_placed(places.SIGNATURES)),
 )
 
 

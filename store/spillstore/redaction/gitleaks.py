@@ -15,28 +15,12 @@ from spillstore.exceptions import InvalidSettingError
 from spillstore.redaction.patterns import Allowed, Pattern
 
 _TOP = {"title", "description", "minVersion", "rules", "allowlist", "allowlists"}
-_RULE = {
-    "id",
-    "description",
-    "regex",
-    "secretGroup",
-    "entropy",
-    "keywords",
-    "tags",
-    "path",
-    "allowlist",
-    "allowlists",
-}
-_ALLOW = {
-    "description",
-    "regexes",
-    "stopwords",
-    "regexTarget",
-    "condition",
-    "paths",
-    "commits",
-    "targetRules",
-}
+_RULE = set(
+    "id description regex secretGroup entropy keywords tags path allowlist allowlists".split()  # noqa: SIM905
+)
+_ALLOW = set(
+    "description regexes stopwords regexTarget condition paths commits targetRules".split()  # noqa: SIM905
+)
 
 
 def read(source: str | Path) -> tuple[Pattern, ...]:

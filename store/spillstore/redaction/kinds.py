@@ -3,21 +3,8 @@
 from __future__ import annotations
 
 from spillstore.redaction.names import KINDS_OF_NAMES
-from spillstore.redaction.tokens import TOKENS
+from spillstore.redaction.tables import places, tokens
 
-KINDS = (
-    frozenset({token.kind for token in TOKENS})
-    | KINDS_OF_NAMES
-    | frozenset(
-        [
-            "AUTHORIZATION",
-            "BASIC_AUTH",
-            "BEARER_TOKEN",
-            "COOKIE",
-            "PASSWORD",
-            "PRIVATE_KEY",
-            "SIGNATURE",
-            "WEBHOOK_URL",
-        ]
-    )
-)
+_ROWS = (*places.HEADERS, *places.ADDRESSES, *places.SIGNATURES, *places.FILES, *places.COMMANDS)
+
+KINDS = KINDS_OF_NAMES | {row.kind for row in _ROWS} | {row[0] for row in tokens.TOKENS} | {"PRIVATE_KEY"}

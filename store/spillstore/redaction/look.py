@@ -33,7 +33,7 @@ _ESCAPE = 6  # bytes of the longest one
 _LINE = re.compile(rb"[^\r\n]*+")
 _WORD = re.compile(rb"[^\s\"'`\x00-\x20\x7f]*+")
 WORD_END = re.compile(rb"[\s\"'`\x00-\x20\x7f]")
-_RUN_LETTERS = bytes(sorted(ALNUM)) + b"_.~+/=@-"
+RUN_LETTERS = bytes(sorted(ALNUM)) + b"_.~+/=@-"
 _NO_RUN = frozenset({b"\n", b"\r", b""})
 RUN_END = re.compile(rb"[^A-Za-z0-9_.~+/=@-]")
 _RUN = re.compile(rb"[A-Za-z0-9_.~+/=@-]*+")
@@ -129,19 +129,20 @@ class Look:
 
     def line(self, start: int) -> int:
         """The end of the line."""
-        return self._kept(_LINE, start)
+        return self.kept(_LINE, start)
 
     def word(self, start: int) -> int:
         """The end of what has no blanks and no quotes."""
-        return self._kept(_WORD, start)
+        return self.kept(_WORD, start)
 
     def run(self, start: int) -> int:
         """The end of the characters that tokens are made of."""
         if start >= self.tail:
             return self.size
-        return self._kept(_RUN, start)
+        return self.kept(_RUN, start)
 
-    def _kept(self, of: re.Pattern[bytes], start: int) -> int:
+    def kept(self, of: re.Pattern[bytes], start: int) -> int:
+        """The end of a run of one class, which is looked for once, however many literals stand in it."""
         first, last = self._ends.get(of, (0, -1))
         if not first <= start <= last:
             last = self.end(of, start)
@@ -153,7 +154,7 @@ def _letters_at_end(text: bytes) -> int:
     """How many bytes at the end are letters of tokens."""
     for size in (_NEAR, _TAIL):
         last = text[-size:]
-        letters = len(last) - len(last.rstrip(_RUN_LETTERS))
+        letters = len(last) - len(last.rstrip(RUN_LETTERS))
         if letters < len(last):
             break
     return letters

@@ -7,11 +7,13 @@ for keys in armour, each line end counts, ``\r`` and ``\n`` alike, so that the a
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import TYPE_CHECKING
 
 from spillstore.redaction.names import Expected
 from spillstore.redaction.spans import Span
+from spillstore.redaction.tables import forms
 from spillstore.redaction.values import drawn, judged
 
 if TYPE_CHECKING:
@@ -19,29 +21,23 @@ if TYPE_CHECKING:
     from spillstore.redaction.names import Named
 
 
-_ENDING = re.compile(
-    rb"(?:\\?[\"']|</key>)?+\]?+(?P<sign>[ \t]{0,8}+(?:=>|[:=]))?+[ \t]{0,8}+(?P<mark>\{|[|>][-+]?\d?[-+]?|,|\\)?+[ \t]{0,8}+(?=[\r\n])"
-)
+_NEAR_END = re.compile(rb"[^\r\n]{0,64}+[\r\n]")
 _INDENT = re.compile(rb"[ \t]*(?:-[ \t]+)?")
-_KEY = re.compile(rb"[ \t]*(?:-[ \t]+)?[\[\"']{0,2}[\w.-]*")
 _WORD = re.compile(rb"[A-Za-z0-9+/=_.~!@#%^*-]+")
-_LABEL = re.compile(
-    rb"(?:^|[\s{,\"'-])(?:name|Name|NAME|key|Key|field|variable|header)[\"']?[ \t]*[:=][ \t]*[\"']?[\w.-]*\Z"
-)
-_PLIST = re.compile(rb"<key>[\w.-]*\Z")
-_PART = re.compile(rb"(?i)form-data;.*\bname=\"?[\w.-]*\Z")
 _VALUE = re.compile(
-    rb"[ \t]*(?:-[ \t]+)?\\?[\"']?(?:string_?[Vv]alue|[Vv]alue|default)\\?[\"']?[ \t]*(?:=>|[:=])[ \t]*(?:!!str[ \t]+)?(?=\S)"
+    rb"[ \t]*(?:-[ \t]+)?\\?[\"']?(?i:%b)\\?[\"']?[ \t]*(?:=>|[:=])[ \t]*(?:!!str[ \t]+)?(?=\S)"
+    % forms.VALUES.replace(" ", "|").encode()
 )
 _PASSED = re.compile(
-    rb"(?i)[ \t]*(?:-[ \t]+)?[\"']?(?:type|sensitive|kind|description|enabled|disabled|format|required|source|origin|scope|comment)[\"']?[ \t]*[:=].*"
+    rb"(?i)[ \t]*(?:-[ \t]+)?[\"']?(?:%b)[\"']?[ \t]*[:=].*" % forms.PASSED.replace(" ", "|").encode()
 )
-_STRING = re.compile(rb"[ \t]*<string>(?=[^<\s])")
-_VARIABLE = re.compile(rb"[ \t]*variable[ \t]+[\"'][\w-]*\Z")  # of Terraform
-_TAG = re.compile(rb"[ \t]*<(?:\w{1,30}:)?[\w.-]*\Z")
+_STRING = re.compile(
+    rb"[ \t]*<(?:string|td[^<>]*)>[ \t]*(?:<pre[^<>]*>)?(?:%b)?(?=[^<\s])" % forms.ENTITY.encode()
+)
+_STRING_END = re.compile(rb"(?:%b)?<" % forms.ENTITY.encode())
 _CONTENT = re.compile(rb"[ \t]*+([^\s<>]++)[ \t]*+\Z")
 _DUMPED = re.compile(rb"[ \t]*string\(\d+\)[ \t]+(?=\")")
-_QUOTED = {quote: re.compile(rb"%b((?:[^%b\\]|\\.)*+)" % (quote, quote)) for quote in (b'"', b"'")}
+_QUOTED = {quote: re.compile(rb"%b((?>(?:[^%b\\]|\\.)*))" % (quote, quote)) for quote in (b'"', b"'")}
 _BARE = re.compile(rb"[^\s\"'<>]++(?=,?[ \t]*(?:#.*)?\Z)")
 TRIMMED = 2 * 1024  # bytes of a line before what is not told yet, if more are not kept
 _BACK = 256  # bytes of a line before a name
@@ -49,48 +45,36 @@ _MOST_PASSED = 4
 _LINE_END = re.compile(rb"[\r\n]")
 
 
+@functools.cache
+def _forms() -> tuple[tuple[str, re.Pattern[bytes], re.Pattern[bytes]], ...]:
+    """Of each row: the form, what stands before the name, what stands behind it."""
+    return tuple(
+        (
+            row.form,
+            re.compile((row.before if row.whole else rf".*(?:{row.before})").encode(), re.DOTALL),
+            re.compile(rf"(?:{row.behind})[ \t]{{0,8}}+(?=[\r\n])".encode()),
+        )
+        for row in forms.NEXT_LINES
+    )
+
+
 def begin(look: Look, named: Named, start: int, stop: int) -> None:
     """A name stands here: expect its value in the next lines, if it can only be there."""
     text = look.text
-    ending = _ENDING.match(text, stop)
-    if ending is None:
+    if _NEAR_END.match(text, stop) is None:
         return
     low = max(0, start - _BACK - 1)  # with the line end before
     line = max(text.rfind(b"\n", low, start), text.rfind(b"\r", low, start)) + 1
     if start - line > _BACK:
         return
     head = text[line:start]
-    form = _form(ending["sign"], ending["mark"], head)
-    if form:
-        indent = _INDENT.match(head)
-        assert indent  # it matches everywhere
-        look.expected.append((ending.end() + 1, Expected(named, form, indent.end())))
-
-
-def _form(sign: bytes | None, mark: bytes | None, head: bytes) -> str:  # noqa: PLR0911  # one for each form
-    if sign:
-        if mark == b"\\":
-            return "joined"
-        if mark == b"{":
-            return "value"
-        if mark == b",":
-            return ""
-        if mark:
-            return "block"
-        return "nested" if sign.endswith((b":", b"=>")) and _KEY.fullmatch(head) else ""
-    if mark in {b"{", b">"}:
-        form, before = ("value", _VARIABLE) if mark == b"{" else ("element", _TAG)
-        return form if before.fullmatch(head) else ""
-    return "" if mark and mark != b"," else _labelled(head)
-
-
-def _labelled(head: bytes) -> str:
-    """The form of what a name without a sign promises."""
-    if _PLIST.search(head):
-        return "string"
-    if b"form-data" in head and _PART.search(head):
-        return "part"
-    return "value" if _LABEL.search(head) else ""
+    for form, before, behind in _forms():
+        ending = behind.match(text, stop)
+        if ending and before.fullmatch(head):
+            indent = _INDENT.match(head)
+            assert indent  # it matches everywhere
+            look.expected.append((ending.end() + 1, Expected(named, form, indent.end())))
+            return
 
 
 def follow(
@@ -138,8 +122,8 @@ def _judge(  # noqa: PLR0911  # one for each form
         return ((0, len(line), _secret(line, expected)) if expected.passed else None), None
     if expected.form == "string":
         match = _STRING.match(line)
-        stop = line.find(b"<", match.end()) if match else -1
-        stop = len(line) if stop < 0 else stop
+        ended = _STRING_END.search(line, match.end()) if match else None
+        stop = ended.start() if ended else len(line)
         return ((match.end(), stop, _secret(line[match.end() : stop], expected)) if match else None), None
     if expected.form == "element":
         match = _CONTENT.fullmatch(line)

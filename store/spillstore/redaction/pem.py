@@ -15,7 +15,7 @@ _BEGIN = re.compile(
     rb"-----?[ ]?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?[ ]?-----?|PuTTY-User-Key-File-\d: \S+|Private-Lines: \d+"
 )
 _END = re.compile(rb"[ \t]*-----?[ ]?END [A-Z0-9 ]{0,40}PRIVATE KEY|Private-MAC")
-_INLINE = re.compile(rb"(?:[A-Za-z0-9+/=,:]|\\+[nrt\"'/]?|[ \t\"'`+.;-](?!-{3}))*+")
+_INLINE = re.compile(rb"(?>(?:[A-Za-z0-9+/=,:]|\\+[nrt\"'/]?|[ \t\"'`+.;-](?!-{3}))*)")
 MAY_END = re.compile(rb"[^A-Za-z0-9+/=,:\\ \t\"'`.;]")
 _EDGE = re.compile(rb"(?:\\+[nrt\"']?|[ \t\"'`+.,;:-])*")
 _LONG = re.compile(rb"[A-Za-z0-9+/]{24,}")

@@ -7,41 +7,31 @@ last, after the structure: words and small numbers between separators are no key
 
 from __future__ import annotations
 
+import functools
+import itertools
 import math
 import re
 
 from spillstore.redaction.remembered import remembered
+from spillstore.redaction.tables import values as table
 
-_WORDS = (
-    "password passwd pwd pass passphrase passcode secret token api[-_ ]?key apikey key value credentials? string text username "
-    "user here auth login".replace(" ", "|")
-)
-_PLACEHOLDER = re.compile(
-    rf"""(?ix)
-    (?:(?:my|your|our|the|some|new|old|user|db|database|test|dummy|fake|sample|example|enter|insert|admin|client|access|a|an)[-_\ ]?)*
-        (?:{_WORDS})(?:[-_\ ]?here)?
-    | (?:your|insert|enter|replace|put|add|paste|change)[-_ \ ].* | .*[-_\ ](?:here|goes[-_]here|placeholder)
-    | change[-_]?(?:me|it|this).* | replace[-_]?me.* | .*(?:example|EXAMPLE|placeholder|dummy|redacted|REDACTED|your[-_]).*
-    | (?:todo|tbd|fixme|n/?a|nil|none|null|undefined|nan|true|false|yes|no|on|off|empty|missing|unset|default|hidden|masked|omitted|
-        unknown|invalid|wrong|incorrect|required|optional|optional\(\)|missing|expired|changed|set|not|is|are|was|to|for|and|or|the|must|
-        should|cannot|could|has|have|will|with|from|in|of|reset|prompt|ask|encrypted|plaintext|plain|generated|random|
-        str|string|bytes|int|integer|bool|boolean|float|number|object|any|void|type|char|varchar|text|self|this|None|password_hash|
-        input|stdin|env|file|keyring|vault|basic|bearer|digest|oauth2?|jwt|ldap|scram-sha-256|md5|trust|peer|bcrypt|sha\d*|
-        sensitive|fail|failed|failure|pass|passed|ok|skip|skipped|success|mismatch|mismatched|never|always|auto|manual|enabled|disabled|field|credentials|xyz|yyy|foo|bar|baz|abc|blah|lorem|ipsum)
-    | [a-z_.-]+= | (?:&(?:lt|\#x3c|\#60);|\\u003c).*
-    | (?:%(?:\([^)]*\))?[sdr][^\w]?)+ | x{{3,}}[x-]* | (?:x+-)+x+ | .*x{{8}}.* | .*[\#*]{{8}} | \W+ | (.)\1* | \.{{3}}.* | .*\.{{3}} | .*\u2026
-    """.replace("\\u2026", "\\xe2\\x80\\xa6").encode("latin-1")
-)
-_VARIABLE = re.compile(
-    rb"""(?x)
-    \$[A-Za-z_][\w:]*(?:(?:->|\[|\{|/|\().*)?[;,)]* | \$\d+ (?:\s.*)? | [:/@]?\{[A-Za-z_]+ | \$[({].* | \{\{.* | [:/@]?\{[^{}]*\}.* | \[\(?[A-Za-z_][\w.]*\(.* | \{% .* | %[A-Za-z_]\w*% | %(?:\([^)]*\))?[#0-9.-]*[sdrifxq] | <[^<>]*>? | \[[\w\ .,|<>/\#-]*(?:\].*)?
-    | \\?\.\$.* | ,[A-Za-z_]\w*[:=].* | @[A-Za-z_.]+ | !(?:vault|Ref|Sub|GetAtt|reference|secret|env|ENV|include|If|Join|ImportValue|!\w+)\b.* | \#\{.* | :[a-z_]+ | \?\d* | \(.* | \).* | ENC\(.* | (?:vault|op|ssm|arn|secret|keyring|env|file|awssm|kms|projects):.*
-    | (?:https?|file|s3|gs)://.* | \\[A-Za-z$].* | [&*]\w+ | ~
-    """
-)
-_HASH = re.compile(
-    rb"(?i)[0-9a-f]{32}(?:[0-9a-f]{8})?(?:[0-9a-f]{16})?(?:[0-9a-f]{8})?(?:[0-9a-f]{32})?(?:[0-9a-f]{32})?"
-)
+
+@functools.cache
+def _placeholder() -> re.Pattern[bytes]:
+    """What the rows for placeholders say, as one expression."""
+    return _any(table.PLACEHOLDERS, "ix")
+
+
+@functools.cache
+def _variable() -> re.Pattern[bytes]:
+    """The same for variables and expressions."""
+    return _any(table.VARIABLES, "x")
+
+
+def _any(rows: tuple[table.Harmless, ...], flags: str) -> re.Pattern[bytes]:
+    return re.compile(f"(?{flags})(?:{'|'.join(row.expression for row in rows)})".encode())
+
+
 _UUID = re.compile(rb"(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _DIGEST = re.compile(rb"(?i)(?:sha(?:1|224|256|384|512)|md5|blake[23]b?)[-:].+")
 _PATH = re.compile(rb"(?:[A-Za-z]:\\|~?/|\.{1,2}/|[A-Za-z]\w*/)[\w.@+ -]*(?:[/\\][\w.@+ -]*)*")
@@ -69,6 +59,12 @@ _FILE = re.compile(rb"\.[A-Za-z]\w{0,4}$|/$")
 _NUMBER = re.compile(rb"(?i)[\^~<>=]*[\d.,:+-]+|0x[0-9a-f]+[ul]*|\d+<<\d+")
 _INNER = re.compile(rb"(?=.{16}).*[A-Za-z]\d+[A-Za-z].*")
 _VOWELLESS = re.compile(rb"[b-df-hj-np-tv-xzB-DF-HJ-NP-TV-XZ]{3,}")
+_PROGRAM = re.compile(
+    rb"=>|\)\{|\}[}=,;.a-z]|\)[,;.:]|[\w$]\(|&&|\|\||[+:]=|;\w+[{ ]|\?\w+:\w+|\?[.?]|=!|^!\("
+)
+_CONSTANT = re.compile(rb"[A-Z]+(?:_[A-Z\d]+)+")
+_HYPHENATED = re.compile(rb"[a-z]+(?:-[a-z]+)+")
+_CLUSTER = re.compile(rb"[bcdfghjklmnpqrstvwxz]{6}")
 _VERSION = re.compile(rb"\d+(?:\.\d+)+[-+]?")
 _MIXED = re.compile(rb"(?=[A-Za-z0-9]*\d)[A-Za-z0-9]{6,}")
 _CHOSEN = re.compile(rb".{10,}|.*[^A-Za-z_.].*", re.DOTALL)
@@ -91,6 +87,12 @@ _PART = re.compile(rb"(?=[^\d]*\d+[^\d]+\d)[A-Za-z0-9_-]{18,}")  # of a token: d
 _WORD = re.compile(rb"[A-Z][a-z]{5}")
 _DIGITS = 4  # of a number in a name
 _KINDS_OF_LETTERS = 6
+_SALT = 40  # bytes of a salt, at least
+_KINDS_OF_SIGNS = 10
+_PUNCTUATION = re.compile(rb"[!-/:-@\[-`{-~]")
+_SMALL_WORD = re.compile(rb"[a-z]{6}")
+_HEX = re.compile(rb"[0-9a-f]+|[0-9A-F]+")
+_HEX_BITS = 2.8
 
 
 def entropy(value: bytes) -> float:
@@ -103,12 +105,20 @@ def entropy(value: bytes) -> float:
 def drawn(value: bytes) -> bool:
     """Whether letters and digits look drawn, not written: mixed where words are not."""
     pieces = _PIECE.findall(value)
-    if _ALPHABET.search(value) or not pieces:
+    if not pieces or _counted(value):
         return False
     if all(_WORDY.fullmatch(piece) or _humped(piece) for piece in pieces):
         return False
     longest = max(pieces, key=len)
     return len(set(longest)) >= min(_KINDS_OF_LETTERS, len(longest) - 2)
+
+
+def _counted(value: bytes) -> bool:
+    """Whether most of it goes up or down the alphabet, as in a placeholder."""
+    if _ALPHABET.search(value) is None:
+        return False
+    steps = sum(abs(one - other) == 1 for one, other in itertools.pairwise(value))
+    return steps * 2 >= len(value)
 
 
 def _humped(piece: bytes) -> bool:
@@ -120,10 +130,13 @@ def _humped(piece: bytes) -> bool:
         and len(humps) > _FEW_HUMPS
         and (len(piece) - len(numbers[0])) >= 4 * (len(humps) - 1)
     ):
-        return not any(_VOWELLESS.fullmatch(hump) and hump.islower() for hump in humps)
+        return not any(
+            (_VOWELLESS.fullmatch(hump) and hump.islower()) or _CLUSTER.search(hump) for hump in humps
+        )
     if len(numbers) > 1 or (numbers and (len(numbers[0]) > _DIGITS or _INNER.fullmatch(piece))):
         return False
-    if len(piece) >= _LONG and any(_VOWELLESS.fullmatch(hump) for hump in humps):
+    odd = sum(_VOWELLESS.fullmatch(hump) is not None for hump in humps)
+    if len(piece) >= _LONG and odd * 5 > len(humps) and len(piece) < 6 * len(humps):
         return False
     return len(humps) * 3 <= len(piece)
 
@@ -134,8 +147,8 @@ def harmless(value: bytes) -> bool:
     return (
         not value
         or b"[REDACTED" in value
-        or _PLACEHOLDER.fullmatch(value) is not None
-        or _VARIABLE.fullmatch(value.strip(b"'")) is not None
+        or _placeholder().fullmatch(value) is not None
+        or _variable().fullmatch(value.strip(b"'")) is not None
     )
 
 
@@ -149,14 +162,16 @@ def judged(value: bytes, strength: str, *, quoted: bool, literal: bool) -> bool:
         quoted: it stands in quotes.
         literal: what is not quoted is a literal too where it stands: a shell's assignment, a URL, a line of its own.
     """
-    if harmless(value) or (not value.isascii() and _binary(value)):
-        return False
+    salt = quoted and len(value) >= _SALT and _salted(value)
+    program = not quoted and not literal and _PROGRAM.search(value) is not None
+    if salt or program or harmless(value) or (not value.isascii() and _binary(value)):
+        return salt
     if strength == "password":
         return _password(value, quoted=quoted, literal=literal)
     if _other(value) or (not quoted and not literal and _code(value)):
         return False
-    if strength == "weak" or _path(value):
-        return strength == "weak" and _weak(value)
+    if strength in {"weak", "long"} or _path(value):
+        return strength in {"weak", "long"} and _random(value, hashes=strength == "long")
     if strength == "secret" and not (_NAMED.fullmatch(value) and _identifier(value)):
         return drawn(value) or ((quoted or literal) and _CHOSEN.fullmatch(value) is not None)
     return drawn(value) or (len(value) >= _LONG and not _words(value) and entropy(value) >= _BITS)
@@ -183,6 +198,7 @@ def _other(value: bytes) -> bool:
         or (b"{" in value and b"}" in value)
         or b"%s" in value
         or _EXPRESSION.search(value) is not None
+        or _counted(value)
         or (_DOTTED.fullmatch(value) is not None and not _coded(value))
     )
 
@@ -194,7 +210,10 @@ def _code(value: bytes) -> bool:
 
 def _coded(value: bytes) -> bool:
     """Whether what has the form of names with dots is a token in parts: one of them is long and no word."""
-    return any(_PART.fullmatch(part) and not _WORD.search(part) and drawn(part) for part in value.split(b"."))
+    return any(
+        _PART.fullmatch(part) and not _WORD.search(part) and not _CONSTANT.fullmatch(part) and drawn(part)
+        for part in value.split(b".")
+    )
 
 
 def _password(value: bytes, *, quoted: bool, literal: bool) -> bool:
@@ -203,6 +222,7 @@ def _password(value: bytes, *, quoted: bool, literal: bool) -> bool:
         len(value) < _LEAST_PASSWORD
         or not _text(value)
         or _path(value)
+        or _VERSION.fullmatch(value)
         or (_SPOKEN.fullmatch(value) and _identifier(value))
     ):
         return False
@@ -217,7 +237,7 @@ def _password(value: bytes, *, quoted: bool, literal: bool) -> bool:
         )
     if quoted or literal or value.isdigit():
         return quoted or len(value) > _LEAST_PASSWORD
-    if _VERSION.fullmatch(value):
+    if _HYPHENATED.fullmatch(value):
         return False
     return not _NUMBERED.fullmatch(value) and (not _CODE.fullmatch(value) or _loose(value))
 
@@ -268,11 +288,22 @@ def _path(value: bytes) -> bool:
     return b"/" in value and _PATH.fullmatch(value) is not None and _words(value)
 
 
-def _weak(value: bytes) -> bool:
+def _random(value: bytes, *, hashes: bool) -> bool:
+    """Whether it is long and drawn at random; what may be a hash only if such are wanted."""
     if len(value) < _LONG or not _LETTER.search(value) or not _DIGIT.search(value):
         return False
-    if any(form.fullmatch(value) for form in (_HASH, _UUID)) or _path(value) or _FILE.search(value):
+    if _UUID.fullmatch(value) or _path(value) or _FILE.search(value) or _KEY.fullmatch(value) is None:
         return False
-    if _KEY.fullmatch(value) is None:
-        return False
+    if _HEX.fullmatch(value):
+        return hashes and drawn(value) and entropy(value) >= _HEX_BITS
     return drawn(value) and entropy(value) >= _WEAK_BITS
+
+
+def _salted(value: bytes) -> bool:
+    """Whether it is drawn from all that can be typed, as the salts of WordPress are: signs of many kinds, and no words."""
+    return (
+        value.isascii()
+        and len(set(_PUNCTUATION.findall(value))) >= _KINDS_OF_SIGNS
+        and len(_DIGIT.findall(value)) >= _LEAST_PASSWORD
+        and _SMALL_WORD.search(value) is None
+    )

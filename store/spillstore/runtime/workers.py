@@ -2,7 +2,7 @@
 
 Compression frees the interpreter's lock, so a second thread pays; a third does not, because what is left (counting
 lines, slicing) holds it. They are daemons: a process may end at any time, and what it had not closed is drained by
-``session_core.drain`` before they are gone.
+``open_sessions.drain`` before they are gone.
 """
 
 from __future__ import annotations

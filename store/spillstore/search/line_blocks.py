@@ -24,7 +24,7 @@ CONTINUING = bytes(range(0x80, 0xC0))  # bytes that go on a character in UTF-8
 
 
 class Block(NamedTuple):
-    """What is searched at once.
+    """A block of lines that is searched in one call.
 
     Attributes:
         start: its first byte in the view.
@@ -48,7 +48,7 @@ class Block(NamedTuple):
 
 
 class _Batch(NamedTuple):
-    """What is read at once: the end of a line, whole lines, and the beginning of one.
+    """A block as it was read: the end of a line, complete lines, and the beginning of another.
 
     Attributes:
         start: its first byte.
@@ -126,7 +126,7 @@ class BlockReader:
             yield Block(at, at + size, line, b"".join(held), window=windows)
 
     def _prepared(self, runs: Iterable[Run]) -> list[_Batch]:
-        """What was read, prepared as far as that can be done without what is around it; on any thread."""
+        """Prepare a block as far as that needs no neighbouring block; runs on any thread."""
         batches: list[_Batch] = []
         text = own_text()
         begin = end = None  # the first and the last run of the text

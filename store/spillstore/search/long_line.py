@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(slots=True)
 class LongLine:
-    """What is known of a line that is searched in windows, or inside which a page ended.
+    """The state of the search inside one line: it is searched in windows, or a page ended in it.
 
     Attributes:
         start: its first byte.

@@ -1,7 +1,7 @@
 """Patterns that can be searched for in time linear in the text, and why others cannot.
 
 Linear in the text is not enough: each byte can cost as many steps as the pattern has instructions, and compiling takes as
-long as the pattern makes it. So both are bounded, for who sends a pattern may be a model. Captures are switched off: nobody
+long as the pattern makes it. So both are bounded, for a pattern may come from a model. Captures are switched off: nobody
 asks for them, and RE2 copies all of them at each step.
 """
 
@@ -16,7 +16,7 @@ from spillstore.exceptions import PatternError
 _NO_LINES = re.compile(r"\(\?[a-zA-Z]*-[a-zA-Z]*m[a-zA-Z]*[:)]")
 # Groups with names are captured whatever the options say.
 _NAMED = re.compile(r"\(\?P?<\w+>")
-_CLASS = re.compile(r"\[\^?\]?(?:[^\]\[\\]|\\.|\[:\^?[a-z]+:\]|\[)*+\]", re.DOTALL)
+_CLASS = re.compile(r"\[\^?\]?(?>[^\]\[\\]|\\.|\[:\^?[a-z]+:\]|\[)*+\]", re.DOTALL)
 _SHOWN = 100  # characters of a wrong pattern
 MOST_CHARACTERS = 16 * 1024  # of an expression; one made of nothing but \pL takes a second to be read
 MOST_INSTRUCTIONS = 50_000  # of RE2's program; 1,000 repetitions of any character are 8,000, one of \pL 1,200

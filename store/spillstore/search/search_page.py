@@ -114,7 +114,7 @@ class Search:
         )
 
     def _notes(self) -> Iterator[str]:
-        """What could not be searched as usual."""
+        """Notes on lines that could not be searched as usual."""
         if self._long_lines.has_windows:
             yield f"lines above {line_blocks.LONGEST} bytes were searched in overlapping windows"
         if self._searched.has_uncleaned:
@@ -123,7 +123,7 @@ class Search:
             yield f"bytes {self._hole.start}-{self._hole.end} were dropped and could not be searched"
 
     def _read(self) -> Iterator[Block]:
-        """What is searched, from where the page before ended."""
+        """The blocks to search, from the end of the page before on."""
         low, high = (self._size, self._size) if self._hole is None else (self._hole.start, self._hole.end)
         yield from self._between(self._first(), min(low, self._size))
         yield from self._between(max(self._begin.at, high), self._size)

@@ -1,4 +1,4 @@
-"""What of stored lines is searched, and the pattern for it: cleaned or as it is stored, in UTF-8 or of single bytes."""
+"""The form in which stored lines are searched, and its pattern: cleaned or raw, UTF-8 or single bytes."""
 
 from __future__ import annotations
 

@@ -51,10 +51,10 @@ def check(
 
 
 def _structure_problems(core: SessionCore) -> list[str]:
-    """What the storage engine finds wrong, rows that were put back, and chunks of no artifact."""
+    """Problems of the engine's structures, of the rollback guard, and chunks without an artifact, in words."""
     with core.snapshot("checking") as rows:
         problems = core.store.structure_problems(rows)
-        lost = rows.chunks_of_nobody()
+        lost = rows.orphan_chunks()
         stale = []
         try:
             core.record.check_fresh(rows)

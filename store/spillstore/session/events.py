@@ -24,6 +24,25 @@ _PAGE = 100
 _KEY, _AT_US = 0, 1  # columns of an event's row
 
 
+def event_filter(
+    kind: str | None,
+    artifact_id: str | None,
+    actor: str | None,
+    tool_call_id: str | None,
+    since: float | None,
+    until: float | None,
+) -> EventFilter:
+    """The events that the arguments of ``Session.events`` choose."""
+    return EventFilter(
+        since_us=0 if since is None else int(since * 1e6),
+        before_us=END if until is None else int(until * 1e6),
+        kind=kind,
+        actor=actor,
+        artifact_id=None if artifact_id is None else named_by(artifact_id)[0],
+        tool_call_id=tool_call_id,
+    )
+
+
 class SessionEvents:
     """The audit log of one session."""
 
@@ -61,16 +80,9 @@ class SessionEvents:
             InvalidSettingError: a limit or cursor that means nothing.
         """
         most = _PAGE if limit is None else limit
-        before = page_start(most, cursor) or (END if until is None else int(until * 1e6), 0)
-        filters = EventFilter(
-            since_us=0 if since is None else int(since * 1e6),
-            before_us=before[0],
-            before_key=before[1],
-            kind=kind,
-            actor=actor,
-            artifact_id=None if artifact_id is None else named_by(artifact_id)[0],
-            tool_call_id=tool_call_id,
-        )
+        filters = event_filter(kind, artifact_id, actor, tool_call_id, since, until)
+        if (start := page_start(most, cursor)) is not None:
+            filters = filters._replace(before_us=start[0], before_key=start[1])
 
         def page(filters: EventFilter) -> Page[Event]:
             self._session.check_open()
@@ -161,14 +173,14 @@ class SessionEvents:
     def acting(
         self, actor: str | None = None, tool_call_id: str | None = None, *, otherwise: str | None = None
     ) -> AbstractContextManager[None]:
-        r"""Say who does all that is called in a ``with`` block, for its events: a model, a user, a program.
+        r"""Set the actor of the events in a ``with`` block: a model, a user, a program.
 
         It holds for this thread, for what ``asyncio.to_thread`` calls, and for every session.
 
         Args:
-            actor: who; None for who it is outside: ``SPILLSTORE_ACTOR``, or ``library``.
+            actor: its name; None for the outer one: ``SPILLSTORE_ACTOR``, or ``library``.
             tool_call_id: the tool call that it is done for; None as outside.
-            otherwise: who, where nobody has said so outside, nor ``SPILLSTORE_ACTOR``.
+            otherwise: the actor if neither an outer block nor ``SPILLSTORE_ACTOR`` names one.
 
         Example:
             >>> import tempfile
@@ -212,17 +224,18 @@ class SessionEvents:
             redacted["tool"] = self._session.hidden(tool)
         self._session.core.audit.add(kind, artifact_id, redacted)
 
-    def count_passed(self, tool: str, size: int, calls: int = 1) -> None:
+    def count_passed(self, tool: str, size: int, shown: int | None = None, *, calls: int = 1) -> None:
         """Count output that was shown whole and so not stored. It is written with the next events, never by itself.
 
         Args:
             tool: what printed it.
             size: its bytes.
+            shown: characters of the text that was shown; None for as many as bytes.
             calls: how many calls printed it.
         """
         self._session.check_open()
         name = self._session.hidden(self._session.redacted_name(tool))
-        self._session.core.audit.passed(name, size, calls)
+        self._session.core.audit.passed(name, size, size if shown is None else shown, calls)
 
 
 def _cursor(at_us: int, key: int) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from spillstore import info as infos
 from spillstore.artifact import Artifact
 from spillstore.engine.rows import END, ArtifactFilter
 from spillstore.exceptions import ArtifactNotFoundError, InvalidSettingError
+from spillstore.ingest.session_core import not_found, with_derived_state
 from spillstore.model.arguments import page_start, storable
 from spillstore.model.ids import ARTIFACT_ID, named_by
 from spillstore.model.records import ArtifactRow
@@ -56,7 +58,7 @@ class ArtifactListing:
         self._session.check_open()
         name = named_by(artifact_id)[0] if isinstance(artifact_id, str) else ""
         if not ARTIFACT_ID.fullmatch(name):
-            raise core.not_found(str(artifact_id)[:100])
+            raise not_found(str(artifact_id)[:100], core.row.session_id)
         with core.reader() as rows:
             record = core.artifact_row(rows, name)
         core.audit.about(name)
@@ -130,9 +132,14 @@ class ArtifactListing:
             InvalidSettingError: a filter, limit or cursor that means nothing.
         """
         core = self._session.core
-        filters = self._filter(source, state, tool_call_id, since)
-        return self._converted(
-            filters, state, limit, cursor, lambda record: Artifact(core, record.artifact_id, record)
+        return self._listed(
+            lambda row: Artifact(core, row.artifact_id, row),
+            source,
+            state,
+            tool_call_id,
+            since,
+            limit,
+            cursor,
         )
 
     def infos(
@@ -146,31 +153,29 @@ class ArtifactListing:
         cursor: str | None = None,
     ) -> Page[ArtifactInfo]:
         """Like ``artifacts``, but what is known of each, read in one snapshot."""
-        row = self._session.core.row
-        filters = self._filter(source, state, tool_call_id, since)
-        return self._converted(filters, state, limit, cursor, lambda record: infos.artifact_info(row, record))
+        convert = partial(infos.artifact_info, self._session.core.row)
+        return self._listed(convert, source, state, tool_call_id, since, limit, cursor)
 
-    def _filter(
-        self, source: str | None, state: str | None, tool_call_id: str | None, since: float | None
-    ) -> ArtifactFilter:
-        """What to look for, as it was when it was stored."""
+    def _listed(
+        self,
+        convert: Callable[[ArtifactRow], T],
+        source: str | None,
+        state: str | None,
+        tool_call_id: str | None,
+        since: float | None,
+        limit: int | None,
+        cursor: str | None,
+    ) -> Page[T]:
+        """The page of ``artifacts``; each row is converted."""
         if state is not None and state not in _STATES:
             raise InvalidSettingError(f"state must be one of {', '.join(_STATES)}, not {state!r}")
         session = self._session
-        return ArtifactFilter(
+        filters = ArtifactFilter(
             since_us=0 if since is None else int(since * 1e6),
             source=None if source is None else storable(session.hidden(source)),
             tool_call_id=None if tool_call_id is None else storable(session.redacted_name(tool_call_id)),
         )
 
-    def _converted(
-        self,
-        filters: ArtifactFilter,
-        state: str | None,
-        limit: int | None,
-        cursor: str | None,
-        convert: Callable[[ArtifactRow], T],
-    ) -> Page[T]:
         def page(cursor: str | None) -> Page[T]:
             found, following = self.page(filters, state, limit, cursor)
             return infos.Page(list(map(convert, found)), following, page if limit is None else None)
@@ -191,7 +196,7 @@ class ArtifactListing:
             while True:
                 rows = snapshot.artifacts(filters, min(limit, _PAGE) + 1)
                 for row in rows:
-                    record = core.with_derived_state(read_artifact_row(row, core.row.digest_algorithm))
+                    record = with_derived_state(read_artifact_row(row, core.row.digest_algorithm), core.store)
                     if state is not None and record.state != state:
                         continue
                     if len(found) == limit:

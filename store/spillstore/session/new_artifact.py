@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from spillstore.audit.actor import who
+from spillstore.audit.actor import call_context
 from spillstore.exceptions import InvalidSettingError
 from spillstore.format.chunk import ALL_BITS
 from spillstore.ingest.pipeline import Pipeline
@@ -117,18 +117,18 @@ class NewArtifact:
         return self._clean(text)
 
     def detail(self) -> dict[str, object]:
-        """What the event ``create`` says of redaction."""
+        """The fields of the event ``create`` that describe redaction."""
         rules = self.rules or _rules_of_caller(self._redact)
         return {"redact": False} if rules is None else rules.left()
 
     def pipeline(self, owner: str) -> Pipeline:
-        """What takes the artifact's bytes, with the artifact's first row; its key is given when it begins."""
+        """The pipeline of a new artifact, with its first row; the row's key is given when it begins."""
         pipeline = Pipeline(
             self._row(owner),
             self._sequencer,
             algorithm=self._core.row.digest_algorithm,
             redacted=self._redacted,
-            actor=who().actor,
+            actor=call_context().actor,
             shared=self._shared,
         )
         settings = self._settings

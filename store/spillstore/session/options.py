@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class MetaOptions(TypedDict, total=False):
-    """What is known of an artifact before its content; ``Session.create`` describes each."""
+    """The metadata of a new artifact; ``Session.create`` describes each option."""
 
     source: str
     tool_call_id: str | None

@@ -19,6 +19,7 @@ from support import NO_FLOORS, examples, wait_until
 from spillstore import Store
 from spillstore.audit import audit_log, event_buffer, event_detail
 from spillstore.audit.read_log import recorded
+from spillstore.engine.sqlite.session_file import SessionFile
 from spillstore.exceptions import (
     ArtifactNotFoundError,
     ArtifactTooLargeError,
@@ -321,10 +322,34 @@ def test_events_of_a_deleted_session_are_kept_where_that_is_set(make_store):
             break
     assert [event.kind for event in found] == ["delete_session", "read", "seal", "create"] * 2
     assert ["read"] * 2 == [event.kind for event in store.deleted_events("test", "web", kind="read")]
+    uri = f"artifact://{found[1].artifact_id}"  # as for Session.events
+    kept = store.deleted_events("test", "web", artifact_id=uri)
+    assert ["read", "seal", "create"] == [event.kind for event in kept]
     assert [] == store.deleted_events("test").items
     with pytest.raises(InvalidSettingError, match="is no cursor"):
         store.deleted_events("test", cursor="x")
     assert 0o600 == (store.root / "web" / ".audit.db").stat().st_mode & 0o777
+
+
+@pytest.mark.files
+def test_events_wait_on_where_a_deletion_fails(make_store, monkeypatch):
+    """What waits to be recorded counts as written when the deletion is committed; if that fails, it is written later."""
+    store = make_store(audit_keep=True)
+    with store.session("test") as session:
+        session.put(DATA).tail(1)
+
+        def damaged(*_):
+            raise IntegrityError("the archive is damaged")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(SessionFile, "archive_events", damaged)
+            with pytest.raises(IntegrityError, match="archive is damaged"):
+                session.delete()
+        assert ["create", "seal", "read"] == kinds(session)
+        session.delete()
+    assert ["delete_session", "read", "seal", "create"] == [
+        event.kind for event in store.deleted_events("test")
+    ]
 
 
 def test_nothing_is_kept_of_a_deleted_session_by_default(plain_store):

@@ -195,7 +195,7 @@ def answers(rows):
         "created": [rows.artifacts_created(since, 20) for since in (0, 5, 20)],
         "kept": rows.kept_size(),
         "evict": [rows.to_evict(limit) for limit in (1, 9)],
-        "nobody": sorted(rows.chunks_of_nobody()),
+        "nobody": sorted(rows.orphan_chunks()),
         "newest": rows.newest_event(),
         "uses": [rows.uses(since, 20) for since in (0, 10)],
         "after": [rows.events_after(key, 3) for key in (-1, 2)],
@@ -348,7 +348,7 @@ def test_writers_take_turns(made):
 def test_who_only_reads_may_record(made):
     """Beside a writer, on a transaction of its own."""
     reader = made.open(REF, read_only=True)
-    with reader.transaction_beside("a test") as tx:
+    with reader.separate_transaction("a test") as tx:
         tx.append_events([NewEvent(1, "read", None, None, None, "{}", None)])
     with reader.snapshot("a test") as rows:
         assert 1 == rows.newest_event()

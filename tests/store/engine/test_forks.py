@@ -267,7 +267,7 @@ def test_a_fork_from_inside_a_call_is_refused_in_the_child_alone(plain_store):
     script = """
 import os, sys
 from spillstore import Store
-from spillstore.engine.sqlite import forks as _forks
+from spillstore.engine.sqlite import fork_safety as _forks
 from spillstore.exceptions import ForkError
 store = Store(sys.argv[1], free_disk_floor=0)
 session = store.session("test")

@@ -15,9 +15,9 @@ from support import NO_FLOORS, ManualClock
 import spillstore
 from spillstore.engine.rows import EVENT_FIELDS, NewEvent
 from spillstore.engine.sqlite import database as _database
+from spillstore.engine.sqlite import rendering as _rendering
 from spillstore.engine.sqlite import schema
 from spillstore.engine.sqlite import sql as _sql
-from spillstore.engine.sqlite import statements as _statements
 from spillstore.exceptions import DiskFullError, IntegrityError, ReadOnlyError, SpillstoreError, StorageError
 from spillstore.format import chunk_codec
 from spillstore.model import records, validation
@@ -25,7 +25,7 @@ from spillstore.model import records, validation
 
 def test_the_rendered_statements_are_those_of_the_schema():
     """``sql.py`` is exactly what ``statements.py`` renders today."""
-    assert Path(_sql.__file__).read_text() == _statements.render()
+    assert Path(_sql.__file__).read_text() == _rendering.render()
 
 
 def test_rows_have_the_columns_of_the_schema():

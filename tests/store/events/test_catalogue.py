@@ -20,7 +20,7 @@ VIEWS_DIFFER: dict[str, str] = {}
 # Who is given a kind, as the first text of its first two arguments.
 TAKING = {
     "EmittedEvent", "action", "add", "begin_operation", "emit", "note", "read", "reading", "reading_tool", "record",
-    "record_always", "recorded", "_recorded",
+    "recorded", "_recorded",
 }  # fmt: skip
 
 

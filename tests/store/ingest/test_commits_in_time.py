@@ -10,6 +10,7 @@ from support import NO_FLOORS, wait_until
 
 from spillstore import Store
 from spillstore.exceptions import LockedError, StorageError
+from spillstore.ingest.ingest_queue import IngestQueue
 
 MIB = 1024 * 1024
 
@@ -220,3 +221,21 @@ def test_writes_go_on_where_workers_cannot_be_had(plain_store, monkeypatch):
                 writer.write(b"n" * 20 * MIB)
         assert 20 * MIB == session.artifact(writer.id).info.size
         session.check()
+
+
+def test_the_committer_does_not_spin_while_a_write_cannot_be_committed(plain_store, gate, monkeypatch):
+    """A worker that waits inside a filter is asked for what is due now and then, not without end."""
+    asked = []
+    due = IngestQueue.wait_for_due
+    monkeypatch.setattr(IngestQueue, "wait_for_due", lambda queue: asked.append(1) or due(queue))
+    with plain_store.session("test") as session:
+        slow = filtered(session, gate)
+        thread = write_aside(slow, b"x" * 10 * MIB)
+        gate.entered.wait()
+        before = len(asked)
+        threading.Event().wait(1)
+        times = len(asked) - before
+        gate.opened.set()
+        thread.join()
+        slow.close()
+    assert times < 200

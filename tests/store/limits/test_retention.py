@@ -15,7 +15,7 @@ from support import NO_FLOORS, ROUNDS, dice, examples
 
 from spillstore import Store
 from spillstore.engine.sqlite.backend import FolderBackend
-from spillstore.engine.sqlite.marks import size_of
+from spillstore.engine.sqlite.usage_cache import size_of
 from spillstore.exceptions import InvalidSettingError, SpillstoreError, StoreQuotaError
 from spillstore.info import SessionInfo
 from spillstore.ingest.session_pool import SessionPool
@@ -355,7 +355,7 @@ def test_the_size_of_a_store_is_looked_at_now_and_then(plain_store, clock, monke
         start = len(looks)
         for _ in range(5):
             session.put(b"x")
-        script = "import sys; from spillstore.engine.sqlite import marks as r; print(r._read(__import__('pathlib').Path(sys.argv[1])))"
+        script = "import sys; from spillstore.engine.sqlite import usage_cache as r; print(r._read(__import__('pathlib').Path(sys.argv[1])))"
         told = subprocess.run(
             [sys.executable, "-c", script, store.root], capture_output=True, text=True, check=True
         )

@@ -186,6 +186,24 @@ tokens = expand_tokens(html2_tokens[j1:j2])
 account:패스워드:UID:GID
 password_token: |
   see the manual
+SECRET_KEY=credentials['secret_key']
+STATE_PASSWORD = :PASSWORD
+pass = proxy_uri&.password
+pass         *analysis.Pass
+TOKENS = [*ATOM_TOKENS, T_RBRA]
+token = [*elements, @s.matched, *pos]
+tokens1 = [tok[:2] for tok in token_list]
+acceptable_single_tokens = %i{comma semicolon}
+cmd.Env = append(os.Environ(), "PWD="+ts.cd)
+object_key: 9e107d9d372bb6826bd81d3542a419d6
+commit_key=2fd4e1c67a2d28fced849ee1bb76e7391b93eb12
+gpg --recv-keys 2FD4E1C67A2D28FCED849EE1BB76E7391B93EB12
+gpg: using RSA key 2FD4E1C67A2D28FCED849EE1BB76E7391B93EB12
+cursor key 2fd4e1c67a2d28fced849ee1bb76e7391b93eb12
+kubectl get secret my-app-tls-7f6d8c9b5
+kubectl get secret sh.helm.release.v1.myapp.v12
+unexpected token identifier_name_2_of_3
+UNRESERVED_PAT = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 """.strip("\n").split("\n")
 
 

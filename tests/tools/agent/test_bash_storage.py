@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -122,6 +123,28 @@ def test_storage_that_fails_in_the_background(plain_store, tmp_path):
         last = bash_sync(session, kill_pid=result.pid)
         assert (last.state, last.exit_code) == ("ended", 143)
         assert last.storage_error
+
+
+@pytest.mark.files
+def test_a_session_whose_folder_is_removed(plain_store, tmp_path):
+    """Nothing of a command in the background is said to be kept when its session was removed; the text names the file."""
+    go = tmp_path / "go"
+    script = f"echo begin; while [ ! -e {go} ]; do sleep 0.01; done; echo late; exit 5"
+    session = plain_store.session("chat")
+    path = session.path
+    result = bash_sync(session, command=script, timeout=0)
+    assert result.artifact_id is not None
+    shutil.rmtree(path.parent)
+    quiet = bash_sync(session, check_pid=result.pid)
+    go.touch()
+    wait_until(lambda: bash_sync(session, check_pid=result.pid).state == "ended")
+    for told_of in (quiet, bash_sync(session, check_pid=result.pid)):
+        assert told_of.text.startswith(f"[NOT STORED COMPLETELY: the session of {path} was deleted")
+        assert "nothing of it was kept" in told_of.text
+        assert result.artifact_id not in told_of.text
+        assert told_of.artifact_id is None
+        assert told_of.storage_error
+    session.close()
 
 
 def test_cancelling_does_not_wait_for_the_store(plain_store):

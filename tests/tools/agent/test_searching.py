@@ -15,7 +15,7 @@ from spillstore import Store
 from spillstore.exceptions import ClosedError
 from spillstore_tools.agent.answers import MAX_CHARS
 from spillstore_tools.agent.search_artifact import TextCleaner, search_artifact
-from spillstore_tools.output.signature import marked
+from spillstore_tools.output.signed_answers import with_signature
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def test_count(place):
     session, artifact = place
     answer = search_artifact(session, id=artifact.id, pattern="line", count=True)
     expected = f"[{artifact.id}: 3000 matching lines (3000 matches) of 3000]\n[that is all]\n"
-    assert answer.text == marked(session, expected)
+    assert answer.text == with_signature(session, expected)
     inverted = search_artifact(session, id=artifact.id, pattern="fine", invert="true", count="true")
     assert "30 lines that do not match of 3000" in inverted.text
 

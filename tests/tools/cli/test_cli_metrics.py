@@ -232,12 +232,26 @@ def test_an_empty_variable_of_the_environment_is_none(cli, put):
     assert "[]\n" == done.stderr
 
 
+def asked(there, path, host):
+    """The status and the body of an answer."""
+    with contextlib.closing(
+        http.client.HTTPConnection(there.hostname, there.port, timeout=120)
+    ) as connection:
+        connection.request("GET", path, headers={"Host": host})
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+
+
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
-def test_requests_by_another_name_are_refused(address):
-    """A web page that has a name of its own for this machine is told nothing; a client that is silent holds nobody up."""
+def test_requests_by_another_name_or_path_are_refused(address):
+    """Only the documented path has the metrics. A web page that has a name of its own for this machine is told nothing; a client that is silent holds nobody up."""
     with served(address, 0) as url:
         there = urlsplit(url)
         with contextlib.closing(socket.create_connection((there.hostname, there.port))):
+            here = f"localhost:{there.port}"
+            for path in ("/", "/metrics/", "/metric", "/favicon.ico"):
+                assert asked(there, path, here) == (404, b"there is nothing here but /metrics\n")
+            assert asked(there, "/metrics?name[]=spillstore_outputs_total", here)[0] == 200
             for host, status in (
                 (f"localhost:{there.port}", 200),
                 (there.netloc, 200),
@@ -249,9 +263,5 @@ def test_requests_by_another_name_are_refused(address):
                 ("[", 421),
                 ("0.0.0.0", 421),
             ):
-                connection = http.client.HTTPConnection(there.hostname, there.port, timeout=120)
-                connection.request("GET", "/metrics", headers={"Host": host})
-                answer = connection.getresponse()
-                body = answer.read()
-                connection.close()
-                assert (status, status == 200) == (answer.status, b"spillstore_" in body), host
+                answered, body = asked(there, "/metrics", host)
+                assert (status, status == 200) == (answered, b"spillstore_" in body), host

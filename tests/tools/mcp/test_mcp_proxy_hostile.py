@@ -131,9 +131,13 @@ def test_what_is_no_result_is_told_and_shown(talk):
         result = it.answer("say", lines=[of("%ID%", "result", raw)])["result"]
         words = result["content"][0]["text"]
         assert words.startswith(
-            "[The result of say is not as the protocol has it, or too much (no array); as text:]\n"
+            "[The result of say is not as the protocol has it, or too much (not a JSON array); as text:]\n"
         )
         assert ("just words" in words, result["isError"]) == (True, is_error)
+    it.process.stdin.close()
+    assert it.process.wait(120) == 0
+    notes = it.process.stderr.read().decode().splitlines()
+    assert notes == ["spillstore: the result of 'say' is shown as text: not a JSON array"] * 2
 
 
 def test_a_result_that_nothing_can_handle_is_left_out(session):

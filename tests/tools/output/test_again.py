@@ -19,7 +19,7 @@ from spillstore_tools.agent.bash import BashTool, bash_sync
 from spillstore_tools.agent.get_artifact import get_artifact
 from spillstore_tools.agent.search_artifact import search_artifact
 from spillstore_tools.output.rendering import render
-from spillstore_tools.output.signature import MOST, ROOM, foreign_chars, marked
+from spillstore_tools.output.signed_answers import MOST, ROOM, unsigned_chars, with_signature
 from spillstore_tools.output.spill import Spill
 from spillstore_tools.output.truncation import TruncationProcessor
 from spillstore_tools.preview.text.clean import clean
@@ -356,7 +356,7 @@ def test_an_answer_of_another_session_does_not_pass(plain_store, session, artifa
     """A mark is good in its own session alone."""
     text = get_artifact(session, id=artifact.id, max_chars=50_000).text
     with plain_store.session("other") as other:
-        assert foreign_chars(lambda: other, text) is None
+        assert unsigned_chars(lambda: other, text) is None
         assert TruncationProcessor(other).process(text, "tool").artifact_id is not None
 
 
@@ -370,8 +370,8 @@ def test_much_around_an_answer_is_output(session, artifact):
 
 def test_marks_that_lie(session):
     """Lengths that reach before the beginning, overlap or are absurd are no reason to stumble."""
-    good = marked(session, "one\n")
-    assert foreign_chars(lambda: session, good) == 1
+    good = with_signature(session, "one\n")
+    assert unsigned_chars(lambda: session, good) == 1
     for text in (
         "[~5.abcdefghijk]",
         " [~5.abcdefghijk]",
@@ -381,12 +381,12 @@ def test_marks_that_lie(session):
         "x" * (MOST + 1) + good,
         "",
     ):
-        assert foreign_chars(lambda: session, text) is None
-    assert foreign_chars(lambda: session, good * 3 + "[~4.aaaaaaaaaaa]" * 1000) == 3 + 16_000
+        assert unsigned_chars(lambda: session, text) is None
+    assert unsigned_chars(lambda: session, good * 3 + "[~4.aaaaaaaaaaa]" * 1000) == 3 + 16_000
     hostile = "".join(f" [~{20 * number + 1}.AAAAAAAAAAA]" for number in range(5000))[:MOST]
     with not_for_ever():
-        assert foreign_chars(lambda: session, hostile) is None  # each mark claims all that stands before it
-    assert len(marked(session, "x" * 99_999 + "\n")) - 100_000 <= ROOM
+        assert unsigned_chars(lambda: session, hostile) is None  # each mark claims all that stands before it
+    assert len(with_signature(session, "x" * 99_999 + "\n")) - 100_000 <= ROOM
 
 
 def test_no_session_is_opened_for_what_has_no_mark():
@@ -395,7 +395,7 @@ def test_no_session_is_opened_for_what_has_no_mark():
     def never():
         raise AssertionError
 
-    assert foreign_chars(never, "[art_1: lines 1-2]\nanything [~x.y]\n") is None
+    assert unsigned_chars(never, "[art_1: lines 1-2]\nanything [~x.y]\n") is None
 
 
 def test_the_mark_is_within_the_limit(session, artifact):

@@ -1,4 +1,4 @@
-"""``Serial``: work in order, on one thread, within bounds."""
+"""``SerialWorker``: work in order, on one thread, within bounds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 import pytest
 from support import wait_until
 
-from spillstore_tools.output.serial import Serial
+from spillstore_tools.output.serial_worker import SerialWorker
 
 
 def test_items_are_worked_on_in_order():
@@ -18,7 +18,7 @@ def test_items_are_worked_on_in_order():
         done.append(item)
         threads.add(threading.get_ident())
 
-    serial = Serial(work, size_of=lambda item: 1, room=10)
+    serial = SerialWorker(work, size_of=lambda item: 1, room=10)
     for item in range(1000):
         serial.put(item)
     serial.join()
@@ -28,7 +28,7 @@ def test_items_are_worked_on_in_order():
 
 def test_the_thread_ends_when_there_is_nothing_to_do():
     """No thread waits for more; the next item starts another."""
-    serial = Serial(lambda item: None, size_of=len, room=10)
+    serial = SerialWorker(lambda item: None, size_of=len, room=10)
     before = set(threading.enumerate())  # of which others may end meanwhile
     for _ in range(2):
         serial.put("x")
@@ -39,7 +39,7 @@ def test_the_thread_ends_when_there_is_nothing_to_do():
 def test_join_without_work_returns():
     """Nothing handed over: nothing to wait for, and no thread for it."""
     before = threading.active_count()
-    Serial(len, size_of=len, room=1).join()
+    SerialWorker(len, size_of=len, room=1).join()
     assert before == threading.active_count()
 
 
@@ -51,7 +51,7 @@ def test_put_waits_for_room():
         may_go.wait(120)
         done.append(item)
 
-    serial = Serial(work, size_of=lambda item: 10, room=20)
+    serial = SerialWorker(work, size_of=lambda item: 10, room=20)
     serial.put(1)
     serial.put(2)
     blocked = threading.Thread(target=serial.put, args=(3,))
@@ -67,7 +67,7 @@ def test_put_waits_for_room():
 def test_an_item_larger_than_the_room_gets_through():
     """What is too large waits for an empty queue, not for ever."""
     done = []
-    serial = Serial(done.append, size_of=lambda item: 1000, room=10)
+    serial = SerialWorker(done.append, size_of=lambda item: 1000, room=10)
     for item in range(3):
         serial.put(item)
     serial.join()
@@ -83,7 +83,7 @@ def test_an_error_is_raised_by_join_and_ends_the_work():
             raise ZeroDivisionError("in the work")
         done.append(item)
 
-    serial = Serial(work, size_of=lambda item: 1, room=2)
+    serial = SerialWorker(work, size_of=lambda item: 1, room=2)
     for item in range(10):
         serial.put(item)
     for _ in range(2):
@@ -101,7 +101,7 @@ def test_without_threads_the_caller_works(monkeypatch):
 
     monkeypatch.setattr(threading.Thread, "start", none_left)
     done = []
-    serial = Serial(done.append, size_of=len, room=10)
+    serial = SerialWorker(done.append, size_of=len, room=10)
     serial.put("a")
     assert ["a"] == done
     serial.put("b")
@@ -112,7 +112,7 @@ def test_without_threads_the_caller_works(monkeypatch):
 def test_many_threads_hand_over():
     """Items of each thread stay in its order, and none is lost."""
     done = []
-    serial = Serial(done.append, size_of=lambda item: 1, room=5)
+    serial = SerialWorker(done.append, size_of=lambda item: 1, room=5)
 
     def hand_over(name):
         for number in range(300):
@@ -131,7 +131,7 @@ def test_many_threads_hand_over():
 def test_call_comes_after_what_was_put_before():
     """``call`` runs in order, gives what the function gave, and raises what it raised; work goes on."""
     done = []
-    serial = Serial(done.append, size_of=lambda item: 1, room=10)
+    serial = SerialWorker(done.append, size_of=lambda item: 1, room=10)
     for item in range(5):
         serial.put(item)
     assert serial.call(lambda: list(done)) == [0, 1, 2, 3, 4]
@@ -150,7 +150,7 @@ def test_call_after_work_has_failed():
         raise ValueError(item)
 
     may_fail = threading.Event()
-    serial = Serial(work, size_of=lambda item: 1, room=10)
+    serial = SerialWorker(work, size_of=lambda item: 1, room=10)
     serial.put("no")
     threading.Timer(0.05, may_fail.set).start()  # most likely while the call waits
     with pytest.raises(ValueError, match="no"):

@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 import threading
+from array import array
 
 import pytest
 from hypothesis import given
@@ -16,7 +17,7 @@ from previews import OWN_TIME, expanded, of_stream, reader, spilled, whole, whol
 from support import NO_FLOORS, examples
 
 from spillstore import Store
-from spillstore.exceptions import RangeTooLargeError, SessionBusyError
+from spillstore.exceptions import RangeError, RangeTooLargeError, SessionBusyError, UsageError
 from spillstore_tools.output.rendering import render, scanned
 from spillstore_tools.output.spill import Spill
 from spillstore_tools.preview.text.clean import clean
@@ -98,6 +99,20 @@ def test_callers_may_reuse_their_buffer(session):
         assert 1000 == spill.write(buffer)
     spill.finish()
     assert b"".join(b"%999d\n" % number for number in range(200)) == spill.artifact.read_bytes(0, 10**6)
+
+
+def test_only_bytes_are_taken(session):
+    """Text is refused with the way out, and so is an unknown stream; nothing of it is counted. Items of a view are bytes."""
+    spill = Spill(lambda: session, profile_named("default"), source="bash")
+    with pytest.raises(
+        UsageError, match=r"takes bytes, not str; encode text first: write\(text.encode\(\)\)"
+    ):
+        spill.write("text")
+    with pytest.raises(RangeError, match="stream must be stdout or stderr, not 'log'"):
+        spill.write(b"text", "log")
+    assert spill.received == 0
+    assert spill.write(memoryview(array("I", [0x61616161, 0x0A616161]))) == 8
+    assert (spill.received, spill.finish().text) == (8, "aaaaaaa\n")
 
 
 def test_a_command_whose_footer_does_not_fit_is_stored(session):

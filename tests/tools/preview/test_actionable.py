@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spillstore_tools.preview.strategies import actionable
 from spillstore_tools.preview.strategies.actionable import STRONG, Hints, score
+
+
+def found_in(text, end=b"\n", *, hints=None):
+    """Lines that hold a hint."""
+    hints = hints or Hints()
+    return [line for line in hints.lines(text, end) if hints.found(text, line[0], line[1])]
+
 
 MATTER = [
     "src/main.c:10:3: error: 'x' undeclared (first use in this function)",
@@ -175,7 +185,8 @@ DO_NOT = [
 @pytest.mark.parametrize("line", MATTER)
 def test_matters(line):
     """A line that tells of a failure is found in a block and is worth showing."""
-    assert 0 <= Hints().search(f"before\n{line}\nbehind\n".encode()) <= len(f"before\n{line}\n".encode())
+    before, around = b"before\n", f"before\n{line}\nbehind\n".encode()
+    assert found_in(around) == [(len(before), len(around) - len(b"behind\n"), 1)]
     assert score(line) >= STRONG
 
 
@@ -188,7 +199,8 @@ def test_does_not_matter(line):
 @pytest.mark.parametrize("line", WARN)
 def test_a_warning_is_found_and_weaker(line):
     """It is shown where nothing worse takes the room."""
-    assert 0 <= Hints().search(f"before\n{line}\nbehind\n".encode()) <= len(f"before\n{line}\n".encode())
+    before, around = b"before\n", f"before\n{line}\nbehind\n".encode()
+    assert found_in(around) == [(len(before), len(around) - len(b"behind\n"), 1)]
     assert 1 <= score(line) < STRONG
 
 
@@ -217,7 +229,7 @@ def test_order(lines):
 
 def test_colours():
     """A word behind a colour is found."""
-    assert Hints().search(b"\x1b[1m\x1b[31merror\x1b[0m: no\n") >= 0
+    assert len(found_in(b"\x1b[1m\x1b[31merror\x1b[0m: no\n")) == 1
 
 
 @given(st.text(max_size=300))
@@ -233,19 +245,17 @@ def test_hostile(piece):
     """A line of much of anything is judged like any other."""
     line = piece * (300_000 // len(piece))
     assert score(line) >= 0
-    assert Hints().search(line.encode()) >= -1
+    assert len(found_in(line.encode())) <= 1
 
 
 def test_narrowed():
     """A word that stands everywhere says nothing any more; others still do."""
     hints = Hints()
     data = b"status: error\n" * 300
-    at = 0
-    while (at := hints.search(data, at) + 1) > 0:
-        at += 5
+    assert len(found_in(data, hints=hints)) == 300
     hints.narrow()
-    assert hints.search(data) == -1
-    assert hints.search(b"status: fatal\n") >= 0
+    assert found_in(data, hints=hints) == []
+    assert len(found_in(b"status: fatal\n", hints=hints)) == 1
 
 
 def test_narrowed_to_nothing():
@@ -254,4 +264,86 @@ def test_narrowed_to_nothing():
     for hint in hints._hits:
         hints._hits[hint] = 1000
     hints.narrow()
-    assert hints.search(b"fatal error") == -1
+    assert found_in(b"fatal error", hints=hints) == []
+
+
+# What hints are made of, and what stands around them.
+PIECES = [
+    *(line.encode() for line in MATTER[::3]),
+    *(word for word in actionable._WORDS if word.isalpha()),
+    *(
+        b"errors",
+        b"Errored",
+        b"sigsegv",
+        b"sig",
+        b"exited",
+        b"timed out",
+        b"WARNING",
+        b"failing",
+        b"CAN'T",
+        b"oom-kill",
+    ),
+    *(
+        b"TypeError",
+        b"defaults",
+        b"default:",
+        b"segfault (",
+        b"E  ",
+        b"e: ",
+        b"** (",
+        b"sanitizer: ",
+        b"<<< ",
+    ),
+    *(
+        b"): ts2304: ",
+        b"]: ab12: ",
+        b"]: a123: ",
+        b'HTTP/1.1" 404',
+        b"http/2 503",
+        b"HTTP/1.1' 200",
+        b"http/1. 4",
+    ),
+    *("échec ÉCHEC ошибк 错误 失敗 エラー 오류 ✗ ❌ é µ".encode().split()),
+    *(b"\x1b[31m", b"\x1b[m", b"\x1b[1;31m", b"[31m", b"m", b"\x1b", b"\xe3", b"\xc9chec", b"\xff"),
+    *(
+        b".",
+        b"/",
+        b"\\",
+        b"-",
+        b"_",
+        b":",
+        b" ",
+        b"  ",
+        b"\t",
+        b"\r",
+        b"\n",
+        b"\r\n",
+        b"(",
+        b"]",
+        b"0",
+        b"12",
+        b"x",
+        b"",
+        b"\0",
+    ),
+]
+
+
+@given(
+    st.lists(st.sampled_from(PIECES) | st.binary(max_size=3), max_size=60).map(b"".join),
+    st.sampled_from([b"\n", b"\r"]),
+    st.sets(st.sampled_from(sorted(actionable._WORDS)), max_size=5),
+)
+def test_lines_are_found_alike_without_native_functions(text, end, common):
+    """The filter leaves out only lines in which nothing is found, with all hints and with some."""
+    for common_words in (set(), common):
+        with_filter, without = Hints(), Hints()
+        for hints in (with_filter, without):
+            for word in common_words:
+                hints._hits[word] = 1000
+            hints.narrow()
+        search = copy.copy(without._search)
+        search._filter = None
+        without._search = search
+        assert found_in(text, end, hints=with_filter) == found_in(text, end, hints=without)
+        assert with_filter._hits == without._hits

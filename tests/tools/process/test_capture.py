@@ -1,4 +1,4 @@
-"""Capturing a process: both streams, its end, its heirs, a sink that fails."""
+"""Capturing a process: both streams, its end, its orphans, a sink that fails."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_talking_heir_does_not_keep_us():
 
 
 def test_what_the_process_itself_printed_is_read_before_giving_up():
-    """What lies in the pipe when the process ends is read even though the time for its heirs is up."""
+    """What lies in the pipe when the process ends is read even though the time for its orphans is up."""
 
     class Slow(Memory):
         def write(self, data, stream="stdout"):

@@ -33,11 +33,13 @@ from spillstore.exceptions import RangeError, SpillstoreError
 from spillstore.observers import EmittedEvent
 from spillstore_tools import telemetry
 from spillstore_tools.agent.bash import BashTool, bash_sync
+from spillstore_tools.agent.get_artifact import get_artifact
 from spillstore_tools.agent.search_artifact import search_artifact
 from spillstore_tools.output.truncation import TruncationProcessor
 from spillstore_tools.telemetry.collector import metric_name
 from spillstore_tools.telemetry.instruments import INSTRUMENTS, MAX_TOOLS, LabelLimit
 from spillstore_tools.telemetry.otel import NUMBERS, SPANS
+from spillstore_tools.telemetry.statistics import Statistics
 
 PAGE = ROOT / "docs" / "metrics.md"
 BIG = "line\n" * 20_000
@@ -144,6 +146,29 @@ def test_numbers_of_a_session(plain_store, counted):
         for sample in family.samples
         if sample.name == "spillstore_redactions_total"
     )
+
+
+def test_metrics_and_the_audit_log_count_the_same_as_shown(plain_store, counted):
+    """What was shown of each tool is one number: of output shown whole, in part, again, in the background, refused and handed on."""
+    with plain_store.session("chat") as session:
+        processor = TruncationProcessor(session)
+        for text in ("short \u00e9\n", BIG, BIG):
+            result = processor.process(text, "cat")
+        processor.process(session.artifact(result.artifact_id), "cat")
+        processor.process(get_artifact(session, id=result.artifact_id).text, "cat")
+        tool = BashTool(session)
+        tool.call_sync({"command": "echo caf\u00e9; exit 3"})
+        tool.call_sync({"command": "seq 1 20000"})
+        pid = tool.call_sync({"command": "seq 1 9; sleep 100", "timeout": 0}).pid
+        tool.call_sync({"check_pid": pid})
+        tool.call_sync({"kill_pid": pid})
+    with plain_store.session("chat", read_only=True) as session:
+        statistics = Statistics()
+        statistics.add(session)
+    for name in ("cat", "bash"):
+        assert statistics.tools[name].shown == counted.get_sample_value(
+            "spillstore_output_shown_total", {"tool": name}
+        )
 
 
 def test_both_say_the_same(plain_store, traced, counted):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
 from spillstore.exceptions import SpillstoreError
 from spillstore_tools.agent.arguments import ArgumentError, whole
-from spillstore_tools.output.signature import marked
+from spillstore_tools.output.signed_answers import with_signature
 from spillstore_tools.preview.text.clean import one_line
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def max_chars_argument(size: int) -> str:
 
 def signed(session: Session, answer: Answer) -> Answer:
     """The answer with the session's signature at its end, by which a processor knows not to store it again."""
-    return dataclasses.replace(answer, text=marked(session, answer.text))
+    return dataclasses.replace(answer, text=with_signature(session, answer.text))
 
 
 P = ParamSpec("P")

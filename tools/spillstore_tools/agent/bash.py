@@ -34,6 +34,7 @@ from spillstore_tools.agent.bash_result import BashResult
 from spillstore_tools.agent.command_launcher import CommandLauncher, CommandOptions, acting_as_model
 from spillstore_tools.agent.definitions import ToolDefinition
 from spillstore_tools.output.session_opener import Opened
+from spillstore_tools.process.jobs import drop_in_background
 from spillstore_tools.process.session_jobs import jobs_of
 
 if TYPE_CHECKING:
@@ -267,7 +268,7 @@ class BashTool:
                 return BashResult.of(job, job.tell())
             return await asyncio.to_thread(self._put_into_background, job, request.timeout, tool_call_id)
         except BaseException as error:
-            job.drop_beside(lambda: wake(dropped))
+            drop_in_background(job, lambda: wake(dropped))
             if not isinstance(error, GeneratorExit):  # or there is no loop any more
                 await dropped.wait()
             raise
@@ -291,7 +292,7 @@ class BashTool:
             return self._put_into_background(job, request.timeout, tool_call_id)
         except BaseException:
             dropped = threading.Event()
-            job.drop_beside(dropped.set)
+            drop_in_background(job, dropped.set)
             dropped.wait()
             raise
 

@@ -40,7 +40,7 @@ from spillstore_tools.agent.artifacts import STREAMS, find_artifact, previous_ru
 from spillstore_tools.agent.definitions import CURSOR, MAX_CHARS, STREAM, ToolDefinition
 from spillstore_tools.compare.report import change_row, facts, section_title, summary
 from spillstore_tools.describe import human_size
-from spillstore_tools.output.signature import ROOM as SIGNATURE_ROOM
+from spillstore_tools.output.signed_answers import ROOM as SIGNATURE_ROOM
 from spillstore_tools.preview.text.clean import one_line
 from spillstore_tools.process.working_folders import folder_of
 

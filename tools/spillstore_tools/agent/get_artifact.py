@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, cast
 
 from spillstore import Artifact
 from spillstore.exceptions import DroppedRangeError
+from spillstore.text_scan import is_plain
 from spillstore_tools.agent.answers import (
     PATH_CHARS,
     Answer,
@@ -39,9 +40,9 @@ from spillstore_tools.agent.definitions import CURSOR, ID, MAX_CHARS, PATH, STRE
 from spillstore_tools.agent.query_artifact import QUERY_CURSOR, query_artifact
 from spillstore_tools.agent.ranges import Range
 from spillstore_tools.output.rendering import kind_of
-from spillstore_tools.output.signature import ROOM as SIGNATURE_ROOM
+from spillstore_tools.output.signed_answers import ROOM as SIGNATURE_ROOM
 from spillstore_tools.preview.binary.recognise import HEAD_BYTES
-from spillstore_tools.preview.text.clean import is_plain, one_line, split_lines
+from spillstore_tools.preview.text.clean import one_line, split_lines
 from spillstore_tools.preview.text.lines import Line
 from spillstore_tools.preview.text.stream import settled_length
 

@@ -36,7 +36,7 @@ from spillstore_tools.agent.answers import (
 )
 from spillstore_tools.agent.arguments import ArgumentError, absent, flag, one_of, text, unquoted, whole
 from spillstore_tools.agent.artifacts import STREAMS, find_artifact, json_view, ranges_are_off, view_of_cursor
-from spillstore_tools.output.signature import ROOM as SIGNATURE_ROOM
+from spillstore_tools.output.signed_answers import ROOM as SIGNATURE_ROOM
 from spillstore_tools.preview.text.clean import one_line
 
 if TYPE_CHECKING:

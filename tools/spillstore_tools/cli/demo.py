@@ -118,7 +118,7 @@ def _print_ends(lines: list[str]) -> None:
 
 
 def _print_preview(lines: list[str]) -> int:
-    """What a preview says and shows of the error; returns the number of the line that it is in."""
+    """Print a preview's part about the error; returns the number of the error's line."""
     notice = next(number for number, line in enumerate(lines) if line.endswith("]")) + 1
     error = next((number for number, line in enumerate(lines) if _ERROR in line), None)
     if error is None:

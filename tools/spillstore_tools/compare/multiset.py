@@ -241,7 +241,7 @@ def subtract(base: Multiset, other: Multiset) -> Iterator[None]:
 
 
 def _choose_last(flags: bytearray, numbers: array[int], kind: int, there: Mapping[int, int]) -> None:
-    """Of the numbers with the flag ``kind``, as many become the same as the other side has; the others are new."""
+    """Split the numbers with the flag ``kind``: as many as the other side has are the same, the rest are new."""
     if kind not in flags:
         return
     passed: dict[int, int] = {}

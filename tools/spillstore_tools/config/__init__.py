@@ -177,7 +177,7 @@ def _assumed(settings: Layer) -> Iterator[str | None]:
 def _with_raised_thresholds(settings: Layer) -> Layer:
     """Raise each `artifact_threshold` that nobody set to the `inline_limit` beside it.
 
-    Otherwise whoever asks for a large `inline_limit`, to switch truncation off, must know of a second key.
+    Otherwise a user who sets a large `inline_limit`, to switch truncation off, must know of a second key.
     """
     raised = dict(settings)
     for path, limit in settings.items():

@@ -12,7 +12,7 @@ _READ = 256 * 1024
 
 
 class ContentError(SpillstoreError):
-    """What was handed over cannot be made into text: a cycle, or an object or number that JSON does not hold."""
+    """The content cannot be converted to text: a cycle, or an object or number that JSON cannot hold."""
 
 
 def encoded(text: str) -> bytes:

@@ -30,7 +30,7 @@ class DeferredSession:
         self.known: Session | None = None if callable(session) else session
         self._session = session
         self._cleanup_on_exit = cleanup_on_exit
-        self._passed: dict[str, tuple[int, int]] = {}  # calls and bytes of each tool
+        self._passed: dict[str, tuple[int, int, int]] = {}  # calls, bytes and shown characters of each tool
         self._redacted: dict[str, dict[str, int]] = {}  # secrets of each tool, by kind
         self._lock = threading.Lock()  # protects both
         if self.known is not None and cleanup_on_exit:
@@ -60,21 +60,21 @@ class DeferredSession:
         with self._lock:
             passed, self._passed = self._passed, {}
             redacted, self._redacted = self._redacted, {}
-        for tool, (calls, size) in passed.items():
-            session.count_passed(tool, size, calls)
+        for tool, (calls, size, shown) in passed.items():
+            session.count_passed(tool, size, shown, calls=calls)
         for tool, counts in redacted.items():
             session.note("redaction", {"tool": tool, "counts": counts})
         return session
 
-    def count_passed(self, tool: str, size: int) -> None:
-        """Count output that is shown whole."""
+    def count_passed(self, tool: str, size: int, shown: int) -> None:
+        """Count output of ``size`` bytes that is shown whole, in a text of ``shown`` characters."""
         if self._session is not None and not callable(self._session):
             with contextlib.suppress(SpillstoreError):  # it is closed; nothing needs storing
-                self._session.count_passed(tool, size)
+                self._session.count_passed(tool, size, shown)
             return
         with self._lock:
-            calls, total = self._passed.get(tool, (0, 0))
-            self._passed[tool] = calls + 1, total + size
+            calls, sizes, texts = self._passed.get(tool, (0, 0, 0))
+            self._passed[tool] = calls + 1, sizes + size, texts + shown
 
     def note_redactions(self, tool: str, counts: dict[str, int]) -> None:
         """Record how many secrets of each kind were taken out of output that is shown whole."""

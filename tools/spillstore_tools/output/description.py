@@ -1,4 +1,4 @@
-"""What is known of an output besides its bytes, without secrets."""
+"""The metadata of an output, without secrets: tool, command, media type, line ends."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(slots=True, kw_only=True)
 class Description:
-    """What an output is called, and of what kind it is.
+    """The metadata of one output.
 
     Attributes:
         source: the tool.
@@ -48,12 +48,12 @@ class Description:
             self.tool_call_id = rules.named(self.tool_call_id)
 
     def guess(self, data: bytes, *, whole: bool) -> None:
-        """Guess the media type from the beginning of the output, if nobody has said it; ``whole`` if that is all of it."""
+        """Guess the media type from the beginning of the output, if none was given; ``whole`` if that is all of it."""
         if self.content_type is None:
             self.content_type = media_type_of(data, whole=whole)
 
     def guess_terminator(self, data: bytes, *, whole: bool) -> bytes | None:
-        """What ends a line, by the beginning of the output; None where it is known.
+        """Guess the line terminator from the beginning of the output; None if it is known already.
 
         An artifact is made with the same guess: where it takes CR, the store looks at all of it in the end.
         """

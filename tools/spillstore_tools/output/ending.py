@@ -6,14 +6,14 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from spillstore.exceptions import SpillstoreError
+from spillstore_tools.output.duplicates import find_duplicate
 from spillstore_tools.output.recorder import STREAMS
 from spillstore_tools.output.rendering import facts_of, head_of, record, scanned
-from spillstore_tools.output.repeated import find_repeated
 
 if TYPE_CHECKING:
     from spillstore_tools.output.description import Description
-    from spillstore_tools.output.facts import LiveFacts
-    from spillstore_tools.output.passes import Passes
+    from spillstore_tools.output.live_facts import LiveFacts
+    from spillstore_tools.output.output_scans import OutputScans
     from spillstore_tools.output.recorder import Recorder
     from spillstore_tools.preview.parts import View
     from spillstore_tools.preview.scan.overview import Overview
@@ -41,7 +41,7 @@ class Ending:
         profile: Profile,
         described: Description,
         recorder: Recorder,
-        passes: Passes,
+        scans: OutputScans,
         facts: LiveFacts,
         keep: Keep,
     ) -> None:
@@ -53,8 +53,14 @@ class Ending:
         self._profile = profile
         self._described = described
         self._recorder = recorder
-        self._passes = passes
+        self._scans = scans
         self._facts = facts
+
+    @property
+    def artifact_id(self) -> str | None:
+        """The artifact that has all of it: its own, or one that held the same before."""
+        artifact = self._recorder.artifact
+        return self.original if artifact is None else artifact.id
 
     def finish(self, exit_code: int | None, runtime: int | None) -> Rendered:
         """End the artifact, if there is one, and make the text."""
@@ -63,7 +69,7 @@ class Ending:
         info, artifact = recorder.info, recorder.artifact
         if info is None or artifact is None or recorder.problem is not None:
             return self._profile.render(self.overviews, self._facts.now(exit_code, runtime))
-        facts = facts_of(info, self._profile, self._facts.flags, self._passes.head)
+        facts = facts_of(info, self._profile, self._facts.flags, self._scans.head)
         facts = dataclasses.replace(facts, capped=recorder.capped)
         rendered = self._profile.render(self.overviews, facts)
         repeated = self._repeated(rendered, facts, exit_code, runtime)
@@ -77,19 +83,19 @@ class Ending:
         return rendered
 
     def _end(self, exit_code: int | None, runtime: int | None) -> dict[View, Overview]:
-        recorder, passes = self._recorder, self._passes
+        recorder, scans = self._recorder, self._scans
         if not recorder.spooling:
             recorder.close(exit_code)
-            overviews = self._scan_again(passes.finish())
+            overviews = self._scan_again(scans.finish())
             if self.keep == "spilled" and self._is_shown(overviews, exit_code, runtime):
                 recorder.delete()
                 recorder.problem = None  # nothing needed storing
             return overviews
         recorder.close(exit_code)
         if terminator := self._described.guess_terminator(recorder.sequencer.beginning(), whole=True):
-            passes.begin(terminator)
-        passes.scan((STREAMS[stream], data) for stream, data, _ in recorder.sequencer.runs)
-        overviews = passes.overviews()
+            scans.begin(terminator)
+        scans.scan((STREAMS[stream], data) for stream, data, _ in recorder.sequencer.runs)
+        overviews = scans.overviews()
         if self._is_shown(overviews, exit_code, runtime):
             return overviews
         recorder.store(scanned=True)
@@ -101,19 +107,19 @@ class Ending:
         return self._profile.complete(overviews, self._facts.now(exit_code, runtime, stored=False))
 
     def _scan_again(self, overviews: dict[View, Overview]) -> dict[View, Overview]:
-        """What the artifact gives where the scans saw another thing: other line ends, or what was dropped."""
-        recorder, passes = self._recorder, self._passes
+        """Scan the stored artifact if the scans saw something else: other line ends, or bytes that were dropped since."""
+        recorder, scans = self._recorder, self._scans
         info, artifact = recorder.info, recorder.artifact
         if info is None or artifact is None or recorder.problem is not None:
             return overviews
         whole = info.hole is None or self._profile.shows_dropped
         if info.policy == "stop":
-            whole = passes.seen <= info.size + sum(recorder.sequencer.behind)
-        if whole and info.terminator == passes.terminator:
+            whole = scans.seen <= info.size + sum(recorder.sequencer.behind)
+        if whole and info.terminator == scans.terminator:
             return overviews
         try:
             overviews = scanned(artifact.unrecorded(), self._profile, self._described.source)
-            passes.head = head_of(artifact.unrecorded())
+            scans.head = head_of(artifact.unrecorded())
         except SpillstoreError as error:
             recorder.problem = f"it cannot be read again: {error}"
             return overviews
@@ -135,7 +141,7 @@ class Ending:
             return self._profile.render(self.overviews, facts)
 
         try:
-            repeated = find_repeated(session, artifact.unrecorded(), facts, render)
+            repeated = find_duplicate(session, artifact.unrecorded(), facts, render)
             if repeated is None:
                 return None
             self.lines = self._facts.lines()

@@ -27,6 +27,7 @@ def output_detail(
     received: int,
     artifact_id: str | None,
     problem: bool = False,
+    shown: int | None = None,
 ) -> dict[str, object]:
     """The detail of the event ``output``.
 
@@ -37,10 +38,11 @@ def output_detail(
         received: bytes that came.
         artifact_id: where all of it is, or None.
         problem: whether it was to be stored and could not be.
+        shown: characters that were shown of it; None for the text. What ``news`` shows later has events of its own.
     """
     omitted = omitted_chars(rendered)
     if rendered.refused:
-        outcome = "refused"
+        outcome, shown = "refused", 0
     elif problem:
         outcome = "lost"
     elif rendered.was_truncated:
@@ -55,7 +57,7 @@ def output_detail(
         "truncated": rendered.was_truncated,
         "received": received,
         "original_size": received if omitted is None else shown_chars(rendered) + omitted,
-        "shown": len(rendered.text),
+        "shown": len(rendered.text) if shown is None else shown,
     }
 
 
@@ -67,6 +69,6 @@ def shown_chars(rendered: Rendered) -> int:
 
 
 def omitted_chars(rendered: Rendered) -> int | None:
-    """Code points that are missing, or None where nobody counted them."""
+    """Code points that are missing, or None if they were not counted."""
     counted = [each.chars for each in rendered.omissions if each.chars is not None]
     return None if rendered.refused or len(counted) < len(rendered.omissions) else sum(counted)

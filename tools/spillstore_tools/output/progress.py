@@ -1,4 +1,4 @@
-"""What is shown of an output that goes on: all there is so far, and then what is new, every byte once."""
+"""The texts of an output that goes on: first all of it so far, then only news, every byte once."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from spillstore_tools.preview.scan.overview import Position
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from spillstore_tools.output.facts import LiveFacts
-    from spillstore_tools.output.passes import Passes
+    from spillstore_tools.output.live_facts import LiveFacts
+    from spillstore_tools.output.output_scans import OutputScans
     from spillstore_tools.output.recorder import Recorder
     from spillstore_tools.preview.parts import View
     from spillstore_tools.preview.scan.overview import Overview
@@ -29,56 +29,59 @@ class Progress:
 
     Attributes:
         shown: bytes of the output that had come when a text was made; None before the first.
+        first: characters of the texts that ``look`` made, which are shown.
         final: the overviews of all of it, once it has ended.
     """
 
     def __init__(
-        self, profile: Profile, source: str, recorder: Recorder, passes: Passes, facts: LiveFacts
+        self, profile: Profile, source: str, recorder: Recorder, scans: OutputScans, facts: LiveFacts
     ) -> None:
         self.shown: int | None = None
+        self.first = 0
         self.final: dict[View, Overview] | None = None
         self._profile = profile
         self._source = source
         self._recorder = recorder
-        self._passes = passes
+        self._scans = scans
         self._facts = facts
         self._began = time.monotonic() - recorder.sequencer.age
 
     def look(self, background: Background, exit_code: int | None) -> Rendered:
         """All that has come so far."""
-        passes = self._passes
+        scans = self._scans
 
         def text(facts: Facts) -> Rendered:
-            looks = {view: scan.snapshot() for view, scan in passes.scans.items()}
+            looks = {view: scan.snapshot() for view, scan in scans.by_view.items()}
             # Without a pass over both streams the artifact says how many lines they have.
             lines = self._facts.lines().get("combined", 0)
-            origin = Position(passes.seen, lines + (not passes.inside), inside=passes.inside)
+            origin = Position(scans.seen, lines + (not scans.inside), inside=scans.inside)
             rest = b""
             if "combined" in looks:
                 overview, rest = looks["combined"]
                 origin = overview.end
-            passes.follow(origin, rest)
+            scans.follow(origin, rest)
             return self._profile.progress({view: overview for view, (overview, _) in looks.items()}, facts)
 
         rendered = self._between(text, background, exit_code)
+        self.first += len(rendered.text)
         self._note("preview", rendered, background)
         return rendered
 
     def news(self, background: Background, exit_code: int | None, *, recorded: bool) -> Rendered:
         """What has come since the last text; ``recorded`` is false of what may never be shown."""
-        passes = self._passes
+        scans = self._scans
 
         def text(facts: Facts) -> Rendered:
-            assert passes.news is not None  # ``look`` was called
-            origin = passes.news.origin
-            overview, rest = passes.news.scan.snapshot()
+            assert scans.news is not None  # ``look`` was called
+            origin = scans.news.origin
+            overview, rest = scans.news.scan.snapshot()
             if background.state == "ended":
-                overview, rest = passes.news.scan.finish(), b""
+                overview, rest = scans.news.scan.finish(), b""
             end = overview.end
             line = origin.line + end.line - 1
             # An escape sequence that has not ended is held back: then there is no news, and the line is as it was.
             inside = end.inside if end.byte else origin.inside
-            passes.follow(Position(origin.byte + end.byte, line, inside=inside), rest)
+            scans.follow(Position(origin.byte + end.byte, line, inside=inside), rest)
             return self._profile.news(overview, origin, self.final, facts)
 
         rendered = self._between(text, background, exit_code)
@@ -91,13 +94,13 @@ class Progress:
     ) -> Rendered:
         with self._recorder.lock:
             self._recorder.flush()
-            self._passes.hand_over()
+            self._scans.hand_over()
             runtime = round((time.monotonic() - self._began) * 1000)
             facts = dataclasses.replace(self._facts.now(exit_code, runtime), background=background)
-        return self._passes.call(lambda: text(facts))
+        return self._scans.call(lambda: text(facts))
 
     def _note(self, kind: str, rendered: Rendered, background: Background) -> None:
-        """Record what is shown; whoever asks for it is the one who acts."""
+        """Record what is shown, for the current actor."""
         size = self._recorder.received
         since, self.shown = size - (self.shown or 0), size
         session, artifact = self._recorder.session, self._recorder.artifact

@@ -11,7 +11,12 @@ import contextvars
 import threading
 from typing import TYPE_CHECKING, Literal
 
-from spillstore.exceptions import SpillstoreError
+from spillstore.exceptions import (
+    ArtifactNotFoundError,
+    SessionDeletedError,
+    SessionNotFoundError,
+    SpillstoreError,
+)
 from spillstore.ingest.sequencer import Sequencer
 
 if TYPE_CHECKING:
@@ -20,10 +25,15 @@ if TYPE_CHECKING:
     from spillstore import Artifact, ArtifactInfo, Session, Writer
     from spillstore.redaction import Redacted, RedactionRules
     from spillstore_tools.output.description import Description
-    from spillstore_tools.output.passes import Passes
+    from spillstore_tools.output.output_scans import OutputScans
     from spillstore_tools.profiles.base import Profile
 
 OutputStream = Literal["stdout", "stderr"]
+_DELETED = (
+    ArtifactNotFoundError,
+    SessionDeletedError,
+    SessionNotFoundError,
+)  # nothing is left of what was stored
 STREAMS: tuple[OutputStream, OutputStream] = ("stdout", "stderr")
 
 
@@ -46,7 +56,7 @@ class Recorder:
         open_session: Callable[[], Session],
         profile: Profile,
         described: Description,
-        passes: Passes,
+        scans: OutputScans,
         rules: RedactionRules | None,
         ago: float,
     ) -> None:
@@ -56,7 +66,7 @@ class Recorder:
             open_session: gives the session; called once, if something must be stored.
             profile: says how much is kept.
             described: what the output is called.
-            passes: see the sequence.
+            scans: read the sequence as it comes.
             rules: by which secrets are taken out; None for none.
             ago: seconds since the output began.
         """
@@ -71,7 +81,7 @@ class Recorder:
         self._open_session = open_session
         self._profile = profile
         self._described = described
-        self._passes = passes
+        self._scans = scans
         self._redacted: Redacted | Literal[False] = False
         redactors = None
         if rules is not None:
@@ -80,7 +90,7 @@ class Recorder:
             redactors = rules.redactor(), rules.redactor()
             self._redacted = Redacted(rules)
         self.sequencer = Sequencer(redactors=redactors, stream_limit=profile.stream_limit, ago=ago)
-        self._context = contextvars.copy_context()  # of who acts: the job's thread has none
+        self._context = contextvars.copy_context()  # of the actor: the job's thread has none
         self._writer: Writer | None = None
 
     @property
@@ -138,8 +148,8 @@ class Recorder:
         # A guess; where more output proves it wrong, the artifact is looked at again.
         terminator = None if scanned else self._described.guess_terminator(beginning, whole=False)
         if terminator is not None:
-            self._passes.begin(terminator)
-        tap = None if scanned else self._passes.see
+            self._scans.begin(terminator)
+        tap = None if scanned else self._scans.see
         try:
             self.session = self._open_session()
             self._writer = self._context.run(
@@ -221,6 +231,8 @@ class Recorder:
         except SpillstoreError as error:
             if empty:
                 self.problem = self.problem or str(error)
+            if isinstance(error, _DELETED):
+                self.artifact = self.info = None
         else:
             if info.size or empty:
                 self.artifact, self.info = artifact, info

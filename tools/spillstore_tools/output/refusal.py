@@ -11,7 +11,7 @@ from spillstore_tools.profiles.rendered import refused
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from spillstore_tools.output.passes import Passes
+    from spillstore_tools.output.output_scans import OutputScans
     from spillstore_tools.output.recorder import Recorder
     from spillstore_tools.profiles.facts import Background
     from spillstore_tools.profiles.rendered import Rendered
@@ -24,18 +24,18 @@ class Refusal:
         limit: bytes from which on it is; None for never.
         source: the tool.
         recorder: keeps the output.
-        passes: scan it.
+        scans: scan it.
 
     Attributes:
         met: whether it is.
     """
 
-    def __init__(self, limit: int | None, source: str, recorder: Recorder, passes: Passes) -> None:
+    def __init__(self, limit: int | None, source: str, recorder: Recorder, scans: OutputScans) -> None:
         self.met = False
         self._limit = limit
         self._source = source
         self._recorder = recorder
-        self._passes = passes
+        self._scans = scans
 
     def check(self) -> bool:
         """Whether it is refused now; then nothing of it is kept. The caller holds the recorder's lock."""
@@ -43,7 +43,7 @@ class Refusal:
             return False
         if not self.met:
             self.met = True
-            self._passes.drop()
+            self._scans.drop()
             self._recorder.abort("refused: too large")
             self._recorder.delete()
         return True
@@ -64,11 +64,7 @@ class Refusal:
         return refused(self._recorder.received, self._limit, status)
 
     def record(self, note: Callable[[str, dict[str, object]], object]) -> None:
-        """Record that a limit was met, also where nothing of the output has reached the store.
-
-        Args:
-            note: writes an event into the session.
-        """
+        """Record that a limit was met, also where nothing of the output has reached the store."""
         detail: dict[str, object] = {
             "limit": "max_artifact_size",
             "tool": self._source,

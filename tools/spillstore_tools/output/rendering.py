@@ -160,7 +160,7 @@ def scanned(artifact: Artifact, profile: Profile, source: str) -> dict[View, Ove
 
 
 def facts_of(info: ArtifactInfo, profile: Profile, flags: str, head: bytes) -> Facts:
-    """What a profile says of an artifact; ``head`` is that of ``head_of``."""
+    """The facts of a stored artifact, for a profile; ``head`` is that of ``head_of``."""
     return Facts(
         source=info.source,
         command=info.command,
@@ -214,7 +214,7 @@ def full_streams(info: ArtifactInfo, profile: Profile) -> frozenset[str]:
 
 
 def kind_of(head: bytes, size: int) -> BinaryType | None:
-    """What content is that is no text in UTF-8."""
+    """The type of binary content, or of text in another encoding; None for UTF-8."""
     encoding = text_encoding(head)
     if encoding not in {None, "utf-8-sig"}:
         return BinaryType(f"{ENCODED_TEXT}{encoding}", f"Text in {encoding}")
@@ -223,10 +223,6 @@ def kind_of(head: bytes, size: int) -> BinaryType | None:
 
 def media_type_of(data: bytes, *, whole: bool) -> str | None:
     """The media type of content, guessed from its beginning: text, JSON, or a kind that its first bytes name.
-
-    Args:
-        data: its beginning.
-        whole: whether that is all of it.
 
     Returns:
         The media type; None of nothing, and where only the rest can tell.

@@ -2,7 +2,7 @@
 
 A ``Spill`` takes what a tool prints, as a writer does. Up to the profile's ``buffer_bytes`` everything stays in memory, so
 output that is shown whole never touches a disk. Beyond, an artifact has all of it. Its parts are the ``Recorder``, which keeps
-the output, the ``Passes``, which scan it, ``Progress``, the texts while it goes on, and the ``Ending``.
+the output, the ``OutputScans``, which scan it, ``Progress``, the texts while it goes on, and the ``Ending``.
 
 Storage may fail at any time and the tool call must not: the scans still get everything, and the text says what was kept.
 """
@@ -14,17 +14,15 @@ import contextvars
 import time
 from typing import TYPE_CHECKING
 
-from spillstore.exceptions import SpillstoreError
-from spillstore.observers import begin_operation, is_observed
+from spillstore.exceptions import RangeError, UsageError
 from spillstore_tools.output.description import Description
 from spillstore_tools.output.ending import Ending
-from spillstore_tools.output.facts import LiveFacts
-from spillstore_tools.output.output_events import FAILED, OUTPUT, output_detail, tool_of
-from spillstore_tools.output.passes import Passes
+from spillstore_tools.output.live_facts import LiveFacts
+from spillstore_tools.output.output_scans import OutputScans
 from spillstore_tools.output.progress import Progress
 from spillstore_tools.output.recorder import STREAMS, OutputStream, Recorder
 from spillstore_tools.output.refusal import Refusal
-from spillstore_tools.output.rendering import preview_detail
+from spillstore_tools.output.spill_events import SpillEvents
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,7 +54,7 @@ class Spill:
         redaction: the rules by which secrets are taken out before anything is shown or stored; None for none, which the
             event ``create`` says.
         on_spill: called with the artifact's id when there is one.
-        on_pass: called with the tool and the size of output that is not stored, at the end.
+        on_pass: called at the end with the tool, the size in bytes and the characters shown of output that is not stored.
         observed_as: name of the tool in the events that observers receive; None for ``source``.
         work: the operation that it is a part of, whose end observers learn of; None if ``finish`` is to tell them.
         on_redaction: called then with the tool and how many secrets of each kind were taken out of it, if any were.
@@ -88,7 +86,7 @@ class Spill:
         keep: Keep | None = None,
         redaction: RedactionRules | None = None,
         on_spill: Callable[[str], object] | None = None,
-        on_pass: Callable[[str, int], object] | None = None,
+        on_pass: Callable[[str, int, int], object] | None = None,
         observed_as: str | None = None,
         work: Operation | None = None,
         on_redaction: Callable[[str, dict[str, int]], object] | None = None,
@@ -108,23 +106,28 @@ class Spill:
             described.redact(redaction)
         self._described = described
         self._profile = profile
-        self._open_session = session
         self._work = work
-        self._tool = described.source if observed_as is None else observed_as
         self._on_spill = on_spill
-        self._on_pass = on_pass
-        self._on_redaction = on_redaction
-        self._context = (
-            contextvars.copy_context()
-        )  # of who acts: what happens on other threads is theirs, too
-        self._passes = Passes(profile, described.source, b"\r" if newline == "cr" else b"\n")
-        self._recorder = Recorder(session, profile, described, self._passes, redaction, ago)
+        self._context = contextvars.copy_context()  # of the actor, for what happens on other threads
+        self._scans = OutputScans(profile, described.source, b"\r" if newline == "cr" else b"\n")
+        self._recorder = Recorder(session, profile, described, self._scans, redaction, ago)
         limit = profile.refuse_at(described.source)
-        self._refusal = Refusal(limit, described.source, self._recorder, self._passes)
-        self._facts = LiveFacts(described, self._recorder, self._passes, flags)
-        self._progress = Progress(profile, described.source, self._recorder, self._passes, self._facts)
+        self._refusal = Refusal(limit, described.source, self._recorder, self._scans)
+        self._facts = LiveFacts(described, self._recorder, self._scans, flags)
+        self._progress = Progress(profile, described.source, self._recorder, self._scans, self._facts)
         self._ending = Ending(
-            profile, described, self._recorder, self._passes, self._facts, keep or profile.keep
+            profile, described, self._recorder, self._scans, self._facts, keep or profile.keep
+        )
+        self._events = SpillEvents(
+            session,
+            profile,
+            described,
+            self._recorder,
+            self._progress,
+            self._ending,
+            tool=described.source if observed_as is None else observed_as,
+            on_pass=on_pass,
+            on_redaction=on_redaction,
         )
         if self._ending.keep == "all":
             self.keep()
@@ -167,8 +170,7 @@ class Spill:
     @property
     def artifact_id(self) -> str | None:
         """The artifact that has all of it: its own, or one that held the same before."""
-        artifact = self._recorder.artifact
-        return self._ending.original if artifact is None else artifact.id
+        return self._ending.artifact_id
 
     @property
     def session_id(self) -> str | None:
@@ -177,21 +179,32 @@ class Spill:
         return None if session is None else session.id
 
     def lines(self) -> dict[View, int]:
-        """Lines of each view, as of the last look or the end; nothing where nobody knows, because storing failed."""
+        """Lines of each view, as of the last look or the end; empty if they are unknown because storing failed."""
         return self._facts.lines() if self._ending.lines is None else self._ending.lines
 
     # --- while it goes on -------------------------------------------------------------------------------
 
     def write(self, data: bytes | bytearray | memoryview, stream: OutputStream = "stdout") -> int:
-        """Take bytes; blocks while the store is behind. Storage failures are kept for ``finish``, not raised."""
-        number = STREAMS.index(stream)
+        """Take bytes; blocks while the store is behind. Storage failures are kept for ``finish``, not raised.
+
+        Raises:
+            UsageError: ``data`` is no bytes.
+            RangeError: there is no such stream.
+        """
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise UsageError(
+                f"a Spill takes bytes, not {type(data).__name__}; encode text first: write(text.encode())"
+            )
+        if stream not in STREAMS:
+            raise RangeError(f"stream must be stdout or stderr, not {stream!r}")
+        piece, number = bytes(data), STREAMS.index(stream)
         recorder = self._recorder
         with recorder.lock:
-            recorder.sizes[number] += len(data)
+            recorder.sizes[number] += len(piece)
             if not self._refusal.check():
-                recorder.write(bytes(data), number)
+                recorder.write(piece, number)
         self._announce()
-        return len(data)
+        return len(piece)
 
     def keep(self) -> None:
         """Store it from its first byte, however little it is and will be."""
@@ -226,7 +239,7 @@ class Spill:
         with self._recorder.lock:
             self._recorder.abort(reason)
             if self._refusal.met:
-                self._refusal.record(self._note_limit)
+                self._refusal.record(self._events.note_limit)
 
     def _announce(self) -> None:
         """Tell the caller that there is an artifact: without a lock, for it may ask for what is printed."""
@@ -238,16 +251,6 @@ class Spill:
             with contextlib.suppress(Exception):  # whatever it raises, the tool call succeeds
                 self._context.copy().run(self._on_spill, begun)
 
-    def _note_limit(self, kind: str, detail: dict[str, object]) -> None:
-        session = self._recorder.session = self._recorder.session or self._open_session()
-        self._context.run(self._note, session, kind, detail)
-
-    def _note(
-        self, session: Session, kind: str, detail: dict[str, object], artifact_id: str | None = None
-    ) -> None:
-        with session.acting(tool_call_id=self._described.tool_call_id):
-            session.note(kind, detail, artifact_id=artifact_id)
-
     # --- the end ----------------------------------------------------------------------------------------
 
     def finish(
@@ -258,55 +261,25 @@ class Spill:
         Args:
             exit_code: of the command; the text takes the signal that ended it from this, too.
             runtime: milliseconds that it ran; of output that is stored the artifact's own times are used.
-            stopped: why it was ended before its end, in a word; nobody is shown the text then.
+            stopped: why it was ended before its end, in a word; the text is not shown then.
         """
         if self._work is not None:
             return self._finish(exit_code, runtime, stopped)
-        work = self._context.copy().run(begin_operation, OUTPUT, {"tool": self._tool})
-        detail: dict[str, object] = {"tool": tool_of(self._tool, self._recorder.session), "outcome": FAILED}
-        try:
+        with self._events.operation(stopped) as emit:
             rendered = self._finish(exit_code, runtime, stopped)
-            if is_observed(OUTPUT):
-                detail = output_detail(
-                    rendered,
-                    tool=tool_of(self._tool, self._recorder.session),
-                    profile=self._profile.name,
-                    received=self.received,
-                    artifact_id=self.artifact_id,
-                    problem=self.problem is not None,
-                )
-        finally:
-            work.end(detail, session=self.session_id, artifact_id=self.artifact_id)
+            emit(rendered)
         return rendered
 
     def _finish(self, exit_code: int | None, runtime: int | None, stopped: str | None) -> Rendered:
         try:
             with self._recorder.lock:
                 if (rendered := self._refusal.text()) is not None:
-                    self._refusal.record(self._note_limit)
+                    self._refusal.record(self._events.note_limit)
                 else:
                     rendered = self._ending.finish(exit_code, runtime)
-                    if self._passes.news is not None:
+                    if self._scans.news is not None:
                         self._progress.final = self._ending.overviews
         finally:
             self._announce()
-        with contextlib.suppress(SpillstoreError):  # the session was closed meanwhile, or is gone
-            self._context.run(self._record, rendered, exit_code, stopped)
+        self._events.record(rendered, exit_code, stopped, met_limit=self._refusal.met)
         return rendered
-
-    def _record(self, rendered: Rendered, exit_code: int | None, stopped: str | None) -> None:
-        """Record what was shown of how much; of output that was shown in parts, or is shown to nobody, that it ended."""
-        source, session = self._described.source, self._recorder.session
-        if session is not None and self.artifact_id is not None:
-            kind, detail = "preview", preview_detail(rendered, self._profile, source, self.received)
-            if self._progress.shown is not None or stopped is not None:
-                kind = "ended"
-                detail = {"tool": source, "exit_code": exit_code, "received": self.received}
-                if stopped is not None:
-                    detail["why"] = stopped
-            self._note(session, kind, detail | self._ending.repeated, self.artifact_id)
-        elif not self._refusal.met and self.problem is None:
-            if self._on_pass is not None:
-                self._on_pass(source, self.received)
-            if self._on_redaction is not None and session is None and (found := self.redactions):
-                self._on_redaction(source, found)

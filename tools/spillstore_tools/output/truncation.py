@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING
 
 from spillstore import Artifact
 from spillstore.observers import begin_operation, is_observed
+from spillstore.text_scan import is_plain
 from spillstore_tools.config.redaction_rules import Redaction
 from spillstore_tools.output.content import encoded, pieces_of
 from spillstore_tools.output.deferred_session import DeferredSession
+from spillstore_tools.output.duplicates import is_answer
 from spillstore_tools.output.output_events import FAILED, OUTPUT, output_detail, tool_of
 from spillstore_tools.output.rendering import flags_to, kind_of, render, terminator_of
-from spillstore_tools.output.repeated import passes
-from spillstore_tools.output.signature import MOST
+from spillstore_tools.output.signed_answers import MOST
 from spillstore_tools.output.spill import Spill
 from spillstore_tools.output.truncation_result import TruncationResult
-from spillstore_tools.preview.text.clean import clean, is_plain, redrawn
+from spillstore_tools.preview.text.clean import clean, redrawn
 from spillstore_tools.profiles import profile as profile_named
 from spillstore_tools.profiles.rendered import Rendered
 
@@ -122,20 +123,9 @@ class TruncationProcessor:
     ) -> TruncationResult:
         """``process`` for asyncio: cutting and storing happen on a thread, and the event loop goes on.
 
-        Cancelling stops the waiting alone; what was begun is finished. A stream is read on that thread, too.
-
-        Args:
-            content: as in ``process``.
-            tool_name: as in ``process``.
-            command: as in ``process``.
-            tool_call_id: as in ``process``.
-            content_type: as in ``process``.
-            newline: as in ``process``.
-
-        Raises:
-            ContentError: as in ``process``.
+        Cancelling stops the waiting alone; what was begun is finished. A stream is read on that thread, too. Arguments and errors are those of ``process``.
         """
-        import asyncio  # noqa: PLC0415  # only for who has it already
+        import asyncio  # noqa: PLC0415  # only for callers that have it already
 
         return await asyncio.to_thread(
             self.process,
@@ -163,12 +153,11 @@ class TruncationProcessor:
             shown, redactions = data, dict[str, int]()
             if rules is not None and len(data) <= _SHORT:
                 shown, redactions = rules.counted(data)
-            if (text := self._at_once(shown, tool_name, newline)) is not None:
-                self._session.count_passed(tool_name, len(data))
-                self._session.note_redactions(tool_name, redactions)
-            else:
+            if (text := self._at_once(shown, tool_name, newline)) is None:
                 text, redactions = self._answer(data), {}
             if text is not None:
+                self._session.count_passed(tool_name, len(data), len(text))
+                self._session.note_redactions(tool_name, redactions)
                 rendered = Rendered(text=text)
                 if is_observed(OUTPUT, "whole"):  # most output is, and most programs do not want to know
                     self._emit(work, rendered, tool_name, len(data))
@@ -233,7 +222,7 @@ class TruncationProcessor:
         return text if rules is None else rules.redact(text)
 
     def redacted_value(self, value: object, tool_name: str) -> object:
-        """The same for a value that JSON can hold."""
+        """A JSON-able value without the secrets that are taken out of that tool's results."""
         rules = self._redaction.rules(tool_name)
         if rules is None:
             return value
@@ -266,7 +255,7 @@ class TruncationProcessor:
         if not self._session.stores or len(data) > 4 * MOST:
             return None
         text = data.decode(errors="replace")
-        return text if passes(self._session.open, text) else None
+        return text if is_answer(self._session.open, text) else None
 
     def _flags_of_known(self) -> str:
         if self._flags is not None:

@@ -22,7 +22,7 @@ class CommandReader:
         start: starts the command.
         cannot_start: the exit code that stands for a command that could not be started; None for a shell's.
         linger: seconds that processes which it leaves behind may hold up its result by printing.
-        heirs: what happens then to what they print: it is ``read``, or they are left to themselves (``leave``).
+        orphans: what happens then to what they print: it is ``read``, or they are left to themselves (``leave``).
         on_process: called with its process once that is there.
         on_open: called when the command has ended and processes that it left behind are read on.
 
@@ -37,21 +37,24 @@ class CommandReader:
         *,
         cannot_start: int | None,
         linger: float,
-        heirs: Literal["read", "leave"],
+        orphans: Literal["read", "leave"],
         on_process: Callable[[Process], object],
         on_open: Callable[[Outcome], object],
     ) -> None:
         self.start = start
         self.failed = False
+        self.error: StartError | None = None
         self._cannot_start = cannot_start
         self._linger = linger
-        self._heirs = heirs
+        self._orphans = orphans
         self._on_process = on_process
         self._on_open = on_open
 
     def read(self, sink: Sink) -> Outcome:
         """Start it and give ``sink`` what it prints, until all is over; returns how it ended."""
         try:
+            if self.error is not None:
+                raise self.error
             return self._read_started(self.start(), sink)
         except StartError as error:
             self.failed = True
@@ -80,7 +83,7 @@ class CommandReader:
     def _read_process(self, process: Process, sink: Sink) -> Outcome:
         self._on_process(process)
         outcome = process.drain(sink, linger=self._linger)
-        if outcome.held_open and self._heirs == "leave":
+        if outcome.held_open and self._orphans == "leave":
             process.close()
         elif outcome.held_open:
             self._on_open(outcome)

@@ -1,7 +1,7 @@
 """A command that runs on a thread of its own: ``Job``.
 
 A job reads what its command prints into a ``Spill`` until the command has ended, whether somebody waits for it or not.
-So a time-out hands nothing over: who waited stops waiting. Processes that a command leaves behind with its pipes open
+So a time-out hands nothing over: the caller stops waiting. Processes that a command leaves behind with its pipes open
 are read on, too; the job is ``open`` then, and what they print is news like any other.
 
 A job is ended with everything it has started when its session is closed (``session_jobs``), when the interpreter ends, or (by the
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 State = Literal["running", "open", "ended"]
 Stopped = Literal[
     "killed", "cancelled", "closed"
-]  # by who asked for it; with who waited for it; with its session
+]  # by ``kill_pid``; with the call that waited for it; with its session
 
 _log = logging.getLogger("spillstore")
 
@@ -54,7 +54,7 @@ def guarded(function: Callable[..., object], *arguments: object) -> bool:
 
 
 class Printed(NamedTuple):
-    """What is known of a command's output.
+    """Sizes and place of a command's output.
 
     Attributes:
         sizes: bytes that came, of each stream.
@@ -87,7 +87,7 @@ class Job:
         on_end: called on the job's thread when all is over.
         cannot_start: the exit code that stands for a command that could not be started; None for a shell's.
         linger: seconds that processes which it leaves behind may hold up its result by printing.
-        heirs: what happens then to what they print: it is ``read``, or they are left to themselves (``leave``).
+        orphans: what happens then to what they print: it is ``read``, or they are left to themselves (``leave``).
         tool: name of the tool in the events that observers receive.
         observed: the work that it is for them; None to begin it here.
     """
@@ -102,7 +102,7 @@ class Job:
         on_end: Callable[[Job], object] | None = None,
         cannot_start: int | None = None,
         linger: float = 1.0,
-        heirs: Literal["read", "leave"] = "read",
+        orphans: Literal["read", "leave"] = "read",
         tool: str = "bash",
         observed: Operation | None = None,
     ) -> None:
@@ -115,7 +115,7 @@ class Job:
             start,
             cannot_start=cannot_start,
             linger=linger,
-            heirs=heirs,
+            orphans=orphans,
             on_process=self._begun,
             on_open=self._left_open,
         )
@@ -129,7 +129,7 @@ class Job:
         self._error: BaseException | None = None
         self._dismissed = False  # it is to be ended
         self._stopped: Stopped | None = None  # why it was ended
-        self._dropped = False  # nobody sees how much it printed, so all of that is stored
+        self._dropped = False  # its result is shown to nobody, so all of its output is stored
         self._worker: int | None = None  # the thread that reads
         self._changed = threading.Condition()  # protects all of the above but the spill
         self.steady = threading.RLock()  # while it is held, the state stays as it is
@@ -153,7 +153,7 @@ class Job:
 
     @property
     def printed(self) -> Printed:
-        """What is known of its output, as of the last ``tell`` or ``news``."""
+        """Sizes and place of its output, as of the last ``tell`` or ``news``."""
         with self.steady:
             if self._last_news is not None:
                 return self._last_news[1]
@@ -163,18 +163,10 @@ class Job:
     def run(self) -> None:
         """Start it on a thread of its own."""
         try:
-            threading.Thread(target=self._work_observed, name="spillstore-job", daemon=True).start()
+            threading.Thread(None, self._observed.run, "spillstore-job", (self.work,), daemon=True).start()
         except RuntimeError as error:  # no more threads are to be had
-            failure = StartError(f"cannot look after a command: {error}", NOT_EXECUTABLE)
-
-            def fail() -> Started:
-                raise failure
-
-            self._reader.start = fail
+            self._reader.error = StartError(f"cannot look after a command: {error}", NOT_EXECUTABLE)
             self.work()
-
-    def _work_observed(self) -> None:
-        self._observed.run(self.work)
 
     # --- waiting ----------------------------------------------------------------------------------------
 
@@ -264,27 +256,24 @@ class Job:
                         self._error = error
         finally:
             try:
-                self._observed.end(self._detail(), session=spill.session_id, artifact_id=spill.artifact_id)
+                detail = {"tool": self._tool, "outcome": self._event_outcome, "exit_code": self._exit_code}
+                self._observed.end(detail, session=spill.session_id, artifact_id=spill.artifact_id)
             finally:
                 self._settle()  # first: a hook that blocks holds up nobody's result
             if self._on_end is not None:
                 guarded(self._on_end, self)
             self.finished.set()
 
-    def _detail(self) -> dict[str, object]:
-        """The detail of the event ``command``."""
-        code = self._exit_code
+    @property
+    def _event_outcome(self) -> str:
+        """How it ended, as the event ``command`` says it."""
         if self._reader.failed:
-            outcome = "not_started"
-        elif self._error is not None or self.outcome is None:
-            outcome = FAILED
-        elif self._dismissed:
-            outcome = "ended"
-        elif self.outcome.signal is not None:
-            outcome = "signal"
-        else:
-            outcome = "error" if code else "ok"
-        return {"tool": self._tool, "outcome": outcome, "exit_code": code}
+            return "not_started"
+        if self._error is not None or self.outcome is None:
+            return FAILED
+        if self._dismissed:
+            return "ended"
+        return "signal" if self.outcome.signal is not None else "error" if self._exit_code else "ok"
 
     def _begun(self, process: Process) -> None:
         with self._changed:
@@ -318,31 +307,13 @@ class Job:
         self._wait_ended()
         return True
 
-    def drop(self) -> None:
-        """End it because nobody wants its result any more; what it printed is stored."""
-        drop_together([self], "cancelled")
-
-    def drop_beside(self, then: Callable[[], object]) -> None:
-        """``drop`` on a thread of its own, so that nothing which interrupts the caller interrupts it; ``then`` after it."""
-
-        def drop() -> None:
-            try:
-                self.drop()
-            finally:
-                then()
-
-        try:
-            threading.Thread(target=drop, name="spillstore-drop", daemon=True).start()
-        except RuntimeError:  # no more threads are to be had
-            drop()
-
     @property
     def is_here(self) -> bool:
         """Whether it is read on this very thread."""
         return self._worker == threading.get_ident()
 
     def _begin_to_end(self, why: Stopped) -> Process | None:
-        """What is to be ended; None if it is not there yet, for then it is ended when it is."""
+        """Mark the job to be ended; returns its process, or None if it has not started and is ended when it does."""
         with self._changed:
             self._dismissed = True
             if self.outcome is None:  # or it has ended by itself, and left others behind
@@ -356,8 +327,23 @@ class Job:
             self._changed.wait_for(lambda: self.state == "ended")
 
 
+def drop_in_background(job: Job, then: Callable[[], object]) -> None:
+    """End a job whose result nobody wants any more, on a thread of its own that nothing interrupts; ``then`` after it."""
+
+    def drop() -> None:
+        try:
+            drop_together([job], "cancelled")
+        finally:
+            then()
+
+    try:
+        threading.Thread(target=drop, name="spillstore-drop", daemon=True).start()
+    except RuntimeError:  # no more threads are to be had
+        drop()
+
+
 def drop_together(jobs: Iterable[Job], why: Stopped) -> None:
-    """``Job.drop`` for many at once, on one thread."""
+    """End jobs because nobody wants their results any more; what they printed is stored."""
     jobs = [job for job in jobs if job.state != "ended"]
     for job in jobs:
         job._dropped = True  # noqa: SLF001  # this is a part of it

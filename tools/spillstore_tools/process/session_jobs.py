@@ -34,7 +34,7 @@ class Jobs:
         session.on_close(self.end)
 
     def forget(self) -> None:
-        """In a forked child: the commands are the parent's, and so may be whoever holds the lock."""
+        """In a forked child: the commands are the parent's, and so may be the thread that holds the lock."""
         self._lock = threading.Lock()  # protects all of the below
         self._closed = False
         self._live: set[Job] = set()
@@ -67,7 +67,7 @@ class Jobs:
             return self._background.get(pid)
 
     def background(self) -> list[Job]:
-        """Those that are not over."""
+        """The jobs that have not ended."""
         with self._lock:
             return [job for job in self._background.values() if job.state != "ended"]
 

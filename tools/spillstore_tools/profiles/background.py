@@ -37,7 +37,8 @@ def news(new: Overview, origin: Position, facts: Facts) -> Rendered:
     """The new output in at most 8,000 characters; its positions count from ``origin``."""
     footer = f"[{_artifact(facts)}{facts.status}]\n"
     if not new.size:
-        return compose([Section("combined", [Note(f"[nothing new]\n{footer}")])], facts, strategy="none")
+        words = f"{problem_notice(facts)}[nothing new]\n{footer}"
+        return compose([Section("combined", [Note(words)])], facts, strategy="none")
     total = f"{new.lines} {'line' if new.lines == 1 else 'lines'}, {preview_size(new.size)}"
     header = problem_notice(facts) + f"[new since the last time: {total}, from line {origin.line} on]\n"
     # The last line may grow yet.

@@ -247,7 +247,7 @@ def _calls_json(stored: Stored, json: Structured) -> list[str]:
 
 
 def _shell_json(stored: Stored, json: Structured) -> str:
-    """The same in a shell."""
+    """The shell command that shows the same."""
     path = shlex.quote(json.query)
     if json.strings:
         return f"spillstore show {stored.id} --path {path} --lines 1-100{stored.flags}"

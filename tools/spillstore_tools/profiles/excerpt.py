@@ -15,7 +15,7 @@ from spillstore_tools.preview.strategies.request import Request, clip_marker, re
 from spillstore_tools.profiles.binary import summarised
 from spillstore_tools.profiles.limits import LIMIT, SMART
 from spillstore_tools.profiles.notices import marker_of, on_own_line
-from spillstore_tools.profiles.rendered import Section, compose, is_gone
+from spillstore_tools.profiles.rendered import Section, compose, is_dropped
 
 if TYPE_CHECKING:
     from spillstore_tools.preview.parts import Marker, Part, View
@@ -86,7 +86,7 @@ def excerpt(
             exact_lines=each.exact_lines
             and not (origin.inside and each.start == 0)
             and not (torn and each.end == part.size),
-            dropped=is_gone(facts, view, low, high),
+            dropped=is_dropped(facts, view, low, high),
         )
         omissions.append(moved)
     return dataclasses.replace(rendered, omissions=tuple(omissions))

@@ -1,4 +1,4 @@
-"""What is known of a tool's output besides its bytes."""
+"""Facts about a tool's output besides its bytes."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from spillstore_tools.describe import preview_size
 from spillstore_tools.preview.parts import Note
-from spillstore_tools.profiles.rendered import is_gone
+from spillstore_tools.profiles.rendered import is_dropped
 
 if TYPE_CHECKING:
     from spillstore_tools.preview.parts import Gap, Marker, Part, View
@@ -110,7 +110,7 @@ def marker_of(facts: Facts, view: View = "combined") -> Marker:
     of_view = "" if view == "combined" else f', stream="{view}"'
 
     def marker(gap: Gap) -> str:
-        gone = facts.stored is not None and is_gone(facts, view, gap.start, gap.end)
+        gone = facts.stored is not None and is_dropped(facts, view, gap.start, gap.end)
         return gap_marker(gap, partial=facts.partial, behind=of_view + (" (partly dropped)" if gone else ""))
 
     return marker

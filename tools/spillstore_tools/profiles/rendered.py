@@ -92,12 +92,12 @@ def compose(
 def mark_dropped(omissions: Sequence[Omission], facts: Facts) -> tuple[Omission, ...]:
     """The omissions, marked as dropped where some of their bytes cannot be fetched."""
     return tuple(
-        dataclasses.replace(each, dropped=is_gone(facts, each.stream, each.start, each.end))
+        dataclasses.replace(each, dropped=is_dropped(facts, each.stream, each.start, each.end))
         for each in omissions
     )
 
 
-def is_gone(facts: Facts, view: View, start: int, end: int) -> bool:
+def is_dropped(facts: Facts, view: View, start: int, end: int) -> bool:
     """Whether some of the bytes ``[start, end)`` of a view are not stored or were dropped."""
     stored = facts.stored
     if stored is None:

@@ -50,7 +50,7 @@ class Instrument:
         meaning: the description.
         events: kinds of events that it measures; empty for a gauge.
         value: the number that an event adds: ``ONE``, ``SECONDS`` (how long it took) or the name of a field of its detail. A
-            field that is a dictionary adds each of its numbers. For a gauge the name of a field of ``held()``.
+            field that is a dictionary adds each of its numbers. For a gauge the name of a field of ``count_open()``.
         fields: the fields of the detail that attributes are read from, where they have another name; ``KIND`` is the event's
             kind, ``KEY`` the key of a number in a dictionary.
         buckets: upper bounds of a histogram.
@@ -74,8 +74,8 @@ _ENDED = ("seal", "interrupt")
 INSTRUMENTS: Final[tuple[Instrument, ...]] = (
     Instrument("spillstore.outputs", "counter", "{output}", ("tool", "outcome"), "outputs that were made a text", ("output",)),
     Instrument("spillstore.output.received", "counter", "By", ("tool",), "bytes that tools printed", ("output",), "received"),
-    Instrument("spillstore.output.shown", "counter", "{character}", ("tool",), "characters of the texts made of them",
-               ("output",), "shown"),
+    Instrument("spillstore.output.shown", "counter", "{character}", ("tool",), "characters that were shown of them",
+               ("output", "news"), "shown"),
     Instrument("spillstore.output.duration", "histogram", "s", ("tool", "outcome"),
                "how long making a text took; of commands, from their end", ("output",), SECONDS, buckets=_QUICK),
     Instrument("spillstore.artifacts", "counter", "{artifact}", ("tool",), "artifacts created", ("create",),
@@ -215,7 +215,7 @@ class EventMeter:
 
 def gauges() -> dict[Instrument, float]:
     """The present values of the gauges."""
-    from spillstore.ingest.session_core import held  # noqa: PLC0415  # only when metrics are collected
+    from spillstore.ingest.open_sessions import count_open  # noqa: PLC0415  # only when metrics are collected
 
-    now = held()
+    now = count_open()
     return {each: getattr(now, each.value) for each in INSTRUMENTS if each.kind == "gauge"}

@@ -14,9 +14,6 @@ _LOCAL = "127.0.0.1"
 def loopback(host: str) -> str:
     """The loopback address of a host.
 
-    Args:
-        host: an address or a name.
-
     Raises:
         ValueError: other machines can reach it, or there is no such host.
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
+_PATH = "/metrics"
 _HOST = re.compile(r"(?:\[([^\[\]]*)\]|([^\[\]:]*))(?::[0-9]*)?", re.ASCII)
 
 
@@ -56,10 +57,13 @@ def served(address: str, port: int) -> Iterator[str]:
     metrics: WSGIApplication = make_wsgi_app(registry)
 
     def application(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        if _is_local(environ.get("HTTP_HOST", "")):
+        status, words = "404 Not Found", b"there is nothing here but /metrics\n"
+        if not _is_local(environ.get("HTTP_HOST", "")):
+            status, words = "421 Misdirected Request", b"ask for it by an address of this machine\n"
+        elif environ.get("PATH_INFO") == _PATH:
             return metrics(environ, start_response)
-        start_response("421 Misdirected Request", [("Content-Type", "text/plain")])
-        return [b"ask for it by an address of this machine\n"]
+        start_response(status, [("Content-Type", "text/plain")])
+        return [words]
 
     with (
         contextlib.closing(Collector(registry)),
@@ -70,7 +74,7 @@ def served(address: str, port: int) -> Iterator[str]:
         thread.start()
         try:
             host = f"[{address}]" if ":" in address else address
-            yield f"http://{host}:{server.server_port}/metrics"
+            yield f"http://{host}:{server.server_port}{_PATH}"
         finally:
             server.shutdown()
             thread.join()

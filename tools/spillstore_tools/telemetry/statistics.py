@@ -33,7 +33,7 @@ class ToolStatistics:
         calls: outputs that were shown, whole or in part, or refused.
         truncated: outputs of these that were not shown whole.
         received: bytes of these outputs.
-        shown: characters that were shown of them (bytes of those that were shown whole and not stored).
+        shown: characters of the texts that were shown of them.
         artifacts: stored artifacts.
         size: bytes of these artifacts.
         stored_size: bytes that they take, compressed.

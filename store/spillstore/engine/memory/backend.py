@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class _Live(MemoryRows):
-    """What is borrowed: each call sees the newest state, but while one is pinned."""
+    """Borrowed rows: each call sees the newest state, except while a snapshot is pinned."""
 
     def __init__(self, held: _Held) -> None:
         self._held = held
@@ -125,7 +125,7 @@ class MemorySession:
             held.state = tx.state
             held.used = self._store.now()
 
-    def transaction_beside(self, doing: str) -> contextlib.AbstractContextManager[Transaction]:
+    def separate_transaction(self, doing: str) -> contextlib.AbstractContextManager[Transaction]:
         """Likewise."""
         return self.transaction(doing)
 
@@ -181,7 +181,7 @@ class MemorySession:
         return owner in self._held.owners
 
     def others(self) -> list[str]:
-        """Who else has it open for writing."""
+        """The other owners that have it open for writing."""
         return ["this process"] * len(self._held.owners - {self._owner})
 
     def remove_dead(self) -> None:
@@ -195,7 +195,7 @@ class MemoryRemains:
         self._held = held
 
     def size(self) -> int:
-        """What the rows take that somebody may still hold."""
+        """The size of rows that a reader may still hold."""
         return MemoryRows(self._held.state).used()
 
     def free(self) -> int:
@@ -246,7 +246,7 @@ class MemoryBackend:
 
     @contextlib.contextmanager
     def opening(self, ref: SessionRef) -> Iterator[None]:
-        """What is missing went."""
+        """A missing session was deleted: raise ``VanishedError``."""
         try:
             yield
         except KeyError:
@@ -346,7 +346,7 @@ class MemoryBackend:
     def deleted_events(
         self, ref: SessionRef, wanted: EventFilter, limit: int, cursor: str | None
     ) -> Page[Event]:
-        """Those that were kept."""
+        """The events that were archived."""
         rows = MemoryRows(EMPTY._replace(events=dict(enumerate(self.kept.get(ref, []))))).events(wanted, END)
         if cursor is not None and not cursor.isdecimal():
             raise InvalidSettingError(f"{cursor!r} is no cursor; take it from the page before")

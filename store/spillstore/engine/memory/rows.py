@@ -152,7 +152,7 @@ class MemoryRows:
         """The bytes that chunks take."""
         return sum(row.stored_size for row in self._of(artifact_key, None) if first <= row.seq < end)
 
-    def chunks_of_nobody(self) -> list[int]:
+    def orphan_chunks(self) -> list[int]:
         """Keys under which there are chunks and no artifact."""
         return [key for key, rows in self._state.chunks.items() if rows and key not in self._state.artifacts]
 
@@ -202,7 +202,7 @@ class MemoryRows:
 
 
 class MemoryTransaction(MemoryRows):
-    """``Transaction`` on copies, which whoever has begun it puts in place."""
+    """``Transaction`` on copies, which the backend puts in place at the commit."""
 
     def __init__(self, state: State) -> None:
         super().__init__(State(state.session, dict(state.artifacts), dict(state.chunks), dict(state.events)))

@@ -3,7 +3,7 @@
 It is a file with the schema of a session's and three indexes more. Every key of that schema is led by the session, so one file
 holds the rows of many; there are no artifacts in it. It is opened, checked and written as a session's file is, with the same
 statements. The events of a session are
-copied when it is deleted, before its folder goes, and copied again by whoever finishes a deletion that broke off; so none is
+copied when it is deleted, before its folder goes, and copied again by the process that finishes a deletion that broke off; so none is
 missing, and none is there twice. The same limits hold as for a session: the oldest go.
 
 It is opened, used and closed within ``using``, by one thread of a process at a time, so no connection to it outlives a call:
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from spillstore import info as infos
 from spillstore.engine.errors import translated
-from spillstore.engine.sqlite import forks
+from spillstore.engine.sqlite import fork_safety
 from spillstore.engine.sqlite import sql as _sql
 from spillstore.engine.sqlite.archive_file import ARCHIVE, connected, provide, set_aside
 from spillstore.engine.sqlite.database import create_schema
@@ -83,12 +83,7 @@ class _SourceError(Exception):
 
 
 def events_of(session: Snapshot, session_id: str) -> EventsAfter:
-    """Reads the events of a session for ``append``.
-
-    Args:
-        session: its rows.
-        session_id: its id, for messages.
-    """
+    """Reads the events of a session for ``append``."""
 
     def events_after(key: int) -> Sequence[Row]:
         try:
@@ -117,7 +112,7 @@ def append(
         IntegrityError: the session's own events cannot be read.
     """
     with (
-        forks.using,
+        fork_safety.using,
         using,
         translated(f"keeping events in {project / ARCHIVE}"),
         open_root(project.parent) as root,
@@ -215,7 +210,7 @@ def page(
         last = (int(match[1]), match[2], int(match[3]))
     with (
         translated(f"reading the events kept in {project}"),
-        forks.using,
+        fork_safety.using,
         using,
         _for_reading(project, ref.project, settings) as rows,
         ReadTransaction(rows, "reading kept events"),

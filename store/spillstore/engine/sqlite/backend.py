@@ -1,7 +1,7 @@
 """A store of folders: ``Backend`` of ``engine.base``, which says what the methods do.
 
 A session is one folder with one SQLite file, ``ROOT/PROJECT/SESSION/session.db``. What lies in the root besides is the
-room for deleting (``reserve``), how large the store is and when it was looked at (``marks``). A folder appears by a rename,
+room for deleting (``reserve``), how large the store is and when it was last collected (``usage_cache``). A folder appears by a rename,
 complete and synced, or not at all; it disappears the same way.
 """
 
@@ -11,15 +11,21 @@ import contextlib
 import dataclasses
 import errno
 import os
-import re
 import stat
-import time
 from typing import TYPE_CHECKING, Final
 
 from spillstore import info as infos
 from spillstore.engine.base import SessionRef, VanishedError
 from spillstore.engine.errors import translated
-from spillstore.engine.sqlite import forks, full_disk, marks, owner_locks, reserve, torn
+from spillstore.engine.sqlite import (
+    fork_safety,
+    full_disk,
+    leftovers,
+    owner_locks,
+    partial_sessions,
+    reserve,
+    usage_cache,
+)
 from spillstore.engine.sqlite.database import DATABASE, check_version, connect, new_image, wal_allowed
 from spillstore.engine.sqlite.folder_names import (
     ID_FILE,
@@ -31,10 +37,15 @@ from spillstore.engine.sqlite.folder_names import (
 from spillstore.engine.sqlite.folders import open_project, open_root
 from spillstore.engine.sqlite.path_safety import check_owner, check_private
 from spillstore.engine.sqlite.session_file import SessionFile, is_open
-from spillstore.engine.sqlite.soft_delete import GONE, NEW, TORN, Buried, bury, disk_usage
+from spillstore.engine.sqlite.soft_delete import (
+    DELETED_PREFIX,
+    NEW_PREFIX,
+    Buried,
+    bury,
+    disk_usage,
+)
 from spillstore.exceptions import (
     LockedError,
-    NotASessionError,
     SchemaTooOldError,
     SessionBusyError,
     SpillstoreError,
@@ -55,8 +66,6 @@ if TYPE_CHECKING:
     from spillstore.model.records import SessionRow
     from spillstore.settings import Settings
 
-_UNFINISHED: Final = 60.0  # seconds after which a folder that is being made is one that was not finished
-_DAMAGED: Final = re.compile(r"\.audit-damaged-[0-9a-f]{8}\.db")
 _ALONE_PATIENCE: Final = 2.0  # seconds that who must be alone with a session waits for others
 
 
@@ -143,7 +152,7 @@ class FolderBackend:
                     if needs_id_file(folder.parent.name):
                         with contextlib.suppress(FileExistsError):
                             _write_new(within, ID_FILE, (ref.project or "").encode())
-                    hidden = f"{NEW}{os.urandom(8).hex()}"
+                    hidden = f"{NEW_PREFIX}{os.urandom(8).hex()}"
                     within.make(hidden)
                     try:
                         with within.folder(hidden) as inside:
@@ -181,7 +190,7 @@ class FolderBackend:
                 raise
         from spillstore.engine.sqlite import upgrade  # noqa: PLC0415  # Alembic costs half a second
 
-        with forks.using:
+        with fork_safety.using:
             upgrade.upgrade(path, self._settings)
         return SessionFile(path, self._settings, read_only=False)
 
@@ -208,13 +217,13 @@ class FolderBackend:
         reserve.provide_in(self._root)
 
     def set_aside(self, ref: SessionRef, *, failed: bool) -> Buried | None:
-        """Move what a power cut has left of a session out of the way; see ``torn``."""
+        """Move what a power cut has left of a session out of the way; see ``partial_sessions``."""
         return _set_aside(self._folder(ref), failed=failed)
 
     def finish_deletion(self, ref: SessionRef) -> Buried:
         """Rename a session out of sight that somebody has marked as deleted, if it is still that one."""
         folder = self._folder(ref)
-        with forks.using:
+        with fork_safety.using:
             try:
                 connection = connect(folder / DATABASE, self._settings, read_only=True)
             except StorageError:
@@ -256,23 +265,23 @@ class FolderBackend:
 
     def aged(self, info: SessionInfo, now: float, *, dry_run: bool) -> SessionInfo:
         """A session whose last use lies in the future, with a time from which its age can be told."""
-        return marks.aged(info, now, self._folder(SessionRef(info.id, info.project)), dry_run=dry_run)
+        return usage_cache.aged(info, now, self._folder(SessionRef(info.id, info.project)), dry_run=dry_run)
 
     def last_look(self, now: float, interval: float) -> float | None:
         """When the store was looked at before, if it is time to do so again."""
-        return marks.due(self._root, now, interval)
+        return usage_cache.due(self._root, now, interval)
 
     def size(self, quota: int, measure: Callable[[], int]) -> tuple[int, bool]:
         """About how many bytes the store takes, and whether that was found just now."""
-        return marks.size_of(self._root, quota, self._clock, measure)
+        return usage_cache.size_of(self._root, quota, self._clock, measure)
 
     def remember_size(self, size: int, took: float) -> None:
         """Keep a size that was found in ``took`` seconds."""
-        marks.remember_size(self._root, size, self._clock, took)
+        usage_cache.remember_size(self._root, size, self._clock, took)
 
     def forget_size(self) -> None:
         """Something was deleted, so the next who asks looks again."""
-        marks.forget_size(self._root)
+        usage_cache.forget_size(self._root)
 
     def deleted_events(
         self, ref: SessionRef, wanted: EventFilter, limit: int, cursor: str | None
@@ -289,70 +298,23 @@ class FolderBackend:
         Returns:
             How many folders, their bytes, and which files of kept events were moved aside.
         """
-        with translated(f"looking at {self._root}"), contextlib.ExitStack() as stack:
-            try:
-                root = stack.enter_context(open_root(self._root))
-            except FileNotFoundError:
-                return 0, 0, ()
-            count = freed = 0
-            damaged: list[str] = []
-            for name in root.names():
-                if name.startswith("."):
-                    continue
-                with (
-                    contextlib.suppress(FileNotFoundError, UnsafeRootError),
-                    open_project(root, name) as project,
-                ):
-                    if not dry_run:
-                        _clear_all(project)
-                    names = project.names()
-                    damaged += [str(project.path / each) for each in names if _DAMAGED.fullmatch(each)]
-                    for each in names:
-                        if self._is_leftover(project, each, now):
-                            count += 1
-                            freed += project.usage(each) if dry_run else project.remove(each)
-        return count, freed, tuple(damaged)
-
-    def _is_leftover(self, project: Folder, name: str, now: float) -> bool:
-        """Whether that is a folder that no session has, and that nobody is making now or may want to look into."""
-        if name.startswith(GONE):
-            return True
-        status = project.stat(name) if name.startswith((NEW, TORN)) else None
-        if status is None or not stat.S_ISDIR(status.st_mode):
-            return False
-        if name.startswith(NEW):
-            return abs(time.time() - status.st_mtime) > _UNFINISHED
-        return now - status.st_ctime > self._settings.retention
-
-
-def _clear_all(project: Folder) -> None:
-    """Move what a power cut has left of new sessions out of the way."""
-    for name in project.names():
-        if name.startswith("."):
-            continue
-        with contextlib.suppress(FileNotFoundError, UnsafeRootError), project.folder(name) as session:
-            status = session.stat(DATABASE)
-            if status is not None and status.st_size:
-                continue
-            if not is_open(session.path / DATABASE):
-                with contextlib.suppress(NotASessionError, SessionBusyError):  # not ours to touch
-                    torn.clear(session.path, failed=False)
+        return leftovers.remove(self._root, self._settings.retention, now, dry_run=dry_run)
 
 
 def _set_aside(folder: Path, *, failed: bool) -> Buried | None:
     if is_open(folder / DATABASE):
         return None
-    found = torn.clear(folder, failed=failed)
+    found = partial_sessions.clear(folder, failed=failed)
     if found is None:
         return None
     buried = Buried(found)
-    if found.name.startswith(GONE):
+    if found.name.startswith(DELETED_PREFIX):
         buried.free()
     return buried
 
 
 def _session_info(project: Folder, name: str) -> SessionInfo | None:
-    """What ``Store.sessions`` says of a session; None for what is none."""
+    """The entry of ``Store.sessions`` for a folder; None if it is no session."""
     if name.startswith("."):
         return None
     with contextlib.suppress(FileNotFoundError, UnsafeRootError), project.folder(name) as session:

@@ -6,12 +6,12 @@ again, to copy or to search it, drops those that SQLite holds in the same proces
 last one that closes the file and remove its WAL, into which we go on to write. Locks of open descriptors do not suffer
 from that, so there are three more things, all of which end with the process:
 
-- ``FileLock.acquire``: ``flock`` on the session's folder, by who writes, checkpoints, opens or closes. One process at a
+- ``FileLock.acquire``: ``flock`` on the session's folder, by writers, checkpoints, openers and closers. One process at a
   time does one of these. A folder needs no room on a disk that is full.
 - ``FileLock.anchor`` (Linux): the shared locks that say somebody has the file open, taken once more by our own descriptors.
   No other program can then remove the WAL, nor begin the shared memory anew.
 - ``Connection.check_in_place`` compares the file and its WAL as the path leads to them with those that the connection has
-  open, behind each ``COMMIT``. What was committed is there for whoever comes next, or it is an error. That finds folders and
+  open, behind each ``COMMIT``. What was committed is there for the next opener, or it is an error. That finds folders and
   files that were removed or exchanged, too. A WAL that was removed is noticed before a transaction, and nothing is lost.
 """
 
@@ -29,7 +29,7 @@ import time
 from typing import TYPE_CHECKING, Any, Final
 
 from spillstore.engine.errors import NotStoredError
-from spillstore.engine.sqlite import forks
+from spillstore.engine.sqlite import fork_safety
 from spillstore.engine.sqlite.rows import SessionRows
 from spillstore.exceptions import LockedError, SessionDeletedError
 
@@ -174,9 +174,9 @@ class Connection(SessionRows):
         self._wal_file: tuple[int, int] | None = None  # its device and inode
         status = path.stat()
         self.file = (status.st_dev, status.st_ino)
-        forks.refuse_inherited(self.file, path)
+        fork_safety.refuse_inherited(self.file, path)
         super().__init__(database, *args, **options)
-        forks.opened(self.file)
+        fork_safety.opened(self.file)
         self._counted = True
 
     def close(self) -> None:
@@ -187,7 +187,7 @@ class Connection(SessionRows):
             os.close(wal)
         counted, self._counted = self._counted, False
         if counted:
-            forks.closed(self.file)
+            fork_safety.closed(self.file)
 
     def hold_wal(self) -> None:
         """Open the WAL that is in use, if there is one. Called once the connection has looked into the file."""
@@ -206,7 +206,7 @@ class Connection(SessionRows):
         return self._wal is not None and not os.fstat(self._wal).st_nlink
 
     def check_in_place(self) -> None:
-        """That whoever opens the path now finds what this connection has open. Cost: two system calls, six microseconds.
+        """Check that the path still leads to the file that this connection has open. Cost: two system calls, six microseconds.
 
         Raises:
             SessionDeletedError: the file was removed, with its folder or without, or another is in its place.

@@ -1,8 +1,8 @@
 """The connections of one process to one session's file.
 
-There is one to write with, which whoever writes takes in turn (the caller sees to that), one for checkpoints, and a few for
+There is one to write with, which writers take in turn (the caller sees to that), one for checkpoints, and a few for
 reading that are lent out. They are closed before a fork and opened again when they are needed. Whoever uses one is inside
-``forks.using`` for as long, so that a fork waits; ``using`` comes before every lock that is held while a connection is used.
+``fork_safety.using`` for as long, so that a fork waits; ``using`` comes before every lock that is held while a connection is used.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from spillstore.engine.errors import raise_translated, translated
-from spillstore.engine.sqlite import forks, sql
+from spillstore.engine.sqlite import fork_safety, sql
 from spillstore.engine.sqlite.connection import FileLock
 from spillstore.engine.sqlite.database import connect, connect_alone
 from spillstore.exceptions import ClosedError, SessionDeletedError, StorageError
@@ -170,18 +170,18 @@ class ConnectionPool:
 
         Where the WAL was removed it shows what was there before that. Who finds nothing, or damage, asks for ``current``.
         """
-        forks.using.__enter__()
+        fork_safety.using.__enter__()
         try:
             try:
                 return self._readers.pop()
             except IndexError:
                 return self.connect_again(read_only=True)
         except BaseException:
-            forks.using.__exit__(None, None, None)
+            fork_safety.using.__exit__(None, None, None)
             raise
 
     def current(self, rows: Any) -> Any:
-        """What was borrowed, or a new connection in its place if that shows a state of long ago."""
+        """The borrowed connection, or a new one in its place if that shows an old state."""
         if not rows.is_stale():
             return rows
         fresh = self.connect_again(read_only=True)
@@ -198,7 +198,7 @@ class ConnectionPool:
             while self._closed and self._readers:  # nobody else would close it
                 self._readers.pop().close()
         finally:
-            forks.using.__exit__(None, None, None)
+            fork_safety.using.__exit__(None, None, None)
 
 
 class LentConnection:
@@ -229,6 +229,6 @@ class LentConnection:
 
 
 def _uid_of(connection: Connection) -> object:
-    """What a later session of the same name does not have."""
+    """The identity of a session's file; a later session of the same name has another."""
     row = connection.session_row()
     return None if row is None else row[_UID]

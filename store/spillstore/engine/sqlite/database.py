@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from spillstore.engine.errors import register, translated
-from spillstore.engine.sqlite import forks, path_safety, schema_check, sql
+from spillstore.engine.sqlite import fork_safety, path_safety, schema_check, sql
 from spillstore.engine.sqlite.connection import Connection
 from spillstore.engine.sqlite.rows import SessionRows
 from spillstore.exceptions import (
@@ -95,7 +95,10 @@ register(_translation)
 @lru_cache(maxsize=1)
 def empty_image() -> bytes:
     """An empty database at head, byte for byte; made once a process, because copying it is twice as fast as DDL."""
-    with forks.using, contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+    with (
+        fork_safety.using,
+        contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as connection,
+    ):
         connection.execute(f"PRAGMA page_size = {sql.PAGE_SIZE}")
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         create_schema(connection)
@@ -115,7 +118,7 @@ def create_schema(connection: sqlite3.Connection) -> None:
 
 def new_image(session: SessionRow, *, wal: bool) -> bytes:
     """The bytes of a new session file that holds its session row and nothing else."""
-    with forks.using, contextlib.closing(SessionRows(":memory:", isolation_level=None)) as connection:
+    with fork_safety.using, contextlib.closing(SessionRows(":memory:", isolation_level=None)) as connection:
         connection.deserialize(empty_image())
         connection.insert_session(session)
         image = bytearray(connection.serialize())
@@ -170,7 +173,7 @@ def connect(
     foreign: bool = False,
     lock: FileLock | None = None,
 ) -> Connection:
-    """A connection with our pragmas. Cost: about 0.5 ms, so connections are kept. The caller is inside ``forks.using``.
+    """A connection with our pragmas. Cost: about 0.5 ms, so connections are kept. The caller is inside ``fork_safety.using``.
 
     Args:
         path: the file.
@@ -178,7 +181,7 @@ def connect(
         read_only: for reading alone.
         immutable: a promise that nobody writes, so that SQLite makes no files beside the database.
         foreign: somebody else's file; it is not mapped into memory, where it would kill us by becoming shorter.
-        lock: what orders those who write to the file; None for who only looks into it.
+        lock: what orders those who write to the file; None for a reader without one.
 
     Raises:
         UnsafeRootError: the file, or one beside it, leads elsewhere.
@@ -186,7 +189,7 @@ def connect(
         StorageError: the file cannot be opened.
     """
     with translated(f"opening {path}"), contextlib.nullcontext() if lock is None else lock.briefly():
-        path_safety.check_beside(path, writing=not read_only)
+        path_safety.check_companion_files(path, writing=not read_only)
         connection = _connect(path, _mode(read_only=read_only, immutable=immutable), settings, lock)
         try:
             _configure(connection, settings, read_only=read_only, mapped=not foreign)
@@ -248,14 +251,14 @@ def _bring_in(path: Path, settings: Settings) -> bool:
 
 
 def connect_alone(path: Path, settings: Settings, lock: FileLock | None = None) -> Connection:
-    """A connection for who must have the file to itself; the journal's index is in memory. The caller is inside ``forks.using``.
+    """A connection that has the file to itself; the journal's index is in memory. The caller is inside ``fork_safety.using``.
 
     Raises:
         UnsafeRootError: the file, or one beside it, leads elsewhere.
         StorageError: the file cannot be opened. Whether somebody else has it open shows in the first statement.
     """
     with translated(f"opening {path}"):
-        path_safety.check_beside(path, writing=True)
+        path_safety.check_companion_files(path, writing=True)
         connection = _connect(path, "rw", settings, lock)
         try:
             schema_check.distrust(connection)

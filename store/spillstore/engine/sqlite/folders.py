@@ -1,13 +1,13 @@
 """Folders by their descriptors: what was looked at is what is used, whatever is done to its name meanwhile.
 
-A path is looked up anew by each call, so who can write in a folder above can exchange what it leads to between the look
+A path is looked up anew by each call, so anybody who can write in a folder above can exchange what it leads to between the look
 and the use: a link in place of a folder that is about to be emptied. A descriptor stays with what was opened. So a store's
 root, its projects and its sessions are opened one in the other, no link is followed, owner and mode are asked of what was
 opened, and listing, renaming and removing are done relative to that.
 
 SQLite opens by path. What keeps that safe is the rule of Unix: in a folder that others cannot write, or that has the sticky
 bit as ``/tmp`` has, nobody else can rename what is ours. A root that everybody can write and that has no such bit is refused.
-Who may write in a root through its group is trusted as its owner is: by giving them the folder, it was chosen.
+Users who may write in a root through its group are trusted as its owner is: by giving them the folder, it was chosen.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Folder:
     """An open folder; a context manager. Names are those of entries in it, never paths."""
 
     def __init__(self, descriptor: int, path: Path) -> None:
-        """Take a descriptor over; ``path`` is for messages and for who needs one."""
+        """Take a descriptor over; ``path`` is for messages and for callers that need one."""
         self._descriptor = descriptor
         self.path = path
 
@@ -49,7 +49,7 @@ class Folder:
 
     @property
     def status(self) -> os.stat_result:
-        """What the folder itself is."""
+        """The ``stat`` result of the folder itself."""
         return os.fstat(self._descriptor)
 
     def folder(self, name: str) -> Folder:
@@ -78,7 +78,7 @@ class Folder:
             os.close(descriptor)
 
     def stat(self, name: str) -> os.stat_result | None:
-        """What an entry is, no link followed; None if it is not there."""
+        """The ``stat`` result of an entry, without following a link; None if it is not there."""
         try:
             return os.stat(name, dir_fd=self._descriptor, follow_symlinks=False)
         except FileNotFoundError:
@@ -111,7 +111,7 @@ class Folder:
         return descriptor
 
     def read_small(self, name: str, most: int) -> bytes | None:
-        """What a small regular file holds; None for anything else, without waiting for it or following it."""
+        """The content of a small regular file; None for anything else, which is neither followed nor waited for."""
         try:
             descriptor = self.open(name, os.O_RDONLY)
         except OSError:

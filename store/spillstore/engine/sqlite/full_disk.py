@@ -12,9 +12,9 @@ import contextlib
 import logging
 from typing import TYPE_CHECKING
 
-from spillstore.audit.actor import who
+from spillstore.audit.actor import call_context
 from spillstore.engine.errors import translated
-from spillstore.engine.sqlite import forks, owner_locks
+from spillstore.engine.sqlite import fork_safety, owner_locks
 from spillstore.engine.sqlite.database import DATABASE, connect_alone
 from spillstore.engine.sqlite.soft_delete import bury, remove_trash
 from spillstore.exceptions import (
@@ -58,9 +58,9 @@ def delete(
         IntegrityError: it is another session, or damaged.
         StorageError: it cannot be renamed.
     """
-    _refuse_held(folder, expected[0])  # at once; whoever holds it has it open
+    _refuse_held(folder, expected[0])  # at once; a holder has it open
     try:
-        with forks.using, contextlib.closing(connect_alone(folder / DATABASE, settings)) as connection:
+        with fork_safety.using, contextlib.closing(connect_alone(folder / DATABASE, settings)) as connection:
             with translated(f"deleting {folder}"):
                 connection.execute("BEGIN EXCLUSIVE")
                 row = connection.session_row()
@@ -99,7 +99,15 @@ def _keep(project: Path, session: SessionRow, kept: list[Row], settings: Setting
     from spillstore.engine.sqlite import archive  # noqa: PLC0415  # few keep them
 
     newest = max((row[0] for row in kept if isinstance(row[0], int)), default=0)
-    last = (newest + 1, now_us, "delete_session", None, who().actor, who().tool_call_id, "{}")
+    last = (
+        newest + 1,
+        now_us,
+        "delete_session",
+        None,
+        call_context().actor,
+        call_context().tool_call_id,
+        "{}",
+    )
     rows: list[Row] = [*kept, last] if settings.audit != "off" else kept
     try:
         archive.append(project, session, lambda key: [row for row in rows if row[0] > key], settings, now_us)

@@ -1,7 +1,7 @@
-"""Who is alive: every process that writes to a session holds a lock on a file of its own.
+"""Owner locks: every process that writes to a session holds a lock on a file of its own, which shows that it is alive.
 
 The lock is a POSIX record lock (``fcntl.lockf``). Against ``flock`` it won because it belongs to the process, not to
-the open file: a child that was forked and outlives its parent does not keep the parent alive, whoever forked it. Its
+the open file: a child that was forked and outlives its parent does not keep the parent alive. Its
 well-known trap, that closing *any* descriptor of a file drops the process's locks on it, is met by never opening a file
 that this process itself holds (``_held``). It is why the lock is never taken on ``session.db``: SQLite's own locks are
 of the same kind. Process ids and boot ids are written into the file for people to read; nothing ever decides by them,
@@ -91,7 +91,7 @@ def _boot_id() -> str | None:
 def alive(folder: Path, name: str) -> bool:
     """Whether the owner of that name still lives. Cost: one open and one lock call.
 
-    What is no regular file (a link, a pipe that would block whoever opens it) was not made by an owner, and is none.
+    What is no regular file (a link, a pipe that would block the opener) was not made by an owner, and is none.
     """
     path = folder / name
     with _guard:

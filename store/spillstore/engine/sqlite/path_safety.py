@@ -1,7 +1,7 @@
 """Folders and files that others may have put in our way: links, pipes, journals, and what belongs to somebody else.
 
 A store's root may lie where others can write, such as ``/tmp``. So every folder and file on the way to a session must be a
-real one and belong to this process's user, to the superuser or to who owns the root; and nobody else may write where a
+real one and belong to this process's user, to the superuser or to the root's owner; and nobody else may write where a
 session lies. A pipe is never opened, because that would wait for ever, and no link is followed.
 
 SQLite opens by path, and the files beside a database by its name, so what they are is looked up just before. Who can write
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _JOURNAL: Final = "-journal"
-_BESIDE: Final = (_JOURNAL, "-wal", "-shm")
+_COMPANIONS: Final = (_JOURNAL, "-wal", "-shm")
 _JOURNAL_MAGIC: Final = bytes.fromhex(
     "d9d505f920a163d7"
 )  # https://www.sqlite.org/fileformat.html#the_rollback_journal
@@ -50,7 +50,7 @@ def check_private(path: Path, status: os.stat_result) -> None:
         raise UnsafeRootError(f"everybody can write {path}, so what it holds cannot be trusted; chmod o-w it")
 
 
-def check_beside(database: Path, *, writing: bool) -> None:
+def check_companion_files(database: Path, *, writing: bool) -> None:
     """Refuse to open a database whose name, or that of a file beside it, leads elsewhere. Cost: 5 us.
 
     Args:
@@ -61,7 +61,7 @@ def check_beside(database: Path, *, writing: bool) -> None:
         UnsafeRootError: a link, no regular file, or a file with a second name.
         IntegrityError: a journal that names another file.
     """
-    for suffix in ("", *_BESIDE):
+    for suffix in ("", *_COMPANIONS):
         path = f"{database}{suffix}"
         try:
             status = os.lstat(path)

@@ -2,7 +2,7 @@
 
 Deleting an artifact needs a journal that says what is in its freed pages; without one, a crash would damage the session. So
 the room for a journal is taken beforehand, once a root and user. Each user has a file of their own, because a root may be
-shared and a journal must belong to who owns the session. Its name begins with a dot, so it is no project's, and its size
+shared and a journal must belong to the owner of the session. Its name begins with a dot, so it is no project's, and its size
 counts in no session's. The file is never read: its blocks become a session's journal by a rename, which nobody else who
 fills the disk can forestall, or are given back to the disk. SQLite takes a journal (WAL) of zeros for an empty one, and
 writes over its blocks. Nothing ever becomes a reserve by a rename, so it holds zeros and no journal of another session.
@@ -54,7 +54,7 @@ def provide_in(root: Path) -> None:
 
 
 def give_back(root: Path) -> bool:
-    """Give the reserve's room to the disk, for who needs it at once; False if there was none."""
+    """Give the reserve's room to the disk, for use at once; False if there was none."""
     try:
         with open_root(root) as folder:
             os.close(folder.own(_name(), os.O_RDONLY))

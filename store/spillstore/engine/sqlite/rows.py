@@ -115,7 +115,7 @@ class SessionRows(sqlite3.Connection):
             _sql.CHUNKS_STORED, {**_KEY, "artifact_key": artifact_key, "first": first, "last": end}
         )
 
-    def chunks_of_nobody(self) -> list[int]:
+    def orphan_chunks(self) -> list[int]:
         """Keys under which there are chunks and no artifact."""
         return self._column(_sql.CHUNKS_WITHOUT_ARTIFACT, _KEY)
 
@@ -147,7 +147,7 @@ class SessionRows(sqlite3.Connection):
     def used(self) -> int:
         """The bytes of pages that hold something."""
         pages, free = self._number("PRAGMA page_count"), self._number("PRAGMA freelist_count")
-        return (pages - free) * _sql.PAGE_SIZE
+        return (pages - free) * self._number("PRAGMA page_size")
 
     # --- inside a transaction -----------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""What a process holds of one session's file: its connections, and its claim."""
+"""A process's connections to one session's file, and its owner lock."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any, Final
 
 from spillstore.engine.errors import translated
-from spillstore.engine.sqlite import forks, owner_locks, reserve, sql
+from spillstore.engine.sqlite import fork_safety, owner_locks, reserve, sql
 from spillstore.engine.sqlite.connection_pool import ConnectionPool, LentConnection
 from spillstore.engine.sqlite.database import (
     WAL_BYTES,
@@ -43,7 +43,7 @@ _ROWS_BYTES: Final = 80 * 1024  # about what a commit of one artifact takes in t
 class SessionFile:
     """One process's hold on one session file: ``SessionBackend`` of ``engine.base``, which says what the methods do. Safe from any thread."""
 
-    using: contextlib.AbstractContextManager[None] = forks.using
+    using: contextlib.AbstractContextManager[None] = fork_safety.using
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class SessionFile:
             settings: what is in force.
             read_only: claim and write nothing.
             immutable: besides, nobody else writes to it, so no lock and no file beside it is needed.
-            foreign: besides, it is in no store of ours, and who reads it is not recorded there.
+            foreign: besides, it is in no store of ours, and reads of it are not recorded there.
             alone: for deleting where nothing can be claimed: nobody else may have the file open, and nothing is read but by
                 who deletes.
 
@@ -91,7 +91,7 @@ class SessionFile:
             except BaseException:
                 self.close()
                 raise
-            forks.holders.add(self._pool)
+            fork_safety.holders.add(self._pool)
             _open_files.add(self)
 
     def _claim(self, *, alone: bool) -> None:
@@ -151,8 +151,8 @@ class SessionFile:
         return WriteTransaction(connection, timeout, doing, patient=patient, renew=self._pool.renewed)
 
     @contextlib.contextmanager
-    def transaction_beside(self, doing: str) -> Iterator[Transaction]:
-        """``transaction`` for who has the session open for reading alone: on a connection for this once."""
+    def separate_transaction(self, doing: str) -> Iterator[Transaction]:
+        """``transaction`` for a session that is open for reading alone, on a connection that is closed after it."""
         patience = min(self._settings.busy_timeout, _READER_PATIENCE)
         with (
             self.using,
@@ -162,7 +162,7 @@ class SessionFile:
             yield rows
 
     def check_room(self) -> None:
-        """That as much of the disk is free as must stay free.
+        """Check that the disk has its floor of free space.
 
         Raises:
             DiskFullError: it is not.
@@ -181,7 +181,7 @@ class SessionFile:
             )
 
     def space_for(self, stored: int, artifacts: int) -> int:
-        """What so many bytes of chunks, of so many artifacts, add to ``used`` at most."""
+        """An upper bound of what ``stored`` bytes of chunks, of ``artifacts`` artifacts, add to ``used``."""
         return int(_PAGES_FACTOR * stored) + _PAGES_BESIDES * artifacts
 
     def archive_events(self, tx: Transaction, session: SessionRow, now_us: int) -> None:
@@ -228,7 +228,7 @@ class SessionFile:
             self._pool.writer().executescript("PRAGMA incremental_vacuum")
 
     def give_reserve(self) -> bool:
-        """Give the reserve's room to the disk, for who needs it at once; False if there was none."""
+        """Give the reserve's room to the disk, for use at once; False if there was none."""
         return reserve.give_back(self._root)
 
     def keep_reserve(self) -> None:
@@ -247,7 +247,7 @@ class SessionFile:
             self._pool.writer().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def structure_problems(self, rows: Any) -> list[str]:
-        """What SQLite finds wrong with its file. Cost: reading all of it."""
+        """The findings of SQLite's integrity check. Cost: reading the whole file."""
         lines = [line for (line,) in rows.execute("PRAGMA integrity_check") if line != "ok"]
         return [f"SQLite says: {line}" for line in lines]
 
@@ -255,7 +255,7 @@ class SessionFile:
 
     @property
     def owner(self) -> str:
-        """The name of this process's claim; "" for who only reads."""
+        """The name of this process's claim; "" if it is open for reading alone."""
         return self._owner.name if self._owner else ""
 
     def alive(self, owner: str) -> bool:

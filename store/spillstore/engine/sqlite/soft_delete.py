@@ -22,9 +22,9 @@ from spillstore.exceptions import StorageError
 if TYPE_CHECKING:
     from pathlib import Path
 
-NEW: Final = ".new-"  # being made
-GONE: Final = ".gone-"  # deleted
-TORN: Final = ".torn-"  # a new session that a power cut took a part of; what is left of it
+NEW_PREFIX: Final = ".new-"  # being made
+DELETED_PREFIX: Final = ".gone-"  # deleted
+PARTIAL_PREFIX: Final = ".torn-"  # a new session that a power cut took a part of; what is left of it
 _log = logging.getLogger("spillstore")
 
 
@@ -34,7 +34,7 @@ def bury(folder: Path, uid: str) -> Path:
     Returns:
         Where it lies now.
     """
-    gone = folder.with_name(f"{GONE}{uid}")
+    gone = folder.with_name(f"{DELETED_PREFIX}{uid}")
     with (
         translated(f"deleting {folder}"),
         contextlib.suppress(FileNotFoundError),

@@ -4,7 +4,7 @@ Importing SQLAlchemy costs 300 ms and running a look-up through it four times wh
 are written here, against ``schema.py``, and rendered into plain strings in ``sql.py``, which is all that a local file
 needs; a test renders them again and compares. A server engine will execute the statements of this module themselves.
 
-Render with ``python -m spillstore.engine.sqlite.statements > store/spillstore/engine/sqlite/sql.py``.
+Render with ``python -m spillstore.engine.sqlite.rendering > store/spillstore/engine/sqlite/sql.py``.
 
 Query shapes were chosen by measurement. A look-up is ``counter < k ORDER BY counter DESC, seq DESC LIMIT 1`` on an
 index that ends in ``seq``, because one line may span 100,000 chunks, all with the same counter. Ranges are bounded on
@@ -14,20 +14,14 @@ of 0.2). ``<stream>_size > 0`` stands there as a literal so that the partial ind
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import sqlite
-from sqlalchemy.schema import CreateIndex, CreateTable
 
-from spillstore.engine.sqlite import schema
 from spillstore.engine.sqlite.schema import artifact, chunk, event, session
 from spillstore.events.catalogue import READS, RENDERED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sqlalchemy.sql.elements import ClauseElement
 
 _P = sa.bindparam
@@ -48,10 +42,10 @@ _LAST_READ = (
 _MUTABLE_ARTIFACT = [column.name for column in artifact.columns][
     list(artifact.columns.keys()).index("state") :
 ]
-_CHUNK_COLUMNS = [column for column in chunk.columns if column.name not in {"session_key", "artifact_key"}]
+CHUNK_COLUMNS = [column for column in chunk.columns if column.name not in {"session_key", "artifact_key"}]
 _EVENT_COLUMNS = [column for column in event.columns if column.name not in {"session_key", "shown"}]
-_ARTIFACT_COLUMNS = [column for column in artifact.columns if column.name != "session_key"]
-_SESSION_COLUMNS = [column for column in session.columns if column.name != "session_key"]
+ARTIFACT_COLUMNS = [column for column in artifact.columns if column.name != "session_key"]
+SESSION_COLUMNS = [column for column in session.columns if column.name != "session_key"]
 
 
 def _of(table: sa.Table, *more: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
@@ -63,7 +57,7 @@ def _of_artifact(*more: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
 
 
 def _chunks(where: sa.ColumnElement[bool], *order: sa.ColumnElement[Any], limit: Any) -> sa.Select[Any]:
-    return sa.select(*_CHUNK_COLUMNS).where(where).order_by(*order).limit(limit).offset(_ZERO)
+    return sa.select(*CHUNK_COLUMNS).where(where).order_by(*order).limit(limit).offset(_ZERO)
 
 
 def _locate(where: sa.ColumnElement[bool], *order: sa.ColumnElement[Any]) -> sa.Select[Any]:
@@ -77,7 +71,7 @@ def statements() -> dict[str, ClauseElement]:
 
 def _of_sessions() -> dict[str, ClauseElement]:
     return {
-        "SESSION_GET": sa.select(*_SESSION_COLUMNS).where(_of(session)),
+        "SESSION_GET": sa.select(*SESSION_COLUMNS).where(_of(session)),
         "SESSION_INSERT": sa.insert(session),
         "SESSION_UPDATE": sa.update(session)
         .where(_of(session))
@@ -102,7 +96,7 @@ def _of_artifacts() -> dict[str, ClauseElement]:
             _of(artifact, artifact.c.artifact_key == _P("artifact_key"))
         ),
         "ARTIFACT_DIGESTS": sa.select(artifact.c.digest).where(_of(artifact)),
-        "ARTIFACT_GET": sa.select(*_ARTIFACT_COLUMNS).where(
+        "ARTIFACT_GET": sa.select(*ARTIFACT_COLUMNS).where(
             _of(artifact, artifact.c.artifact_id == _P("artifact_id"))
         ),
         "ARTIFACT_UPDATE": sa.update(artifact)
@@ -111,10 +105,10 @@ def _of_artifacts() -> dict[str, ClauseElement]:
         "ARTIFACT_REMOVE": sa.delete(artifact).where(
             _of(artifact, artifact.c.artifact_key == _P("artifact_key"))
         ),
-        "ARTIFACTS_UNFINISHED": sa.select(*_ARTIFACT_COLUMNS).where(
+        "ARTIFACTS_UNFINISHED": sa.select(*ARTIFACT_COLUMNS).where(
             _of(artifact, artifact.c.state.in_([sa.literal_column("'open'"), sa.literal_column("'deleted'")]))
         ),
-        "ARTIFACTS_PAGE": sa.select(*_ARTIFACT_COLUMNS)
+        "ARTIFACTS_PAGE": sa.select(*ARTIFACT_COLUMNS)
         .where(
             _of(
                 artifact,
@@ -252,7 +246,7 @@ def _of_events() -> dict[str, ClauseElement]:
         .limit(_P("limit", type_=sa.BigInteger))
         .offset(_ZERO)
     )
-    # An ``interrupt`` may be what a dead process left, written by whoever opens the session to delete it.
+    # An ``interrupt`` may be what a dead process left, written by the process that opens the session to delete it.
     out["EVENTS_OF_USE_SINCE"] = sa.select(sa.func.count()).where(
         _of(
             event,
@@ -311,7 +305,7 @@ def _of_events() -> dict[str, ClauseElement]:
 
 
 def _of_archive() -> dict[str, ClauseElement]:
-    """What only an archive needs, which holds the rows of many sessions; the rest is that of a session's file."""
+    """The statements of archives, which hold rows of many sessions. All others are shared with session files."""
     oldest = (
         sa.select(event.c.session_key, event.c.event_key)
         .order_by(event.c.at_us, event.c.session_key, event.c.event_key)
@@ -336,72 +330,3 @@ def _of_archive() -> dict[str, ClauseElement]:
             _of(session, ~sa.exists().where(event.c.session_key == session.c.session_key))
         ),
     }
-
-
-def render_sql(name: str, statement: ClauseElement) -> str:
-    """One statement as SQLite reads it, with ``:name`` parameters.
-
-    Those that insert or find chunks take ``?`` and a tuple instead: a dictionary for each of 16,384 rows a GiB is 3 %
-    of the whole ingest, and binding by name a tenth of the time of a look-up. Their parameters are ``session_key``,
-    ``artifact_key`` and then, for ``RANGE_...``, ``after``, ``last``, ``limit``; for the others the bound.
-    """
-    dialect = _POSITIONAL if name.startswith(_POSITIONAL_NAMES) else _NAMED
-    return " ".join(str(statement.compile(dialect=dialect)).split())
-
-
-def render_ddl() -> list[str]:
-    """The statements that make an empty database, in order."""
-    out = []
-    for table in schema.metadata.sorted_tables:
-        out.append(" ".join(str(CreateTable(table).compile(dialect=_NAMED)).split()))
-        out += [
-            " ".join(str(CreateIndex(index).compile(dialect=_NAMED)).split())
-            for index in sorted(table.indexes, key=lambda index: str(index.name))
-        ]
-    return [*out, *schema.VIEWS]
-
-
-_NAMED = sqlite.dialect(paramstyle="named")
-_POSITIONAL = sqlite.dialect(paramstyle="qmark")
-_POSITIONAL_NAMES = ("CHUNK_INSERT", "EVENTS_INSERT", "RANGE_", "LINE_", "BYTE_", "TIME_")
-
-
-def _columns(name: str, columns: Sequence[sa.Column[Any]]) -> list[str]:
-    return [f"{name} = (", *(f'    "{column.name}",' for column in columns), ")"]
-
-
-def render() -> str:
-    """The text of ``sql.py``."""
-    lines = [
-        '"""Rendered from ``schema.py`` and ``statements.py``; a test keeps them equal. Do not edit."""',
-        "",
-        "# fmt: off",
-        "",
-        f"SCHEMA_NUMBER = {schema.SCHEMA_NUMBER}",
-        f'REVISION = "{schema.REVISION}"',
-        f"APPLICATION_ID = {schema.APPLICATION_ID}",
-        f"PAGE_SIZE = {schema.PAGE_SIZE}",
-        "",
-        "DDL = (",
-        *(f"    {_quoted(text)}," for text in render_ddl()),
-        ")",
-        "ARCHIVE_DDL = (",
-        *(f"    {_quoted(text)}," for text in schema.ARCHIVE_INDEXES),
-        ")",
-        "",
-        *_columns("SESSION_COLUMNS", _SESSION_COLUMNS),
-        *_columns("ARTIFACT_COLUMNS", _ARTIFACT_COLUMNS),
-        *_columns("CHUNK_COLUMNS", _CHUNK_COLUMNS),
-        "",
-        *(f"{name} = {_quoted(render_sql(name, statement))}" for name, statement in statements().items()),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _quoted(text: str) -> str:
-    assert '"' not in text.replace('\\"', ""), text  # no identifier of ours needs quotes
-    return f'"{text}"'
-
-
-if __name__ == "__main__":
-    sys.stdout.write(render())

@@ -142,7 +142,7 @@ def _refuse_with_follow(*, until: float | None, deleted: bool) -> None:
 
 
 def _follow(location: Location, artifact: str | None, filters: dict[str, Any], *, as_json: bool) -> NoReturn:
-    """Print events as they come, until a signal or the end of who reads."""
+    """Print events as they come, until a signal or until the reader of stdout ends."""
     with location.open() as session:
         name = None if artifact is None else _named(session, artifact)
         cursor = None

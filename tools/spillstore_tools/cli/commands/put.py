@@ -234,7 +234,7 @@ def _show(
 
 @contextlib.contextmanager
 def _opened(file: str) -> Iterator[Iterator[bytes]]:
-    """What is in a file or comes in on stdin, in pieces; a file that cannot be opened fails before anything is made."""
+    """Pieces of a file or of stdin; a file that cannot be opened fails before anything is made."""
     if file == "-" and sys.stdin is None:
         raise click.UsageError("stdin is closed; name a file")
     # Unbuffered, so that what comes in slowly is stored as it comes.

@@ -301,7 +301,7 @@ def _record(
             spill,
             on_output=show if options.live else None,
             linger=LINGER,
-            heirs="leave",
+            orphans="leave",
             tool=options.source,
             observed=operation,
         )

@@ -1,4 +1,4 @@
-"""Which session belongs to the folder that we are in.
+"""The session that belongs to the current folder.
 
 That of a project goes by the folder in which git finds it, so that runs of two projects are not mixed up; outside of any it
 is ``default``.

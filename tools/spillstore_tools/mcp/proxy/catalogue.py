@@ -73,12 +73,7 @@ class ToolCatalogue:
             self._names = None
 
     def note_page(self, page: ToolListPage, *, continued: bool) -> OwnToolNames | None:
-        """Note a page that the server has sent to the client; after the last page the names of the own tools.
-
-        Args:
-            page: the page.
-            continued: it is not the first page.
-        """
+        """Note a page that the server has sent to the client; after the last page the names of the own tools."""
         with self._lock:
             self._taken = self._taken | set(page.names) if continued else set(page.names)
             if page.cursor is None:

@@ -17,7 +17,7 @@ _SHORT = 200  # bytes of a member
 _REQUIRED = frozenset({"type", "isError", "mimeType", "resultType", "uri", "task", "ttlMs"})
 _USUAL = frozenset({"type", "isError", "mimeType", "resultType"})
 _USUAL_VALUE = re.compile(rb'true|false|null|"[a-z_]{1,20}"|"[a-z]{1,20}\\?/[a-z0-9.+-]{1,60}"')
-_BASE64 = re.compile(rb'"[A-Za-z0-9+/]*+(?:\\[/rn][A-Za-z0-9+/]*+)*+={0,2}(?:\\[rn])*+"')
+_BASE64 = re.compile(rb'"[A-Za-z0-9+/]*+(?>\\[/rn][A-Za-z0-9+/]*+)*+={0,2}(?>\\[rn])*+"')
 
 
 @dataclasses.dataclass(slots=True)
@@ -115,12 +115,7 @@ def content_part(index: int, block: RawJson) -> ContentPart | None:
 
 
 def text_block(text: bytes, more: dict[str, RawJson] | None = None) -> bytes:
-    """A block of text.
-
-    Args:
-        text: as JSON.
-        more: other members.
-    """
+    """A block of text."""
     return join_object({"type": b'"text"', "text": text, **(more or {})})
 
 

@@ -122,7 +122,7 @@ class OwnCalls:
         renamed = names.renamed(head) + quoted + names.renamed(tail)
         if renamed == text:
             return text
-        from spillstore_tools.output.signature import marked  # noqa: PLC0415  # few servers have tools of these names
+        from spillstore_tools.output.signed_answers import with_signature  # noqa: PLC0415  # few servers have tools of these names
 
         unsigned = _SIGNATURE.sub("\n", renamed)
-        return renamed if unsigned == renamed else marked(self.session.session(), unsigned)
+        return renamed if unsigned == renamed else with_signature(self.session.session(), unsigned)

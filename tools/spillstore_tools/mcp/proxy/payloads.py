@@ -23,7 +23,7 @@ _BATCH = 256 * 1024
 
 
 def batched(parts: Iterator[_T], empty: _T) -> Iterator[_T]:
-    """The same in parts of at least 256 KiB: to process one costs as much as a thousand bytes."""
+    """Join parts to at least 256 KiB each, since each part costs as much to process as a thousand bytes."""
     batch: list[_T] = []
     size = 0
     for part in parts:

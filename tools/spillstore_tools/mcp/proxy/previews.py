@@ -129,7 +129,7 @@ class CallPreviews:
             return None
         found = items(clean)
         if len(found) != len(values):
-            raise RawJsonError("a secret that goes from one part of it to another")
+            raise RawJsonError("a secret spans two parts of it")
         return found
 
     def redacted_json(self, data: RawJson) -> bytes | None:
@@ -148,4 +148,4 @@ class CallPreviews:
         try:  # a number, which becomes a string
             return dump(self._processor.redacted_value(json.loads(whole), self._call.tool))
         except (ValueError, RecursionError):
-            raise RawJsonError("a secret in what cannot be taken apart") from None
+            raise RawJsonError("it has a secret and cannot be parsed") from None

@@ -21,6 +21,7 @@ import re
 from typing import TYPE_CHECKING
 
 from spillstore_tools.mcp.proxy.content import is_string, text_block, without
+from spillstore_tools.mcp.proxy.notes import in_words
 from spillstore_tools.mcp.proxy.output_schema import STAND_IN
 from spillstore_tools.mcp.proxy.previews import ALWAYS_SHOWN, CallPreviews
 from spillstore_tools.mcp.proxy.result_fitting import OTHERS, ResultFitting
@@ -62,10 +63,6 @@ class ResultFitter:
     def fit(self, result: RawJson, call: ToolCall) -> bytes | None:
         """The result as a client gets it; None if it is to stay as it is.
 
-        Args:
-            result: as the upstream server sent it.
-            call: the call that it answers.
-
         Raises:
             RawJsonError: it is no result of the protocol.
         """
@@ -74,10 +71,6 @@ class ResultFitter:
     def fit_error(self, error: RawJson, call: ToolCall) -> bytes | None:
         """An error as a client gets it; None if it is to stay as it is. Its message and data are stored if they are too large.
 
-        Args:
-            error: as the upstream server sent it.
-            call: the call that it answers.
-
         Raises:
             RawJsonError: it is no error of the protocol.
         """
@@ -85,7 +78,7 @@ class ResultFitter:
         others = without(fields, "code", "message", "data")
         is_error = _CODE.fullmatch(fields.get("code", b"")) and is_string(fields.get("message"))
         if not is_error or sum(map(len, others.values())) > OTHERS:
-            raise RawJsonError("no error of the protocol")
+            raise RawJsonError("not a JSON-RPC error")
         previews = self._previews(call)
         changed: dict[str, RawJson] = {}
         if others and (clean := previews.redacted_json(join_object(others))) is not None:
@@ -99,13 +92,7 @@ class ResultFitter:
         return join_object({**fields, **changed}) if changed else None
 
     def as_text(self, result: RawJson, call: ToolCall, why: BaseException) -> bytes:
-        """A result that replaces one that cannot be handled: all of that as one text without secrets, stored if it is long.
-
-        Args:
-            result: as the upstream server sent it.
-            call: the call that it answers.
-            why: the reason.
-        """
+        """A result that replaces one that cannot be handled: all of that as one text without secrets, stored if it is long."""
         previews = self._previews(call)
         text, done = self._text(previews, f"The result of {call.tool}", result, why)
         is_error = (
@@ -132,8 +119,7 @@ class ResultFitter:
         previews: CallPreviews, what: str, answer: RawJson, why: BaseException
     ) -> tuple[str, TruncationResult | None]:
         """The text for an answer that cannot be handled, and how the answer was processed; None if that failed."""
-        reason = str(why) if isinstance(why, RawJsonError) else type(why).__name__
-        problem = f"{what} is not as the protocol has it, or too much ({reason})"
+        problem = f"{what} is not as the protocol has it, or too much ({in_words(why)})"
         for media_type in ("application/json", "text/plain"):  # what reads JSON may be what fails
             try:
                 done = previews.process(slices(answer), "result", media_type)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from spillstore_tools.describe import human_size
 from spillstore_tools.mcp.proxy.listing import ToolListPage
-from spillstore_tools.mcp.proxy.notes import note
+from spillstore_tools.mcp.proxy.notes import in_words, note
 from spillstore_tools.mcp.wire.messages import (
     INTERNAL_ERROR,
     METHOD_NOT_FOUND,
@@ -86,10 +86,10 @@ class UpstreamMessages:
             self._pass_on(line, message)
         except RawJsonError:
             raise
-        except Exception as error:  # noqa: BLE001  # whatever it is, there is more to read, and who waits gets an answer
-            note(f"what the server said cannot be handled ({type(error).__name__}): {excerpt(line)}")
+        except Exception as error:  # noqa: BLE001  # whatever it is, there is more to read, and the waiting client gets an answer
+            note(f"what the server said cannot be handled ({in_words(error)}): {excerpt(line)}")
             if "id" in message and "method" not in message:
-                words = f"the answer cannot be handled: {type(error).__name__}"
+                words = f"the answer cannot be handled: {in_words(error)}"
                 self.client.send_error(message["id"], INTERNAL_ERROR, words)
 
     def handle_oversized(self, line: OversizedLine) -> None:
@@ -122,7 +122,7 @@ class UpstreamMessages:
             self.client.write(line)
             return
         if "result" not in message and "error" not in message:
-            raise RawJsonError("no message")
+            raise RawJsonError("not a JSON-RPC message")
         request = self.pending.pop(id_of(message.get("id")))
         if (
             request is None
@@ -155,7 +155,7 @@ class UpstreamMessages:
             else:
                 fit = self.fitter.fit_error(answer, call)
         except Exception as error:  # noqa: BLE001  # whatever it is, the client gets an answer, and not as it came
-            note(f"the {member} of {excerpt(call.tool.encode())} is shown as text: {type(error).__name__}")
+            note(f"the {member} of {excerpt(call.tool.encode())} is shown as text: {in_words(error)}")
             fit = (self.fitter.as_text if is_result else self.fitter.error_as_text)(answer, call, error)
         if fit is None and message.keys() <= {"jsonrpc", "id", member}:
             self.client.write(line)
@@ -183,7 +183,7 @@ class UpstreamMessages:
         return page.with_tools([] if names is None else names.definitions())
 
     def _with_instructions(self, result: RawJson) -> bytes:
-        """What the server says of itself, with tools among its capabilities and a sentence behind its instructions."""
+        """The server's result of ``initialize``, with tools among its capabilities and a sentence after its instructions."""
         fields = members(result)
         capabilities = members_of(fields.get("capabilities"))
         self.catalogue.note_capability(has_tools="tools" in capabilities)

@@ -39,7 +39,7 @@ _HTTP_PORT = 80  # which a Host need not name
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Admission:
-    """Which clients are served over HTTP, and how many.
+    """Limits and access rules of the HTTP server.
 
     Attributes:
         token: what clients must send as ``Authorization: Bearer``; None for no token.

@@ -236,6 +236,6 @@ class ServedSessions:
         """Close all sessions."""
         while self._open:
             _, opening = self._open.popitem()
-            with contextlib.suppress(SpillstoreError):  # reported to who opened it
+            with contextlib.suppress(SpillstoreError):  # reported to the caller that opened it
                 service = await opening
                 await asyncio.to_thread(service.close)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _SPACE = re.compile(r"[ \t\r\n]+")
 # What may stand in a string: characters and whole escapes. What follows is its end, or an escape that is cut.
-_IN_STRING = re.compile(r'(?:[^"\\]|\\(?:u[0-9a-fA-F]{4}|[^u]))*+')
+_IN_STRING = re.compile(r'(?>[^"\\]|\\(?:u[0-9a-fA-F]{4}|[^u]))*+')
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _PUNCTUATION = frozenset("[]{},:")
 _SHORT_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "/": "/"}

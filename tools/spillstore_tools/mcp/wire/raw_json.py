@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 RawJson = bytes | bytearray | memoryview
 _NOT_SPACE = re.compile(rb"[^ \t\r\n]")
 # A string, or a bracket, comma or colon between strings; what stands between those is a number or a word.
-_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\],:"]', re.DOTALL)
+_TOKEN = re.compile(rb'"[^"\\]*+(?>\\.[^"\\]*+)*+"|[{}\[\],:"]', re.DOTALL)
 _SCALAR = re.compile(rb"-?[0-9][0-9.eE+-]*|true|false|null|NaN|-?Infinity")
 _MEMBER = re.compile(rb'\s*("(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*)\s*[,}]', re.DOTALL)
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 _STRING = msgspec.json.Decoder(str)
 # As many characters and whole escapes as there is room for.
-_UNITS = re.compile(rb"(?:[^\\]++|\\u[0-9a-fA-F]{4}|\\[^u])*+", re.DOTALL)
+_UNITS = re.compile(rb"(?>[^\\]++|\\u[0-9a-fA-F]{4}|\\[^u])*+", re.DOTALL)
 _HIGH = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}")
 # A character of ASCII that needs no escape and has one. What comes before is consumed in whole escapes.
 _NEEDLESS = re.compile(rb"\\(?:u00([2-7][0-9a-fA-F])|(/)|.)", re.DOTALL)
@@ -69,14 +69,14 @@ def members(data: RawJson) -> dict[str, RawJson]:
     try:
         return {name: memoryview(raw) for name, raw in _MEMBERS.decode(data).items()}
     except msgspec.ValidationError:
-        raise RawJsonError("no object") from None
+        raise RawJsonError("not a JSON object") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         found: dict[str, RawJson] = {}
         for raw in _scan(data, b"{"):
             match = _TOKEN.match(raw.lstrip())
             _, colon, value = (raw.lstrip()[match.end() :] if match else b"").partition(b":")
             if match is None or not colon or not value.strip():
-                raise RawJsonError("no object") from None
+                raise RawJsonError("not a JSON object") from None
             found[string(match[0])] = value.strip()
         return found
 
@@ -90,7 +90,7 @@ def items(data: RawJson) -> list[RawJson]:
     try:
         return [memoryview(raw) for raw in _ITEMS.decode(data)]
     except msgspec.ValidationError:
-        raise RawJsonError("no array") from None
+        raise RawJsonError("not a JSON array") from None
     except (msgspec.DecodeError, RecursionError):
         return [raw.strip() for raw in _scan(data, b"[")]
 
@@ -104,16 +104,16 @@ def string(data: RawJson) -> str:
     try:
         return _STRING.decode(data)
     except msgspec.ValidationError:
-        raise RawJsonError("no string") from None
+        raise RawJsonError("not a JSON string") from None
     except (msgspec.DecodeError, UnicodeDecodeError):
         pass
     try:
         # Half a surrogate pair, or bytes that are no UTF-8: both stay as they are.
         value = json.loads(bytes(data).decode("utf-8", "surrogateescape"), strict=False)
     except ValueError:
-        raise RawJsonError("no string") from None
+        raise RawJsonError("not a JSON string") from None
     if not isinstance(value, str):
-        raise RawJsonError("no string")
+        raise RawJsonError("not a JSON string")
     return value
 
 
@@ -129,7 +129,7 @@ def string_parts(data: RawJson) -> Iterator[str]:
     """
     view = memoryview(data)
     if len(view) < len('""') or view[0] != _QUOTE or view[-1] != _QUOTE:
-        raise RawJsonError("no string")
+        raise RawJsonError("not a JSON string")
     at, end = 1, len(view) - 1
     while at < end:
         stop = end if end - at <= _PART_SIZE else _boundary(view, at)
@@ -148,7 +148,7 @@ def _boundary(view: memoryview, start: int) -> int:
     while inside < 3 and view[stop - inside] & 0xC0 == 0x80:  # noqa: PLR2004  # bytes inside a character of UTF-8
         inside += 1
     if stop - inside <= start:
-        raise RawJsonError("no string")  # an escape that is none
+        raise RawJsonError("not a JSON string")  # an escape that is none
     return stop - inside
 
 
@@ -254,7 +254,7 @@ def _scan(data: RawJson, bracket: bytes) -> list[bytes]:
     """The slices between the commas of the outermost brackets."""
     whole = bytes(data).strip()
     if not whole.startswith(bracket):
-        raise RawJsonError("no JSON" if whole[:1] not in _CLOSED_BY else "another kind")
+        raise RawJsonError("not JSON" if whole[:1] not in _CLOSED_BY else "JSON of another kind")
     found: list[bytes] = []
     expected: list[bytes] = []
     begin = end = 0
@@ -267,13 +267,13 @@ def _scan(data: RawJson, bracket: bytes) -> list[bytes]:
             begin = end
         elif token in {b"}", b"]"}:
             if expected.pop() != token:
-                raise RawJsonError("no JSON")
+                raise RawJsonError("not JSON")
             if not expected:
                 if found or whole[begin:start].strip():
                     found.append(whole[begin:start])
                 break
     if expected or end != len(whole) or not all(each.strip() for each in found):
-        raise RawJsonError("no JSON")
+        raise RawJsonError("not JSON")
     return found
 
 
@@ -286,7 +286,7 @@ def _tokens(whole: bytes) -> Iterator[tuple[bytes, int, int]]:
         between = whole[end : match.start()].strip()
         misplaced = value_ended or token not in _AFTER
         if token == b'"' or (between and (misplaced or not _SCALAR.fullmatch(between))):
-            raise RawJsonError("no JSON")
+            raise RawJsonError("not JSON")
         end = match.end()
         value_ended = token not in _BEFORE
         yield token, match.start(), end

@@ -142,7 +142,7 @@ def encodable(text: str) -> str:
 
 
 def summary(answer: BashResult | Answer) -> dict[str, Any]:
-    """What is known of an answer besides its text.
+    """The metadata of an answer.
 
     Example:
         >>> from spillstore_tools.agent.answers import Answer

@@ -1,4 +1,4 @@
-"""Which programming language a text is in, and the text without its strings and comments.
+"""Detects a text's programming language, and masks its strings and comments.
 
 Language is told by lines that only one language has (``func (r *T) Name(``, ``from x import y``), counted in a sample;
 a file's name only lowers how many it takes. That is a guess, and what the caller finds in the masked text must bear it
@@ -24,36 +24,36 @@ _VOTES = 3  # that it takes, or one if a file name says the same
 _HINTED = 1
 
 _LINE = r"//[^\n]*+"
-_BLOCK = r"/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/)?"
+_BLOCK = r"/\*[^*]*+(?>\*(?!/)[^*]*+)*+(?:\*/)?"
 _HASH = r"#[^\n]*+"
-_STRING = r'"(?:[^"\\\n]++|\\(?s:.))*+"?'
-_LONG_STRING = r'"""[^"\\]*+(?:(?:\\(?s:.)|"(?!""))[^"\\]*+)*+(?:""")?'
-_SINGLE = r"'(?<![A-Za-z]')(?:[^'\\\n]++|\\(?s:.))*+'?"  # no string begins after a letter: don't
+_STRING = r'"(?>[^"\\\n]++|\\(?s:.))*+"?'
+_LONG_STRING = r'"""[^"\\]*+(?>(?:\\(?s:.)|"(?!""))[^"\\]*+)*+(?:""")?'
+_SINGLE = r"'(?<![A-Za-z]')(?>[^'\\\n]++|\\(?s:.))*+'?"  # no string begins after a letter: don't
 _CHAR = r"'(?:\\[^\n]{1,9}?|[^'\\\n])'"
-_DIRECTIVE = r'#(?:[^\n\\/"]++|\\(?s:.)|/(?![/*])|"[^"\n]*+"?)*+'
+_DIRECTIVE = r'#(?>[^\n\\/"]++|\\(?s:.)|/(?![/*])|"[^"\n]*+"?)*+'
 _REGEX = (
     r"/(?:(?<=[=(,:\[!&|?;{}+\n]/)|(?<=[=(,:\[!&|?;{}+>] /)|(?<=return /))(?![/*])"
-    r"(?:[^/\\\[\n]{1,20}+|\\[^\n]|\[(?:[^\]\\\n]{1,99}+|\\[^\n]){0,60}+\]){1,150}+/"
+    r"(?>[^/\\\[\n]{1,20}+|\\[^\n]|\[(?>[^\]\\\n]{1,99}+|\\[^\n]){0,60}+\]){1,150}+/"
 )
-_EXPRESSION = r"\$\{(?:[^{}`]|\{[^{}`]*+\})*+\}"
-_INNER = rf"`(?:[^`\\$]|\\(?s:.)|\$(?!\{{)|{_EXPRESSION})*+`"
+_EXPRESSION = r"\$\{(?>[^{}`]|\{[^{}`]*+\})*+\}"
+_INNER = rf"`(?>[^`\\$]|\\(?s:.)|\$(?!\{{)|{_EXPRESSION})*+`"
 _TEMPLATE = (
-    rf"`(?:[^`\\$]++|\\(?s:.)|\$(?!\{{)|\$\{{(?:[^{{}}`]|\{{(?:[^{{}}`]|{_INNER})*+\}}|{_INNER})*+\}}|\$)*+`?"
+    rf"`(?>[^`\\$]++|\\(?s:.)|\$(?!\{{)|\$\{{(?>[^{{}}`]|\{{(?>[^{{}}`]|{_INNER})*+\}}|{_INNER})*+\}}|\$)*+`?"
 )
 _PYTHON = _LONG_STRING, _LONG_STRING.replace('"', "'"), _STRING, _STRING.replace('"', "'"), _HASH
 _CPP = r'"(?<=R")(?P<raw>\w{0,16})\((?s:.*?)(?:\)(?P=raw)"|\Z)'
-_RUST = r'"(?<=r#")(?s:.*?)(?:"#|\Z)', r'"(?<=r##")(?s:.*?)(?:"##|\Z)', r'"(?:[^"\\]++|\\(?s:.))*+"?'
+_RUST = r'"(?<=r#")(?s:.*?)(?:"#|\Z)', r'"(?<=r##")(?s:.*?)(?:"##|\Z)', r'"(?>[^"\\]++|\\(?s:.))*+"?'
 _PHP = (
     r"\?>(?s:.*?)(?:<\?(?:php|=)|\Z)",
     r"<<<[ \t]*[\"']?(?P<here>\w+)[\"']?\n(?s:.*?)(?:\n[ \t]*(?P=here)\b|\Z)",
-    r'"(?:[^"\\]++|\\(?s:.))*+"?',
-    r"'(?:[^'\\]++|\\(?s:.))*+'?",
+    r'"(?>[^"\\]++|\\(?s:.))*+"?',
+    r"'(?>[^'\\]++|\\(?s:.))*+'?",
     r"#(?!\[)[^\n]*+",
 )
 _MASKS: dict[str, tuple[str, ...]] = {
     "python": _PYTHON,
     "c": (_LINE, _BLOCK, _CPP, _STRING, _CHAR, _DIRECTIVE),
-    "csharp": (_LINE, _BLOCK, _LONG_STRING, r'"(?<=@")(?:[^"]|"")*+"?', _STRING, _CHAR, _DIRECTIVE),
+    "csharp": (_LINE, _BLOCK, _LONG_STRING, r'"(?<=@")(?>[^"]|"")*+"?', _STRING, _CHAR, _DIRECTIVE),
     "java": (_LINE, _BLOCK, _LONG_STRING, _STRING, _CHAR),
     "javascript": (_LINE, _BLOCK, _STRING, _SINGLE, _TEMPLATE, _REGEX),
     "go": (_LINE, _BLOCK, r"`[^`]*+`?", _STRING, _CHAR),

@@ -59,11 +59,11 @@ _TYPE = re.compile(
 _KEYWORD_FUNCTION = re.compile(r"\b(?:function\s*\*?|func|fun|fn)\s+(?:<.*?>\s*)?(?:\([^()]*\)\s*)?([\w$.]+)")
 _VALUE_FUNCTION = re.compile(
     r"([\w$.]++)\s*+(?::[^=]{0,200}+=|[=:])\s*+(?:async\b\s*+)?"
-    r"(?:function\b|\([^()]*+(?:\([^()]*+\)[^()]*+)*+\)[^()]{0,200}=>|\w++\s*+=>)"
+    r"(?:function\b|\([^()]*+(?>\([^()]*+\)[^()]*+)*+\)[^()]{0,200}=>|\w++\s*+=>)"
 )
 _WORD = re.compile(r"\w+")
 _PLAIN_FUNCTION = re.compile(
-    r"(?<![\w$~:])(operator[^\w\s(]++|\[[\w.]++\]|[~\w$]++(?:::~?[\w$]++)*+)\s*+(?:<[^<>]*+>\s*+)?\("
+    r"(?<![\w$~:])(operator[^\w\s(]++|\[[\w.]++\]|[~\w$]++(?>::~?[\w$]++)*+)\s*+(?:<[^<>]*+>\s*+)?\("
 )
 _NO_FUNCTION = {"if", "for", "while", "switch", "catch", "return", "else", "do", "foreach", "try", "with"}
 _NO_FUNCTION_ELSEWHERE = _NO_FUNCTION | {

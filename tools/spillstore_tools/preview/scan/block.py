@@ -27,6 +27,7 @@ class Block:
         long: the long line.
         counted: whether ``chars`` is exact.
         terminator: what ends a line.
+        plain: whether it is known to hold no control character but tab and LF.
     """
 
     start: int
@@ -37,6 +38,7 @@ class Block:
     long: LongLine | None = None
     counted: bool = True
     terminator: bytes = b"\n"
+    plain: bool = False
 
     @property
     def end(self) -> int:

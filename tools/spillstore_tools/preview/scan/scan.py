@@ -12,6 +12,7 @@ import dataclasses
 import re
 from typing import TYPE_CHECKING
 
+from spillstore.text_scan import survey
 from spillstore_tools.preview.scan.block import Block
 from spillstore_tools.preview.scan.overview import Overview
 from spillstore_tools.preview.scan.windows import WIDEST, Windows
@@ -182,13 +183,22 @@ class Scan:
         return (cut or limit) - at
 
     def _lines_block(self, raw: bytes) -> None:
-        lines = raw.count(self._terminator) + (not raw.endswith(self._terminator))
+        end = self._terminator
+        found = survey(raw, end)
         counted = self._exact or self.chars < _COUNTED
-        chars = clean_length(raw, self._terminator) if counted else len(raw)
+        clean = found.plain and found.ascii and end == b"\n"
+        block = Block(
+            self._position,
+            self._lines + 1,
+            raw,
+            found.ends + (not raw.endswith(end)),
+            len(raw) if clean or not counted else clean_length(raw, end),
+            counted=counted,
+            terminator=end,
+            plain=found.plain,
+        )
         self._counted = self._counted and counted
-        first = self._lines + 1
-        block = Block(self._position, first, raw, lines, chars, counted=counted, terminator=self._terminator)
-        self._add(block, redrawn(raw, self._terminator))
+        self._add(block, 0 if clean else redrawn(raw, end))
 
     def _long_piece(self, piece: bytes, *, last: bool) -> None:
         long = self._long

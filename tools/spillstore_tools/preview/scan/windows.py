@@ -77,4 +77,5 @@ def _least_chars(block: Block) -> int:
     """Code points that a block has at least."""
     if block.counted:
         return block.chars
-    return 0 if any(mark in block.raw for mark in _HIDING) else block.chars // WIDEST
+    hides = not block.plain and any(mark in block.raw for mark in _HIDING)
+    return 0 if hides else block.chars // WIDEST

@@ -11,7 +11,12 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from spillstore.text_scan import Word, line_filter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 # For an engine without look-around: what stands before and behind a word that is not part of a path or a name. Before
 # it may also stand the end of a colour.
@@ -33,18 +38,29 @@ _WORDS = tuple(
     .strip()
     .split("|")
 )
-_FORMS = (
-    rb"[a-z](?:error|exception|fault|panic)(?:[:(\s]|$)",
-    rb"^E  |^e: |^\*\* \(|sanitizer: ",
-    rb"[)\]]: [a-z]{2,}\d{3,}: |http/\d(?:\.\d)?[\"']? [45]\d\d",
-    *(
-        form.encode()
+# And forms, each with the words that are in it.
+_FORMS: dict[bytes, tuple[Word, ...]] = {
+    rb"[a-z](?:error|exception|fault|panic)(?:[:(\s]|$)": tuple(
+        Word(word, "letter", "called") for word in (b"error", b"exception", b"fault", b"panic")
+    ),
+    rb"^E  |^e: |^\*\* \(|sanitizer: ": (
+        *(Word(word, "line start") for word in (b"e  ", b"e: ", b"** (")),
+        Word(b"sanitizer: "),
+    ),
+    rb"[)\]]: [a-z]{2,}\d{3,}: |http/\d(?:\.\d)?[\"']? [45]\d\d": (
+        *(Word(word, after="code") for word in (b"): ", b"]: ")),
+        Word(b"http/", after="status"),
+    ),
+    **{
+        form.encode(): (Word(form.encode()),)
         for form in (
             *("not found", "no such", "core dumped", "out of memory", "no space", "not allowed", "<<< "),
             *("échec", "ошибк", "错误", "錯誤", "失败", "失敗", "エラー", "오류", "✗", "✘", "✕", "❌"),
         )
-    ),
-)
+    },
+}
+_OPEN = re.compile(r"(?:\\w\*|\[a-z\]\{\d,\d\})$")
+_OPTIONAL = re.compile(r"(?:\(\?:(?P<group>[^()]*)\)|(?P<one>.))\?")
 _COMMON = 256  # hits of a word after which it is too common to be a hint
 
 _HARMLESS = (
@@ -163,22 +179,31 @@ class Hints:
     def __init__(self) -> None:
         self._hits = dict.fromkeys((*_WORDS, *_FORMS), 0)
         self._found: dict[bytes, bytes] = {}  # what was found, and the hint that it is
-        self._pattern = _hint_pattern(_WORDS, _FORMS)
+        self._search: _Search | None = _search(_WORDS, tuple(_FORMS))
 
-    def search(self, data: bytes, start: int = 0) -> int:
-        """The position of the next hint, or -1."""
-        if self._pattern is None:
-            return -1
-        found = self._pattern.search(data, start)
+    def lines(self, text: bytes, end: bytes) -> Iterable[tuple[int, int, int]]:
+        """Lines that may hold a hint, all that do among them: where each and the next one begin, and how many are before it.
+
+        Args:
+            text: whole lines; the last one may lack its end.
+            end: the byte that ends a line.
+        """
+        return () if self._search is None else self._search.lines(text, end)
+
+    def found(self, text: bytes, start: int, end: int) -> bool:
+        """Whether a line holds a hint, which is counted."""
+        if self._search is None:
+            return False
+        found = self._search.pattern.search(text, max(0, start - 1), end)
         if found is None:
-            return -1
+            return False
         self._count(found.group().lower())
-        return int(found.start())
+        return True
 
     def _count(self, text: bytes) -> None:
         hint = self._found.get(text)
         if hint is None:
-            hint = next((each for each in self._hits if _names(each).search(text)), _FORMS[0])
+            hint = next((each for each in self._hits if _names(each).search(text)), next(iter(_FORMS)))
             self._found[text] = hint
         self._hits[hint] += 1
 
@@ -187,7 +212,45 @@ class Hints:
         words = tuple(word for word in _WORDS if self._hits[word] <= _COMMON)
         forms = tuple(form for form in _FORMS if self._hits[form] <= _COMMON)
         if len(words) + len(forms) < len(self._hits):
-            self._pattern = _hint_pattern(words, forms) if words or forms else None
+            self._search = _search(words, forms) if words or forms else None
+
+
+class _Search:
+    """Finds lines that may hold some of the hints."""
+
+    def __init__(self, words: tuple[bytes, ...], forms: tuple[bytes, ...]) -> None:
+        self.pattern = _hint_pattern(words, forms)
+        held = [word for form in forms for word in _FORMS[form]]
+        held += [each for word in words for each in _held(word.decode())]
+        self._filter = line_filter(held)
+
+    def lines(self, text: bytes, end: bytes) -> Iterable[tuple[int, int, int]]:
+        """As in ``Hints``."""
+        if self._filter is not None:
+            yield from self._filter.lines(text, 0, end)
+            return
+        after = counted = number = 0
+        while after < len(text) and (found := self.pattern.search(text, max(0, after - 1))) is not None:
+            hit = found.start()
+            hit += text.startswith(end, hit)  # the character before a word may be a line end
+            start = text.rfind(end, 0, hit) + 1
+            after = (text.find(end, hit) + 1) or len(text)
+            number += text.count(end, counted, start)
+            counted = start
+            yield start, after, number
+
+
+_search = functools.cache(_Search)
+
+
+def _held(word: str) -> Iterator[Word]:
+    """The beginnings that ``word``, a pattern, stands for."""
+    plain = _OPEN.sub("", word)
+    if (optional := _OPTIONAL.search(plain)) is not None:
+        for each in ("", optional["group"] or optional["one"]):
+            yield from _held(word[: optional.start()] + each + word[optional.end() :])
+    else:
+        yield Word(plain.encode(), "apart", "ended" if plain == word else "anything")
 
 
 @functools.cache

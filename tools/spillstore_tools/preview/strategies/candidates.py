@@ -7,11 +7,10 @@ first one.
 from __future__ import annotations
 
 import dataclasses
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from spillstore_tools.preview.strategies.actionable import STRONG, Hints, score
-from spillstore_tools.preview.text.clean import clean, clean_length, split_lines
+from spillstore_tools.preview.text.clean import clean, clean_length
 from spillstore_tools.preview.text.lines import Line
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ _CANDIDATES = 400
 _CANDIDATE_BYTES = 8 * 1024 * 1024  # of their own lines, which may be long
 _TEMPLATES = 8192
 _TEMPLATE_BYTES = 256
-_HITS = 48  # in one block, before it is looked at as a whole
+_HITS = 48  # in one block, before lines of known kinds are left out
 _SCORED_LINES = ((4, 256), (32, 32), (128, 6), (1 << 62, 2))  # up to this block, so many lines of a block
 _NARROWED = 16  # blocks after which hints that stand everywhere are given up
 
@@ -89,52 +88,27 @@ class CandidateFinder:
         self._chars += block.chars
 
     def _score_lines(self, block: Block) -> None:
-        """Line by line where telling words are rare, else the whole block at once, known kinds of lines first."""
+        """Score the lines that hold a telling word; where there are many, known kinds that are of no interest are left out."""
         self._counted = (0, 0)
         self._left = next(most for blocks, most in _SCORED_LINES if self._blocks < blocks)
         self._blocks += 1
         if self._blocks % _NARROWED == 0:
             self._hints.narrow()
-        raw, end_of_line = block.raw, self._terminator
-        position, number, counted = 0, block.first_line, 0
-        for _ in range(_HITS):
-            hit = self._hints.search(raw, position)
-            if hit < 0:
-                return
-            hit += raw.startswith(end_of_line, hit)  # the character before a word may be a line end
-            start = raw.rfind(end_of_line, 0, hit) + 1
-            position = (raw.find(end_of_line, hit) + 1) or len(raw)
-            number += raw.count(end_of_line, counted, start)
-            counted = start
-            self._meet(block, start, position, number)
-            if position >= len(raw):
-                return
-        self._score_rest(block, position, number + 1)
+        raw, hits = block.raw, 0
+        for start, end, before in self._hints.lines(raw, self._terminator):
+            key = self._key(raw[start:end])
+            if hits >= _HITS and self._templates.get(key, self) is None:
+                continue
+            if self._hints.found(raw, start, end):
+                hits += 1
+                self._meet(block, key, start, end, block.first_line + before)
 
-    def _score_rest(self, block: Block, position: int, number: int) -> None:
-        rest = block.raw[position:]
-        lines = split_lines(rest, self._terminator)
-        keys = rest.translate(None, self._ignored).split(self._terminator)
-        known = self._templates
-        promising = [index for index, key in enumerate(keys) if known.get(key, 1) is not None]
-        starts = list(accumulate(map(len, lines), initial=position))
-        for index in promising:
-            if index >= len(lines):
-                break  # behind the last line end
-            line = lines[index]
-            if self._hints.search(line) >= 0:
-                ignored = self._ignored
-                self._meet(block, starts[index], starts[index + 1], number + index)
-                if self._ignored is not ignored:
-                    self._score_rest(block, starts[index + 1], number + index + 1)
-                    return
-            elif len(known) < _TEMPLATES and len(keys[index]) <= _TEMPLATE_BYTES:
-                known[keys[index]] = None  # of no interest, which is known from now on
+    def _key(self, line: bytes) -> bytes:
+        """What lines of a kind share."""
+        return line.translate(None, self._ignored).removesuffix(self._terminator)[:_TEMPLATE_BYTES]
 
-    def _meet(self, block: Block, start: int, end: int, number: int) -> None:
+    def _meet(self, block: Block, key: bytes, start: int, end: int, number: int) -> None:
         """Count a line of a known kind; score one of a new kind."""
-        key = block.raw[start:end].translate(None, self._ignored).removesuffix(self._terminator)
-        key = key[:_TEMPLATE_BYTES]
         if key not in self._templates:
             if self._left:
                 self._left -= 1

@@ -237,7 +237,7 @@ def _joined(text: str, before: int, pos: int, sequences: Sequences) -> bool:
 
 
 def _character(unit: str) -> str:
-    r"""What a unit stands for; other escapes (``\n``, ``&amp;``) join nothing, so their first character will do."""
+    r"""The character of a unit; other escapes (``\n``, ``&amp;``) join nothing, so their first character will do."""
     match = _REFERENCE.fullmatch(unit)
     if match is None:
         return unit[:1]

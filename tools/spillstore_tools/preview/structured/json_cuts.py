@@ -105,7 +105,7 @@ class _JsonCutter:
         self._inside(value, range(high, len(parts)), depth)
 
     def _omitted(self, value: Value, number: int) -> tuple[int, int]:
-        """Which parts are one run too many."""
+        """The run of parts that is left out."""
         low, high = self._detail.omitted(number)
         if value.kind == "{":
             low, high = min(self._detail.members, number), number

@@ -28,16 +28,16 @@ BOM = "\ufeff"
 _SPACE = re.compile(r"[ \t\n\r]*")
 _COMMA = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
 # Parts of containers that are no containers themselves, with the comma behind; of what is known to be JSON.
-_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_STRING = r'"[^"\\]*+(?>\\.[^"\\]*+)*+"'
 _SCALAR = rf'({_STRING}|[^][{{}}", \t\n\r]++)'
 _BEHIND = r"[ \t\n\r]*+(?:(,)[ \t\n\r]*+)?"
 _ELEMENT = re.compile(_SCALAR + _BEHIND)
 _MEMBER = re.compile(rf"({_STRING})[ \t\n\r]*+:[ \t\n\r]*+(?:{_SCALAR}{_BEHIND})?")
 _COMMA_BEHIND = 2  # the group of the comma in the first of them; one more in the other
 _FLAT = rf'[^"\[\]{{}}]++|{_STRING}'
-_ONE = rf"[\[{{](?:{_FLAT})*+[\]}}]"
-_CONTAINER = re.compile(rf"[\[{{](?:{_FLAT}|{_ONE})*+[\]}}]")  # unless it is nested more deeply
-_RUN = re.compile(rf"(?:{_FLAT})*+")  # up to the next bracket
+_ONE = rf"[\[{{](?>{_FLAT})*+[\]}}]"
+_CONTAINER = re.compile(rf"[\[{{](?>{_FLAT}|{_ONE})*+[\]}}]")  # unless it is nested more deeply
+_RUN = re.compile(rf"(?>{_FLAT})*+")  # up to the next bracket
 _LARGE = MIB  # characters of a text from which on no values are made of it, which take many times its memory
 _ENDS = 2**15  # parts of a container that are known at either end of it, however many it has
 
@@ -217,7 +217,7 @@ def _scan_end(text: str, pos: int) -> int:
 
 
 def _end_of(text: str, pos: int) -> int:
-    """The same by its brackets, in flat memory."""
+    """The end of a container, found by counting brackets in flat memory."""
     found = _CONTAINER.match(text, pos)
     if found is not None:
         return found.end()

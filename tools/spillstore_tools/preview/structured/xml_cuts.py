@@ -30,7 +30,7 @@ from spillstore_tools.preview.structured.cuts import (
 _MARKUP = re.compile(
     r"""
       <(?: !-- .*? --> | !\[CDATA\[ .*? \]\]> | \? .*? \?>  # comment, CDATA section, instruction
-         | (?: [^"'>]++ | "[^"]*" | '[^']*' )*+ > )         # tag
+         | (?> [^"'>]++ | "[^"]*" | '[^']*' )*+ > )         # tag
     """,
     re.VERBOSE | re.DOTALL,
 )

@@ -14,24 +14,29 @@ law: at the border of a line, and at any byte that ``ByteOffsets`` gives inside 
 
 from __future__ import annotations
 
-import functools
 import re
-from typing import TYPE_CHECKING, cast
 
 from spillstore.search import native_search
-from spillstore_tools.preview.text.control import ESCAPES, SPECIAL, decode, without_controls, without_escapes
+from spillstore.text_scan import is_plain
+from spillstore_tools.preview.text.control import (
+    ERASE_LINE,
+    ERASER_OF,
+    ESCAPES,
+    SPECIAL,
+    decode,
+    without_controls,
+    without_escapes,
+)
 from spillstore_tools.preview.text.screen import on_screen
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-_SPECIAL_BYTES = bytes([*range(9), *range(0x0B, 0x20), 0x7F])
+_LARGE = 16 * 1024  # bytes from which on a native function pays
 _C1 = re.compile(rb"\xc2[\x80-\x9f]")  # U+0080 to U+009F in UTF-8
-_LARGE = 64 * 1024
-_SPECIAL_STRINGS = (_SPECIAL_BYTES[1:15], _SPECIAL_BYTES[15:])  # a NUL ends the search anyway
 _CR_ENDS = bytes.maketrans(b"\r\n", b"\n\x0b")
-_MOVES = ("\r", "\b", "2K")  # without one of them nothing in a line is overwritten
-_MOVING = tuple(move.encode() for move in _MOVES)
+# Without one of them nothing in a line is overwritten.
+_MOVES = ("\r", "\b", *(each for each, mark in ERASER_OF.items() if mark == ERASE_LINE))
+_MOVING = tuple(
+    (move.encode()[:1], move.encode()) for move in _MOVES
+)  # each with its first byte, which is found at once
 # Characters that show nothing themselves: directions, marks, joiners, fillers, tags. The two joiners that some scripts
 # and emoji need are left where they follow a character that is no ASCII.
 _UNSEEN = re.compile(
@@ -79,7 +84,7 @@ def redrawn(data: bytes, terminator: bytes = b"\n") -> int:
     data = ended_by_lf(data, terminator)
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n")
-    if not any(move in data for move in _MOVING):
+    if not any(first in data and move in data for first, move in _MOVING):
         return 0
     return sum([on_screen(line)[1] for line in without_escapes(decode(data)).split("\n")])
 
@@ -89,33 +94,9 @@ def ended_by_lf(data: bytes, terminator: bytes) -> bytes:
     return data.translate(_CR_ENDS) if terminator == b"\r" else data
 
 
-def is_plain(data: bytes) -> bool:
-    """Whether bytes hold no ASCII control character but tab and LF. Cost: 0.2 ms a MiB, in which other threads run."""
-    size = len(data)
-    if size < _LARGE:
-        return len(data.translate(None, _SPECIAL_BYTES)) == size
-    until = _first_of()
-    return all(until(data, special) == size for special in _SPECIAL_STRINGS)
-
-
-@functools.cache
-def _first_of() -> Callable[[bytes, bytes], int]:
-    """C's ``strcspn``: the distance to a NUL or to the first of a few bytes.
-
-    It compares 16 bytes at once with up to 16 others, and ctypes releases the interpreter's lock. ``bytes.translate``
-    takes four times as long, and a regular expression longer still.
-    """
-    import ctypes  # noqa: PLC0415  # four milliseconds that only large outputs need
-
-    function = ctypes.CDLL(None).strcspn
-    function.argtypes = [ctypes.c_char_p, ctypes.c_char_p]  # a bytes object ends with a NUL
-    function.restype = ctypes.c_size_t
-    return cast("Callable[[bytes, bytes], int]", function)
-
-
 def is_clean(data: bytes | memoryview) -> bool:
-    """Whether cleaning lines that LF ends would change nothing. Cost: 0.05 ms a MiB with the native library, else 0.2."""
-    if native_search.library() is not None:
+    """Whether cleaning lines that LF ends would change nothing. Cost: 0.05 ms a MiB with the native library."""
+    if len(data) >= _LARGE and native_search.library() is not None:
         return native_search.survey(data) >= 0
     data = bytes(data)
     if not is_plain(data):

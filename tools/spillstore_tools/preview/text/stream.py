@@ -15,8 +15,8 @@ _HOLD = 1024 * 1024
 _WIDEST = 4  # bytes of a character
 _UNFINISHED = re.compile(
     rb"""
-      (?P<string> (?:\x1b\] | \xc2\x9d) (?: [^\x07\x1b\r\n\xc2] | \xc2 (?![\x90\x98\x9b-\x9f]) )*+ \x1b? \Z
-                | (?:\x1b[PX^_] | \xc2[\x90\x98\x9e\x9f]) (?: [^\x1b\r\n\xc2] | \xc2 (?![\x90\x98\x9b-\x9f]) )*+ \x1b? \Z)
+      (?P<string> (?:\x1b\] | \xc2\x9d) (?> [^\x07\x1b\r\n\xc2] | \xc2 (?![\x90\x98\x9b-\x9f]) )*+ \x1b? \Z
+                | (?:\x1b[PX^_] | \xc2[\x90\x98\x9e\x9f]) (?> [^\x1b\r\n\xc2] | \xc2 (?![\x90\x98\x9b-\x9f]) )*+ \x1b? \Z)
     | (?:\x1b\[ | \xc2\x9b) [0-?]{0,256} [\x20-/]{0,16} \Z
     | \x1b [\x20-/]{0,16} \Z
     """,

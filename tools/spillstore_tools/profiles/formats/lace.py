@@ -18,7 +18,7 @@ from spillstore_tools.preview.strategies.fit import assemble
 from spillstore_tools.preview.strategies.request import Request
 from spillstore_tools.profiles.base import Profile
 from spillstore_tools.profiles.notices import get_artifact_call
-from spillstore_tools.profiles.rendered import Rendered, is_gone, mark_dropped
+from spillstore_tools.profiles.rendered import Rendered, is_dropped, mark_dropped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -130,7 +130,7 @@ def _marker(gap: Gap, view: View, facts: Facts) -> str:
     where = "not stored"
     if facts.stored is not None:
         call = get_artifact_call(facts, stream=view, start_line=gap.first_line, end_line=gap.last_line)
-        gone = is_gone(facts, view, gap.start, gap.end)
+        gone = is_dropped(facts, view, gap.start, gap.end)
         where = f"see full output in {call}{' (not all of it is there any more)' if gone else ''}"
     return (
         f"\n=== OUTPUT TRUNCATED ===\n[Skipped {gap.lines} lines - {where}]\n"

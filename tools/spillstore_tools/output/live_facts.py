@@ -1,4 +1,4 @@
-"""What is known of an output while it comes: the facts for its profile, and how many lines it has."""
+"""The facts of an output while it comes, for its profile, and the number of its lines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spillstore_tools.preview.parts import VIEWS
 
 if TYPE_CHECKING:
     from spillstore_tools.output.description import Description
-    from spillstore_tools.output.passes import Passes
+    from spillstore_tools.output.output_scans import OutputScans
     from spillstore_tools.output.recorder import Recorder
     from spillstore_tools.preview.parts import View
     from spillstore_tools.profiles.facts import Facts
@@ -23,14 +23,16 @@ class LiveFacts:
     Args:
         described: what it is called.
         recorder: keeps it.
-        passes: scan it.
+        scans: scan it.
         flags: what a ``spillstore`` command needs besides to find the session; None for what its session says.
     """
 
-    def __init__(self, described: Description, recorder: Recorder, passes: Passes, flags: str | None) -> None:
+    def __init__(
+        self, described: Description, recorder: Recorder, scans: OutputScans, flags: str | None
+    ) -> None:
         self._described = described
         self._recorder = recorder
-        self._passes = passes
+        self._scans = scans
         self._flags = flags
 
     @property
@@ -56,18 +58,18 @@ class LiveFacts:
             problem=recorder.problem if stored else None,
             capped=recorder.capped,
             created=self._described.created if info is None else info.created,
-            binary=kind_of(self._passes.head, self._passes.seen),
-            head=self._passes.head,
+            binary=kind_of(self._scans.head, self._scans.seen),
+            head=self._scans.head,
         )
 
     def lines(self) -> dict[View, int]:
-        """Lines of each view; nothing where nobody knows, because storing failed."""
+        """Lines of each view; empty if they are unknown because storing failed."""
         recorder = self._recorder
         if recorder.info is not None and recorder.problem is None:
             return {view: recorder.info.view(view).lines for view in VIEWS}
         if not recorder.spooling:
             return {}
-        terminator = self._passes.terminator
+        terminator = self._scans.terminator
         views: dict[View, list[bytes]] = {"combined": [], "stdout": [], "stderr": []}
         for stream, data, _ in recorder.sequencer.runs:
             views["combined"].append(data)

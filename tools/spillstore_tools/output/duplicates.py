@@ -1,6 +1,6 @@
 """Output that the session has already (duplicates): shown from the artifact that holds it, and not stored a second time.
 
-Answers of the retrieval tools, known by their marks, are shown whole: they are bounded, and a model has asked for them.
+Answers of the retrieval tools, known by their signatures, are shown whole: they are bounded, and a model has asked for them.
 What is the same as an artifact, stream by stream, is shown as the profile shows any output, with a line that says whose artifact
 it is. What was read of a part of one (``spillstore show ID --lines 5-900`` in a command) is cut as ``default`` cuts, under the
 positions that it has there.
@@ -13,7 +13,7 @@ import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore_tools.output.rendering import place_of
-from spillstore_tools.output.signature import MOST, foreign_chars
+from spillstore_tools.output.signed_answers import MOST, unsigned_chars
 from spillstore_tools.preview.parts import Note, Shown
 from spillstore_tools.preview.scan.overview import Position
 from spillstore_tools.profiles.notices import get_artifact_call
@@ -31,23 +31,23 @@ _LINES = 100  # of the call that is named
 _PASSED = 8000  # characters around an answer that are shown with it
 
 
-class Repeated(NamedTuple):
-    """The text, and the artifact that it speaks of, if there is one."""
+class Duplicate(NamedTuple):
+    """The text for a duplicate, and the id of the original artifact, if the text names one."""
 
     rendered: Rendered
     artifact_id: str | None
 
 
-def passes(session: Callable[[], Session], text: str) -> bool:
+def is_answer(session: Callable[[], Session], text: str) -> bool:
     """Whether a text is made of answers of a session and little else; the session is asked for if it looks like it."""
-    foreign = foreign_chars(session, text)
+    foreign = unsigned_chars(session, text)
     return foreign is not None and foreign <= _PASSED
 
 
-def find_repeated(
+def find_duplicate(
     session: Session, artifact: Artifact, facts: Facts, render: Callable[[Facts], Rendered]
-) -> Repeated | None:
-    """What to show of an artifact if the session had its content before; None if it is new.
+) -> Duplicate | None:
+    """The text for an artifact whose content the session had before; None if it is new.
 
     Args:
         session: where it is.
@@ -63,8 +63,8 @@ def find_repeated(
         return None  # it keeps a beginning, and what came behind that may be another thing
     if info.size <= MOST:
         text = artifact.read_bytes(0, info.size).decode(errors="replace")
-        if passes(lambda: session, text):
-            return Repeated(_whole(text, info.size, facts), None)
+        if is_answer(lambda: session, text):
+            return Duplicate(_whole(text, info.size, facts), None)
     # Two tools may well print the same; a command that does was run again, or printed what it has read.
     origin = artifact.origin(alike=facts.is_command)
     if origin is None:
@@ -78,8 +78,8 @@ def find_repeated(
             get_artifact_call(dataclasses.replace(facts, stored=stored), start_line=1, end_line=_LINES),
         )
         facts = dataclasses.replace(facts, stored=stored, repeat_notice=header, created=original.info.created)
-        return Repeated(render(facts), origin.artifact_id)
-    return Repeated(_repeated(artifact, original, origin, facts), origin.artifact_id)
+        return Duplicate(render(facts), origin.artifact_id)
+    return Duplicate(_repeated(artifact, original, origin, facts), origin.artifact_id)
 
 
 def _is_same(artifact: Artifact, original: Artifact, origin: Origin) -> bool:
@@ -97,7 +97,7 @@ def _is_same(artifact: Artifact, original: Artifact, origin: Origin) -> bool:
 
 
 def _digest(artifact: Artifact) -> bytes:
-    """Of what both streams hold, one behind the other."""
+    """The digest of stderr followed by stdout."""
     total = hashlib.sha256()
     for stream in ("stderr", "stdout"):
         for block in artifact.chunks(stream=stream):

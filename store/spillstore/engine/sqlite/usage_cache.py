@@ -1,4 +1,4 @@
-"""What a folder of sessions knows of itself: when it was looked at, how old its sessions are, and how large it is, roughly.
+"""Cached facts about a store's folder: the time of its last collection, the age of its sessions, its approximate size.
 
 Ages come from clocks, and a clock can be wrong: ahead for an hour, or in 1970 until the network is there. So what a store
 collects by itself is what was too old already when it was looked at before, at the time that the file ``.collected`` has;
@@ -49,7 +49,7 @@ _STAMP = ".collected"
 _LINE = re.compile(rb"(\d{1,18}) (\d{1,12}\.\d+) (\d{1,6}\.\d+)\n")
 _log = logging.getLogger("spillstore")
 _looks: dict[Path, float] = {}  # when this process looked at a store
-_told: set[Path] = set()  # files that were said to be of no use
+_warned: set[Path] = set()  # files that were said to be of no use
 
 
 # --- how old ----------------------------------------------------------------------------------------------
@@ -123,8 +123,8 @@ def _mark(root: Folder, now: float, interval: float) -> float | None:
 
 def _distrust(file: Path, error: Exception) -> None:
     """Say once that a file of a store cannot be used."""
-    if file not in _told:
-        _told.add(file)
+    if file not in _warned:
+        _warned.add(file)
         _log.warning("a file of the store is not used", extra={"file": str(file), "error": str(error)})
 
 
@@ -207,7 +207,7 @@ def _write(root: Path, line: bytes) -> bool:
 
 
 def _read(root: Path) -> _Measured | None:
-    """What another process found; None if it is not there, is being written, or cannot be believed."""
+    """The size that another process has measured; None if the file is missing, incomplete or not trusted."""
     try:
         with open_root(root) as folder:
             descriptor = folder.own(_SIZE, os.O_RDONLY)

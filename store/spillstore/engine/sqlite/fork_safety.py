@@ -1,7 +1,7 @@
 """Nothing of SQLite is inherited by a forked child: its connections are closed before the fork and opened anew after it.
 
 SQLite keeps a list of its locks for each process and file. A child inherits the list, but not the locks of the system that
-stand behind it. So what it opens anew takes no locks, and whoever closes the file last takes what the child goes on to
+stand behind it. So what it opens anew takes no locks, and the last process that closes the file takes what the child goes on to
 write along. To close the connections before the fork is the only way out that SQLite's manual knows
 (https://www.sqlite.org/howtocorrupt.html, 2.6); opening one again costs half a millisecond.
 
@@ -40,7 +40,7 @@ class Gate:
     """Lets any number of threads in, or one that forks. A thread may enter more than once. Cost: a third of a microsecond.
 
     Each thread counts for itself, so that entering takes no lock: it writes down that it is inside and then looks whether
-    the gate was closed, and who closes it looks who is inside afterwards. The interpreter's lock orders the two.
+    the gate was closed, and the closer looks afterwards which threads are inside. The interpreter's lock orders the two.
     """
 
     def __init__(self) -> None:
@@ -140,7 +140,7 @@ def _before() -> None:
 
 
 def _wait_for_imports() -> None:
-    """Wait until no other thread imports a module: its lock would stay taken in the child, for whoever imports that, too.
+    """Wait until no other thread imports a module: its lock would stay locked in the child.
 
     Python does not do that by itself, and much of this library is imported when it is first needed.
     """

@@ -1,11 +1,11 @@
-"""A profile's scans of an output while it comes, on a thread beside whoever stores it."""
+"""A profile's scans of an output while it comes, on a worker thread beside the one that stores it."""
 
 from __future__ import annotations
 
 import threading
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from spillstore_tools.output.serial import Serial
+from spillstore_tools.output.serial_worker import SerialWorker
 from spillstore_tools.preview.binary.recognise import HEAD_BYTES
 
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 _ROOM = 4 * 1024 * 1024  # bytes that may wait for the scans
 _BATCH = (
-    64 * 1024
+    256 * 1024
 )  # bytes that are handed over at once: tools print line by line, and each time wakes a thread
 
 
 class News(NamedTuple):
-    """What has come since the last text, and where that begins."""
+    """The scan of the output since the last text, and the position where that begins."""
 
     origin: Position
     scan: Scan
@@ -47,7 +47,7 @@ class _Batch:
         return b"".join([data for stream, data in self._runs if view in {"combined", stream}])
 
 
-class Passes:
+class OutputScans:
     """The scans of one output, one for each view of the profile.
 
     Everything but ``see`` and ``hand_over`` happens on the thread of the scans (``call``), or when there is nothing on it.
@@ -65,7 +65,9 @@ class Passes:
         self._source = source
         self._batch = _Batch()
         self._lock = threading.Lock()  # protects the batch: the tap runs on the store's threads
-        self._serial: Serial[_Batch] = Serial(self._scan, size_of=lambda batch: batch.size, room=_ROOM)
+        self._worker: SerialWorker[_Batch] = SerialWorker(
+            self._scan, size_of=lambda batch: batch.size, room=_ROOM
+        )
         self.news: News | None = None
         self.begin(terminator)
 
@@ -75,7 +77,7 @@ class Passes:
         self.head = b""
         self.seen = 0
         self.inside = False
-        self.scans: dict[View, Scan] = {
+        self.by_view: dict[View, Scan] = {
             view: self._profile.scan(view, terminator, self._source) for view in self._profile.views
         }
 
@@ -101,31 +103,31 @@ class Passes:
 
     def _put(self) -> None:
         batch, self._batch = self._batch, _Batch()
-        self._serial.put(batch)
+        self._worker.put(batch)
 
     def call(self, function: Callable[[], R]) -> R:
         """What ``function`` returns or raises, called when everything handed over before is scanned."""
-        return self._serial.call(function)
+        return self._worker.call(function)
 
     def finish(self) -> dict[View, Overview]:
         """The overviews, when everything is scanned. Call it once."""
         self.hand_over()
-        self._serial.join()
+        self._worker.join()
         return self.overviews()
 
     def overviews(self) -> dict[View, Overview]:
         """The overviews of what is scanned; nothing more is scanned after that."""
-        return {view: scan.finish() for view, scan in self.scans.items()}
+        return {view: scan.finish() for view, scan in self.by_view.items()}
 
     def follow(self, origin: Position, rest: bytes) -> None:
-        """What comes from ``origin`` on is news; ``rest`` has come already."""
+        """Begin a scan for the next news at ``origin``, with ``rest``, which has come already."""
         scan = self._profile.news_scan(self.terminator)
         scan.feed(rest)
         self.news = News(origin, scan)
 
     def drop(self) -> None:
         """Nothing of the output is shown: scan nothing more."""
-        self.scans = {}
+        self.by_view = {}
 
     def _scan(self, batch: _Batch) -> None:
         whole = batch.of("combined")
@@ -133,7 +135,7 @@ class Passes:
         self.inside = not whole.endswith(self.terminator) if whole else self.inside
         if len(self.head) < HEAD_BYTES:
             self.head += whole[: HEAD_BYTES - len(self.head)]
-        for view, scan in self.scans.items():
+        for view, scan in self.by_view.items():
             scan.feed(whole if view == "combined" else batch.of(view))
         if self.news is not None:
             self.news.scan.feed(whole)

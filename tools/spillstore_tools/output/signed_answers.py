@@ -1,4 +1,4 @@
-r"""Where a text comes from: answers of the retrieval tools are marked, so that nobody on the way stores them again.
+r"""Signatures: answers of the retrieval tools are signed, so that no processor on the way stores them again.
 
 An answer ends with ``[~LENGTH.SIGNATURE]``: how many characters the mark speaks of, and what only the artifact's session
 can make of them (``Session.sign``). So a processor knows an answer by what it is, whatever the tool is called that
@@ -7,8 +7,8 @@ hands it on and whatever that puts around it, and a text that merely looks like 
     >>> import tempfile
     >>> from spillstore import Store
     >>> with tempfile.TemporaryDirectory() as root, Store(root, free_disk_floor=0).session("demo") as session:
-    ...     text = marked(session, "[art_1: lines 1-2 of 9]\none\ntwo\n[end of the range]\n")
-    ...     len(text) - len("wrapped: "), foreign_chars(lambda: session, "wrapped: " + text)
+    ...     text = with_signature(session, "[art_1: lines 1-2 of 9]\none\ntwo\n[end of the range]\n")
+    ...     len(text) - len("wrapped: "), unsigned_chars(lambda: session, "wrapped: " + text)
     (60, 10)
 """
 
@@ -28,7 +28,7 @@ _WRONG = 16  # marks that may be none; each costs as much as it says to speak of
 _MARK = re.compile(r" \[~(\d{1,7})\.([A-Za-z0-9_-]{11})\]", re.ASCII)
 
 
-def marked(session: Session, text: str) -> str:
+def with_signature(session: Session, text: str) -> str:
     """The text with its mark, in front of the end of its last line.
 
     Args:
@@ -38,7 +38,7 @@ def marked(session: Session, text: str) -> str:
     return f"{text[:-1]} [~{len(text)}.{session.sign(_bytes(text))}]\n"
 
 
-def foreign_chars(session: Callable[[], Session], text: str) -> int | None:
+def unsigned_chars(session: Callable[[], Session], text: str) -> int | None:
     """How many characters of a text are no answers of a session; None if none are.
 
     Args:

@@ -2,7 +2,7 @@
 
 A new session's file is synced before its folder gets its name, whatever the durability; that took 0.5 ms on ext4. A disk
 that loses what was synced, a file system that loses names, or a version that did not sync may still leave a folder without
-``session.db``, or one that is empty or lacks parts. Nobody could open that name again. So it is moved out of the way by who
+``session.db``, or one that is empty or lacks parts. That name could never be opened again. So it is moved out of the way by the process that
 opens it for writing, deletes it or collects: to the trash if it holds nothing, else aside, as ``.torn-``, for as long as a
 session is kept.
 
@@ -24,11 +24,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from spillstore.engine.errors import translated
-from spillstore.engine.sqlite import forks, owner_locks, sql
+from spillstore.engine.sqlite import fork_safety, owner_locks, sql
 from spillstore.engine.sqlite.database import DATABASE, empty_image
 from spillstore.engine.sqlite.folder_names import ID_FILE, needs_id_file
 from spillstore.engine.sqlite.folders import project_of
-from spillstore.engine.sqlite.soft_delete import GONE, TORN
+from spillstore.engine.sqlite.soft_delete import DELETED_PREFIX, PARTIAL_PREFIX
 from spillstore.exceptions import NotASessionError, SessionBusyError
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def clear(folder: Path, *, failed: bool) -> Path | None:
             found = _look(session, failed=failed)
             if not found.torn:
                 return None
-            new = f"{TORN if found.holds else GONE}{os.urandom(16).hex()}"
+            new = f"{PARTIAL_PREFIX if found.holds else DELETED_PREFIX}{os.urandom(16).hex()}"
             project.rename(folder.name, new)
         kept = str(project.path / new) if found.holds else None
         _log.warning(
@@ -141,7 +141,7 @@ def _same(sector: bytes, at: int) -> bytes:
 @lru_cache(maxsize=1)
 def _own_pages() -> frozenset[int]:
     """The pages of a new file that differ from session to session."""
-    with forks.using, contextlib.closing(sqlite3.connect(":memory:")) as connection:
+    with fork_safety.using, contextlib.closing(sqlite3.connect(":memory:")) as connection:
         connection.deserialize(empty_image())
         rows = connection.execute("SELECT rootpage FROM sqlite_master WHERE tbl_name = 'session'").fetchall()
     return frozenset(page for (page,) in rows)

@@ -1,4 +1,4 @@
-"""Work done in order, beside whoever hands it over: one thread while there is some, none soon after."""
+"""A worker thread that processes items in order; it is started when there is work and ends soon after the last item."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ R = TypeVar("R")
 _LINGER = 0.05  # seconds that a thread waits for more; to start one takes as long as a block of work
 
 
-class Serial(Generic[T]):
+class SerialWorker(Generic[T]):
     """Calls ``work`` with each item in the order of ``put``, on a thread of its own.
 
     Args:
@@ -25,7 +25,7 @@ class Serial(Generic[T]):
 
     Example:
         >>> done = []
-        >>> serial = Serial(done.append, size_of=len, room=100)
+        >>> serial = SerialWorker(done.append, size_of=len, room=100)
         >>> serial.put("a"), serial.put("b"), serial.join(), done
         (None, None, None, ['a', 'b'])
     """

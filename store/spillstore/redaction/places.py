@@ -1,0 +1,138 @@
+"""Secrets by their place: what each row of ``tables/places.py`` describes, and the questions that rows ask of a value."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import functools
+import re
+from typing import TYPE_CHECKING
+
+from spillstore.redaction.assignments import ASSIGN
+from spillstore.redaction.values import LEAST, drawn, harmless, judged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from spillstore.redaction.look import Look
+    from spillstore.redaction.tables.rows import Place
+
+_NAMED = {"{assign}": ASSIGN.pattern, "{quote}": rb"(?:\\{0,8}[\"'`])?"}
+_BRACES = re.compile(r"\{[a-z]+\}")
+_PRINTED = re.compile(rb"[^\x00-\x1f]*")
+_DIGIT = re.compile(rb"\d")
+_LETTER = re.compile(rb"[A-Za-z]")
+_UUID = re.compile(rb"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+ANYTHING = frozenset(b"pass password passwd pw pwd secret bar p passwort pass1".split())  # of manuals
+_LEAST_CHOSEN = 3
+_LEAST_OPAQUE = 12
+_LEAST_LONG = 16
+
+
+@functools.cache
+def expression(pattern: str) -> re.Pattern[bytes]:
+    """A table's expression, compiled when it is needed for the first time."""
+    parts = _BRACES.split(pattern)
+    names = _BRACES.findall(pattern)
+    found = b"".join(
+        part.encode() + _NAMED.get(name, name.encode())
+        for part, name in zip(parts, [*names, ""], strict=True)
+    )
+    return re.compile(found, re.DOTALL)
+
+
+class Placed:
+    """The rule of a row.
+
+    Attributes:
+        row: what it says.
+    """
+
+    def __init__(self, row: Place) -> None:
+        self.row = row
+        self._judge = JUDGES[row.judge]
+        # Where a run may hold the literal, what was looked at is not looked at again, or many of them would take too long.
+        self._once = any(set(literal) <= _members(row.run) for literal in row.literals)
+
+    def __call__(self, look: Look, start: int, end: int) -> int:
+        """A literal of the row stands here. Returns where to look on."""
+        row, text = self.row, look.text
+        if row.apart and not look.apart(start):
+            return end
+        begin = end
+        if row.before:
+            match = expression(row.before).match(text, end)
+            if match is None:
+                return end
+            begin = match.end()
+        stop = (
+            look.kept(expression(row.run + "*+"), begin)
+            if row.run[0] == "["
+            else look.end(expression(row.run), begin)
+        )
+        if look.open(begin, stop):
+            return stop
+        if stop - begin < row.least:
+            return end
+        self._found(look, begin, stop)
+        return stop if self._once else end
+
+    def _found(self, look: Look, begin: int, stop: int) -> None:
+        if self.row.form:
+            match = expression(self.row.form).match(look.text, begin, stop)
+            if match is None:
+                return
+            begin, stop = match.span(match.lastindex or 0)
+        if self._judge(look.text[begin:stop]):
+            look.add(begin, stop, self.row.kind)
+
+
+@functools.cache
+def _members(run: str) -> frozenset[str]:
+    every = "".join(map(chr, range(128)))
+    return frozenset("".join(re.findall(run, every)) if run[0] == "[" else "")
+
+
+def _user_and_password(value: bytes) -> bool:
+    """Whether it is base64 of two words with a colon between them."""
+    try:
+        plain = base64.b64decode(value + b"=" * (-len(value) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    return (
+        b":" in plain[1:] and _PRINTED.fullmatch(plain) is not None and not plain.startswith((b"http", b"{"))
+    )
+
+
+def chosen(value: bytes) -> bool:
+    """Whether it may be a password that somebody typed in, and is no word of a manual."""
+    return len(value) >= _LEAST_CHOSEN and not harmless(value) and value.lower() not in ANYTHING
+
+
+def _opaque(value: bytes) -> bool:
+    """Whether it is a token, and no word of prose."""
+    long = len(value) >= _LEAST_OPAQUE or (len(value) >= LEAST and drawn(value))
+    return long and not harmless(value) and _DIGIT.search(value) is not None
+
+
+def _mixed(value: bytes) -> bool:
+    """Whether letters and digits are drawn, as in no number and no id."""
+    return (
+        _LETTER.search(value) is not None
+        and _DIGIT.search(value) is not None
+        and drawn(value)
+        and not _UUID.fullmatch(value)
+    )
+
+
+JUDGES: dict[str, Callable[[bytes], bool]] = {
+    "": lambda value: len(value) > 0,
+    "drawn": drawn,
+    "known": lambda value: not harmless(value),
+    "chosen": chosen,
+    "long": lambda value: len(value) >= _LEAST_LONG and drawn(value),
+    "mixed": _mixed,
+    "opaque": _opaque,
+    "password": lambda value: judged(value, "password", quoted=True, literal=True),
+    "user_and_password": _user_and_password,
+}

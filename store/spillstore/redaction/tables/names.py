@@ -1,0 +1,226 @@
+"""What the names of variables, keys, options and headers say about their values.
+
+A name is taken apart into words. Words of ``WHERE`` at its end only say where it is used and are dropped; then the first row
+of ``PROMISES`` that fits decides, by the last word and the ones before it. Examples are templates: ``%a{32}`` stands for 32
+letters and digits drawn at random, ``%h{32}`` for hexadecimal digits.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
+
+
+class Promise(NamedTuple):
+    """What names promise whose last word is one of these.
+
+    Attributes:
+        last: the last word; none means any.
+        promises: ``password``: any literal; ``secret``: one that looks chosen; ``token``: one that looks drawn;
+            ``long``: a long one drawn at random; ``weak``: such a one that is no hash; nothing: no secret.
+        goes: a line that loses its secret by this row, or nothing if the row promises none.
+        stays: a line that stays: what the row does not promise, or a name that it does not fit.
+        behind: the word before the last is one of these.
+        among: one of the words before the last is one of these.
+        longer: at least so many words stand before the last.
+    """
+
+    last: frozenset[str]
+    promises: str
+    goes: str
+    stays: str
+    behind: frozenset[str] = frozenset()
+    among: frozenset[str] = frozenset()
+    longer: int = 0
+
+
+WHERE = words(
+    "prod production dev develop development stage staging test testing live local qa uat value val string str text plain raw "
+    "base64 b64 encoded env var default current primary secondary backup main data clear cleartext plaintext it x b"
+)
+
+_PASSWORD = words(
+    "password passwd passwort passphrase passcode pwd pw psw pass passw kennwort contrasena senha"
+)
+_PUBLIC = words(
+    "public pub publishable host foreign primary unique cache sort partition index idempotency s3 object socket meta"
+)
+# Words before `key` that say it is one of a service, or of a cipher.
+_KEYED = words(
+    "api access secret private signing sign encryption encrypt encode encoding decryption master account auth service app "
+    "application consumer subscription storage shared webhook session cipher aes hmac rsa ssh deploy deployment admin "
+    "integration ingest write license licence jwt sas bot oauth connection gpg pgp ssl tls user token client server platform "
+    "publish management maps role unseal recovery"
+)
+PROVIDERS = words(
+    "stripe openai anthropic aws azure google gcp github gitlab slack twilio sendgrid mailgun mailchimp datadog dd heroku "
+    "newrelic algolia firebase fcm cloudflare digitalocean linode vultr npm pypi hf huggingface cohere mistral groq gemini "
+    "claude openrouter deepseek replicate pinecone supabase sentry rollbar bugsnag segment mixpanel amplitude shopify square "
+    "paypal plaid coinbase binance kraken telegram discord zoom jira atlassian confluence linear notion airtable asana figma "
+    "dropbox okta auth0 vault consul terraform docker dockerhub snyk sonar codecov circleci travis buildkite drone grafana "
+    "elastic kibana splunk logzio loggly sumo pagerduty opsgenie resend postmark sparkpost brevo tailscale ngrok wandb comet "
+    "neptune kaggle serpapi tavily exa perplexity elevenlabs deepgram assemblyai stability together fireworks xai voyage jina "
+    "unsplash pexels weather openweather openweathermap mapbox tomtom here etherscan infura alchemy moralis quicknode lob "
+    "easypost shippo flutterwave razorpay paystack adyen braintree klarna mollie linkedin facebook twitter twitch spotify "
+    "adobe adafruit cloudant softlayer ibm finnhub flickr fastly gitter hubspot intercom jfrog artifactory kucoin bittrex "
+    "launchdarkly mattermost meraki messagebird netlify rapidapi sendbird squarespace yandex zendesk kagi appsync bitbucket "
+    "contentful confluent droneci dynatrace etsy finicity freshbooks looker postman pulumi scalingo sauce saucelabs sumologic "
+    "thingsboard travisci vercel wakatime wordpress"
+)
+# Words before `key` that say it is one of a table, a cache, a text or a key ring, not of a service.
+_LOCAL = words(
+    "hash row record lookup etag dedup dedupe shard routing route group bucket map dict json field column i18n l10n translation locale "
+    "message msg event trace span metric item entity image asset blob file path content build compile compiled config option "
+    "setting registry state store param query request response order redis etcd kv label sub data ref node edge tree checksum "
+    "digest commit tag short first last next prev old new current dst src left right dedupe fingerprint version chunk block page "
+    "view template style css class component module package plugin artifact layer digest snapshot job task run step batch by in "
+    "recv receive send search refresh trusted a b k n x y the this that with of for on is has no any each per from to"
+)
+# Tokens that only say where a list goes on, which request it was, or that a parser has read them.
+_PASSING = words(
+    "public csrf xsrf authenticity change action forward backward next page paging pagination continuation request idempotency starting "
+    "start sync marker update lock cancel progress cancellation lifecycle syntax lexer parser eos bos pad unk sep cls mask "
+    "stop end max min num total input output prompt completion"
+)
+# Words behind a secret's name that make it the name of something else.
+_ABOUT = words(
+    "id ids name names url uri path paths file files filename field fields type types length len size policy policies expiry "
+    "expires expiration expire ttl count counts limit limits hint label labels prompt reset error errors manager provider "
+    "providers service services endpoint header headers prefix suffix format algorithm alg regex pattern class ref refs "
+    "reference arn version scope scopes required enabled min max age time date hash hashed digest checksum fingerprint index "
+    "pos position offset kind store storage vault generator validator strength usage info description text title page form "
+    "input view callback handler func function method event listener change changed up down press pressed code char chars "
+    "selector board word words map maps set list dir folder location bits bit cache column table schema range mode signature used"
+)
+# Words before `pass` of tests and compilers.
+_RUNS = words(
+    "debug first second third last pre post opt filter band low high multi single test print after before run bypass to"
+)
+_KEYS = words("key keys")
+
+PROMISES: tuple[Promise, ...] = (
+    Promise(_PASSWORD, "", "", "public_password=%a{12}", behind=_PUBLIC - {"primary", "host"}),
+    Promise(words("pass"), "", "", "first_pass=%a{12}", behind=_RUNS),
+    Promise(_PASSWORD, "password", "dbPassword2=%a{12}", "password_length=12"),
+    Promise(
+        words("psk"),
+        "password",
+        "wpa_psk=%a{12}",
+        "modulation_psk=%a{12}",
+        words("wifi wlan wpa wireless security"),
+    ),
+    Promise(words("phrase"), "password", "pass_phrase=%a{12}", "catch_phrase=%a{12}", words("pass")),
+    Promise(words("secret"), "secret", "client_secret=%a{24}", "secretName=%a{24}"),
+    Promise(words("token tokens"), "", "", "next_page_token=%a{24}", _PASSING),
+    Promise(
+        words("token"), "token", "aws_client_token=%a{24}", "client_token=%a{24}", words("client"), longer=2
+    ),
+    Promise(words("token"), "", "", "clientToken=%a{24}", words("client")),
+    Promise(words("token tokens"), "", "", "publicKeyToken=%a{24}", among=words("public")),
+    Promise(words("token tokens"), "token", "authToken=%a{24}", "tokenizer=%a{24}"),
+    Promise(words("pat"), "long", "ado_pat=%l{52}", "ado_pat=%l{12}"),
+    Promise(_KEYS, "", "", "cache_key=%a{24}", _PUBLIC),
+    Promise(_KEYS, "", "", "public_api_key=%a{24}", among=words("public publishable")),
+    Promise(_KEYS, "secret", "SECRET_KEY=%a{24}", "secretKeyName=%a{24}", among=words("secret")),
+    Promise(_KEYS, "token", "X-Api-Key: %a{24}", "primary_key=%a{24}", among=words("api")),
+    Promise(_KEYS, "token", "stripe_key=%a{24}", "primary_key=%a{24}", _KEYED | PROVIDERS),
+    Promise(_KEYS, "weak", "row_key=%a{32}", "row_key=%h{32}", _LOCAL),
+    Promise(_KEYS, "long", "acme_key=%h{32}", "acme_key=%h{12}", longer=1),
+    Promise(_KEYS, "weak", "key=%a{32}", "key=%h{32}"),
+    Promise(
+        words("base"),
+        "secret",
+        "SECRET_KEY_BASE=%h{128}",
+        "SECRET_BASE=%h{32}",
+        words("key"),
+        among=words("secret"),
+    ),
+    Promise(words("credential credentials creds"), "token", "aws_credentials=%a{24}", "credentials=%d{9}"),
+    Promise(words("signature sig auth authorization cert salt"), "weak", "AUTH_SALT=%a{32}", "author=%a{32}"),
+    Promise(words("id"), "token", "secret_id=%a{24}", "user_id=%a{24}", words("secret")),
+    Promise(words("login"), "token", "sonar.login=%a{24}", "user.login=%a{24}", words("sonar")),
+    Promise(words("sessid sessionid phpsessid jsessionid"), "weak", "PHPSESSID=%a{32}", "processid=%a{32}"),
+    Promise(
+        words("id sid"),
+        "weak",
+        "session_id=%a{32}",
+        "request_id=%a{32}",
+        words("session sess phpsess jsession asp"),
+    ),
+    Promise(words("session"), "weak", "_app_session=%a{32}", "session=%a{32}", longer=1),
+    Promise(_ABOUT | _PUBLIC, "", "", "password_hash=%a{32}"),
+    Promise(words(""), "", "", "public_token_3d=%a{32}", among=_PUBLIC),
+    Promise(
+        words(""),
+        "weak",
+        "secret_token_alpha=%a{32}",
+        "alpha=%a{32}",
+        among=_PASSWORD | words("secret token apikey"),
+    ),
+)
+
+# Words that stand for several.
+JOINED = {
+    "apikey": "api key",
+    "apikeys": "api key",
+    "authkey": "auth key",
+    "accesskey": "access key",
+    "secretkey": "secret key",
+    "secretaccesskey": "secret access key",
+    "privatekey": "private key",
+    "accountkey": "account key",
+    "sharedaccesskey": "shared access key",
+    "appkey": "app key",
+    "masterkey": "master key",
+    "encryptionkey": "encryption key",
+    "passkey": "pass phrase",
+    "keypass": "key pass",
+    "storepass": "store pass",
+    "trustpass": "trust pass",
+    "requirepass": "require pass",
+    "masterauth": "master pass",
+}
+# Words that may stand at the end of another: `dbpassword`; and those that may do so behind some words alone.
+ENDINGS = ("password", "passwd", "secret", "token", "passphrase", "apikey", "accesskey", "secretkey")
+SHORT_ENDINGS = ("pass", "pwd")
+BEFORE_SHORT = words(
+    "db user mysql my root admin smtp mail ftp pg postgres postgresql redis mongo proxy login web server remote sudo ssh vnc rdp "
+    "svn git"
+)
+
+# The kind of a secret: of the first mark that a name holds, its words joined by `_`.
+KINDS = (
+    ("aws_secret", "AWS_SECRET_KEY"),
+    ("secret_access_key", "AWS_SECRET_KEY"),
+    ("aws_session_token", "AWS_SESSION_TOKEN"),
+    ("account_key", "AZURE_STORAGE_KEY"),
+    ("azure", "AZURE_SECRET"),
+    ("npm", "NPM_TOKEN"),
+    ("pypi", "PYPI_TOKEN"),
+    ("github", "GITHUB_TOKEN"),
+    ("gitlab", "GITLAB_TOKEN"),
+    ("slack", "SLACK_TOKEN"),
+    ("discord", "DISCORD_TOKEN"),
+    ("telegram", "TELEGRAM_TOKEN"),
+    ("datadog", "DATADOG_KEY"),
+    ("dd_a", "DATADOG_KEY"),
+    ("heroku", "HEROKU_KEY"),
+    ("twilio", "TWILIO_KEY"),
+    ("mailgun", "MAILGUN_KEY"),
+    ("cloudflare", "CLOUDFLARE_KEY"),
+    ("openai", "OPENAI_KEY"),
+    ("anthropic", "ANTHROPIC_KEY"),
+    ("stripe", "STRIPE_KEY"),
+    ("google", "GOOGLE_API_KEY"),
+    ("docker", "DOCKER_TOKEN"),
+    ("vault", "VAULT_TOKEN"),
+    ("private_key", "PRIVATE_KEY"),
+    ("client_key_data", "PRIVATE_KEY"),
+    ("jwt", "SECRET"),
+    ("api_key", "API_KEY"),
+)
+KIND_OF = {"password": "PASSWORD", "secret": "SECRET", "token": "TOKEN", "weak": "API_KEY", "long": "API_KEY"}

@@ -1,0 +1,130 @@
+r"""What values are no secrets, whatever their names: placeholders, variables, hashes, code, prose.
+
+Each row is an expression that a whole value matches. Those of ``PLACEHOLDERS`` do not mind the case of letters. ``stays`` is a
+value that the row keeps behind any name, ``goes`` one like it that goes behind `password`. Expressions are those of ``re``
+for bytes, blanks in them mean nothing; examples are templates, as in ``names.py``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Harmless(NamedTuple):
+    """Values that are never secrets.
+
+    Attributes:
+        expression: what the whole value matches.
+        stays: such a value.
+        goes: a value like it that is one behind `password`; none if there is none.
+    """
+
+    expression: str
+    stays: str
+    goes: str = ""
+
+
+# Words that are never a value; the native scanner asks for them first.
+PLAIN = "null none nil true false undefined yes no on off password passwd secret token key value string text user self str"
+_NAMES = (
+    r"(?:password|passwd|pwd|pass|passphrase|passcode|secret|token|api[-_\ ]?key|apikey|key|value|credentials?|string|text|username"
+    r"|user|here|auth|login)"
+)
+
+PLACEHOLDERS: tuple[Harmless, ...] = (
+    Harmless(
+        r"(?:(?:my|your|our|the|some|new|old|user|db|database|test|dummy|fake|sample|enter|insert|admin|client|access|a|an)[-_\ ]?)*"
+        + _NAMES
+        + r"(?:[-_\ ]?here)?[:?]?",
+        "my_password",
+        "my_passwort7",
+    ),
+    Harmless(r"(?:your|insert|enter|replace|put|add|paste|change)[-_\ ].*", "your-key-7", "yours7key"),
+    Harmless(r".*[-_\ ](?:here|goes[-_]here|placeholder)", "key7_here", "key7there"),
+    Harmless(r"change[-_]?(?:me|it|this).*|replace[-_]?me.*", "changeme123", "changing123"),
+    Harmless(r".*(?:example|placeholder|dummy|redacted|your[-_]).*", "7example7", "7exam7ple"),
+    Harmless(
+        r"todo|tbd|fixme|n/?a|nil|none|null|undefined|nan|true|false|yes|no|on|off|empty|missing|unset|default|hidden|masked|omitted"
+        r"|unknown|invalid|wrong|incorrect|required|optional|optional\(\)|expired|changed|set|not|is|are|was|to|for|and|or|the|must"
+        r"|should|cannot|could|has|have|will|with|from|in|of|reset|prompt|ask|encrypted|plaintext|plain|generated|random"
+        r"|sensitive|fail|failed|failure|pass|passed|ok|skip|skipped|success|mismatch|mismatched|never|always|auto|manual|enabled|disabled",
+        "required",
+        "required77",
+    ),
+    Harmless(
+        r"str|string|bytes|int|integer|bool|boolean|float|number|object|any|void|type|char|varchar|text|self|this|password_hash"
+        r"|input|stdin|env|file|keyring|vault|field|credentials",
+        "string",
+        "string77",
+    ),
+    Harmless(
+        r"basic|bearer|digest|oauth2?|jwt|ldap|scram-sha-256|md5|trust|peer|bcrypt|sha\d*",
+        "bcrypt",
+        "bcrypt77",
+    ),
+    Harmless(r"xyz|yyy|foo|bar|baz|abc|blah|lorem|ipsum", "foo", "foo77"),
+    Harmless(r"[a-z_.-]+=", "name=", "name7="),
+    Harmless(r"(?:&(?:lt|\#x3c|\#60);|\\u003c).*", "&lt;word7", "lt;word7"),
+    Harmless(r"(?:%(?:\([^)]*\))?[sdr][^\w]?)+", "%s:%s", "%s7%s"),
+    Harmless(r"x{3,}[x-]*|(?:x+-)+x+|.*x{8}.*", "xxx-xxx", "xyx-xyx7"),
+    Harmless(r".*[\#*]{8}", "me********", "me****7"),
+    Harmless(r"\W+|(.)\1*", "-----", "--7a--"),
+    Harmless(r"\.{3}.*|.*\.{3}|.*\xe2\x80\xa6", "abc7...", "abc7.."),
+    Harmless(
+        r"passwort|heslo|parool|geslo|salasana|l\xc3\xb6senord|parol[aeo]?|parol\xc4\x83|contrase\xc3\xb1a|contrasenya|contrasinal|contrasigno"
+        r"|\xc5\x9fifr\xc9\x99|\xc5\x9eifr\xc9\x99|\xc5\xa0ifra|ger-tremen|cyfrinair|adgangskode|pasvorto|pasahitza|loynior\xc3\xb0|mot\ de\ passe"
+        r"|wachtwurd|wachtwoord|pasfhocal|lozinka|jelsz\xc3\xb3|lykilor\xc3\xb0|nasnav|passwuert|slapta\xc5\xbeodis|katalaluan|passord|has\xc5\x82o"
+        r"|senha|fjal\xc3\xabkalimi|te\xc3\x9fera|m\xe1\xba\xadt\ kh\xe1\xba\xa9u|kata\ sandi|sandi|\xc5\x9fifre|parola|has\xc5\x82a|palavra-passe",
+        "Passwort",
+        "Passwort7",
+    ),
+    Harmless(
+        r"(?:no|wrong|weak|bad|old|new|set|srt|use|get|missing|invalid|empty|too-\w+)-(?:password|secret|token|key)(?:-required)?",
+        "wrong-password",
+        "wrong-passport7",
+    ),
+    Harmless(
+        r"[A-Z]\w*_(?:pass|passwd|password|pwd|secret|token|header|credentials?)(?:_\d)?",
+        "FTP_PASS",
+        "FTP_PASS77",
+    ),
+    Harmless(r"\d{4}-\d\d-\d\d[T\ ][\d:.]+(?:Z|[+-][\d:]+)?", "2024-05-01T08:00:00Z", "2024-05-01x08"),
+    Harmless(r"(?:yes|no)\).*", "YES)", "YE7S)"),
+)
+
+VARIABLES: tuple[Harmless, ...] = (
+    Harmless(
+        r"\$[A-Za-z_][\w:]*(?:(?:->|\[|\{|/|\(|\$|\\|:\$).*)?[;,)]*|\$::\w+|\$\d+(?:\s.*)?|\$[({].*",
+        "$NAME7",
+        "$7name",
+    ),
+    Harmless(r"[:/@]?\{[A-Za-z_]+|[:/@]?\{[^{}]*\}.*|\{\{.*|\{%\ .*", "{{ name7 }}", "n7{{ame"),
+    Harmless(r"\[\(?[A-Za-z_@][\w.]*[(\[].*|\[[\[\\*].*|\[[\w\ .,|<>/\#-]*(?:\].*)?", "[name7]", "n7[ame"),
+    Harmless(r"%[A-Za-z_]\w*%[\\/]*|%\d\$s|%(?:\([^)]*\))?[\#0-9.-]*[sdrifxq]", "%NAME7%", "%NAME7"),
+    Harmless(r"<{1,3}[^<>]*>{0,3}|<\?.*", "<name7>", "<name7>>!a"),
+    Harmless(r"\\?\.\$.*|,[A-Za-z_]\w*[:=].*|@[A-Za-z_.]+", "@name", "@name7"),
+    Harmless(
+        r"!(?:vault|Ref|Sub|GetAtt|reference|secret|env|ENV|include|If|Join|ImportValue|!\w+)\b.*",
+        "!Ref name7",
+        "!Name7",
+    ),
+    Harmless(r"\#\{.*|:[a-z_]+|:[A-Z_]+|\?\d*|\(.*|\).*", ":NAME", ":name7!"),
+    Harmless(
+        r"ENC\(.*|(?:vault|op|ssm|arn|secret|keyring|env|file|awssm|kms|projects):.*",
+        "vault:name7",
+        "volt:name7",
+    ),
+    Harmless(r"(?:https?|file|s3|gs)://.*", "https://x.example/7", "httpx!7"),
+    Harmless(
+        r"\\[A-Za-z$].*|[&*]{1,2}(?:[A-Za-z_]\w*|\[\w*\]\w*)(?:\.\w+)*(?:[\[{(]\w?.*)?|~", "&[u8]", "&name7!"
+    ),
+    Harmless(r"%[iIqQwW][{(\[<].*", "%w{name7}", "%w7name"),
+    Harmless(r"[A-Za-z_@][\w.@]*&\.[a-z_].*", "name&.name7", "name&7.name"),
+    Harmless(r"(?:::\w|\w+::<|<[^<>]*>::).*", "::Name::new", ":Name7::new!"),
+    Harmless(r"\w+(?:\.\w+)*\.\(\w+\).*", "name.(name7)", "name.)name7"),
+    Harmless(r"\{\w+:.*", "{name:{name7", "{7name{"),
+    Harmless(r"\+[\w.]+\+|\+[\w.]+\(.*|\.\w+\(.*|/\.\w+\(.*", "+name.name7+", "+name7!"),
+    Harmless(r"(?:this|self)\.[A-Za-z_].*|![01](?:[,;)}\]].*)?", "this.name7", "thi7s.name!"),
+    Harmless(r"(?:[A-Za-z]\w*\|)+[A-Za-z]\w*", "Name7|string", "Name7|str!ng"),
+    Harmless(r"[A-Z_]+=[A-Z_]+|--?[a-z][a-z-]*", "SECRET=SECRET", "SECRET=SEC7RET"),
+)

@@ -1,0 +1,59 @@
+"""The tables of names, values and forms: each row takes out what it says, and leaves what it says."""
+
+from __future__ import annotations
+
+import pytest
+from examples import drawn
+
+from spillstore.redaction import candidates, counted, finder
+from spillstore.redaction.tables import forms, names, values
+
+ROWS = (
+    *names.PROMISES,
+    *forms.FORMS,
+    *forms.PHRASES,
+    *forms.LITERALS,
+    *forms.NOT_PASSWORDS,
+    *forms.NEXT_LINES,
+)
+
+
+@pytest.fixture(params=["automaton", "scanner"])
+def search(request, monkeypatch):
+    """With the scanner, and without it."""
+    if request.param == "automaton":
+        searcher = candidates.Automaton(finder.ENTRIES)
+        monkeypatch.setattr(finder, "searcher", lambda: searcher)
+    elif not isinstance(finder.searcher(), candidates.Scanner):
+        pytest.skip("the native scanner was not built")
+
+
+@pytest.mark.parametrize("seed", ["1", "2", "3"])
+def test_what_a_row_takes_out(search, seed):
+    """The examples that go, with an empty line between them, lose their secrets."""
+    left = []
+    for row in ROWS:
+        for example in filter(None, row.goes.split("\n\n")):
+            text = drawn(example, seed=seed)
+            if not counted(b"a\n" + text + b"\nb\n")[1]:
+                left.append(text)
+    assert left == []
+
+
+@pytest.mark.parametrize("seed", ["1", "2", "3"])
+def test_what_a_row_leaves(search, seed):
+    """The examples that stay are not changed."""
+    gone = []
+    for row in ROWS:
+        line = b"a\n" + drawn(row.stays, seed=seed) + b"\nb\n"
+        if counted(line)[1]:
+            gone.append(line)
+    assert gone == []
+
+
+@pytest.mark.parametrize("row", [*values.PLACEHOLDERS, *values.VARIABLES], ids=lambda row: row.stays)
+def test_harmless_values(search, row):
+    """A value that is none stays behind a password's name, and one like it goes."""
+    lines = [f'password = "{value}"\n'.encode() for value in (row.stays, row.goes)]
+    assert counted(lines[0]) == (lines[0], {})
+    assert not row.goes or counted(lines[1])[1] == {"PASSWORD": 1}

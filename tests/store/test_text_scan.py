@@ -1,0 +1,233 @@
+"""What a block of text holds: the native functions and Python's methods say the same."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support import FACTOR, SEED
+
+from spillstore import _native, text_scan
+from spillstore.text_scan import Word, count, is_plain, line_filter, survey
+
+ROOT = Path(__file__).parents[2]
+WORDS = (
+    Word(b"error", "apart", "ended"),
+    Word(b"fail", "apart"),
+    Word(b"fault", "letter", "called"),
+    Word(b"e: ", "line start"),
+    Word(b"]: ", after="code"),
+    Word(b"http/", after="status"),
+    Word("échec".encode()),
+)
+PIECES = [
+    *(
+        b"error",
+        b"Error",
+        b"ERRORS",
+        b"fail",
+        b"default",
+        b"fault",
+        b"e: ",
+        b"]: ",
+        b"ab123: ",
+        b"HTTP/",
+        b"1.1",
+        b'" 404',
+    ),
+    *("échec Échec é".encode().split()),
+    *(
+        b" ",
+        b".",
+        b"/",
+        b"_",
+        b"\\",
+        b"-",
+        b":",
+        b"(",
+        b"x",
+        b"7",
+        b"m",
+        b"\x1b[31m",
+        b"[1m",
+        b"\n",
+        b"\r",
+        b"\t",
+        b"\0",
+        b"\xff",
+    ),
+]
+texts = st.lists(st.sampled_from(PIECES) | st.binary(max_size=4), max_size=80).map(b"".join)
+native = pytest.mark.skipif(text_scan._native() is None, reason="the native functions were not built")
+
+
+@pytest.fixture
+def whole_blocks(monkeypatch):
+    """Small texts go to the native functions, too."""
+    monkeypatch.setattr(text_scan, "_LARGE", 0)
+
+
+def model(text, end):
+    """The survey of a text, byte by byte."""
+    controls = [byte for byte in text if (byte < 32 and byte not in b"\t\n") or byte == 127]
+    chars = sum(not 0x80 <= byte < 0xC0 for byte in text)
+    return text.count(end), chars, all(byte < 128 for byte in text), not controls
+
+
+@pytest.mark.parametrize("large", [0, 1 << 30])
+@given(
+    text=texts,
+    end=st.sampled_from([b"\n", b"\r"]),
+    before=st.integers(0, 40),
+    behind=st.sampled_from([0, 1, 15, 5000]),
+)
+def test_survey(large, text, end, before, behind):
+    """Counts and kinds, wherever in a vector a byte stands."""
+    text = b"." * before + text + b"x" * behind
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_scan, "_LARGE", large)
+        assert model(text, end) == survey(text, end)
+        assert text.count(end) == count(text, end)
+        assert is_plain(text) is model(text, end)[3]
+
+
+@pytest.mark.parametrize("byte", [b"\n", b"\x85", b"\xc3", b"\r"])
+def test_counts_that_do_not_fit_a_byte(byte):
+    """A vector's lane counts up to 255: of more the sum is kept."""
+    for size in (16 * 255 - 1, 16 * 255, 16 * 256 + 1, 100_000):
+        text = byte * size
+        assert count(text, byte) == survey(text, byte).ends == size
+        assert survey(text).chars == (0 if byte == b"\x85" else size)
+
+
+def test_each_byte_at_each_place(whole_blocks):
+    """Each byte is of its kinds at the beginning, inside and at the end of a vector, and behind the last one."""
+    for byte in range(256):
+        for place in (0, 7, 15, 16, 37):
+            text = bytearray(b"." * 38)
+            text[place] = byte
+            assert model(bytes(text), b"\n") == survey(bytes(text))
+
+
+PATTERN = re.compile(
+    rb"""(?ims)
+      (?:(?<![\w./\\-])|(?<=\x1b\[m)|(?<=\x1b\[\dm)|(?<=\x1b\[\d\dm)) (?:error(?![\w/\\-])|fail)
+    | [a-z]fault(?:[:(\s]|\Z) | (?:\A|(?<=\n))e:[ ] | \]:[ ][a-z]{2,}\d{3,}: | http/\d(?:\..)?[\"']?[ ][45]
+    """
+    rb"|(?:\xc3|\xe3)\xa9chec",
+    re.VERBOSE | re.ASCII,
+)
+
+
+@native
+@given(texts, st.sampled_from([b"\n", b"\r"]), st.booleans())
+def test_lines(text, end, late):
+    """Each line that holds a word is found, with its place and its number, from the first on or from a later line."""
+    start = (text.find(end) + 1) if late else 0
+    found = list(line_filter(WORDS).lines(text, start, end))
+    lines, at = [], start
+    while at < len(text):
+        after = (text.find(end, at) + 1) or len(text)
+        lines.append((at, after))
+        at = after
+    assert [(at, after, lines.index((at, after))) for at, after, _ in found] == found
+    for at, after in lines:
+        if any(at <= each.start() < after for each in PATTERN.finditer(text, at, after)):
+            assert (at, after) in [line[:2] for line in found], text[at:after]
+
+
+@native
+def test_more_lines_than_one_call_gives_out():
+    """All are found, in order."""
+    text = b"an error\nnothing\n" * 5000
+    found = list(line_filter(WORDS).lines(text, 0, b"\n"))
+    assert found == [(17 * number, 17 * number + 9, 2 * number) for number in range(5000)]
+
+
+@native
+def test_of_nothing_nothing_is_found():
+    """No words, no text."""
+    assert list(line_filter([]).lines(b"an error\n", 0, b"\n")) == []
+    assert list(line_filter(WORDS).lines(b"", 0, b"\n")) == []
+
+
+OTHER = (
+    "unsigned long long spillstore_text_version(void) { return 1; }\n"
+    "int spillstore_count, spillstore_survey, spillstore_lines;"
+)
+
+
+def test_another_library_is_left_alone(tmp_path, monkeypatch):
+    """One that was left behind, without these functions or with other tables, is not called."""
+    compiler = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
+    if compiler is None:
+        pytest.skip("this machine has no C compiler")
+    for number, source in enumerate(("int other;", OTHER)):
+        (tmp_path / "old.c").write_text(source)
+        library = tmp_path / f"old{number}.so"
+        subprocess.run(
+            [compiler, "-shared", "-fPIC", "-o", str(library), str(tmp_path / "old.c")], check=True
+        )
+        monkeypatch.setattr(_native, "path", lambda library=library: library)
+        text_scan._native.cache_clear()
+        try:
+            assert text_scan._native() is None
+            assert count(b"a\n" * 10_000, b"\n") == 10_000
+            assert line_filter(WORDS) is None
+        finally:
+            text_scan._native.cache_clear()
+
+
+@pytest.mark.slow
+@native
+def test_nothing_is_read_outside(tmp_path):
+    """Under AddressSanitizer and the checker of undefined behaviour: each text in a block of exactly its size."""
+    compiler = next(filter(None, map(shutil.which, ("gcc", "clang"))), None)
+    if compiler is None:
+        pytest.skip("this machine has no C compiler")
+    library = tmp_path / "text.so"
+    flags = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-shared", "-fPIC"]
+    source = str(ROOT / "store/spillstore/_native/text.c")
+    built = subprocess.run([compiler, *flags, "-o", str(library), source], check=False)
+    runtime = subprocess.run(
+        [compiler, "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    if built.returncode or not Path(runtime).is_absolute():
+        pytest.skip("this compiler comes without AddressSanitizer")
+    script = (
+        "import ctypes, pathlib, random, sys\n"
+        f"sys.path[:0] = [{str(Path(__file__).parent)!r}, {str(ROOT / 'tests')!r}]\n"
+        "from spillstore import _native\n"
+        f"_native.path = lambda: pathlib.Path({str(library)!r})\n"
+        "from spillstore import text_scan\n"
+        "from test_text_scan import PIECES, WORDS\n"
+        "text_scan._LARGE = 0\n"
+        "found = text_scan.line_filter(WORDS)\n"
+        "assert found is not None\n"
+        "rng = random.Random(int(sys.argv[1]))\n"
+        "for _ in range(int(sys.argv[2])):\n"
+        "    drawn = b''.join(rng.choices(PIECES, k=rng.randrange(30)))\n"
+        "    held = (ctypes.c_char * len(drawn)).from_buffer_copy(drawn)\n"
+        "    end = rng.choice((b'\\n', b'\\r'))\n"
+        "    assert text_scan.survey(held, end).ends == text_scan.count(held, end) == drawn.count(end)\n"
+        "    list(found.lines(held, rng.randrange(len(drawn) + 1), end))\n"
+    )
+    subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            script,
+            str(random.Random(SEED).randrange(1 << 30)),
+            str(round(20_000 * FACTOR)),
+        ],
+        env={**os.environ, "LD_PRELOAD": runtime, "PYTHONMALLOC": "malloc", "ASAN_OPTIONS": "detect_leaks=0"},
+        check=True,
+    )
