@@ -229,6 +229,7 @@ def test_without_a_compiler_the_build_says_so(tmp_path):
         "    name += part\n"
         "    sys.modules[name] = types.ModuleType(name)\n"
         "sys.modules[name].BuildHookInterface = object\n"
+        "sys.modules['ziglang'] = None\n"  # as if it were not installed
         f"sys.path.insert(0, {str(ROOT)!r})\n"
         "import hatch_build\n"
         f"print(hatch_build.build(pathlib.Path({str(tmp_path)!r})))\n"
