@@ -22,13 +22,16 @@ EXECUTIONS ?= 1000000
 FIRST ?= 0
 SEED ?= $(or $(SPILLSTORE_TEST_SEED),$(shell od -An -N3 -tu4 /dev/urandom | tr -d ' '))
 
+# Of the wheels: the platforms of hatch_build.py.
+TARGETS ?= x86_64-linux-gnu aarch64-linux-gnu x86_64-linux-musl aarch64-linux-musl x86_64-macos aarch64-macos
+
 BIN := $(VENV)/bin
-BUILT := hatch_build.py store/spillstore/_native/scan.c store/spillstore/_native/text.c
+BUILT := hatch_build.py store/spillstore/_native/scan.c store/spillstore/_native/text.c store/spillstore/_native/lines.c
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test heavy check torture fuzz lint types docs bench clean
+.PHONY: help demo test heavy check torture fuzz lint types docs bench wheels clean
 # Tests start hundreds of processes: each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -36,6 +39,7 @@ help:
 	@sed -n 's/^#   //p' Makefile
 	@echo "make docs    the manual, in docs/_build/html"
 	@echo "make bench   the benchmarks; takes minutes"
+	@echo "make wheels  a wheel for each platform, in dist: built here, by a compiler from the package index"
 	@echo "make clean   removes .venv and everything that was built"
 
 demo: $(VENV)/.installed
@@ -54,6 +58,7 @@ check: QUICK = 1
 check: lint types docs heavy test
 
 torture: $(VENV)/.installed-test
+	@$(MAKE) --no-print-directory $(VENV)/.installed-wheels || echo "No compiler for other platforms: their tests are skipped."
 	@seed=$(SEED); echo "make torture SEED=$$seed FACTOR=$(FACTOR) ROUNDS=$(ROUNDS)"; \
 	SPILLSTORE_TEST_SEED=$$seed SPILLSTORE_TEST_FACTOR=$(FACTOR) SPILLSTORE_TEST_ROUNDS=$(ROUNDS) \
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal && \
@@ -74,6 +79,11 @@ docs: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks
+
+wheels: $(VENV)/.installed-wheels
+	@for target in $(TARGETS); do echo "$$target ..." && SPILLSTORE_TARGET=$$target \
+	  $(BIN)/python -m pip --quiet --disable-pip-version-check wheel --no-deps --no-build-isolation --wheel-dir dist . || exit 1; done
+	@ls dist/*.whl
 
 clean:
 	rm -rf $(VENV) build dist docs/_build .demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov
@@ -107,3 +117,8 @@ $(VENV)/.installed-dev: $(VENV)/.made pyproject.toml $(BUILT)
 	@echo "Installing the development tools into $(VENV) (about a minute) ..."
 	@$(PIP) --editable '.[dev]'
 	@touch $@ $(VENV)/.installed $(VENV)/.installed-test
+
+$(VENV)/.installed-wheels: $(VENV)/.made pyproject.toml $(BUILT)
+	@echo "Installing a compiler for other platforms into $(VENV) (400 MB) ..."
+	@$(PIP) --editable '.[wheels]'
+	@touch $@

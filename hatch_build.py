@@ -4,6 +4,9 @@ The machine's own compiler is used where there is one (``CC``, else ``cc``, ``gc
 wheel ``ziglang``, which holds one, is asked for, on platforms that have it. If nothing works, the package is built without the
 library, and its Python does the same work. A wheel with the library is for any Python 3 of one platform, since the library
 is loaded by ``ctypes`` and knows nothing of Python.
+
+``SPILLSTORE_TARGET`` names another platform, one of ``TARGETS``: ``ziglang`` compiles for it, the wheel is tagged for it, and a
+failure ends the build. ``make wheels`` builds the wheels of all of them on one machine.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import uuid
 from pathlib import Path
 from typing import Any
@@ -24,8 +28,18 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 FOLDER = Path("store/spillstore/_native")
-SOURCES = ("scan.c", "text.c")
+SOURCES = ("scan.c", "text.c", "lines.c")
 ZIG_PLATFORMS = {("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "x86_64"), ("darwin", "arm64")}
+# What can be built for: the compiler's name, with the oldest C library or system that it is to run on, and the wheel's tag.
+TARGETS = {
+    "x86_64-linux-gnu": ("x86_64-linux-gnu.2.17", "manylinux_2_17_x86_64"),
+    "aarch64-linux-gnu": ("aarch64-linux-gnu.2.17", "manylinux_2_17_aarch64"),
+    "x86_64-linux-musl": ("x86_64-linux-musl", "musllinux_1_1_x86_64"),
+    "aarch64-linux-musl": ("aarch64-linux-musl", "musllinux_1_1_aarch64"),
+    "x86_64-macos": ("x86_64-macos.11.0", "macosx_11_0_x86_64"),
+    "aarch64-macos": ("aarch64-macos.11.0", "macosx_11_0_arm64"),
+}
+FLAGS = ("-O3", "-g0", "-std=c11", "-shared", "-fPIC")
 
 
 def own_compiler() -> list[str]:
@@ -37,25 +51,26 @@ def own_compiler() -> list[str]:
     return [found] if found else []
 
 
-def compiler() -> list[str]:
-    """The command of a compiler, or nothing."""
+def compiler(target: str = "") -> list[str]:
+    """The command of a compiler, or nothing; for another platform if a target is named."""
+    if target:
+        return [sys.executable, "-m", "ziglang", "cc", "-target", TARGETS[target][0]]
     if importlib.util.find_spec("ziglang") is not None and not own_compiler():
         return [sys.executable, "-m", "ziglang", "cc"]
     return own_compiler()
 
 
-def build(folder: Path) -> str:
-    """Compile the sources in their folder; returns what went wrong, or nothing."""
-    command = compiler()
+def build(folder: Path, into: Path | None = None, target: str = "") -> str:
+    """Compile the sources, into their own folder or another one; returns what went wrong, or nothing."""
+    command = compiler(target)
     if not command:
         return "there is no C compiler"
-    target = folder / "scan.so"
-    made = folder / f"scan.{uuid.uuid4().hex}.tmp"  # process ids are not unique across containers
-    sources = [str(folder / name) for name in SOURCES]
-    arguments = ["-O3", "-std=c11", "-shared", "-fPIC", "-o", str(made), *sources]
+    into = folder if into is None else into
+    made = into / f"scan.{uuid.uuid4().hex}.tmp"  # process ids are not unique across containers
+    arguments = [*FLAGS, "-o", str(made), *(str(folder / name) for name in SOURCES)]
     try:
         subprocess.run([*command, *arguments], check=True, capture_output=True, text=True, timeout=300)
-        made.replace(target)  # a process that has the old one loaded keeps it
+        made.replace(into / "scan.so")  # a process that has the old one loaded keeps it
     except subprocess.CalledProcessError as error:
         return f"{shlex.join(command)} failed: {error.stderr.strip()[-500:]}"
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -71,11 +86,15 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
     def dependencies(self) -> list[str]:
         """What the build needs besides: a compiler, where the machine has none and the index has one."""
         known = (sys.platform, platform.machine()) in ZIG_PLATFORMS
-        return [] if own_compiler() or not known else ["ziglang>=0.13"]
+        needed = bool(self._target()) or (known and not own_compiler())
+        return ["ziglang>=0.13"] if needed else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Compile, and mark the wheel as one of this platform if that worked."""
+        """Compile, and mark the wheel as one of its platform if that worked."""
         if self.target_name != "wheel":
+            return
+        if target := self._target():
+            self._for_another(target, build_data)
             return
         problem = build(Path(self.root, FOLDER))
         if problem:
@@ -88,3 +107,27 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
             build_data["pure_python"] = False
             build_data["tag"] = f"py3-none-{name}"
             build_data["artifacts"].append(f"/{FOLDER}/scan.so")
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002  # hatchling's
+        """Remove what was compiled for another platform: it is in the wheel."""
+        if self._made is not None:
+            self._made.cleanup()
+
+    _made: tempfile.TemporaryDirectory[str] | None = None
+
+    def _target(self) -> str:
+        """The platform to build for; nothing for this one."""
+        target = os.environ.get("SPILLSTORE_TARGET", "")
+        if target and target not in TARGETS:
+            raise ValueError(f"SPILLSTORE_TARGET is {target!r}, and must be one of {', '.join(TARGETS)}")
+        return target
+
+    def _for_another(self, target: str, build_data: dict[str, Any]) -> None:
+        """Compile into a folder of its own, so that this machine's library stays where it is."""
+        self._made = tempfile.TemporaryDirectory()
+        if problem := build(Path(self.root, FOLDER), Path(self._made.name), target):
+            self._made.cleanup()
+            raise RuntimeError(f"the native scanner cannot be built for {target}: {problem}")
+        build_data["pure_python"] = False
+        build_data["tag"] = f"py3-none-{TARGETS[target][1]}"
+        build_data["force_include"][str(Path(self._made.name, "scan.so"))] = "spillstore/_native/scan.so"

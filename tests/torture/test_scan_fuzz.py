@@ -77,10 +77,10 @@ def _changed(folder, before, after):
             id="a byte behind the text is read",
         ),
         pytest.param(
-            "return run >= literal->least || at + run >= t->size || one_of",
-            "return run > literal->least || at + run >= t->size || one_of",
-            "COOKIE",
-            id="a cookie of the least length is dropped",
+            "return to - from >= 3;",
+            "return to - from > 3;",
+            "PASSWORD",
+            id="a password of the least length is dropped",
         ),
         pytest.param(
             "*from = end - 1;", "*from = end;", "small room", id="where it goes on is a byte too far"

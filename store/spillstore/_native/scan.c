@@ -106,13 +106,20 @@ typedef struct {
 static inline int is(const Text *t, i64 at, u32 bits) { return at >= 0 && at < t->size && (t->is[t->text[at]] & bits) != 0; }
 static inline int at_is(const Text *t, i64 at, u8 byte) { return at >= 0 && at < t->size && t->text[at] == byte; }
 
+static u64 mixed(u64 hash) {
+    hash *= 0xD6E8FEB86659FD93ull;
+    return hash ^ hash >> 32;
+}
+
 static u64 hash_of(u64 seed, const u8 *bytes, i64 size) {
-    u64 hash = seed ^ (u64)size * 0x9E3779B97F4A7C15ull;
-    for (i64 i = 0; i < size; i++) {
-        hash = (hash ^ bytes[i]) * 0xD6E8FEB86659FD93ull;
-        hash ^= hash >> 32;
+    u64 hash = seed ^ (u64)size * 0x9E3779B97F4A7C15ull, word;
+    for (; size >= 8; bytes += 8, size -= 8) {
+        memcpy(&word, bytes, 8);
+        hash = mixed(hash ^ word);
     }
-    return hash;
+    word = 0;
+    for (i64 i = 0; i < size; i++) word |= (u64)bytes[i] << (8 * i);
+    return mixed(mixed(hash ^ word)); /* once more: what differs in a high byte reaches the low ones */
 }
 
 static int strength_of(const Tables *tables, const u8 *name, i64 size) {
@@ -301,9 +308,11 @@ static int next_line_could(const Text *t, i64 line_end, int word) {
         if (t->text[at] == '<')
             return 1;
         if (word) {
-            i64 last = at;
+            i64 last = end - at > 3 && memcmp(t->text + at, "=> ", 3) == 0 ? at + 3 : at;
+            last += one_of(t->text[last], "\"'");
             while (last < end && is(t, last, WORD)) last++;
-            if (blanks_end(t, last) == end || word_begins(t, at, STRING_CALL))
+            while (last < end && (is(t, last, BLANK) || one_of(t->text[last], "\"'"))) last++;
+            if (last >= end || word_begins(t, at, STRING_CALL))
                 return 1;
         }
         if (t->text[at] == '-')
@@ -321,9 +330,23 @@ static int next_line_could(const Text *t, i64 line_end, int word) {
     return 1;
 }
 
+/* Whether `form-data` stands before in this line. */
+static int part_of_a_form(const Text *t, i64 begin) {
+    i64 line = begin;
+    while (line > 0 && line > begin - BACK && !is(t, line - 1, LINE_END)) line--;
+    return holds(t, line, begin, "form-data");
+}
+
+/* Whether the next line may be what a console prints: `=> "..."`, a text in quotes. */
+static int printed_could(const Text *t, i64 line_end) {
+    i64 at = line_end;
+    while (at < line_end + 512 && is(t, at, LINE_END | BLANK)) at++;
+    return at >= t->size || one_of(t->text[at], "=\"'") || is(t, at, KEY | BLANK | LINE_END);
+}
+
 /* The same behind a name that stands alone as a value, such as that of `name`; of a part of a form the value may be anything. */
 static int labelled_could(const Text *t, i64 begin, i64 line_end) {
-    return holds(t, begin - BACK, begin, "form-data") || next_line_could(t, line_end, 0);
+    return part_of_a_form(t, begin) || next_line_could(t, line_end, 0);
 }
 
 /* Whether bytes are a word that is never a value, such as `null`. */
@@ -529,7 +552,7 @@ static int after_closer(const Text *t, i64 begin, i64 stop, i64 line_end, int st
     }
     i64 head = begin - 1;
     while (head >= 0 && head > begin - BACK && (is(t, head, BLANK) || at_is(t, head, '"') || at_is(t, head, '\'') || at_is(t, head, '\\'))) head--;
-    int labelled = head < 0 || one_of(t->text[head], ":=>") || holds(t, begin - BACK, begin, "form-data");
+    int labelled = head < 0 || one_of(t->text[head], ":=>") || part_of_a_form(t, begin);
     if (at == line_end)
         return labelled && labelled_could(t, begin, line_end);
     if (holds(t, stop, line_end, "alue"))
@@ -558,7 +581,8 @@ static int name_could(Text *t, i64 start, i64 end) {
     if (stop >= t->size)
         return 1;
     if (!is(t, stop, FOLLOWS))
-        return is(t, stop, LINE_END) && holds(t, start - 64, start, "ame:") && labelled_could(t, start, stop);
+        return is(t, stop, LINE_END) && ((holds(t, start - 64, start, "ame:") && labelled_could(t, start, stop)) ||
+                                         (holds(t, start - 64, start, "> ") && printed_could(t, stop)));
     while (begin > start - LONGEST_NAME && is(t, begin - 1, NAME)) begin--;
     int strength = strength_of(t->tables, t->text + begin, stop - begin);
     int known = strength != UNKNOWN;

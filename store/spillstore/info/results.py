@@ -9,8 +9,11 @@ from typing import Any, Protocol
 class Cleaner(Protocol):
     """Turns stored lines into the text that a reader sees, so that a search finds what is seen. Used on several threads."""
 
-    def is_clean(self, data: bytes) -> bool:
-        """Whether any lines between LFs in these bytes, the torn ones at both ends too, are their own cleaned text."""
+    def is_clean(self, data: bytes | memoryview) -> bool:
+        """Whether any lines between LFs in these bytes, the torn ones at both ends too, are their own cleaned text.
+
+        What a ``memoryview`` shows is there during the call alone.
+        """
         ...
 
     def text(self, lines: bytes, terminator: bytes) -> bytes:

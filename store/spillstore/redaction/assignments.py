@@ -70,7 +70,8 @@ def named(look: Look, start: int, end: int) -> int:
     text = look.text
     stop = look.end(_NAME_ON, end)
     if stop == look.size or text[stop] not in _FOLLOWING:
-        if text[stop : stop + 1] in _LINE_ENDS and b"ame:" in text[max(0, start - _LABELLED) : start]:
+        before = text[max(0, start - _LABELLED) : start]
+        if text[stop : stop + 1] in _LINE_ENDS and (b"ame:" in before or b"> " in before):
             _labelled(look, start, stop)
         # A letter of another alphabet may end another word, and of a long name not all was looked at.
         return stop if text[stop : stop + 1].isascii() and text[stop : stop + 1] not in NAME_LETTERS else end
@@ -195,7 +196,7 @@ def signed_phrase(look: Look, start: int, end: int) -> int:
 _WORDS = "pass Pass PASS pwd Pwd PWD psk _pat _PAT ecret ECRET oken OKEN key Key KEY"
 _PARTS = (
     "passw Passw PASSW passphr Passphr PASSPHR passco Passco PASSCO redential REDENTIAL creds CREDS essionid essionId SESSID "
-    "SESSIONID ession_id _pw _PW kennwort contrasena sonar.login sonarLogin SONAR_LOGIN _SALT CLI_AUTH"
+    "SESSIONID ession_id _pw _PW kennwort contrasena sonar.login sonarLogin SONAR_LOGIN _SALT CLI_AUTH masterauth"
 )
 _MARKED = ("_session=", "pw=", "pw:", 'pw"', "pw'", "PW=", "PW:", 'PW"')
 RULES: tuple[tuple[str, Rule], ...] = (

@@ -26,7 +26,8 @@ class Expected(NamedTuple):
 
     Attributes:
         named: what it promises.
-        form: how it is written: ``value``, ``block``, ``nested``, ``string``, ``element``, ``joined`` or ``part``.
+        form: how it is written: ``value``, ``block``, ``nested``, ``string``, ``element``, ``joined``, ``part``
+            or ``printed``.
         indent: blanks before the name.
         passed: lines that were passed over.
         taken: lines that were taken out.

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _NEAR_END = re.compile(rb"[^\r\n]{0,64}+[\r\n]")
 _INDENT = re.compile(rb"[ \t]*(?:-[ \t]+)?")
 _WORD = re.compile(rb"[A-Za-z0-9+/=_.~!@#%^*-]+")
+_PRINTED = re.compile(rb"[ \t]*+(?:=> )?[\"']?([A-Za-z0-9+/=_.~!@#%^*-]*+)")
 _VALUE = re.compile(
     rb"[ \t]*(?:-[ \t]+)?\\?[\"']?(?i:%b)\\?[\"']?[ \t]*(?:=>|[:=])[ \t]*(?:!!str[ \t]+)?(?=\S)"
     % forms.VALUES.replace(" ", "|").encode()
@@ -112,7 +113,7 @@ def _passed(expected: Expected) -> Expected | None:
     return None if expected.passed >= _MOST_PASSED else expected._replace(passed=expected.passed + 1)
 
 
-def _judge(  # noqa: PLR0911  # one for each form
+def _judge(  # noqa: C901, PLR0911  # one for each form
     line: bytes, expected: Expected
 ) -> tuple[tuple[int, int, bool] | None, Expected | None]:
     """Where a value stands in a line and whether it is a secret; what is expected in the next line."""
@@ -139,9 +140,19 @@ def _judge(  # noqa: PLR0911  # one for each form
         if start <= expected.indent or _WORD.fullmatch(value) is None:
             return None, None
         return (start, start + len(value), drawn(value) and _secret(value, expected)), None
+    if expected.form == "printed":
+        return _printed(line, expected), None
     if match := _VALUE.match(line):
         return _value(line, match.end(), expected), None
     return None, _passed(expected) if _PASSED.fullmatch(line) else None
+
+
+def _printed(line: bytes, expected: Expected) -> tuple[int, int, bool] | None:
+    """A word that looks drawn, alone in its line, as a command or a console prints it."""
+    match = _PRINTED.match(line)
+    if match is None or line[match.end() :].strip(b"\"' \t"):
+        return None
+    return (*match.span(1), drawn(match[1]) and _secret(match[1], expected))
 
 
 def _block(line: bytes, expected: Expected) -> tuple[tuple[int, int, bool] | None, Expected | None]:

@@ -28,9 +28,8 @@ _BEHIND_STRINGS = re.compile(rb"[+.,;)%\]}\s]|\Z")
 _QUOTE_ENDS = {quote: re.compile(quote) for quote in _INSIDE}
 _ENTITY = re.compile(rb"%b\Z" % forms.ENTITY.encode())
 _CONTENT = re.compile(rb"[^<\r\n]*+")
-_ALONE = re.compile(
-    rb"(?=[^\d\s]*\d[^\d\s]*\d)(?=[\d_-]*[A-Za-z])[\w-]*?[A-Za-z0-9]{16}[\w-]*|(?i:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
-)
+_ALONE = re.compile(rb"(?=[^\d\s]*+\d[^\d\s]*+\d)(?=[\d_-]*+[A-Za-z])[\w-]++")
+_ONE_PIECE = re.compile(rb"[A-Za-z0-9]{16}|(?i:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\Z")
 _BASE64 = re.compile(rb"[A-Za-z0-9+/]*+={0,2}+")
 _WITH_PASSWORD = re.compile(rb"[a-z0-9+]+://[^\s:/@]*:[^\s/@]+@")
 _CUT = re.compile(
@@ -45,6 +44,7 @@ _METAVARIABLE = re.compile(rb"[A-Z]+(?:[-_.][A-Z]+)*")
 _LINE_ENDS = frozenset({b"", b"\r", b"\n"})
 _LONG = 256  # bytes of a refused value that are looked at again, for names in it
 _LEAST_LISTED = 6
+_LONG_WORD = 24  # letters of a token without a digit
 _LEAST_CHOSEN = 6
 
 
@@ -110,7 +110,8 @@ def option(look: Look, named: Named, begin: int, start: int) -> int:
         return quoted(look, named, begin, start)
     end = look.word(start)
     given = text[start:end].rstrip(b".,;:?)]")
-    if text[start] == ord("-") or given.isalpha() or _METAVARIABLE.fullmatch(given):
+    plain = given.isalpha() and (named.strength == "password" or len(given) < _LONG_WORD or not drawn(given))
+    if text[start] == ord("-") or plain or _METAVARIABLE.fullmatch(given):
         if end == look.size:
             look.open(start, end)
         return 0
@@ -190,7 +191,7 @@ def alone(look: Look, named: Named, _begin: int, start: int) -> int:
     if look.open(start, end):
         return 0
     given = look.text[start:end].rstrip(_TRAILING)
-    if _ALONE.fullmatch(given) and drawn(given):
+    if _ALONE.fullmatch(given) and _ONE_PIECE.search(given) and drawn(given):
         look.add(start, start + len(given), named.kind)
     return 0
 

@@ -125,11 +125,11 @@ def _rule(of: tuple[Token, ...]) -> Rule:
 
 def _by_literal() -> dict[bytes, tuple[Token, ...]]:
     """By each literal all tokens that begin as it does, the longest first, since a longer one says more."""
-    literals = {entry.literal for entry in TOKENS}
-    longest_first = sorted(TOKENS, key=lambda entry: -len(entry.literal))
+    families: dict[bytes, list[Token]] = {}
+    for entry in sorted(TOKENS, key=lambda entry: -len(entry.literal)):
+        families.setdefault(entry.literal[:_FAMILY], []).append(entry)
     return {
-        literal: tuple(entry for entry in longest_first if entry.literal[:_FAMILY] == literal[:_FAMILY])
-        for literal in sorted(literals)
+        literal: tuple(families[literal[:_FAMILY]]) for literal in sorted({entry.literal for entry in TOKENS})
     }
 
 

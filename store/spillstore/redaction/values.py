@@ -63,6 +63,9 @@ _PROGRAM = re.compile(
     rb"=>|\)\{|\}[}=,;.a-z]|\)[,;.:]|[\w$]\(|&&|\|\||[+:]=|;\w+[{ ]|\?\w+:\w+|\?[.?]|=!|^!\("
 )
 _CONSTANT = re.compile(rb"[A-Z]+(?:_[A-Z\d]+)+")
+_MESSAGE = re.compile(
+    rb"[A-Za-z]+[:.?]|[A-Za-z(<'\"][A-Za-z.,:;!?'\"()<>/%-]*(?: +[A-Za-z.,:;!?'\"()<>/%-]+)+"
+)
 _HYPHENATED = re.compile(rb"[a-z]+(?:-[a-z]+)+")
 _CLUSTER = re.compile(rb"[bcdfghjklmnpqrstvwxz]{6}")
 _VERSION = re.compile(rb"\d+(?:\.\d+)+[-+]?")
@@ -221,6 +224,7 @@ def _password(value: bytes, *, quoted: bool, literal: bool) -> bool:
     if (
         len(value) < _LEAST_PASSWORD
         or not _text(value)
+        or (quoted and _message(value))
         or _path(value)
         or _VERSION.fullmatch(value)
         or (_SPOKEN.fullmatch(value) and _identifier(value))
@@ -240,6 +244,11 @@ def _password(value: bytes, *, quoted: bool, literal: bool) -> bool:
     if _HYPHENATED.fullmatch(value):
         return False
     return not _NUMBERED.fullmatch(value) and (not _CODE.fullmatch(value) or _loose(value))
+
+
+def _message(value: bytes) -> bool:
+    """Whether it is a text for people, in any language: no digit, and several words, other letters, or a mark at its end."""
+    return _DIGIT.search(value) is None and (not value.isascii() or _MESSAGE.fullmatch(value) is not None)
 
 
 def mixed(value: bytes) -> bool:

@@ -203,6 +203,25 @@ cursor key 2fd4e1c67a2d28fced849ee1bb76e7391b93eb12
 kubectl get secret my-app-tls-7f6d8c9b5
 kubectl get secret sh.helm.release.v1.myapp.v12
 unexpected token identifier_name_2_of_3
+: "${API_KEY:?API_KEY is not set}"
+--api-key YOURKEY
+case"password":e=x("Public")
+this.sessionToken=t,P.resolve()}}class
+getToken:e=>Ae(a,e)}};mt._registerComponent(new e(ke))
+passphrase: &[u8],
+let token = decode::<Claims>(&token, &key);
+$labels['password'] = 'Passwort';
+AuthenticationTypeNoPassword = "no-password"
+"pbkdf2-password": "1.2.1",
+prompt = "{}'s password: ".format(user)
+c_pass 1 fmt_category {text} {
+resource identified by domain name
+"changepassword": "Atharraich facal-faire"
+$lang['admin_password'] = 'Das Passwort des obigen Benutzers.'
+"config-admin-password": "Parool:",
+"userlogin-yourpassword": "Palavra-passe de acesso"
+password = "@PASSWORD@"
+root_password: "$6$rounds$hash"
 UNRESERVED_PAT = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 """.strip("\n").split("\n")
 

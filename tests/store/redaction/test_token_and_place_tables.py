@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from examples import drawn, parts
 
 from spillstore import _native
-from spillstore.redaction import candidates, counted, finder, look
+from spillstore.redaction import Redactor, candidates, counted, finder, look
 from spillstore.redaction.tables import places, tokens
 from spillstore.redaction.tokens import TOKENS
 
@@ -70,3 +72,19 @@ def test_a_row_does_what_it_says(kind, goes, stays):
         assert kind in kinds, line
     text = drawn(stays)
     assert counted(text) == (text, {})
+
+
+def _fed(pieces):
+    redactor = Redactor()
+    return b"".join([*map(redactor.feed, pieces), redactor.finish()])
+
+
+@pytest.mark.usefixtures("searcher")
+@pytest.mark.parametrize(("kind", "goes", "stays"), ROWS)
+def test_a_row_finds_the_same_in_pieces(kind, goes, stays):
+    """Its examples, in a line that goes on, come byte by byte and cut in two."""
+    text = b"x " + drawn(goes, seed=kind) + b" y\n" + drawn(stays) + b" z\n"
+    whole = _fed([text])
+    assert _fed(bytes([byte]) for byte in text) == whole
+    for place in random.Random(goes).sample(range(1, len(text)), 8):
+        assert _fed([text[:place], text[place:]]) == whole, place

@@ -88,10 +88,10 @@ def test_news_is_everything_once(session, name, drawn, cuts):
         if number == 0:
             spill.look(Background(pid=7, state="running", timeout=100))
         else:
-            low = spill._passes.news.origin
+            low = spill._scans.news.origin
             rendered = spill.news(Background(pid=7, state="running"))
-            told.append((low, spill._passes.news.origin, rendered))
-    low = spill._passes.news.origin
+            told.append((low, spill._scans.news.origin, rendered))
+    low = spill._scans.news.origin
     spill.finish(exit_code=0, runtime=1)
     spill._progress.final = None  # at the end ``pipe`` would show all of it again
     told.append((low, None, spill.news(Background(pid=7, state="ended"), exit_code=0)))

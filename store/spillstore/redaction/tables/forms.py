@@ -450,6 +450,7 @@ PHRASES: tuple[Phrase, ...] = (
         "",
         "  DATABASE_URL: cG9zdGdyZXM6Ly9tZTpodW50ZXIyQGRiL3g=",
         "  DATABASE_URL: cG9zdGdyZXM6Ly9kYi94",
+        r"(?:\A|[^A-Za-z0-9+/])",
     ),
     Phrase(
         "密码|密碼|口令|пароль|Пароль|contraseña|Contraseña|senha|Senha|passe|wachtwoord|Wachtwoord|hasło|Hasło|비밀번호|비번|암호|패스워드|パスワード",
@@ -598,6 +599,13 @@ NEXT_LINES: tuple[NextLine, ...] = (
         whole=True,
     ),
     NextLine(
+        "printed",
+        "",
+        _ENDED + r"[ \t]{0,8}+:[ \t]{0,8}+",
+        "Use the following password:\n  \n%h{32}\n\nyour new token:\n  %a{32}\n",
+        "Use the following password:\n%h{32} or none",
+    ),
+    NextLine(
         "value",
         r"[ \t]*variable[ \t]+[\"'][\w-]*",
         _ENDED + r"[ \t]{0,8}+\{",
@@ -633,5 +641,12 @@ NEXT_LINES: tuple[NextLine, ...] = (
         _NO_SIGN,
         "- name: API_TOKEN\n  value: %a{32}",
         "- name: API_TOKEN\n  label: %a{32}",
+    ),
+    NextLine(
+        "printed",
+        r">[> ]{0,3}[\w.:()-]*",
+        "",
+        "irb(main)> app.secret_key_base\n=> \"%h{128}\"\n\n>>> settings.SECRET_KEY\n'%a{40}'",
+        'irb(main)> app.secret_key_base\n=> "%h{128}", 1',
     ),
 )

@@ -22,6 +22,7 @@ _QUOTED = r"(?<=')[^'\r\n]*+'?|(?<=\")[^\"\r\n]*+\"?"  # with the quote behind i
 _IN_QUOTES = r"([^'\"]*|[^\"]*|[^']*)['\"]\Z"
 _FIRST = r"[ \t]{0,16}+[\"'][^\"'\r\n]{0,256}[\"'][ \t]{0,16}+,"
 _THEN = r"[ \t]{0,16}+[\"'][^\"'\r\n]{0,128}[\"'][ \t]{0,16}+,[ \t]{0,16}+(?:Some\()?[\"']"
+_MECHANISM = r"(?:PLAIN|LOGIN|CRAM-MD5|XOAUTH2|EXTERNAL|TLS|SSL)[ \t]*\Z"
 _CREDENTIALS = r"[^\s\"'`<>,;\\\x00-\x20(){}\[\]|&]"
 
 HEADERS = (
@@ -304,13 +305,42 @@ FILES = (
     ),
     Place(
         "PASSWORD",
-        ("DirectoryEntry(", "PlainAuth("),
+        (
+            "DirectoryEntry(",
+            "PlainAuth(",
+            "__construct(",
+            "PDO(",
+            "mysqli(",
+            "mysqli_connect(",
+            "getConnection(",
+        ),
         before=_FIRST + _THEN,
         run=_QUOTED,
         form=_IN_QUOTES,
         judge="password",
         goes='smtp.PlainAuth("", "me", "%a{12}", host)',
         stays='smtp.PlainAuth("", "me", password, host)',
+    ),
+    Place(
+        "PASSWORD",
+        ("> AUTH ", "> auth "),
+        run=r"[^\r\n]",
+        least=3,
+        form=rf"(?!{_MECHANISM})(?:[^\s\"']+ )?[\"']?(?!{_MECHANISM})([^\s\"']+)[\"']?[ \t]*\Z",
+        judge="chosen",
+        goes="127.0.0.1:6379> AUTH %a{12}\nredis:6379> AUTH me %a{12}\n>>> AUTH PLAIN AG1lAHMz%l{16}M2Q=",
+        stays="127.0.0.1:6379> AUTH <password>\n>>> AUTH PLAIN\n>>> AUTH PLAIN LOGIN CRAM-MD5",
+    ),
+    Place(
+        "PASSWORD",
+        ("Key Content",),
+        before=r"[ \t]{1,24}:[ \t]{1,8}",
+        run=r"[^\r\n]",
+        least=8,
+        form=r"(.*\S)",
+        judge="chosen",
+        goes="    Key Content            : %a{12}",
+        stays="    Key Content            : ********",
     ),
     Place(
         "JENKINS_SECRET",
@@ -505,6 +535,13 @@ COMMANDS = (
         r"\w[\w-]*[ \t]+https?://\S+[ \t]+\S+[ \t]+[\"']?",
         goes="mc alias set x https://h.example me %a{20}",
         stays="mc alias set x",
+    ),
+    Command(
+        "PASSWORD",
+        "net use",
+        r"(?:[A-Za-z*]:?[ \t]+)?\\\\\S+[ \t]+(?:/\S+[ \t]+){0,4}[\"']?(?!/)",
+        goes=r"net use Z: \\files\share /user:ACME\svc %a{12}",
+        stays=r"net use Z: \\files\share /delete",
     ),
     Command(
         "PASSWORD",

@@ -102,13 +102,13 @@ VARIABLES: tuple[Harmless, ...] = (
     Harmless(r"\[\(?[A-Za-z_@][\w.]*[(\[].*|\[[\[\\*].*|\[[\w\ .,|<>/\#-]*(?:\].*)?", "[name7]", "n7[ame"),
     Harmless(r"%[A-Za-z_]\w*%[\\/]*|%\d\$s|%(?:\([^)]*\))?[\#0-9.-]*[sdrifxq]", "%NAME7%", "%NAME7"),
     Harmless(r"<{1,3}[^<>]*>{0,3}|<\?.*", "<name7>", "<name7>>!a"),
-    Harmless(r"\\?\.\$.*|,[A-Za-z_]\w*[:=].*|@[A-Za-z_.]+", "@name", "@name7"),
+    Harmless(r"\\?\.\$.*|,[A-Za-z_]\w*[:=].*|@[A-Za-z_.]+@?", "@NAME@", "@name7"),
     Harmless(
         r"!(?:vault|Ref|Sub|GetAtt|reference|secret|env|ENV|include|If|Join|ImportValue|!\w+)\b.*",
         "!Ref name7",
         "!Name7",
     ),
-    Harmless(r"\#\{.*|:[a-z_]+|:[A-Z_]+|\?\d*|\(.*|\).*", ":NAME", ":name7!"),
+    Harmless(r"\#\{.*|:[a-z_]+|:[A-Z_]+|\?\d*|\?[A-Z_]+|\(.*|\).*", ":NAME", ":name7!"),
     Harmless(
         r"ENC\(.*|(?:vault|op|ssm|arn|secret|keyring|env|file|awssm|kms|projects):.*",
         "vault:name7",
@@ -127,4 +127,5 @@ VARIABLES: tuple[Harmless, ...] = (
     Harmless(r"(?:this|self)\.[A-Za-z_].*|![01](?:[,;)}\]].*)?", "this.name7", "thi7s.name!"),
     Harmless(r"(?:[A-Za-z]\w*\|)+[A-Za-z]\w*", "Name7|string", "Name7|str!ng"),
     Harmless(r"[A-Z_]+=[A-Z_]+|--?[a-z][a-z-]*", "SECRET=SECRET", "SECRET=SEC7RET"),
+    Harmless(r"\$(?:1|2[abxy]?|5|6|y|apr1|argon2\w*|scrypt)\$.*\$?.*", "$6$name$name7", "$77$name$name7!"),
 )

@@ -27,7 +27,7 @@ class Block:
         long: the long line.
         counted: whether ``chars`` is exact.
         terminator: what ends a line.
-        plain: whether it is known to hold no control character but tab and LF.
+        is_clean: whether it is known to be ASCII without control characters but tab and LF, which ends lines.
     """
 
     start: int
@@ -38,7 +38,7 @@ class Block:
     long: LongLine | None = None
     counted: bool = True
     terminator: bytes = b"\n"
-    plain: bool = False
+    is_clean: bool = False
 
     @property
     def end(self) -> int:
@@ -63,7 +63,7 @@ class Block:
         number, start, raw = self.first_line, 0, self.raw
         while start < len(raw):
             end = raw.find(self.terminator, start) + 1 or len(raw)
-            yield Line(number, self.start + start, raw[start:end], self.terminator)
+            yield Line(number, self.start + start, raw[start:end], self.terminator, is_clean=self.is_clean)
             number, start = number + 1, end
 
     def backward(self) -> Iterator[Line]:
@@ -74,7 +74,7 @@ class Block:
         number, end, raw = self.first_line + self.lines - 1, len(self.raw), self.raw
         while end > 0:
             start = raw.rfind(self.terminator, 0, end - 1) + 1
-            yield Line(number, self.start + start, raw[start:end], self.terminator)
+            yield Line(number, self.start + start, raw[start:end], self.terminator, is_clean=self.is_clean)
             number, end = number - 1, start
 
 

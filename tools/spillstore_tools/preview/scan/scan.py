@@ -186,19 +186,19 @@ class Scan:
         end = self._terminator
         found = survey(raw, end)
         counted = self._exact or self.chars < _COUNTED
-        clean = found.plain and found.ascii and end == b"\n"
+        is_clean = found.plain and found.ascii and end == b"\n"
         block = Block(
             self._position,
             self._lines + 1,
             raw,
             found.ends + (not raw.endswith(end)),
-            len(raw) if clean or not counted else clean_length(raw, end),
+            len(raw) if is_clean or not counted else clean_length(raw, end),
             counted=counted,
             terminator=end,
-            plain=found.plain,
+            is_clean=is_clean,
         )
         self._counted = self._counted and counted
-        self._add(block, 0 if clean else redrawn(raw, end))
+        self._add(block, 0 if is_clean else redrawn(raw, end))
 
     def _long_piece(self, piece: bytes, *, last: bool) -> None:
         long = self._long

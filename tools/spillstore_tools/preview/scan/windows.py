@@ -77,5 +77,5 @@ def _least_chars(block: Block) -> int:
     """Code points that a block has at least."""
     if block.counted:
         return block.chars
-    hides = not block.plain and any(mark in block.raw for mark in _HIDING)
+    hides = not block.is_clean and any(mark in block.raw for mark in _HIDING)
     return 0 if hides else block.chars // WIDEST

@@ -61,7 +61,7 @@ def beginning(
         if exact or not end.parts:
             text, byte = line.prefix(room - end.length)
             if byte > line.start:
-                _add(end, [Shown(text, line.start, byte)], len(text), _behind(line, byte))
+                _add(end, [Shown(text, line.start, byte)], len(text), _behind(line, byte), len(text))
         break
     return end
 
@@ -95,7 +95,7 @@ def ending(
         text, byte = torn[0].suffix(room - end.length)
         if after.byte <= byte < torn[0].end:
             position = Position(byte, torn[0].number, inside=byte > torn[0].start)
-            _add(end, [Shown(text, byte, torn[0].end)], len(text), position)
+            _add(end, [Shown(text, byte, torn[0].end)], len(text), position, len(text))
     end.parts.reverse()
     return end
 
@@ -146,14 +146,15 @@ def _behind(line: Line, byte: int) -> Position:
 def _added(end: End, alternatives: list[tuple[list[Part], int, Position]], room: int) -> bool:
     """Add the first of these alternatives that there is room for; returns whether it was the first of all."""
     for each in alternatives:
-        if each[0] and end.length + length_of(each[0]) <= room:
-            _add(end, *each)
+        parts, chars, position = each
+        if parts and end.length + (length := length_of(parts)) <= room:
+            _add(end, parts, chars, position, length)
             return each is alternatives[0]
     return False
 
 
-def _add(end: End, parts: list[Part], chars: int, position: Position) -> None:
+def _add(end: End, parts: list[Part], chars: int, position: Position, length: int) -> None:
     end.parts += parts if position.byte >= end.position.byte else reversed(parts)
-    end.length += length_of(parts)
+    end.length += length
     end.chars += chars
     end.position = position

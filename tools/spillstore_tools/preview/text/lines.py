@@ -30,21 +30,29 @@ class Line:
         ('red\n', 113, ('re', 107))
     """
 
-    def __init__(self, number: int, start: int, raw: bytes, terminator: bytes = b"\n") -> None:
+    def __init__(
+        self, number: int, start: int, raw: bytes, terminator: bytes = b"\n", *, is_clean: bool = False
+    ) -> None:
+        """Take a line; ``is_clean`` if it is known to be ASCII without control characters, and LF ends it."""
         self.number = number
         self.start = start
         self.end = start + len(raw)
-        self._raw = ended_by_lf(raw, terminator)
+        self._raw = raw if is_clean else ended_by_lf(raw, terminator)
+        # Not a ``cached_property``, which takes a lock and three times as long: a preview has thousands of lines.
+        self._text = raw.decode() if is_clean else None
 
     @property
     def held(self) -> int:
         """About how many bytes of memory the line takes."""
         return len(self._raw)
 
-    @functools.cached_property
+    @property
     def text(self) -> str:
         """The cleaned line with its ending."""
-        return clean(self._raw)
+        text = self._text
+        if text is None:
+            text = self._text = clean(self._raw)
+        return text
 
     @property
     def chars(self) -> int:
@@ -107,8 +115,8 @@ class Line:
 
         Where there is no room for the marker, only the marker; the line as it is if that is shorter.
         """
-        if self.chars <= room and self.complete:  # nearly all of them
-            return [Shown(self.text, self.start, self.end)]
+        if len(text := self.text) <= room and self.complete:  # nearly all of them
+            return [Shown(text, self.start, self.end)]
         words = marker_room(marker, end=self.end, line=self.number, lines=1, chars=self.chars)
         if self.chars <= max(room, words) and self.complete:
             return [Shown(self.text, self.start, self.end)]

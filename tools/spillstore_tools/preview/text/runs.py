@@ -65,13 +65,15 @@ class Run:
 def runs(lines: Iterable[Line]) -> Iterator[Run]:
     """Lines as runs of those that follow each other and show the same text; in order or in reverse."""
     run: Run | None = None
+    last: Line | None = None
     for line in lines:
-        if run is not None and abs(line.number - run.lines[-1].number) == 1 and line.same_as(run.lines[-1]):
-            run.add(line)
-            continue
-        if run is not None:
+        if run is not None and last is not None:
+            if line.same_as(last) and abs(line.number - last.number) == 1:
+                run.add(line)
+                last = line
+                continue
             yield run
-        run = Run([line])
+        run, last = Run([line]), line
     if run is not None:
         yield run
 
