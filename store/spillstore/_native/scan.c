@@ -35,6 +35,9 @@ enum {
     TRAILS = 4096,   /* punctuation behind a value */
     BEFORE_OPTION = 8192,
     BULLET = 16384,  /* before a line's first word: signs of lists, quotes */
+    LETTER = 32768,  /* of tokens that stand alone behind a prefix */
+    LEADS = 65536,   /* before a run that is a part of something else */
+    GOES_ON = 131072, /* behind one */
 };
 
 enum { ALWAYS, NAMED, NAMED_WORD, NAMED_MARK, RUN, SIGNED, CREDENTIALS, COMMAND, LINE_START, COOKIE };
@@ -42,7 +45,7 @@ enum { ALWAYS, NAMED, NAMED_WORD, NAMED_MARK, RUN, SIGNED, CREDENTIALS, COMMAND,
 /* Strengths of names, as in `names.py`. */
 enum { UNKNOWN, HARMLESS, PASSWORD, SECRET, TOKEN, WEAK };
 
-#define VERSION 4
+#define VERSION 5
 #define REACH 2048    /* bytes behind a name that a rule looks at */
 #define BACK 256      /* bytes before it */
 #define LONGEST_NAME 96
@@ -50,6 +53,11 @@ enum { UNKNOWN, HARMLESS, PASSWORD, SECRET, TOKEN, WEAK };
 #define BLOCK 65536
 #define LANES 4
 #define PROBES 8
+#define LEAST_RUN 23  /* bytes of a token that stands alone, with its prefix */
+#define MOST_RUN 512
+#define ESCAPE 5      /* bytes of an escape that may stand before it, at most, behind its first sign */
+#define MOST_PREFIX 64
+#define LEAST_BODY 20
 #define STORED_NAME 46
 
 /* Lists of words, as in `Tables`. */
@@ -95,6 +103,7 @@ typedef struct {
 
 typedef struct { u32 end; u32 state; } Hit;
 typedef struct { u32 literal, start, end; } Candidate;
+typedef struct { u32 start, end; } Run;
 typedef struct {
     const Tables *tables;
     const u8 *text;
@@ -832,6 +841,74 @@ i64 spillstore_scan(const Tables *tables, const u8 *text, i64 size, i64 whole, i
             }
         *from = to;
     }
+    return found;
+}
+
+/* Whether eight bytes are all of LETTER. */
+static inline int eight_letters(const u8 *at) {
+    const u64 ones = 0x0101010101010101ull, high = 0x8080808080808080ull;
+    u64 word;
+    memcpy(&word, at, 8);
+    if (word & high)
+        return 0;
+    u64 low = word | 0x20 * ones;
+    u64 letter = (low + (0x80 - 'a') * ones) & ~(low + (0x80 - 'z' - 1) * ones);
+    u64 digit = (word + (0x80 - '0') * ones) & ~(word + (0x80 - '9' - 1) * ones);
+    u64 sign = ~(((word ^ '_' * ones) + 0x7f * ones) & ((word ^ '-' * ones) + 0x7f * ones));
+    return ((letter | digit | sign) & high) == high;
+}
+
+/* Whether letters and digits between `from` and `to` change as often, and in as many places, as in a token. */
+static int run_is_mixed(const Text *t, i64 from, i64 to) {
+    int digits = 0, changes = 0;
+    u32 before = 0;
+    for (i64 i = from; i < to; i++) {
+        u8 byte = t->text[i];
+        u32 now = byte == '_' || byte == '-' ? 0 : is(t, i, DIGIT) ? 1 : byte >= 'a' ? 2 : 3;
+        changes += now && before && now != before;
+        digits += now == 1 && before != 1;
+        before = now;
+    }
+    return digits && changes >= 5;
+}
+
+/* Whether a run of LETTER may be a token: `prefix_`, and behind it what is drawn. */
+static int alone_could(const Text *t, i64 start, i64 end) {
+    if (end - start > MOST_RUN + ESCAPE || is(t, start - 1, LEADS))
+        return 0;
+    if (is(t, end, GOES_ON) || (at_is(t, end, '.') && is(t, end + 1, ALNUM)))
+        return 0;
+    i64 sign = start;
+    while (sign < end && sign < start + MOST_PREFIX && t->text[sign] != '_' && t->text[sign] != '-') sign++;
+    if (sign - start < 2 || sign >= end - LEAST_BODY || !(t->text[sign] == '_' || t->text[sign] == '-'))
+        return 0;
+    return run_is_mixed(t, sign, end);
+}
+
+/* Gives out runs of LETTER that end behind `*from` and may be tokens, in order. As `spillstore_scan`, but nothing is lost behind
+ * the text's last line: a run that ends with the text is looked at again when it goes on.
+ *
+ * Of such a run two words of eight bytes side by side are letters alone, so it is enough to look at every other word. */
+i64 spillstore_runs(const Tables *tables, const u8 *text, i64 size, i64 *from, Run *out, i64 room) {
+    Text t = {tables, text, size, tables->bytes, 1, 0};
+    i64 found = 0, at = *from > LEAST_RUN ? (*from - LEAST_RUN) & ~(i64)15 : 0;
+    for (; at + 8 <= size; at += 16) {
+        if (!eight_letters(text + at))
+            continue;
+        i64 start = at, end = at + 8;
+        while (end + 8 <= size && eight_letters(text + end)) end += 8;
+        while (end < size && is(&t, end, LETTER)) end++;
+        while (start > 0 && start > at - MOST_RUN - ESCAPE - 1 && is(&t, start - 1, LETTER)) start--;
+        if (end - start >= LEAST_RUN && end > *from && alone_could(&t, start, end)) {
+            if (found == room) {
+                *from = end - 1;
+                return found;
+            }
+            out[found++] = (Run){(u32)start, (u32)end};
+        }
+        at = end & ~(i64)15; /* the next word begins behind it */
+    }
+    *from = size;
     return found;
 }
 

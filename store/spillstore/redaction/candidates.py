@@ -20,7 +20,7 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from spillstore.redaction import addresses, assignments, commands, headers, tokens
+from spillstore.redaction import addresses, assignments, commands, headers, prefixed, tokens
 from spillstore.redaction.places import Placed
 from spillstore.redaction.tables import forms, values
 
@@ -54,8 +54,11 @@ _CLASSES = (
     rb"[)\]}>,;.:]",
     b"[" + re.escape(forms.BEFORE_OPTION.encode()) + b"]",
     rb"[-+>#*|\"' \t]",
+    rb"[\w-]",
+    b"[" + re.escape(prefixed.BEFORE) + b"]",
+    b"[" + re.escape(prefixed.BEHIND) + b"]",
 )
-_VERSION = 4  # of the tables, the checks and the functions' arguments, as in ``_native/scan.c``
+_VERSION = 5  # of the tables, the checks and the functions' arguments, as in ``_native/scan.c``
 _COLUMNS = 128  # of a row of the automaton
 _MOST_NAMES = 8192
 _MOST_SETS = 256
@@ -139,6 +142,10 @@ class Automaton:
         found = self._machine.find_matches_as_indexes(text, overlapping=True)
         return iter(sorted(found, key=_END_THEN_START))  # the longest first
 
+    def runs(self, text: bytes) -> Iterator[tuple[int, int]]:
+        """Where letters, digits, ``_`` and ``-`` stand in a row that may be a token with a prefix; see ``prefixed.py``."""
+        return (match.span() for match in prefixed.RUN.finditer(text))
+
     def learn(self, names: Mapping[bytes, Named | None]) -> None:
         """What names promise: nothing to keep here."""
 
@@ -174,6 +181,9 @@ class Scanner:
         self._scan.restype = ctypes.c_int64
         pointer, count = ctypes.c_void_p, ctypes.c_int64
         self._scan.argtypes = [pointer, ctypes.c_char_p, count, count, pointer, pointer, count, pointer]
+        self._runs = library.spillstore_runs
+        self._runs.restype = ctypes.c_int64
+        self._runs.argtypes = [pointer, ctypes.c_char_p, count, pointer, pointer, count]
         self._learn = library.spillstore_learn
         self._learn.restype = None
         self._learn.argtypes = [pointer, ctypes.c_char_p, count, ctypes.c_uint8]
@@ -199,6 +209,20 @@ class Scanner:
                 )
                 numbers = iter(out[: 3 * found])
                 yield from zip(numbers, numbers, numbers, strict=True)
+        finally:
+            self._free.append(scratch)
+
+    def runs(self, text: bytes) -> Iterator[tuple[int, int]]:
+        """Where letters, digits, ``_`` and ``-`` stand in a row that may be a token with a prefix; see ``prefixed.py``."""
+        scratch = self._scratch()
+        size = len(text)
+        scratch.place.value = 0
+        out, place = scratch.out, ctypes.byref(scratch.place)
+        try:
+            while scratch.place.value < size:
+                found = self._runs(ctypes.byref(scratch.tables), text, size, place, out, _ROOM)
+                numbers = iter(out[: 2 * found])
+                yield from zip(numbers, numbers, strict=True)
         finally:
             self._free.append(scratch)
 
