@@ -453,13 +453,6 @@ PHRASES: tuple[Phrase, ...] = (
         r"(?:\A|[^A-Za-z0-9+/])",
     ),
     Phrase(
-        "Key Content",
-        "value",
-        r"[ \t]{0,32}+:[ \t]{1,8}+(?=\S)",
-        "    Key Content            : 7%a{11}",
-        "    Key Contents           : 7%a{11}",
-    ),
-    Phrase(
         "密码|密碼|口令|пароль|Пароль|contraseña|Contraseña|senha|Senha|passe|wachtwoord|Wachtwoord|hasło|Hasło|비밀번호|비번|암호|패스워드|パスワード",
         "value",
         ASSIGN,
