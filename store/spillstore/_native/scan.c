@@ -56,7 +56,7 @@ enum { UNKNOWN, HARMLESS, PASSWORD, SECRET, TOKEN, WEAK };
 #define LEAST_RUN 23  /* bytes of a token that stands alone, with its prefix */
 #define MOST_RUN 512
 #define ESCAPE 5      /* bytes of an escape that may stand before it, at most, behind its first sign */
-#define MOST_PREFIX 64
+#define MOST_WORD (14 + ESCAPE) /* letters of a prefix, digits and an escape before them */
 #define LEAST_BODY 20
 #define STORED_NAME 46
 
@@ -844,18 +844,28 @@ i64 spillstore_scan(const Tables *tables, const u8 *text, i64 size, i64 whole, i
     return found;
 }
 
-/* Whether eight bytes are all of LETTER. */
-static inline int eight_letters(const u8 *at) {
+typedef u8 Sixteen __attribute__((vector_size(16)));
+
+/* Of sixteen bytes two words: all bits of a byte are set where it is of LETTER. */
+static inline void letters_of(const u8 *at, u64 words[2]) {
+    Sixteen is;
+    memcpy(&is, at, 16);
+    Sixteen letter = (Sixteen)((is | 32) - 'a' < 26), digit = (Sixteen)(is - '0' < 10);
+    Sixteen all = letter | digit | (Sixteen)(is == '_') | (Sixteen)(is == '-');
+    memcpy(words, &all, 16);
+}
+
+/* Whether one of at least eight bytes, all of LETTER, is a digit. */
+static int holds_digit(const u8 *at, i64 size) {
     const u64 ones = 0x0101010101010101ull, high = 0x8080808080808080ull;
-    u64 word;
-    memcpy(&word, at, 8);
-    if (word & high)
-        return 0;
-    u64 low = word | 0x20 * ones;
-    u64 letter = (low + (0x80 - 'a') * ones) & ~(low + (0x80 - 'z' - 1) * ones);
-    u64 digit = (word + (0x80 - '0') * ones) & ~(word + (0x80 - '9' - 1) * ones);
-    u64 sign = ~(((word ^ '_' * ones) + 0x7f * ones) & ((word ^ '-' * ones) + 0x7f * ones));
-    return ((letter | digit | sign) & high) == high;
+    for (i64 i = 0;; i += 8) {
+        u64 word;
+        memcpy(&word, at + (i + 8 < size ? i : size - 8), 8);
+        if ((word + (0x80 - '0') * ones) & ~(word + (0x80 - '9' - 1) * ones) & high)
+            return 1;
+        if (i + 8 >= size)
+            return 0;
+    }
 }
 
 /* Whether letters and digits between `from` and `to` change as often, and in as many places, as in a token. */
@@ -879,10 +889,10 @@ static int alone_could(const Text *t, i64 start, i64 end) {
     if (is(t, end, GOES_ON) || (at_is(t, end, '.') && is(t, end + 1, ALNUM)))
         return 0;
     i64 sign = start;
-    while (sign < end && sign < start + MOST_PREFIX && t->text[sign] != '_' && t->text[sign] != '-') sign++;
+    while (sign < end && sign < start + MOST_WORD && t->text[sign] != '_' && t->text[sign] != '-') sign++;
     if (sign - start < 2 || sign >= end - LEAST_BODY || !(t->text[sign] == '_' || t->text[sign] == '-'))
         return 0;
-    return run_is_mixed(t, sign, end);
+    return holds_digit(t->text + sign, end - sign) && run_is_mixed(t, sign, end);
 }
 
 /* Gives out runs of LETTER that end behind `*from` and may be tokens, in order. As `spillstore_scan`, but nothing is lost behind
@@ -891,14 +901,30 @@ static int alone_could(const Text *t, i64 start, i64 end) {
  * Of such a run two words of eight bytes side by side are letters alone, so it is enough to look at every other word. */
 i64 spillstore_runs(const Tables *tables, const u8 *text, i64 size, i64 *from, Run *out, i64 room) {
     Text t = {tables, text, size, tables->bytes, 1, 0};
-    i64 found = 0, at = *from > LEAST_RUN ? (*from - LEAST_RUN) & ~(i64)15 : 0;
+    i64 found = 0, at = *from > LEAST_RUN + 16 ? (*from - LEAST_RUN - 16) & ~(i64)15 : 0;
+    u64 words[2], before = 0;
+    const u32 *bits = tables->bytes;
     for (; at + 8 <= size; at += 16) {
-        if (!eight_letters(text + at))
+        if (at + 16 <= size)
+            letters_of(text + at, words);
+        else {
+            u8 last[16] = {0};
+            memcpy(last, text + at, (size_t)(size - at));
+            letters_of(last, words);
+        }
+        int long_enough = (words[0] == ~0ull) & ((words[1] == ~0ull) | (before == ~0ull));
+        before = words[1];
+        if (!long_enough)
             continue;
         i64 start = at, end = at + 8;
-        while (end + 8 <= size && eight_letters(text + end)) end += 8;
-        while (end < size && is(&t, end, LETTER)) end++;
-        while (start > 0 && start > at - MOST_RUN - ESCAPE - 1 && is(&t, start - 1, LETTER)) start--;
+        while (start > 0 && start > at - MOST_RUN - ESCAPE - 1 && (bits[text[start - 1]] & LETTER)) start--;
+        while (end + 16 <= size) {
+            letters_of(text + end, words);
+            if ((words[0] & words[1]) != ~0ull)
+                break;
+            end += 16;
+        }
+        while (end < size && (bits[text[end]] & LETTER)) end++;
         if (end - start >= LEAST_RUN && end > *from && alone_could(&t, start, end)) {
             if (found == room) {
                 *from = end - 1;
@@ -907,6 +933,7 @@ i64 spillstore_runs(const Tables *tables, const u8 *text, i64 size, i64 *from, R
             out[found++] = (Run){(u32)start, (u32)end};
         }
         at = end & ~(i64)15; /* the next word begins behind it */
+        before = 0;
     }
     *from = size;
     return found;
