@@ -932,8 +932,10 @@ i64 spillstore_runs(const Tables *tables, const u8 *text, i64 size, i64 *from, R
             }
             out[found++] = (Run){(u32)start, (u32)end};
         }
-        at = end & ~(i64)15; /* the next word begins behind it */
-        before = 0;
+        at = end & ~(i64)15; /* nothing before the next block but its second word can be of another run */
+        if (at + 16 <= size)
+            letters_of(text + at, words);
+        before = words[1];
     }
     *from = size;
     return found;
