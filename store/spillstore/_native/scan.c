@@ -448,7 +448,9 @@ static int after_sign(const Text *t, i64 sign, int length, i64 line_end, int str
 static int first_of_line(const Text *t, i64 begin) {
     i64 low = begin > 64 ? begin - 64 : 0, line = begin;
     while (line > low && !is(t, line - 1, LINE_END)) line--;
-    while (line < begin && is(t, line, BLANK | BULLET)) line++;
+    for (; line < begin && is(t, line, BLANK | BULLET); line++)
+        if (t->text[line] == '-' && !is(t, line + 1, BLANK))
+            return 1; /* an option of a command */
     return line == begin || word_begins(t, line, t->tables->commands);
 }
 
