@@ -96,13 +96,17 @@ static void get_tables(void) {
     }
     Blob lengths = get_blob(), literals = get_blob();
     u32 most = literals.size + 1, room = 4 * lengths.size, states;
-    u16 *next = malloc((size_t)most * 128 * sizeof *next), *ends = malloc(room * sizeof *ends);
+    tables.shift = 7;
+    for (u32 i = 0; i < 256; i++)
+        if (tables.classes[i] > 127)
+            tables.shift = 8;
+    u16 *next = malloc(((size_t)most << tables.shift) * sizeof *next), *ends = malloc(room * sizeof *ends);
     u32 *work = malloc((size_t)most * 4 * sizeof *work), *first = malloc((most + 1) * sizeof *first);
-    i64 accepting = spillstore_build(literals.bytes, lengths.bytes, lengths.size, tables.classes, next, work, first, ends, most, room, &states);
+    i64 accepting = spillstore_build(literals.bytes, lengths.bytes, lengths.size, tables.classes, tables.shift, next, work, first, ends, most, room, &states);
     if (accepting < 0)
         abort();
     free(work);
-    tables.next = realloc(next, (size_t)states * 128 * sizeof *next);
+    tables.next = realloc(next, ((size_t)states << tables.shift) * sizeof *next);
     tables.first = realloc(first, (states - (u32)accepting + 1) * sizeof *first);
     tables.ends = realloc(ends, tables.first[states - accepting] * sizeof *ends);
     tables.accepting = (u32)accepting;
@@ -268,7 +272,7 @@ static i64 scan(const u8 *of, i64 count, i64 whole, i64 *from, Candidate *out, i
 static u32 literals_of(const u8 *of, u32 count, Candidate *out) {
     u32 state = 0, found = 0;
     for (u32 i = 0; i < count; i++) {
-        state = tables.next[state << 7 | tables.classes[of[i]]];
+        state = tables.next[state << tables.shift | tables.classes[of[i]]];
         if (state < tables.accepting)
             continue;
         for (u32 j = tables.first[state - tables.accepting]; j < tables.first[state - tables.accepting + 1]; j++, found++)

@@ -79,7 +79,7 @@ typedef struct { u8 strength, length, bytes[STORED_NAME]; } Name;
 
 typedef struct {
     const u8 *classes;       /* [256] */
-    const u16 *next;         /* [states][128] */
+    const u16 *next;         /* [states][1 << shift] */
     const u32 *first;        /* of each accepting state: its literals are literals[first[i]..first[i + 1]) of `ends` */
     const u16 *ends;
     const Literal *literals;
@@ -98,7 +98,7 @@ typedef struct {
     u32 accepting;           /* the first accepting state */
     u32 names_mask;
     u32 longest;             /* literal */
-    u32 pad;
+    u32 shift;               /* of a row of `next`: 7 or 8 */
 } Tables;
 
 typedef struct { u32 end; u32 state; } Hit;
@@ -773,7 +773,8 @@ static int could_be(Text *t, const Literal *literal, i64 start, i64 end) {
 }
 
 /* Walks over text[from, to) in lanes; the hits of lane i stand in hits[i], counts[i] of them. */
-static void walk(const Tables *tables, const u8 *text, i64 from, i64 to, Hit hits[LANES][BLOCK / LANES + 1], u32 counts[LANES]) {
+static inline void walk_rows(const Tables *tables, const u8 *text, i64 from, i64 to, Hit hits[LANES][BLOCK / LANES + 1], u32 counts[LANES],
+                             const u32 shift) {
     const u8 *classes = tables->classes;
     const u16 *next = tables->next;
     const u32 accepting = tables->accepting;
@@ -791,15 +792,15 @@ static void walk(const Tables *tables, const u8 *text, i64 from, i64 to, Hit hit
         if (sizes[lane] < common)
             common = sizes[lane];
         i64 before = begins[lane] > tables->longest ? begins[lane] - tables->longest : 0; /* a literal may begin there */
-        for (i64 i = before; i < begins[lane]; i++) state[lane] = next[state[lane] << 7 | classes[text[i]]];
+        for (i64 i = before; i < begins[lane]; i++) state[lane] = next[state[lane] << shift | classes[text[i]]];
     }
     u32 s0 = state[0], s1 = state[1], s2 = state[2], s3 = state[3];
     i64 i = 0;
     for (; i < common; i++) {
-        s0 = next[s0 << 7 | classes[at[0][i]]];
-        s1 = next[s1 << 7 | classes[at[1][i]]];
-        s2 = next[s2 << 7 | classes[at[2][i]]];
-        s3 = next[s3 << 7 | classes[at[3][i]]];
+        s0 = next[s0 << shift | classes[at[0][i]]];
+        s1 = next[s1 << shift | classes[at[1][i]]];
+        s2 = next[s2 << shift | classes[at[2][i]]];
+        s3 = next[s3 << shift | classes[at[3][i]]];
         if (s0 >= accepting) hits[0][counts[0]++] = (Hit){(u32)(begins[0] + i + 1), s0 - accepting};
         if (s1 >= accepting) hits[1][counts[1]++] = (Hit){(u32)(begins[1] + i + 1), s1 - accepting};
         if (s2 >= accepting) hits[2][counts[2]++] = (Hit){(u32)(begins[2] + i + 1), s2 - accepting};
@@ -808,9 +809,17 @@ static void walk(const Tables *tables, const u8 *text, i64 from, i64 to, Hit hit
     state[0] = s0, state[1] = s1, state[2] = s2, state[3] = s3;
     for (int lane = 0; lane < LANES; lane++)
         for (i64 j = i; j < sizes[lane]; j++) {
-            state[lane] = next[state[lane] << 7 | classes[at[lane][j]]];
+            state[lane] = next[state[lane] << shift | classes[at[lane][j]]];
             if (state[lane] >= accepting) hits[lane][counts[lane]++] = (Hit){(u32)(begins[lane] + j + 1), state[lane] - accepting};
         }
+}
+
+/* The compiler makes one of each size of rows. */
+static void walk(const Tables *tables, const u8 *text, i64 from, i64 to, Hit hits[LANES][BLOCK / LANES + 1], u32 counts[LANES]) {
+    if (tables->shift == 7)
+        walk_rows(tables, text, from, to, hits, counts, 7);
+    else
+        walk_rows(tables, text, from, to, hits, counts, 8);
 }
 
 /* Gives out where rules may apply: literals that end in text[from, size), in the order of their ends, the longest first.
@@ -945,20 +954,21 @@ i64 spillstore_runs(const Tables *tables, const u8 *text, i64 size, i64 *from, R
 
 /* Makes the automaton of `count` literals, which stand in `bytes` one behind the other (Aho and Corasick, 1975).
  *
- * `next` has a row of 128 for each state, `work` 4 numbers, `first` one and one more; there are at most `most` states. `ends`
+ * `next` has a row of `1 << shift` for each state, `work` 4 numbers, `first` one and one more; there are at most `most` states. `ends`
  * takes the literals that end in each accepting state, the longest first, and has room for `room` of them.
  * Returns the number of the first accepting state, or -1 if there is not enough room; `states` becomes how many there are.
  */
-i64 spillstore_build(const u8 *bytes, const u8 *lengths, i64 count, const u8 *classes, u16 *next, u32 *work, u32 *first, u16 *ends,
+i64 spillstore_build(const u8 *bytes, const u8 *lengths, i64 count, const u8 *classes, u32 shift, u16 *next, u32 *work, u32 *first, u16 *ends,
                      u32 most, u32 room, u32 *states) {
     u32 *fails = work, *literal = work + most, *same = work + 2 * most, *order = work + 3 * most; /* by state */
     u32 made = 1, queued = 0, plain = 0, written = 0;
-    memset(next, 0, (size_t)most * 128 * sizeof *next);
+    const u32 columns = 1u << shift;
+    memset(next, 0, (size_t)most * columns * sizeof *next);
     memset(work, 0, (size_t)most * 4 * sizeof *work);
     for (i64 i = 0; i < count; bytes += lengths[i++]) {
         u32 state = 0;
         for (u8 j = 0; j < lengths[i]; j++) {
-            u16 *to = &next[state << 7 | classes[bytes[j]]];
+            u16 *to = &next[state << shift | classes[bytes[j]]];
             if (*to == 0) {
                 if (made == most || made == 0xFFFF)
                     return -1;
@@ -968,19 +978,19 @@ i64 spillstore_build(const u8 *bytes, const u8 *lengths, i64 count, const u8 *cl
         }
         literal[state] = (u32)i + 1; /* each stands once */
     }
-    for (u32 c = 0; c < 128; c++)
+    for (u32 c = 0; c < columns; c++)
         if (next[c])
             order[queued++] = next[c];
     for (u32 i = 0; i < queued; i++) {
         u32 state = order[i], fail = fails[state];
         same[state] = literal[fail] ? fail : same[fail]; /* the next shorter literal that ends here too */
-        for (u32 c = 0; c < 128; c++) {
-            u32 to = next[state << 7 | c];
+        for (u32 c = 0; c < columns; c++) {
+            u32 to = next[state << shift | c];
             if (to) {
-                fails[to] = next[fail << 7 | c];
+                fails[to] = next[fail << shift | c];
                 order[queued++] = to;
             } else
-                next[state << 7 | c] = next[fail << 7 | c];
+                next[state << shift | c] = next[fail << shift | c];
         }
     }
     /* Accepting states go last: `fails` becomes the new number of each. */
@@ -1002,16 +1012,16 @@ i64 spillstore_build(const u8 *bytes, const u8 *lengths, i64 count, const u8 *cl
         fails[state] = high++;
     }
     first[high - plain] = written;
-    for (u32 i = 0; i < made * 128; i++)
+    for (u32 i = 0; i < made * columns; i++)
         next[i] = (u16)fails[next[i]];
     /* Rows are put in their places by following the cycles of the new numbers. */
     for (u32 state = 0; state < made; state++)
         while (fails[state] != state) {
             u32 to = fails[state];
-            u16 row[128];
-            memcpy(row, next + ((size_t)to << 7), sizeof row);
-            memcpy(next + ((size_t)to << 7), next + ((size_t)state << 7), sizeof row);
-            memcpy(next + ((size_t)state << 7), row, sizeof row);
+            u16 row[256];
+            memcpy(row, next + ((size_t)to << shift), columns * sizeof *row);
+            memcpy(next + ((size_t)to << shift), next + ((size_t)state << shift), columns * sizeof *row);
+            memcpy(next + ((size_t)state << shift), row, columns * sizeof *row);
             fails[state] = fails[to];
             fails[to] = to;
         }

@@ -59,7 +59,10 @@ _CLASSES = (
     b"[" + re.escape(prefixed.BEHIND) + b"]",
 )
 _VERSION = 5  # of the tables, the checks and the functions' arguments, as in ``_native/scan.c``
-_COLUMNS = 128  # of a row of the automaton
+_NARROW, _WIDE = (
+    7,
+    8,
+)  # bits of a column's number in a row of the automaton; the wide rows cost up to a tenth more
 _MOST_NAMES = 8192
 _MOST_SETS = 256
 _ROOM = 8192  # candidates that one call gives out
@@ -98,7 +101,7 @@ class _Tables(ctypes.Structure):
         *((name, ctypes.c_char_p) for name in ("sets", *_WORDS)),
         ("names", ctypes.c_void_p),
         ("seed", ctypes.c_uint64),
-        *((name, ctypes.c_uint32) for name in ("accepting", "names_mask", "longest", "pad")),
+        *((name, ctypes.c_uint32) for name in ("accepting", "names_mask", "longest", "shift")),
     ]
 
 
@@ -349,10 +352,11 @@ def _tables(library: ctypes.CDLL, of: Sequence[Entry]) -> tuple[_Tables, tuple[o
         )
     )
     alphabet = sorted({byte for literal in literals for byte in literal})
-    assert len(alphabet) < _COLUMNS, "one column is for all other bytes"
-    column = {byte: place for place, byte in enumerate(alphabet, 1)}
+    shift = _NARROW if len(alphabet) < 1 << _NARROW else _WIDE
+    others = len(alphabet) < 1 << _WIDE  # one column is for all other bytes, if there are any
+    column = {byte: place for place, byte in enumerate(alphabet, int(others))}
     classes = bytes(column.get(byte, 0) for byte in range(256))
-    following, firsts, numbers, accepting = _automaton(library, literals, classes)
+    following, firsts, numbers, accepting = _automaton(library, literals, classes, shift)
     members = [_members(pattern) for pattern in _CLASSES]
     bits = (ctypes.c_uint32 * 256)(
         *(sum(1 << bit for bit, bytes_ in enumerate(members) if byte in bytes_) for byte in range(256))
@@ -371,16 +375,17 @@ def _tables(library: ctypes.CDLL, of: Sequence[Entry]) -> tuple[_Tables, tuple[o
         accepting=accepting,
         names_mask=_MOST_NAMES - 1,
         longest=max(map(len, literals)),
+        shift=shift,
     )
     return tables, (following, firsts, numbers, table, bits, tables)
 
 
 def _automaton(
-    library: ctypes.CDLL, literals: list[bytes], classes: bytes
+    library: ctypes.CDLL, literals: list[bytes], classes: bytes, shift: int
 ) -> tuple[ctypes.Array[ctypes.c_uint16], ctypes.Array[ctypes.c_uint32], ctypes.Array[ctypes.c_uint16], int]:
     """The states of the automaton, where the literals of each accepting one stand among the ends, and the first of them."""
     most, room = sum(map(len, literals)) + 1, 4 * len(literals)
-    following = (ctypes.c_uint16 * (most * _COLUMNS))()
+    following = (ctypes.c_uint16 * (most << shift))()
     work = (ctypes.c_uint32 * (most * 4))()
     firsts = (ctypes.c_uint32 * (most + 1))()
     ends = (ctypes.c_uint16 * room)()
@@ -389,7 +394,7 @@ def _automaton(
     build = library.spillstore_build
     build.restype = ctypes.c_int64
     accepting = build(
-        b"".join(literals), lengths, ctypes.c_int64(len(literals)), classes, following, work, firsts, ends,
+        b"".join(literals), lengths, ctypes.c_int64(len(literals)), classes, ctypes.c_uint32(shift), following, work, firsts, ends,
         ctypes.c_uint32(most), ctypes.c_uint32(room), ctypes.byref(states),
     )  # fmt: skip
     assert accepting >= 0, "the literals have no more states and ends than this"

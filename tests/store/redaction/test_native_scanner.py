@@ -160,6 +160,26 @@ def test_more_candidates_than_one_call_gives_out(both):
 
 @pytest.mark.slow
 @native
+@pytest.mark.parametrize("more", [0, 1, 60, 128])
+def test_literals_of_any_bytes(more):
+    """However many bytes the literals have among them, all are found, in order."""
+    rng = random.Random(more)
+
+    def nothing(look, start, end):
+        return end
+
+    literals = (
+        [bytes([byte, *rng.choices(range(256), k=2)]) for byte in range(128 - more, 256)] if more else []
+    )
+    of = [candidates.Entry(each, nothing, 0, frozenset()) for each in [b"ab", b"b", *dict.fromkeys(literals)]]
+    drawn = b"".join(rng.choice(of).literal + rng.randbytes(2) for _ in range(20_000))
+    scanner, automaton = candidates.Scanner(_native.library(), of), candidates.Automaton(of)
+    found = list(scanner.hits(drawn, len(drawn)))
+    assert len(found) >= 20_000
+    assert found == list(automaton.hits(drawn, len(drawn)))
+
+
+@native
 def test_many_names_are_forgotten(both):
     """More names than the scanner keeps: those that it has forgotten are judged anew."""
     rng = random.Random(SEED)
