@@ -21,7 +21,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore.redaction import addresses, assignments, commands, headers, prefixed, tokens
-from spillstore.redaction.places import Placed
+from spillstore.redaction.places import LEAST_SEGMENT, Placed, segment
 from spillstore.redaction.tables import forms, values
 
 if TYPE_CHECKING:
@@ -284,6 +284,8 @@ def _checked(entry: Entry, sets: _Sets) -> _Literal:  # noqa: C901  # one for ea
     elif isinstance(rule, Placed):
         found.check, found.set, found.least = _place_checked(rule, sets)
         found.apart = rule.row.apart
+    elif rule is segment:
+        found.check, found.set, found.least = _RUN, sets.of(_members(rb"[\w-]")), LEAST_SEGMENT
     elif rule is addresses.url:
         found.check = _CREDENTIALS
     elif rule is commands.own_line:

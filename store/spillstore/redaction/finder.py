@@ -12,7 +12,7 @@ from spillstore._native import library
 from spillstore.redaction import addresses, assignments, commands, headers, prefixed, tokens
 from spillstore.redaction.candidates import Automaton, Scanner, entries, fits
 from spillstore.redaction.look import CONTEXT, Look, Rule
-from spillstore.redaction.places import Placed
+from spillstore.redaction.places import Placed, segment
 from spillstore.redaction.tables import places
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ _FUNCTIONS: dict[str, Rule] = {
     "url": addresses.url,
     "own_line": commands.own_line,
     "pgpass": commands.pgpass,
+    "segment": segment,
 }
 
 

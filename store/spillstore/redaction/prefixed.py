@@ -114,7 +114,7 @@ def _secret(run: bytes) -> bool:
         return False
     if not strong and (_words(tables.IDS).intersection(words) or _NODE.match(body)):
         return False
-    return _drawn(body, strong=strong or run[form.end(1) - 1] == ord("_"))
+    return drawn(body, strong=strong or run[form.end(1) - 1] == ord("_"))
 
 
 def _blob(run: bytes, prefix: bytes, body: bytes, *, strong: bool) -> bool:
@@ -126,7 +126,7 @@ def _blob(run: bytes, prefix: bytes, body: bytes, *, strong: bool) -> bool:
     return not strong and short and long and _SEPARATOR.search(body) is not None
 
 
-def _drawn(body: bytes, *, strong: bool) -> bool:
+def drawn(body: bytes, *, strong: bool) -> bool:
     """Whether it is drawn, from letters of both cases, of one, or from hexadecimal digits; the last only where that is no hash."""
     changes = len(_CHANGE.findall(body))
     places = len(_DIGITS.findall(body))
