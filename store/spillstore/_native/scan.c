@@ -38,6 +38,13 @@ enum {
     LETTER = 32768,  /* of tokens that stand alone behind a prefix */
     LEADS = 65536,   /* before a run that is a part of something else */
     GOES_ON = 131072, /* behind one */
+    SPOKEN = 262144, /* a word of the list of that name begins with it, in either case */
+    TYPE = 524288,
+    PLACEHOLDER = 1048576,
+    QUALIFIER = 2097152, /* a word of that list ends with it, in either case */
+    SETTER = 4194304,
+    VALUE = 8388608, /* begins again */
+    PASSED = 16777216,
 };
 
 enum { ALWAYS, NAMED, NAMED_WORD, NAMED_MARK, RUN, SIGNED, CREDENTIALS, COMMAND, LINE_START, COOKIE };
@@ -45,7 +52,7 @@ enum { ALWAYS, NAMED, NAMED_WORD, NAMED_MARK, RUN, SIGNED, CREDENTIALS, COMMAND,
 /* Strengths of names, as in `names.py`. */
 enum { UNKNOWN, HARMLESS, PASSWORD, SECRET, TOKEN, WEAK };
 
-#define VERSION 5
+#define VERSION 6
 #define REACH 2048    /* bytes behind a name that a rule looks at */
 #define BACK 256      /* bytes before it */
 #define LONGEST_NAME 96
@@ -110,6 +117,8 @@ typedef struct {
     i64 size;
     const u32 *is;
     i64 line, line_end; /* the line that was looked at last */
+    i64 begin, stop;    /* the name that was looked at last, and the answer */
+    int answer;
 } Text;
 
 static inline int is(const Text *t, i64 at, u32 bits) { return at >= 0 && at < t->size && (t->is[t->text[at]] & bits) != 0; }
@@ -295,6 +304,11 @@ static i64 word_at(const Text *t, i64 at, const u8 *words) {
     return 0;
 }
 
+/* The same for lists of which few words begin, or end, with the letter that stands there. */
+static i64 spoken_at(const Text *t, i64 at) { return is(t, at, SPOKEN) ? word_at(t, at, t->tables->spoken) : 0; }
+static int type_begins(const Text *t, i64 at) { return is(t, at, TYPE) && word_begins(t, at, t->tables->types); }
+static int setter_before(const Text *t, i64 at) { return is(t, at - 1, SETTER) && word_ends(t, at, t->tables->setters, 0); }
+
 static i64 blanks_end(const Text *t, i64 at) {
     while (is(t, at, BLANK)) at++;
     return at;
@@ -327,13 +341,13 @@ static int next_line_could(const Text *t, i64 line_end, int word) {
         if (t->text[at] == '-')
             at = blanks_end(t, at + 1);
         while (one_of(t->text[at], "\\\"'")) at++;
-        i64 size = word_at(t, at, t->tables->values);
+        i64 size = is(t, at, VALUE) ? word_at(t, at, t->tables->values) : 0;
         if (size) {
             for (at += size; one_of(t->text[at], "\\\"'") || is(t, at, BLANK); at++) {}
             if (sign_at(t, at))
                 return 1;
         }
-        if (!word_at(t, at, t->tables->passed))
+        if (!is(t, at, PASSED) || !word_at(t, at, t->tables->passed))
             return 0;
     }
     return 1;
@@ -360,7 +374,7 @@ static int labelled_could(const Text *t, i64 begin, i64 line_end) {
 
 /* Whether bytes are a word that is never a value, such as `null`. */
 static int placeholder(const Text *t, i64 from, i64 to) {
-    return from < to && word_at(t, from, t->tables->placeholders) == to - from;
+    return from < to && is(t, from, PLACEHOLDER) && word_at(t, from, t->tables->placeholders) == to - from;
 }
 
 /* Whether a value between `from` and `to` could be a secret; a bare one, in no quotes, without the signs at its end. */
@@ -484,7 +498,7 @@ static int drawn_word(const Text *t, i64 at, i64 line_end) {
 static int after_blank_only(const Text *t, i64 begin, i64 stop, i64 line_end, int strength) {
     i64 before = begin, size = stop - begin;
     while (before > 0 && before > begin - 32 && is(t, before - 1, BLANK)) before--;
-    if (word_ends(t, before, t->tables->setters, 0))
+    if (setter_before(t, before))
         return run_could_be(t, stop, line_end, strength == SECRET || strength == TOKEN ? strength : PASSWORD);
     if ((size == 4 && memcmp(t->text + begin, "PASS", 4) == 0) || (size == 8 && memcmp(t->text + begin, "PASSWORD", 8) == 0))
         return 1;
@@ -507,7 +521,7 @@ static int value_may_follow(const Text *t, i64 stop) {
         i64 end = at + 1 + is(t, at + 1, DIGIT);
         return is(t, end, BLANK) || at_is(t, end, ':') || end >= t->size;
     }
-    return word_begins(t, at, t->tables->types) || word_at(t, at, t->tables->spoken) || word_at(t, at, ID) || word_begins(t, at, GENERATED);
+    return type_begins(t, at) || spoken_at(t, at) || word_at(t, at, ID) || word_begins(t, at, GENERATED);
 }
 
 /* `is set to: word`: words that may stand between a password's name and its value, and behind them a sign or a quote. */
@@ -520,7 +534,7 @@ static int spoken_could(const Text *t, i64 stop, i64 line_end) {
             return 0;
         if (one_of(t->text[next], ":=") || (next > at && one_of(t->text[next], "\"'`\\")) || (is_before && next > at))
             return 1;
-        i64 size = word_at(t, next, t->tables->spoken), end = next;
+        i64 size = spoken_at(t, next), end = next;
         while (end < line_end && (is(t, end, NAME) || t->text[end] == '@')) end++;
         is_before = size == 2 && t->text[next] == 'i';
         if (size)
@@ -545,7 +559,7 @@ static int after_blank(const Text *t, i64 begin, i64 stop, i64 line_end, int str
         return run_could_be(t, stop, line_end, strength);
     i64 before = begin;
     while (before > 0 && before > begin - 32 && is(t, before - 1, BLANK)) before--;
-    int could = word_ends(t, before, t->tables->setters, 0) || word_begins(t, at, t->tables->types) || word_begins(t, at, OR);
+    int could = setter_before(t, before) || type_begins(t, at) || word_begins(t, at, OR);
     for (i64 i = begin > 32 ? begin - 32 : 0; i < begin && !could; i++) could = t->text[i] == '<';
     could = could || (strength == PASSWORD && spoken_could(t, stop, line_end)) ||
             (strength == SECRET && word_at(t, at, ID)) ||
@@ -585,16 +599,8 @@ static int after_closer(const Text *t, i64 begin, i64 stop, i64 line_end, int st
     return quoted_could(t, at, line_end, strength) != 0;
 }
 
-/* Whether the name that holds a literal at [start, end) may have a secret behind it. */
-static int name_could(Text *t, i64 start, i64 end) {
-    i64 stop = end, begin = start;
-    while (stop < end + LONGEST_NAME && is(t, stop, NAME)) stop++;
-    if (stop >= t->size)
-        return 1;
-    if (!is(t, stop, FOLLOWS))
-        return is(t, stop, LINE_END) && ((holds(t, start - 64, start, "ame:") && labelled_could(t, start, stop)) ||
-                                         (holds(t, start - 64, start, "> ") && printed_could(t, stop)));
-    while (begin > start - LONGEST_NAME && is(t, begin - 1, NAME)) begin--;
+/* Whether a secret may stand behind the name at [begin, stop). */
+static int known_could(Text *t, i64 begin, i64 stop) {
     int strength = strength_of(t->tables, t->text + begin, stop - begin);
     int known = strength != UNKNOWN;
     u8 left = begin > 0 ? t->text[begin - 1] : 0, byte = t->text[stop];
@@ -602,7 +608,7 @@ static int name_could(Text *t, i64 start, i64 end) {
     if (strength == HARMLESS)
         return 0;
     i64 line_end = line_end_of(t, stop);
-    if (strength == WEAK && is(t, begin - 1, BLANK) && word_ends(t, begin - 1, t->tables->qualifiers, 1))
+    if (strength == WEAK && is(t, begin - 1, BLANK) && is(t, begin - 2, QUALIFIER) && word_ends(t, begin - 1, t->tables->qualifiers, 1))
         strength = TOKEN;
     int spoken = is(t, stop, BLANK) && !dashed && left != '<' && left != ':';
     if (spoken && !value_may_follow(t, stop))
@@ -639,6 +645,24 @@ static int name_could(Text *t, i64 start, i64 end) {
     default:
         return 0;
     }
+}
+
+/* Whether the name that holds a literal at [start, end) may have a secret behind it. */
+static int name_could(Text *t, i64 start, i64 end) {
+    i64 stop = end, begin = start;
+    while (stop < end + LONGEST_NAME && is(t, stop, NAME)) stop++;
+    if (stop >= t->size)
+        return 1;
+    if (!is(t, stop, FOLLOWS))
+        return is(t, stop, LINE_END) && ((holds(t, start - 64, start, "ame:") && labelled_could(t, start, stop)) ||
+                                         (holds(t, start - 64, start, "> ") && printed_could(t, stop)));
+    while (begin > start - LONGEST_NAME && is(t, begin - 1, NAME)) begin--;
+    if (begin != t->begin || stop != t->stop) { /* one name may hold several literals */
+        t->answer = known_could(t, begin, stop);
+        t->begin = begin;
+        t->stop = stop;
+    }
+    return t->answer;
 }
 
 /* `://`: whether an `@` follows where a user and a password would end. */
@@ -831,7 +855,7 @@ i64 spillstore_scan(const Tables *tables, const u8 *text, i64 size, i64 whole, i
     Hit(*hits)[BLOCK / LANES + 1] = (Hit(*)[BLOCK / LANES + 1])scratch;
     u32 counts[LANES];
     i64 found = 0;
-    Text t = {tables, text, size, tables->bytes, 1, 0};
+    Text t = {.tables = tables, .text = text, .size = size, .is = tables->bytes, .line = 1};
     while (*from < size) {
         i64 to = *from + BLOCK < size ? *from + BLOCK : size;
         walk(tables, text, *from, to, hits, counts);
@@ -911,7 +935,7 @@ static int alone_could(const Text *t, i64 start, i64 end) {
  *
  * Of such a run two words of eight bytes side by side are letters alone, so it is enough to look at every other word. */
 i64 spillstore_runs(const Tables *tables, const u8 *text, i64 size, i64 *from, Run *out, i64 room) {
-    Text t = {tables, text, size, tables->bytes, 1, 0};
+    Text t = {.tables = tables, .text = text, .size = size, .is = tables->bytes, .line = 1};
     i64 found = 0, at = *from > LEAST_RUN + 16 ? (*from - LEAST_RUN - 16) & ~(i64)15 : 0;
     u64 words[2], before = 0;
     const u32 *bits = tables->bytes;

@@ -58,7 +58,7 @@ _CLASSES = (
     b"[" + re.escape(prefixed.BEFORE) + b"]",
     b"[" + re.escape(prefixed.BEHIND) + b"]",
 )
-_VERSION = 5  # of the tables, the checks and the functions' arguments, as in ``_native/scan.c``
+_VERSION = 6  # of the tables, the checks and the functions' arguments, as in ``_native/scan.c``
 _NARROW, _WIDE = (
     7,
     8,
@@ -270,6 +270,12 @@ def _members(pattern: bytes) -> frozenset[int]:
     return frozenset(b"".join(re.findall(pattern, bytes(range(256)))))
 
 
+def _letters(words: str, place: int) -> frozenset[int]:
+    """The first or last letters of words, in both cases."""
+    letters = "".join(word[place] for word in words.split())
+    return frozenset((letters.lower() + letters.upper()).encode())
+
+
 def _checked(entry: Entry, sets: _Sets) -> _Literal:  # noqa: C901  # one for each rule
     """What is asked of the bytes around a literal, by the rule that it belongs to."""
     rule, literal = entry.rule, entry.literal
@@ -359,7 +365,12 @@ def _tables(library: ctypes.CDLL, of: Sequence[Entry]) -> tuple[_Tables, tuple[o
     column = {byte: place for place, byte in enumerate(alphabet, int(others))}
     classes = bytes(column.get(byte, 0) for byte in range(256))
     following, firsts, numbers, accepting = _automaton(library, literals, classes, shift)
-    members = [_members(pattern) for pattern in _CLASSES]
+    members = [
+        *(_members(pattern) for pattern in _CLASSES),
+        *(_letters(words, 0) for words in (forms.SPOKEN, forms.TYPES, values.PLAIN)),
+        *(_letters(words, -1) for words in (forms.QUALIFIERS, forms.SETTERS)),
+        *(_letters(words, 0) for words in (forms.VALUES, forms.PASSED)),
+    ]
     bits = (ctypes.c_uint32 * 256)(
         *(sum(1 << bit for bit, bytes_ in enumerate(members) if byte in bytes_) for byte in range(256))
     )
