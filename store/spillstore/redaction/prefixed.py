@@ -46,7 +46,10 @@ _CHANGE = re.compile(rb"(?<=[a-z])[^a-z_-]|(?<=[A-Z])[^A-Z_-]|(?<=\d)[^\d_-]")
 _HEX = re.compile(rb"[0-9a-f]{32,}|[0-9A-F]{32,}")
 _SMALL = re.compile(rb"[a-z0-9]{24,}")
 _CAPITAL = re.compile(rb"[A-Z0-9]{20,}")
-_NODE = re.compile(rb"k[wg]DO|k[wg]H[OL]|k[wg]L")  # of GitHub
+# Ids: nodes of GitHub, ULID and TypeID, cuid; resources of CloudFormation.
+_ID = re.compile(
+    rb"k[wg]DO|k[wg]H[OL]|k[wg]L|01[0-9A-HJKMNP-TV-Z]{24}\Z|01[0-9a-hjkmnp-tv-z]{24}\Z|c[a-z0-9]{24}\Z|.*-[A-Z0-9]{11,14}\Z"
+)
 _ESCAPE = 6  # bytes of one
 _LEAST_WORD = 2
 _LEAST_PLACES = 2  # where digits stand
@@ -112,7 +115,7 @@ def _secret(run: bytes) -> bool:
     strong = bool(_words(tables.SECRETS).intersection(words))
     if _blob(run, form[1], body, strong=strong):
         return False
-    if not strong and (_words(tables.IDS).intersection(words) or _NODE.match(body)):
+    if not strong and (_words(tables.IDS).intersection(words) or _ID.match(body)):
         return False
     return drawn(body, strong=strong or run[form.end(1) - 1] == ord("_"))
 
@@ -139,8 +142,7 @@ def drawn(body: bytes, *, strong: bool) -> bool:
     letters = body.replace(b"_", b"").replace(b"-", b"")
     capitals, small = (sum(first <= byte <= last for byte in letters) for first, last in (b"AZ", b"az"))
     return (
-        capitals > 1
-        and small > 1
+        min(capitals, small) * 10 >= len(letters)
         and changes * 5 >= 2 * len(letters)
         and (places >= _LEAST_PLACES or _no_name(letters, changes))
         and (len(body) - len(letters)) * 8 <= len(body)

@@ -50,6 +50,10 @@ STAYS = (
     "pk_live_%a{24}",
     "PR_kwDO%a{20}",
     "script-src 'nonce-%a{24}'",
+    "ord_01HZY3K4M5N6P7Q8R9S0T1V2W3",
+    "lead_01hzy3k4m5n6p7q8r9s0t1v2w3",
+    "my-stack-MyFunctionF68F3FF0-1I1Q5MXZ5R2QH",
+    "pip-Linux-X64-%h{64}",
     # words, counters
     "acme_HelloWorldOfTheManyWords2And3More",
     "test_the_client_sends_2_requests_and_3_answers",
