@@ -9,10 +9,10 @@ import functools
 from typing import TYPE_CHECKING
 
 from spillstore._native import library
-from spillstore.redaction import addresses, assignments, commands, headers, tokens
+from spillstore.redaction import addresses, assignments, commands, headers, prefixed, tokens
 from spillstore.redaction.candidates import Automaton, Scanner, entries, fits
 from spillstore.redaction.look import CONTEXT, Look, Rule
-from spillstore.redaction.places import Placed
+from spillstore.redaction.places import Placed, segment
 from spillstore.redaction.tables import places
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def find(text: bytes, *, since: int = 0, final: bool) -> Look:
             after = rule(look, start, end)
             if after > end:
                 done[kind] = after
+    prefixed.find(look, search.runs(text), since)
     if look.names:
         search.learn(look.names)
     if not final:
@@ -66,6 +67,7 @@ _FUNCTIONS: dict[str, Rule] = {
     "url": addresses.url,
     "own_line": commands.own_line,
     "pgpass": commands.pgpass,
+    "segment": segment,
 }
 
 

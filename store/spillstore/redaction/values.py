@@ -108,7 +108,7 @@ def entropy(value: bytes) -> float:
 def drawn(value: bytes) -> bool:
     """Whether letters and digits look drawn, not written: mixed where words are not."""
     pieces = _PIECE.findall(value)
-    if not pieces or _counted(value):
+    if not pieces or counted(value):
         return False
     if all(_WORDY.fullmatch(piece) or _humped(piece) for piece in pieces):
         return False
@@ -116,7 +116,7 @@ def drawn(value: bytes) -> bool:
     return len(set(longest)) >= min(_KINDS_OF_LETTERS, len(longest) - 2)
 
 
-def _counted(value: bytes) -> bool:
+def counted(value: bytes) -> bool:
     """Whether most of it goes up or down the alphabet, as in a placeholder."""
     if _ALPHABET.search(value) is None:
         return False
@@ -201,7 +201,7 @@ def _other(value: bytes) -> bool:
         or (b"{" in value and b"}" in value)
         or b"%s" in value
         or _EXPRESSION.search(value) is not None
-        or _counted(value)
+        or counted(value)
         or (_DOTTED.fullmatch(value) is not None and not _coded(value))
     )
 

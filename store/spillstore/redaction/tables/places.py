@@ -104,6 +104,15 @@ ADDRESSES = (
         stays="jdbc:oracle:thin:scott/password@host:1521:x",
     ),
     Place(
+        "TOKEN",
+        ("/v1/", "/v2/", "/v3/", "/v4/", "/feed/", "/feeds/"),
+        rule="segment",
+        goes="wss://eth.rpc.example/v2/%a{32}\nhttps://api.example/v1/%h{32}/events\nGET https://x.example/private/feed/%a{32}?n=1",
+        stays="https://api.example/v1/%h{40}/x\nhttps://git.example/v3/%h{32}\nGET /v1/%a{32}\n"
+        "https://x.example/v1/%a{32}.js\nhttps://x.example/v1/%h{8}-%h{4}-%h{4}-%h{4}-%h{12}\n"
+        "https://api.example/v2/the-longest-name-of-them-all-2/x\nhttps://cdn.example/v1/%a{32}/x",
+    ),
+    Place(
         "WEBHOOK_URL",
         ("hooks.slack.com/services/", "hooks.slack.com/workflows/", "hooks.slack.com/triggers/"),
         run="[A-Za-z0-9_/]",
