@@ -34,6 +34,8 @@ ASSIGN = re.compile(forms.ASSIGN.encode())
 _QUALIFIED = re.compile(rb"(?i)\b(?:%b)[ \t]\Z" % forms.QUALIFIERS.replace(" ", "|").encode())
 _RESOURCE = re.compile(rb"[\w:*]:\Z")  # arn:...:secret:name, AWS::ApiGateway::ApiKey
 _ENVIRONMENT = re.compile(rb"(?i)(?:\$\{?env|<\w{1,30}):\Z")
+_QUOTES = frozenset({b'"', b"'"})
+_CHOICE = re.compile(rb"\?[ \t]*[\"']\Z")  # cond ? "password" : "text"
 _PASSWORD = Named("PASSWORD", "password")
 
 
@@ -86,6 +88,8 @@ def named(look: Look, start: int, end: int) -> int:
     )
     known = look.classified(begin, stop)
     if known is None or (left == b":" and _of_a_resource(text, begin)):
+        return stop
+    if left in _QUOTES and _CHOICE.search(text, max(0, begin - 4), begin):
         return stop
     if (
         known.strength in {"weak", "long"}

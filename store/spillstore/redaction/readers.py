@@ -46,6 +46,10 @@ _LONG = 256  # bytes of a refused value that are looked at again, for names in i
 _LEAST_LISTED = 6
 _LONG_WORD = 24  # letters of a token without a digit
 _LEAST_CHOSEN = 6
+_SIGNS = bytes(sorted(set(range(128)) - ALNUM))
+_FORMATS = frozenset(b"fF$")
+_TIGHT = frozenset(b"=:")
+_PROGRAM = re.compile(rb"[a-z][\w./-]*(?:[ \t|].*)?")
 
 
 class _Place(NamedTuple):
@@ -121,7 +125,7 @@ def option(look: Look, named: Named, begin: int, start: int) -> int:
 def mixed_word(look: Look, named: Named, begin: int, start: int) -> int:
     """A word behind a number, letters and digits or signs mixed."""
     end = look.word(start)
-    if end < look.size and not mixed(look.text[start:end]):
+    if end < look.size and (end - start < _LEAST_CHOSEN or not mixed(look.text[start:end])):
         return 0
     return word(look, named, begin, start)
 
@@ -216,19 +220,24 @@ def below(look: Look, named: Named, _begin: int, start: int) -> int:
     return 0
 
 
-def quoted(look: Look, named: Named, _begin: int, start: int) -> int:
+def quoted(look: Look, named: Named, begin: int, start: int) -> int:
     """A value in quotes."""
-    return _quoted(look, named, start, None)
+    return _quoted(look, named, begin, start, None)
 
 
-def listed(look: Look, named: Named, _begin: int, start: int) -> int:
+def listed(look: Look, named: Named, begin: int, start: int) -> int:
     """One that looks drawn: in a list or a call anything else may stand there."""
-    return _quoted(look, named, start, _listed)
+    return _quoted(look, named, begin, start, _listed)
 
 
-def chosen(look: Look, named: Named, _begin: int, start: int) -> int:
+def argument(look: Look, named: Named, begin: int, start: int) -> int:
+    """One that is the only argument of a call, or looks chosen: the first of several may be a name."""
+    return _quoted(look, named, begin, start, _argument)
+
+
+def chosen(look: Look, named: Named, begin: int, start: int) -> int:
     """One that looks chosen as a password."""
-    return _quoted(look, named, start, _chosen)
+    return _quoted(look, named, begin, start, _chosen)
 
 
 def _listed(given: bytes, behind: bytes) -> bool:
@@ -239,7 +248,19 @@ def _chosen(given: bytes, _behind: bytes) -> bool:
     return mixed(given) and len(given) >= _LEAST_CHOSEN and b" " not in given
 
 
-def _quoted(look: Look, named: Named, start: int, good: Callable[[bytes, bytes], bool] | None) -> int:
+def _argument(given: bytes, behind: bytes) -> bool:
+    return behind != b"," or _chosen(given, behind)
+
+
+def _restated(given: bytes, name: bytes) -> bool:
+    """Whether a value only says the name again: ``SN_set_Token`` is ``"set-Token"``."""
+    told = given.translate(None, _SIGNS).lower()
+    return len(told) >= LEAST and told in name.translate(None, _SIGNS).lower()
+
+
+def _quoted(
+    look: Look, named: Named, begin: int, start: int, good: Callable[[bytes, bytes], bool] | None
+) -> int:
     text = look.text
     match = QUOTE.match(text, start)
     if match is None:
@@ -256,7 +277,7 @@ def _quoted(look: Look, named: Named, start: int, good: Callable[[bytes, bytes],
         end = look.end(_INSIDE[quote], inside)
     after = end + len(escape) + 1
     if look.open(start, min(look.size, end + 1), _QUOTE_ENDS[quote]) or (
-        good is _listed and look.open(start, min(look.size, after + 1))
+        good in {_listed, _argument} and look.open(start, min(look.size, after + 1))
     ):
         return end
     given = text[inside:end]
@@ -266,7 +287,13 @@ def _quoted(look: Look, named: Named, start: int, good: Callable[[bytes, bytes],
         given = given.split(b" ", 1)[0].rstrip(b"\\,;)}]")
     if good is not None and not good(given, text[after : after + 1]):
         return 0
+    if text[start] in _FORMATS and b"{" in given:  # of Python or C#
+        return 0
+    if quote == b"`" and text[start - 1] in _TIGHT and _PROGRAM.fullmatch(given):  # its output
+        return 0
     if not look.judged(given, named.strength, quoted=True, literal=False):
+        return 0
+    if _restated(given, text[begin : min(start, begin + LONGEST_NAME)]):
         return 0
     look.add(inside, inside + len(given), named.kind)
     return _behind(text, inside, inside + len(given))
@@ -344,6 +371,7 @@ READERS: dict[str, Reader] = {
     "quoted": quoted,
     "drawn": listed,
     "chosen": chosen,
+    "argument": argument,
     "option": option,
     "word": word,
     "mixed": mixed_word,

@@ -349,10 +349,10 @@ FORMS: tuple[Form, ...] = (
     ),
     # --- a bracket ---
     Form(
-        "quoted",
+        "argument",
         r"\([ \t]{0,16}+N?(?=[\"'])",
-        'builder.password("7%a{11}")',
-        'builder.findPassword("Password")',
+        'builder.password("7%a{11}")\n\nbuilder.password("kittens")',
+        'keyring.set_password("system", "kittens")',
         "(",
         name=r"(?:\.|[Ss]et_?|[Ww]ith_?)[Pp]ass(?:word|wd|phrase)",
     ),
@@ -492,7 +492,7 @@ _END = r"(?:\Z|[\r\n])"
 _TIGHT = r".*="
 LITERALS: tuple[Unquoted, ...] = (
     Unquoted("?password=kittens", "(password=kittens)", r"[?&;]", _TIGHT, not_value=_THIS),
-    Unquoted("password=kittens;", "password=kittens)", "", _TIGHT, r"[?&;]", not_value=_THIS),
+    Unquoted("password=kittens;", "password=kittens&&f()", "", _TIGHT, r"[?;]|&(?!&)", not_value=_THIS),
     Unquoted("f --password=kittens x", "f(password=kittens, x)", "", r"-.*=", not_value=_THIS),
     Unquoted(
         "f user=me password=kittens x",
