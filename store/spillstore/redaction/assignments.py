@@ -36,7 +36,6 @@ _RESOURCE = re.compile(rb"[\w:*]:\Z")  # arn:...:secret:name, AWS::ApiGateway::A
 _ENVIRONMENT = re.compile(rb"(?i)(?:\$\{?env|<\w{1,30}):\Z")
 _QUOTES = frozenset({b'"', b"'"})
 _CHOICE = re.compile(rb"\?[ \t]*[\"']\Z")  # cond ? "password" : "text"
-_PASSWORD = Named("PASSWORD", "password")
 
 
 class _Form(NamedTuple):
@@ -172,7 +171,7 @@ def _phrases(literal: str) -> tuple[_Form, ...]:
             compiled(row.before, ends=True),
             128,
             None,
-            "",
+            row.promises,
             READERS[row.reads],
         )
         for row in forms.PHRASES
@@ -187,7 +186,8 @@ def phrase(look: Look, start: int, end: int) -> int:
     for form in _phrases(text[start:end].decode()):
         match = form.between.match(text, end)
         if match and (form.before is None or form.before.search(before, max(0, len(before) - form.back))):
-            done = max(done, form.read(look, _PASSWORD, start, match.end()))
+            promised = Named("API_KEY" if form.promises == "token" else KIND_OF[form.promises], form.promises)
+            done = max(done, form.read(look, promised, start, match.end()))
     return done
 
 
