@@ -170,13 +170,13 @@ def _printed(line: bytes, expected: Expected) -> tuple[int, int, bool] | None:
 def _cell(line: bytes, expected: Expected) -> tuple[tuple[int, int, bool] | None, Expected | None]:
     """The value in its column, as long as the lines have as many columns as that of the names."""
     cells = line.split(expected.sign)
-    if len(cells) != expected.columns:
+    if len(cells) <= expected.column:
         return None, None
+    at = sum(map(len, cells[: expected.column])) + expected.column
     match = _CELL.fullmatch(cells[expected.column])
-    if match is None:
-        return None, None
-    at = sum(map(len, cells[: expected.column])) + expected.column + match.start(2)
-    return (at, at + len(match[2]), _secret(match[2], expected)), expected
+    if len(cells) != expected.columns or match is None or len(line) > TRIMMED:
+        return (at, at, False), None
+    return (at + match.start(2), at + match.end(2), _secret(match[2], expected)), expected
 
 
 def _block(line: bytes, expected: Expected) -> tuple[tuple[int, int, bool] | None, Expected | None]:

@@ -48,10 +48,11 @@ _LONG_WORD = 24  # letters of a token without a digit
 _LEAST_CHOSEN = 6
 _SIGNS = bytes(sorted(set(range(128)) - ALNUM))
 _FORMATS = frozenset(b"fF$")
+_LEAST_RUN = 64
 _COLUMN_SIGN = re.compile(rb"[,;\t|]")
 # A value of 256 bytes at most, and the name behind it; each part may be missing, since the text may end there.
 _PAIR = re.compile(
-    rb"[\"']([^\"'\\\r\n]{3,256}+)(?:[\"'](?:[ \t]{0,8}+(?:,(?:[ \t]{0,8}+(?:[\"'](?:(?:name|key|Name|Key)"
+    rb"[\"']([^\"'\\\r\n]{0,256}+)(?:[\"'](?:[ \t]{0,8}+(?:,(?:[ \t]{0,8}+(?:[\"'](?:(?:name|key|Name|Key)"
     rb"(?:[\"'](?:[ \t]{0,8}+(?::(?:[ \t]{0,8}+(?:[\"']([\w.-]{0,96}+).?)?)?)?)?)?|[nkNK][a-z]{0,2}+\Z)?)?)?)?)?)?"
 )
 _ISSUED = re.compile(rb"[\w:-]*+")
@@ -212,17 +213,25 @@ def alone(look: Look, named: Named, _begin: int, start: int) -> int:
     return 0
 
 
-def coded(look: Look, named: Named, begin: int, _start: int) -> int:
-    """Base64 of an address with a password."""
-    end = look.end(_BASE64, begin)
-    if look.open(begin, end):
+def long_run(look: Look, named: Named, _begin: int, start: int) -> int:
+    """Base64 or hexadecimal digits of 32 bytes at least."""
+    end = look.end(_BASE64, start)
+    if not look.open(start, end) and end - start >= _LEAST_RUN:
+        look.add(start, end, named.kind)
+    return 0
+
+
+def coded(look: Look, named: Named, begin: int, start: int) -> int:
+    """Base64 of an address with a password; what it begins with stays."""
+    end = look.end(_BASE64, start)
+    if look.open(start, end):
         return 0
     try:
         plain = base64.b64decode(look.text[begin:end] + b"=" * (-(end - begin) % 4))
     except ValueError:
         return 0
     if _WITH_PASSWORD.match(plain):
-        look.add(begin, end, named.kind)
+        look.add(start, end, named.kind)
     return 0
 
 
@@ -239,7 +248,8 @@ def _below(form: str) -> Reader:
 def columns(look: Look, named: Named, begin: int, start: int) -> int:
     """The same column of the next lines, as that of the name in a line of names."""
     text = look.text
-    line = max(text.rfind(b"\n", 0, begin), text.rfind(b"\r", 0, begin)) + 1
+    low = max(0, begin - BACK)
+    line = max(text.rfind(b"\n", low, begin), text.rfind(b"\r", low, begin), low - 1) + 1
     sign = _COLUMN_SIGN.search(text, line, start)
     assert sign  # the expression of the row has one
     column = text.count(sign[0], line, begin + 1)
@@ -445,6 +455,7 @@ READERS: dict[str, Reader] = {
     "element": element,
     "alone": alone,
     "coded": coded,
+    "long run": long_run,
     "last": functools.partial(_quoted, good=_last),
     "issued": issued,
     "named behind": named_behind,

@@ -89,7 +89,7 @@ _LOGIN = r"\b(?:login|user(?:name)?:)[ \t]+\S*[^\s,;][ \t]+"
 # Between a name and a word that looks drawn: `token X`, `token is: X`, `token - X`, `token 1: X`.
 _BLANK_ALONE = (
     r"[ \t]{1,16}+(?>(?:(?:is|was)(?:[ \t]{0,4}:)?[ \t]{1,4}+|-{1,2}[ \t]{1,4}+|\d{1,2}[ \t]{0,4}+[:=-]{1,2}[ \t]{0,4}+)?)"
-    r"[\"'`]?(?=[A-Za-z0-9_-]{16})"
+    r"[\"'`]?(?=[A-Za-z0-9_-])"
 )
 
 # Bytes that may stand behind a name with a value.
@@ -580,7 +580,15 @@ PHRASES: tuple[Phrase, ...] = (
         "<AdministratorPassword><Value>7%a{11}</Value></AdministratorPassword>",
         "<AdministratorPassword><Value>%NAME%</Value></AdministratorPassword>",
     ),
-    Phrase("secure: ", "word", r"[\"']?(?=[A-Za-z0-9+/]{64})", '  - secure: "%b{88}="', "secure: true", r"[\s-]", "secret"),
+    Phrase(
+        "secure: ",
+        "long run",
+        r"[\"']?(?=[A-Za-z0-9])",
+        '  - secure: "%b{88}="',
+        "secure: true",
+        r"[\s-]",
+        "secret",
+    ),
     Phrase(
         '"params":',
         "last",
@@ -600,7 +608,7 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(
         "Your ",
         "alone",
-        "(?:[\\w.-]{1,32} ){0,3}(?:[Kk]ey|KEY|[Tt]oken|[Ss]ecret) is:? ?[\"'`]?(?=[A-Za-z0-9_-]{16})",
+        "(?:[\\w.-]{1,32} ){0,3}(?:[Kk]ey|KEY|[Tt]oken|[Ss]ecret) is:? ?[\"'`]?(?=[A-Za-z0-9_-])",
         "Your Acme key is %h{32}",
         "Our Acme key is %h{32}",
         promises="token",
@@ -649,8 +657,8 @@ PHRASES: tuple[Phrase, ...] = (
     ),
     Phrase(
         "accounts: ",
-        "word",
-        r"\[[\"'`](?:0x)?(?=[0-9a-fA-F]{64})",
+        "long run",
+        r"\[[\"'`](?:0x)?(?=[0-9a-fA-F])",
         'accounts: ["0x%h{64}"]',
         'accounts: ["0x%h{40}"]',
     ),
