@@ -26,7 +26,7 @@ SEED ?= $(or $(SPILLSTORE_TEST_SEED),$(shell od -An -N3 -tu4 /dev/urandom | tr -
 TARGETS ?= x86_64-linux-gnu aarch64-linux-gnu x86_64-linux-musl aarch64-linux-musl x86_64-macos aarch64-macos
 
 BIN := $(VENV)/bin
-BUILT := hatch_build.py store/spillstore/_native/scan.c store/spillstore/_native/text.c
+BUILT := hatch_build.py store/spillstore/_native/scan.c store/spillstore/_native/text.c store/spillstore/_native/lines.c
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
 
 .DEFAULT_GOAL := help

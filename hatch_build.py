@@ -28,7 +28,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 FOLDER = Path("store/spillstore/_native")
-SOURCES = ("scan.c", "text.c")
+SOURCES = ("scan.c", "text.c", "lines.c")
 ZIG_PLATFORMS = {("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "x86_64"), ("darwin", "arm64")}
 # What can be built for: the compiler's name, with the oldest C library or system that it is to run on, and the wheel's tag.
 TARGETS = {

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from blake3 import blake3
 
-from benchmarks import logs, tool_output
+from benchmarks import logs, texts, tool_output
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 MIB = 1024 * 1024
 FOLDER = Path(__file__).parent / ".data"
-KINDS: dict[str, Callable[[], Iterator[bytes]]] = {"log": logs.blocks, "tool": tool_output.blocks}
-NAMES = {"log": "generated log", "tool": "real tool output"}
+KINDS: dict[str, Callable[[], Iterator[bytes]]] = {
+    "log": logs.blocks,
+    "tool": tool_output.blocks,
+    "json": functools.partial(texts.blocks, "JSON lines"),
+    "sources": texts.sources,
+}
+NAMES = {
+    "log": "generated log",
+    "tool": "real tool output",
+    "json": "generated JSON lines",
+    "sources": "sources of this machine",
+}
 
 
 class Source(NamedTuple):

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
+import re
+import resource
 import shutil
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from benchmarks import process
 from benchmarks.data import MIB, read_blocks
 from benchmarks.row import Row, absolute, compare
 from benchmarks.samples import interleaved, median, percentile
@@ -24,13 +28,53 @@ if TYPE_CHECKING:
     from spillstore import Artifact
 
 _SIZE = 200
-_PATTERNS = {
-    "log": {"rare": "zebra-[0-9]{9}", "some": "ERROR", "either": "(?i)timeout.*refused|panicked|deadlock"},
-    "tool": {
-        "rare": "zebra-[0-9]{9}",
-        "some": "JUMP_BACKWARD",
-        "either": "(?i)unexpected.*indent|overflow|deadlock",
-    },
+_WORDS = "panicked|deadlock|overflow|refused"
+
+
+class _Query(NamedTuple):
+    """What is searched for."""
+
+    name: str
+    pattern: str
+    literal: bool = False
+    ignore_case: bool = False
+    limit: float | None = None
+
+    @property
+    def expression(self) -> str:
+        """The same as one expression of the standard library."""
+        return f"{'(?i)' * self.ignore_case}{re.escape(self.pattern) if self.literal else self.pattern}"
+
+
+_NOTHING = _Query("nothing", "zebra quartz", limit=0.5)
+_QUERIES = {
+    "log": (
+        _Query("a rare pattern", "request_id=000[0-9a-f]+ DELETE"),
+        _Query("a rare text", "GET /v1/users/4242 status=503", literal=True, limit=0.5),
+        _Query("a common text", "ERROR", limit=1.0),
+        _Query("a common pattern", "status=50[03] duration_ms=[0-9]+"),
+        _Query("four words", _WORDS),
+        _Query("either case", "timeouterror: upstream", ignore_case=True),
+        _NOTHING,
+    ),
+    "json": (
+        _Query("a rare pattern", 'trace_id": "dead[0-9a-f]+b"'),
+        _Query("a rare text", '"key": "user:4242"', literal=True, limit=0.5),
+        _Query("a common text", "expired", limit=1.0),
+        _Query("a common pattern", 'key": "user:9[0-9]+"'),
+        _Query("four words", _WORDS),
+        _Query("either case", "EXPIRED", ignore_case=True),
+        _NOTHING,
+    ),
+    "sources": (
+        _Query("a rare pattern", "SIGUSR[0-9]+"),
+        _Query("a rare text", "JUMP_BACKWARD_NO", literal=True, limit=0.5),
+        _Query("a common text", "return", limit=1.0),
+        _Query("a common pattern", "def [a-z_]+_[a-z]+"),
+        _Query("four words", _WORDS),
+        _Query("either case", "keyboardINTERRUPT", ignore_case=True),
+        _NOTHING,
+    ),
 }
 _CATASTROPHIC = ("(a+)+$", "(a|aa)+$", "((a*)*b)*c$")
 
@@ -39,7 +83,7 @@ def measure(space: Workspace) -> list[Row]:
     """All rows."""
     rounds = 3 if space.quick else 7
     rows = []
-    for kind in ("log", "tool"):
+    for kind in _QUERIES:
         root, report = space.stored(kind, _SIZE * MIB)
         with Store(root).session(SESSION, read_only=True) as session:
             rows += _searches(space, kind, session.artifact(report["artifact"]), rounds)
@@ -53,41 +97,12 @@ def measure(space: Workspace) -> list[Row]:
 
 
 def _searches(space: Workspace, kind: str, artifact: Artifact, rounds: int) -> list[Row]:
-    """Counting all matching lines, beside a search through the same bytes as one zstd file."""
-    rows = []
-    source = space.source(kind, _SIZE * MIB).path
-    for name, pattern in _PATTERNS[kind].items():
-        peer, peer_name = _peer(space.compressed(kind, _SIZE * MIB), pattern)
-        expected = _lines_with(source, pattern)
-        right = {"ours": True, peer_name: True}
-
-        def check(
-            who: str, _: int, answer: Any, right: dict[str, bool] = right, expected: int = expected
-        ) -> None:
-            right[who] = right[who] and answer == expected
-
-        calls = {
-            "ours": lambda _, pattern=pattern: artifact.search(pattern, limit=0, cleaner=TextCleaner()).lines,
-            peer_name: lambda _, peer=peer: _counted(peer),
-        }
-        times = interleaved(calls, rounds, check)
-        rows.append(
-            compare(
-                f"{_SIZE} MiB of {kind}, lines that match {name} ({expected})",
-                times["ours"],
-                times[peer_name],
-                peer_name,
-                unit="s",
-                limit=1.0 if name == "rare" else None,
-                correct=all(right.values()),
-            )
-        )
+    """Counting all matching lines and matches, beside a search through the same bytes as one zstd file for the lines alone."""
+    source, stream = space.source(kind, _SIZE * MIB).path, space.compressed(kind, _SIZE * MIB)
+    rows = [_searched(query, kind, artifact, source, stream, rounds) for query in _QUERIES[kind]]
+    common = next(query.pattern for query in _QUERIES[kind] if query.name == "a common text")
     pages = interleaved(
-        {
-            "page": lambda _: artifact.search(
-                _PATTERNS[kind]["some"], limit=50, context=2, cleaner=TextCleaner()
-            )
-        },
+        {"page": lambda _: artifact.search(common, limit=50, context=2, cleaner=TextCleaner())},
         5 * rounds,
         lambda *_: None,
     )["page"]
@@ -97,34 +112,81 @@ def _searches(space: Workspace, kind: str, artifact: Artifact, rounds: int) -> l
             median(pages),
             unit="ms",
             limit=20.0,
-            correct=len(artifact.search(_PATTERNS[kind]["some"], limit=50, cleaner=TextCleaner()).matches)
-            == 50,
+            correct=len(artifact.search(common, limit=50, cleaner=TextCleaner()).matches) == 50,
             p99=percentile(pages, 0.99) * 1e3,
         )
     )
     return rows
 
 
-def _peer(path: Path, pattern: str) -> tuple[list[str], str]:
+def _searched(query: _Query, kind: str, artifact: Artifact, source: Path, stream: Path, rounds: int) -> Row:
+    peer, peer_name = _peer(stream, query)
+    expected = _found_in(source, query.expression)
+    spent = {"ours": 0.0, peer_name: 0.0}
+    right = True
+
+    def ours(_: int) -> tuple[int, int]:
+        before = process.cpu_seconds()
+        options = {"literal": query.literal, "ignore_case": query.ignore_case}
+        found = artifact.search(query.pattern, limit=0, cleaner=TextCleaner(), **options)
+        spent["ours"] += process.cpu_seconds() - before
+        return found.lines, found.total_matches
+
+    def theirs(_: int) -> int:
+        before = _cpu_of_children()
+        lines = _counted(peer)
+        spent[peer_name] += _cpu_of_children() - before
+        return lines
+
+    def check(who: str, _: int, answer: Any) -> None:
+        nonlocal right
+        right &= answer == (expected if who == "ours" else expected[0])
+
+    times = interleaved({"ours": ours, peer_name: theirs}, rounds, check)
+    return compare(
+        f"{_SIZE} MiB of {kind}, {query.name}: {expected[0]} lines, {expected[1]} matches",
+        times["ours"],
+        times[peer_name],
+        peer_name,
+        unit="s",
+        limit=query.limit,
+        correct=right,
+        cpu_ratio=spent["ours"] / spent[peer_name],
+    )
+
+
+def _cpu_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _peer(path: Path, query: _Query) -> tuple[list[str], str]:
     """The command that counts, and what it is called: ripgrep where it is installed, else grep behind zstd."""
+    options = ["-i"] * query.ignore_case + ["-F"] * query.literal
     if shutil.which("rg"):
-        return ["rg", "-z", "-c", "--no-filename", pattern, str(path)], "rg -z -c"
-    return ["sh", "-c", 'zstd -dcq "$0" | LC_ALL=C grep -cP "$1"', str(path), pattern], "zstd -dc | grep -cP"
+        return ["rg", "-z", "-c", "--no-filename", *options, query.pattern, str(path)], "rg -z -c"
+    flags = "".join(each[1:] for each in options) + "P" * (not query.literal)
+    command = f'zstd -dcq "$0" | LC_ALL=C grep -c{flags} "$1"'
+    return ["sh", "-c", command, str(path), query.pattern], "zstd -dc | grep -c"
 
 
 def _counted(command: list[str]) -> int:
     return int(subprocess.run(command, capture_output=True, check=False).stdout or 0)
 
 
-def _lines_with(path: Path, pattern: str) -> int:
-    import re  # the reference
-
+def _found_in(path: Path, pattern: str) -> tuple[int, int]:
+    """Matching lines and matches, by the standard library's expressions."""
     wanted = re.compile(pattern.encode())
-    rest, lines = b"", 0
-    for block in read_blocks(path):
-        *whole, rest = (rest + block).split(b"\n")
-        lines += sum(wanted.search(line) is not None for line in whole)
-    return lines + (wanted.search(rest) is not None)
+    rest, lines, matches = b"", 0, 0
+    for block in itertools.chain(read_blocks(path), (b"\n",)):
+        whole, end, rest = (rest + block).rpartition(b"\n")
+        known = -1
+        for found in wanted.finditer(whole + end):
+            begin = whole.rfind(b"\n", 0, found.start()) + 1
+            lines += begin != known
+            matches += 1
+            known = begin
+    return lines, matches
 
 
 def _linear(space: Workspace) -> list[Row]:

@@ -162,3 +162,21 @@ def texts(size: int) -> Iterator[tuple[str, bytes]]:
             if len(found) >= size:
                 yield name, bytes(found[:size])
                 break
+
+
+def blocks(name: str) -> Iterator[bytes]:
+    """A made text without end, about a megabyte at a time."""
+    draw, make = _Draw(7), MADE[name]
+    while True:
+        yield "".join(make(draw) for _ in range(4096)).encode()
+
+
+def sources() -> Iterator[bytes]:
+    """All source files of this machine, in a new order each time."""
+    files = sorted(path for folder, form in FOUND.values() for path in folder.rglob(form))
+    shuffle = random.Random(3).shuffle
+    while True:
+        shuffle(files)
+        for path in files:
+            if b"\0" not in (data := path.read_bytes()):
+                yield data

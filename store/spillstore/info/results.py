@@ -1,63 +1,19 @@
-"""Results of reading, searching, querying, verifying and exporting."""
+"""Results of searching, querying, verifying and exporting."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Literal, Protocol
-
-if TYPE_CHECKING:
-    from spillstore.info.choices import Stream
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Position:
-    """A place in a view.
-
-    Attributes:
-        byte: its byte, from 0.
-        line: the line that byte is in, from 1.
-    """
-
-    byte: int
-    line: int
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Segment:
-    """A run of bytes that entered the sequence together.
-
-    Attributes:
-        stream: ``stdout`` or ``stderr``.
-        time: seconds since the artifact began.
-        data: the bytes.
-    """
-
-    stream: Literal["stdout", "stderr"]
-    time: float
-    data: bytes
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Origin:
-    """Where bytes come from that were printed again.
-
-    Attributes:
-        artifact_id: the artifact that holds them.
-        stream: the view that the positions mean.
-        start, end: bytes ``[start, end)``.
-    """
-
-    artifact_id: str
-    stream: Stream
-    start: int
-    end: int
+from typing import Any, Protocol
 
 
 class Cleaner(Protocol):
     """Turns stored lines into the text that a reader sees, so that a search finds what is seen. Used on several threads."""
 
-    def is_clean(self, data: bytes) -> bool:
-        """Whether any lines between LFs in these bytes, the torn ones at both ends too, are their own cleaned text."""
+    def is_clean(self, data: bytes | memoryview) -> bool:
+        """Whether any lines between LFs in these bytes, the torn ones at both ends too, are their own cleaned text.
+
+        What a ``memoryview`` shows is there during the call alone.
+        """
         ...
 
     def text(self, lines: bytes, terminator: bytes) -> bytes:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING
 
 from spillstore.exceptions import RangeTooLargeError
 from spillstore.format import chunk_codec
 from spillstore.read.blocks import Block
 from spillstore.read.dropped import refuse
-from spillstore.read.sequence import FETCH
 
 if TYPE_CHECKING:
     from spillstore.format.chunk_codec import ChunkRow
@@ -59,7 +57,7 @@ class BlockReader:
         if self._view.stream is None and not known:
             return self._straight(start, end)
         parts = []
-        for block in self.walk(start, end, known, None):
+        for block in self.walk(start, end, known):
             low, high = max(start - block.start, 0), end - block.start
             parts.append(block.data if low == 0 and high >= len(block.data) else block.data[low:high])
         return parts[0] if len(parts) == 1 else b"".join(parts)
@@ -82,11 +80,8 @@ class BlockReader:
         parts[0], parts[-1] = memoryview(parts[0])[low:], memoryview(parts[-1])[:high]
         return b"".join(parts)
 
-    def walk(self, start: int, end: int, known: list[Block], limit: int | None) -> list[Block]:
-        """The blocks that cover ``[start, end)``, in which nothing is dropped; ``known`` ones are used as they are.
-
-        If there are more than ``limit``, the walk ends there.
-        """
+    def walk(self, start: int, end: int, known: list[Block]) -> list[Block]:
+        """The blocks that cover ``[start, end)``, in which nothing is dropped; ``known`` ones are used as they are."""
         head = next((block for block in known if block.start <= start < block.end), None)
         tail = next((block for block in known if block.start < end <= block.end and block is not head), None)
         rows = self._sequence.walk(
@@ -95,18 +90,22 @@ class BlockReader:
             end,
             head=None if head is None else head.row,
             tail=None if tail is None else tail.row,
-            few=min(FETCH, limit or FETCH),
         )
         blocks = {id(block.row): block for block in (head, tail) if block is not None}
-        return [blocks.get(id(row)) or self.block(row) for row in itertools.islice(rows, limit)]
+        return [blocks.get(id(row)) or self.block(row) for row in rows]
 
     def block(self, row: ChunkRow) -> Block:
         """The part of a chunk that belongs to the view, decoded."""
-        raw = chunk_codec.decode(row)
-        if self._view.stream is not None:
-            raw = chunk_codec.stream_part(row, raw, self._view.stream)
-        start, _, line_ends_before, line_ends = self._view.place(row, self._record.chunk_size)
-        return Block(row, start, raw, line_ends_before, line_ends)
+        return block_of(row, self._view, self._record.chunk_size)
+
+
+def block_of(row: ChunkRow, view: View, chunk_size: int) -> Block:
+    """The bytes of a view in a verified chunk, decoded."""
+    raw = chunk_codec.decode(row)
+    if view.stream is not None:
+        raw = chunk_codec.stream_part(row, raw, view.stream)
+    start, _, line_ends_before, line_ends = view.place(row, chunk_size)
+    return Block(row, start, raw, line_ends_before, line_ends)
 
 
 def too_large(size: str, max_bytes: int) -> RangeTooLargeError:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from spillstore.exceptions import IntegrityError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from spillstore.format.chunk_codec import ChunkRow
 
@@ -44,7 +44,7 @@ class Run(NamedTuple):
     data: bytes
 
 
-def runs(blocks: list[Block], start: int, end: int, terminator: bytes) -> Iterator[Run]:
+def runs(blocks: Iterable[Block], start: int, end: int, terminator: bytes) -> Iterator[Run]:
     """The part of blocks that lies in ``[start, end)``."""
     for block in blocks:
         if block.start >= start and block.end <= end:

@@ -10,21 +10,24 @@ import time
 from typing import TYPE_CHECKING, TypeVar
 
 from spillstore import info as infos
-from spillstore.exceptions import RangeTooLargeError
+from spillstore.exceptions import IntegrityError, RangeTooLargeError
 from spillstore.format.chunk_codec import segments_of
 from spillstore.model.arguments import byte_position, whole_number
 from spillstore.model.records import STREAMS, VIEWS, view_of
+from spillstore.read.block_reader import block_of
 from spillstore.read.blocks import runs
 from spillstore.read.prefetch import prefetch
+from spillstore.read.ranges import RangeReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from spillstore.format.chunk_codec import ChunkRow
     from spillstore.format.segment_map import Segment as StoredSegment
     from spillstore.info import Holes, Segment, Stream
+    from spillstore.model.records import ArtifactRow, View
     from spillstore.read.blocks import Block, Run
     from spillstore.read.handle import ArtifactHandle
-    from spillstore.read.ranges import RangeReader
 
 BLOCKS = 16  # chunks that are fetched in one short transaction: a batch
 _AHEAD = 4  # batches from which on the next ones are prefetched
@@ -55,29 +58,46 @@ def batches(
     if whole and end - start > _AHEAD * batch:
         soon = start - start % batch + 2 * batch
     while start < soon:
-        blocks = handle.blocks(start, soon, BLOCKS, stream, holes)
-        if not blocks:
+        rows = handle.read(stream, holes, RangeReader.rows, start, soon, BLOCKS)
+        if not rows:
             break
-        yield make(runs(blocks, start, soon, record.terminator()))
-        start = blocks[-1].end
+        yield make(runs(_decoded(handle, rows, view, record), start, soon, record.terminator()))
+        start = _end(rows[-1], view, record)
 
     def read(low: int, high: int) -> T:
-        return make(_in_turn(handle, low, high, stream, holes, record.terminator()))
+        return make(_in_turn(handle, low, high, view, holes, record))
 
     makers = (functools.partial(read, at, min(at + batch, end)) for at in range(soon, end, batch))
     yield from prefetch(makers, handle.session.check_usable)
 
 
 def _in_turn(
-    handle: ArtifactHandle, start: int, end: int, stream: Stream, holes: Holes, terminator: bytes
+    handle: ArtifactHandle, start: int, end: int, view: View, holes: Holes, record: ArtifactRow
 ) -> Iterator[Run]:
     """The bytes ``[start, end)``, each batch when those before have been used."""
     while start < end:
-        blocks = handle.blocks(start, end, BLOCKS, stream, holes)
-        if not blocks:
+        rows = handle.read(view.name, holes, RangeReader.rows, start, end, BLOCKS)
+        if not rows:
             return
-        yield from runs(blocks, start, end, terminator)
-        start = blocks[-1].end
+        yield from runs(_decoded(handle, rows, view, record), start, end, record.terminator())
+        start = _end(rows[-1], view, record)
+
+
+def _decoded(
+    handle: ArtifactHandle, rows: list[ChunkRow], view: View, record: ArtifactRow
+) -> Iterator[Block]:
+    """Chunks decoded one by one, outside of any transaction: who is done with one before the next needs memory for one."""
+    for row in rows:
+        try:
+            block = block_of(row, view, record.chunk_size)
+        except IntegrityError as error:
+            handle.session.audit.damaged(handle.artifact_id, error)
+            raise
+        yield block
+
+
+def _end(row: ChunkRow, view: View, record: ArtifactRow) -> int:
+    return sum(view.place(row, record.chunk_size)[:2])
 
 
 def chunks(

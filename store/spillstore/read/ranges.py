@@ -11,6 +11,7 @@ hole's edge, after the hole itself was reported or skipped.
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from spillstore.exceptions import IntegrityError, RangeError
@@ -19,7 +20,7 @@ from spillstore.model.records import COMBINED
 from spillstore.read.block_reader import BlockReader, too_large
 from spillstore.read.blocks import after_nth
 from spillstore.read.dropped import refuse, refuse_lines
-from spillstore.read.sequence import Sequence
+from spillstore.read.sequence import FETCH, Sequence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -145,6 +146,10 @@ class RangeReader:
 
         A block may begin before ``start`` or end after ``end``. The list is empty where there is nothing left.
         """
+        return list(map(self._blocks.block, self.rows(start, end, limit)))
+
+    def rows(self, start: int, end: int, limit: int) -> list[ChunkRow]:
+        """The chunks of ``blocks``, verified and not decoded."""
         end = min(end, self._size)
         if start >= end:
             return []
@@ -158,7 +163,8 @@ class RangeReader:
                 end = min(end, span.start)
         if start >= end:
             return []
-        return self._blocks.walk(start, end, [], limit)
+        walk = self._sequence.walk(self._view, start, end, few=min(FETCH, limit))
+        return list(itertools.islice(walk, limit))
 
     # --- where things stand ------------------------------------------------------------------------------
 
@@ -181,7 +187,7 @@ class RangeReader:
                 if not self._skip:
                     refuse(self.record, self._view, self._hole, f"byte {position}")
                 return self._hole.lines(self._view)[1]
-        (block,) = self._blocks.walk(position, position + 1, [], None)
+        (block,) = self._blocks.walk(position, position + 1, [])
         inside = block.data.count(self.record.terminator(), 0, position - block.start)
         return block.line_ends_before + inside + 1
 

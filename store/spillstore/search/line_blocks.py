@@ -8,11 +8,14 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
+from spillstore.search.native_search import own_text
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from spillstore.info import Stream
     from spillstore.read.blocks import Run
+    from spillstore.search.native_search import Text
 
 LONGEST = 16 * 1024 * 1024  # bytes of a line that is searched as a whole
 OVERLAP = 1024 * 1024
@@ -71,8 +74,8 @@ class BlockReader:
         batches: its bytes; as ``read.iteration.batches``.
         stream: the view.
         terminator: what ends a line.
-        prepare: makes a block of whole lines: where the data begins, the number of the first whole line, the data, and where
-            in it the lines begin and end. It is called on any thread.
+        prepare: makes a block of whole lines: where the text begins, the number of the first whole line, the text, and where
+            in it the lines begin and end. It is called on any thread, and may not keep the text.
     """
 
     def __init__(
@@ -80,7 +83,7 @@ class BlockReader:
         batches: Callable[..., Iterator[list[_Batch]]],
         stream: Stream,
         terminator: bytes,
-        prepare: Callable[[int, int, bytes, int, int], Block],
+        prepare: Callable[[int, int, Text, int, int], Block],
     ) -> None:
         self._batches = batches
         self._stream = stream
@@ -125,25 +128,30 @@ class BlockReader:
     def _prepared(self, runs: Iterable[Run]) -> list[_Batch]:
         """Prepare a block as far as that needs no neighbouring block; runs on any thread."""
         batches: list[_Batch] = []
-        together: list[Run] = []
+        text = own_text()
+        begin = end = None  # the first and the last run of the text
         for run in runs:
-            if together and run.start != together[-1].start + len(together[-1].data):
-                batches.append(self._batch(together))
-                together = []
-            together.append(run)
-        if together:
-            batches.append(self._batch(together))
+            if begin is not None and end is not None and run.start != begin.start + text.size:
+                batches.append(self._batch(begin, end, text))
+                text.clear()
+                begin = None
+            text.append(run.data)
+            begin = begin or run._replace(data=b"")
+            end = run._replace(data=b"")
+        if begin is not None and end is not None:
+            batches.append(self._batch(begin, end, text))
         return batches
 
-    def _batch(self, runs: list[Run]) -> _Batch:
+    def _batch(self, begin: Run, end: Run, text: Text) -> _Batch:
         """The whole lines of what was read, and what is torn at both ends."""
-        start, line = runs[0].start, runs[0].line
-        data = b"".join([run.data for run in runs])
-        first, last = data.find(self._terminator) + 1, data.rfind(self._terminator) + 1
+        start, line = begin.start, begin.line
+        first = text.find(self._terminator, 0, text.size) + 1
+        last = text.rfind(self._terminator, 0, text.size) + 1
         if not first:
-            return _Batch(start, line, data, None, b"", line)
-        middle = self._prepare(start, line + 1, data, first, last)
-        return _Batch(start, line, data[:first], middle, data[last:], runs[-1].line + runs[-1].line_ends)
+            return _Batch(start, line, text.part(0, text.size), None, b"", line)
+        middle = self._prepare(start, line + 1, text, first, last)
+        tail = text.part(last, text.size)
+        return _Batch(start, line, text.part(0, first), middle, tail, end.line + end.line_ends)
 
 
 def character_before(data: bytes, at: int) -> int:

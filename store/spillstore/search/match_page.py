@@ -21,6 +21,7 @@ class MatchPage:
 
     Attributes:
         limit: as given.
+        timed: whether it can become late.
         lines: matching lines up to here, those of the pages before included.
         matches: matches in them.
         found: the matching lines of this page.
@@ -31,6 +32,7 @@ class MatchPage:
         self.lines = lines
         self.matches = matches
         self.found: list[Match] = []
+        self.timed = seconds is not None
         self._deadline = None if seconds is None else time.monotonic() + seconds
         self._calls = 0
 

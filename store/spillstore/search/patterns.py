@@ -17,7 +17,6 @@ _NO_LINES = re.compile(r"\(\?[a-zA-Z]*-[a-zA-Z]*m[a-zA-Z]*[:)]")
 # Groups with names are captured whatever the options say.
 _NAMED = re.compile(r"\(\?P?<\w+>")
 _CLASS = re.compile(r"\[\^?\]?(?>[^\]\[\\]|\\.|\[:\^?[a-z]+:\]|\[)*+\]", re.DOTALL)
-_TEXT = re.compile(r"[\w \t!\"#%&',/:;<=>@`~-]+", re.ASCII)  # a pattern that is just text
 _SHOWN = 100  # characters of a wrong pattern
 MOST_CHARACTERS = 16 * 1024  # of an expression; one made of nothing but \pL takes a second to be read
 MOST_INSTRUCTIONS = 50_000  # of RE2's program; 1,000 repetitions of any character are 8,000, one of \pL 1,200
@@ -127,9 +126,3 @@ def _explained(pattern: str, reason: str) -> str:
     elif re.search(r"\{\d{4,}", pattern):
         hint = "repeat at most 1000 times, or use * or +"
     return f"{shown!r} is no pattern that can be searched for (RE2 syntax): {reason}; {hint}"
-
-
-def text_of(pattern: str, *, literal: bool) -> bytes | None:
-    """The text that a pattern is, if it is nothing else and in ASCII."""
-    is_text = pattern.isascii() and pattern.isprintable() if literal else _TEXT.fullmatch(pattern)
-    return pattern.encode() if pattern and is_text else None

@@ -20,7 +20,6 @@ from spillstore.search.cursor import Cursor
 from spillstore.search.line_blocks import BlockReader, character_before
 from spillstore.search.long_line import LongLine, LongLineMatcher
 from spillstore.search.match_page import MatchPage
-from spillstore.search.patterns import text_of
 from spillstore.search.searched_text import SearchedText
 
 if TYPE_CHECKING:
@@ -83,8 +82,7 @@ class Search:
         self._long_lines = LongLineMatcher(artifact, stream, searched, page, around, invert=invert)
         if begin.line_start is not None:
             self._long_lines.line = LongLine(begin.line_start, 0, seen=begin.at, counted=begin.line_counted)
-        counted = None if limit or invert or ignore_case else text_of(pattern, literal=literal)
-        self._blocks = BlockMatcher(searched, page, around, self._long_lines, invert=invert, counted=counted)
+        self._blocks = BlockMatcher(searched, page, around, self._long_lines, invert=invert)
         self._reader = BlockReader(batches, stream, terminator, self._blocks.prepare)
 
     def run(self) -> SearchResult:

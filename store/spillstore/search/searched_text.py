@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from spillstore.search.native_search import finder, survey
 from spillstore.search.patterns import compiled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spillstore.info import Cleaner
+    from spillstore.search.native_search import Finder
 
 CLEANED = 1024 * 1024  # bytes of a line that is cleaned; longer ones are searched as they are stored
 
@@ -26,6 +28,7 @@ class SearchedText:
 
     Attributes:
         pattern: the pattern for text in UTF-8.
+        finder: looks for the sequences of bytes that matches hold, faster; None if they are not known.
         has_uncleaned: whether a line was too long to be cleaned.
     """
 
@@ -36,6 +39,7 @@ class SearchedText:
             compiled(pattern, ignore_case=ignore_case, literal=literal, latin=latin)
             for latin in (False, True)
         )
+        self.finder = finder(pattern, ignore_case=ignore_case, literal=literal)
         self.cleaner = cleaner
         self.terminator = terminator
         self.has_uncleaned = False
@@ -51,6 +55,16 @@ class SearchedText:
         if not data.endswith(self.terminator) and (not text or text.endswith(b"\n")):
             return text + b"\n"  # of a last line that shows nothing and has no end, there would be no trace
         return text
+
+    def is_stored(self, data: memoryview) -> bool:
+        """Whether the text of any lines between LFs in these bytes is what is stored."""
+        return self.terminator == b"\n" and (self.cleaner is None or self.cleaner.is_clean(data))
+
+    def finder_for(self, text: bytes | memoryview) -> Finder | None:
+        """What looks for the sequences of bytes that matches in this text hold; None if they are not known."""
+        if self.finder is None or not self.finder.pattern.folds or survey(text) in {0, 1}:
+            return self.finder
+        return None
 
     def as_stored(self, data: bytes) -> bytes:
         """The text of stored lines that are not cleaned: byte for byte in the same place."""

@@ -220,7 +220,7 @@ def test_a_library_of_another_version_is_left_alone(tmp_path, source):
 
 def test_without_a_compiler_the_build_says_so(tmp_path):
     """Nothing is compiled where there is nothing to compile with, and a compiler that fails leaves no library behind."""
-    for name in ("scan.c", "text.c"):
+    for name in ("scan.c", "text.c", "lines.c"):
         shutil.copy(ROOT / "store/spillstore/_native" / name, tmp_path)
     script = (
         "import sys, types, pathlib\n"

@@ -76,7 +76,7 @@ DEFINITION = ToolDefinition(
 class TextCleaner:
     """Cleans stored lines as previews do, so that a search sees what a reader sees. A ``spillstore.info.Cleaner``."""
 
-    def is_clean(self, data: bytes) -> bool:
+    def is_clean(self, data: bytes | memoryview) -> bool:
         """As in ``Cleaner``."""
         return is_clean(data)
 

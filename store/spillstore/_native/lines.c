@@ -1,0 +1,184 @@
+/* Finds short sequences of bytes in a block of text, and whether a block holds anything but plain text, without the
+ * interpreter's lock.
+ *
+ * A pattern is a list of alternatives, each a sequence of classes of bytes (`byte_patterns.py` makes them); where several
+ * match at a place, the first one does. Two places of each alternative are compared in 16 positions of the text at once: those
+ * whose byte is rarest. What passes is compared whole. A class may stand for as many of its bytes as there are; what follows such a
+ * run is none of them, so there is one way to match. What was compared in vain is counted, and where that would be too much to be
+ * linear in the text, RE2 is to search it. Nothing is allocated or kept, and every read is inside the text.
+ */
+
+#include <stdint.h>
+#include <string.h>
+
+typedef uint8_t u8;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int64_t i64;
+
+#define LINES_VERSION 3
+#define WORK 4 /* bytes that may be looked at in vain for each byte of a text */
+
+typedef u8 Lanes __attribute__((vector_size(16)));
+
+/* `mask` and `byte` of a place: what the text's byte is compared with after the mask, which is 0xDF where both cases match. */
+typedef struct {
+    u8 length; /* in classes */
+    u8 least;  /* bytes that it matches at least */
+    u8 place[2];
+    u8 mask[2];
+    u8 byte[2];
+    u32 classes; /* of its first class, in the tables */
+} Alternative;
+
+typedef struct {
+    const Alternative *list;
+    i64 count;
+    const u8 *classes; /* 32 bytes for each class, a bit for each byte */
+    const u8 *rests;   /* of each class: whether it stands for as many of its bytes as there are */
+    i64 shortest;
+    i64 reach;         /* of the places that are compared */
+} Sequences;
+
+enum { NOTHING = -1, UNKNOWN_MATCH = -2 };
+
+static inline Lanes lanes_at(const u8 *text) {
+    Lanes lanes;
+    memcpy(&lanes, text, sizeof lanes);
+    return lanes;
+}
+
+/* The length of the first alternative that matches at a place, or 0. Bytes that were looked at in vain are added to `work`. */
+static inline i64 matching(const Sequences *wanted, const u8 *at, i64 room, i64 *work) {
+    for (i64 index = 0; index < wanted->count; index++) {
+        const Alternative *each = wanted->list + index;
+        const u8 *classes = wanted->classes + 32 * (u64)each->classes;
+        const u8 *rests = wanted->rests + each->classes;
+        i64 k = 0, end = 0;
+        if (each->least > room)
+            continue;
+        for (; k < each->length; k++, classes += 32)
+            if (rests[k])
+                while (end < room && classes[at[end] >> 3] >> (at[end] & 7) & 1)
+                    end++;
+            else if (end < room && classes[at[end] >> 3] >> (at[end] & 7) & 1)
+                end++;
+            else
+                break;
+        if (k == each->length)
+            return end;
+        *work += end;
+    }
+    return 0;
+}
+
+static inline Lanes fitting(const Alternative *each, const u8 *at) {
+    Lanes first = (Lanes)((lanes_at(at + each->place[0]) & each->mask[0]) == each->byte[0]);
+    Lanes second = (Lanes)((lanes_at(at + each->place[1]) & each->mask[1]) == each->byte[1]);
+    return first & second;
+}
+
+/* The first match that begins in [at, high) and ends there, or NOTHING; its length too. UNKNOWN_MATCH where so much was looked
+ * at in vain that it would not take linear time. */
+static inline i64 next_match(const Sequences *wanted, const u8 *text, i64 at, i64 high, i64 *length, i64 *work) {
+    const i64 most = WORK * (high + 1);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    while (at + wanted->reach + 16 <= high) {
+        Lanes hits = fitting(wanted->list, text + at);
+        u64 halves[2];
+        for (i64 index = 1; index < wanted->count; index++)
+            hits |= fitting(wanted->list + index, text + at);
+        memcpy(halves, &hits, sizeof halves);
+        for (int half = 0; half < 2; half++)
+            while (halves[half]) {
+                int lane = __builtin_ctzll(halves[half]) >> 3;
+                i64 found = at + 8 * half + lane;
+                if ((*length = matching(wanted, text + found, high - found, work)))
+                    return found;
+                if (*work > most)
+                    return UNKNOWN_MATCH;
+                halves[half] &= ~((u64)0xFF << 8 * lane);
+            }
+        at += 16;
+    }
+#endif
+    for (; at + wanted->shortest <= high; at++) {
+        if ((*length = matching(wanted, text + at, high - at, work)))
+            return at;
+        if (*work > most)
+            return UNKNOWN_MATCH;
+    }
+    return NOTHING;
+}
+
+u64 lines_version(void) { return LINES_VERSION; }
+
+/* Where the first match in [low, high) begins, or NOTHING, or UNKNOWN_MATCH. */
+i64 lines_first(const Sequences *wanted, const u8 *text, i64 low, i64 high) {
+    i64 length, work = 0;
+    return next_match(wanted, text, low, high, &length, &work);
+}
+
+/* How many lines of [low, high) match, and how many matches without overlap they have; whether that could be told. */
+i64 lines_count(const Sequences *wanted, const u8 *text, i64 low, i64 high, i64 *counts) {
+    i64 length = 0, lines = 0, matches = 0, line_end = low, work = 0, at = low;
+    for (; (at = next_match(wanted, text, at, high, &length, &work)) >= 0; at += length) {
+        matches++;
+        if (at >= line_end) {
+            const u8 *end = memchr(text + at, '\n', (u64)(high - at));
+            line_end = end == NULL ? high : end - text + 1;
+            lines++;
+        }
+    }
+    counts[0] = lines;
+    counts[1] = matches;
+    return at != UNKNOWN_MATCH;
+}
+
+/* The length of the character of UTF-8 that is no ASCII at a place; 0 where there is none, or one that is a control character. */
+static inline i64 character(const u8 *at, i64 room) {
+    u8 lead = at[0];
+    i64 length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    if (lead < 0xC2 || lead > 0xF4 || length > room)
+        return 0;
+    for (i64 k = 1; k < length; k++)
+        if ((at[k] & 0xC0) != 0x80)
+            return 0;
+    if ((lead == 0xC2 && at[1] < 0xA0) || (lead == 0xE0 && at[1] < 0xA0) || (lead == 0xED && at[1] > 0x9F) ||
+        (lead == 0xF0 && at[1] < 0x90) || (lead == 0xF4 && at[1] > 0x8F))
+        return 0;
+    return length;
+}
+
+/* What a text is: 0 ASCII, 1 other UTF-8, 2 with other cases of k or s (U+212A, U+017F), all without control characters but
+ * tab and LF; -1 anything else. */
+i64 lines_survey(const u8 *text, i64 size) {
+    i64 seen = 0; /* how far characters that are no ASCII were looked at */
+    i64 answer = 0;
+    for (i64 at = 0; at < size;) {
+        i64 end = size - at < 4096 ? size : at + 4096;
+        u8 control = 0, high = 0;
+        for (i64 k = at; k < end; k++) {
+            u8 byte = text[k];
+            control |= (u8)((byte < 0x20) & (byte != '\t') & (byte != '\n')) | (byte == 0x7F);
+            high |= byte;
+        }
+        if (control)
+            return -1;
+        if (high & 0x80) {
+            answer = answer ? answer : 1;
+            for (i64 k = seen > at ? seen : at; k < end;) {
+                i64 length = text[k] < 0x80 ? 1 : character(text + k, size - k);
+                if (!length)
+                    return -1;
+                if ((length == 2 && text[k] == 0xC5 && text[k + 1] == 0xBF) ||
+                    (length == 3 && text[k] == 0xE2 && text[k + 1] == 0x84 && text[k + 2] == 0xAA))
+                    answer = 2;
+                k += length;
+                seen = k;
+            }
+        }
+        at = end;
+    }
+    return answer;
+}

@@ -1,0 +1,200 @@
+"""Searching with the native library: sequences of bytes in a text, and whether a text holds control characters.
+
+Without the library there is nothing here to be called, and RE2 and the cleaner do the same work.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import itertools
+import threading
+from typing import TYPE_CHECKING
+
+from spillstore import _native
+from spillstore.search.byte_patterns import Rest, byte_pattern, head, is_compared
+
+if TYPE_CHECKING:
+    from spillstore.search.byte_patterns import BytePattern, Sequence
+
+_VERSION = 3  # of the functions and their arguments, as in ``_native/lines.c``
+# The most frequent bytes of logs and sources, the most frequent first; of a sequence the others are looked for.
+_FREQUENT = b" etaoinrsldcu0mpf1g2h.34b5-y6_:789/wv=\"',kx()\tjqz[]{}"
+_CASE = 0x20
+_local = threading.local()
+
+
+class _Alternative(ctypes.Structure):
+    _fields_ = [  # as ctypes wants it
+        ("length", ctypes.c_uint8),
+        ("least", ctypes.c_uint8),
+        ("place", ctypes.c_uint8 * 2),
+        ("mask", ctypes.c_uint8 * 2),
+        ("byte", ctypes.c_uint8 * 2),
+        ("classes", ctypes.c_uint32),
+    ]
+
+
+class _Sequences(ctypes.Structure):
+    _fields_ = [  # likewise
+        ("list", ctypes.POINTER(_Alternative)),
+        ("count", ctypes.c_int64),
+        ("classes", ctypes.c_char_p),
+        ("rests", ctypes.c_char_p),
+        ("shortest", ctypes.c_int64),
+        ("reach", ctypes.c_int64),
+    ]
+
+
+@functools.cache
+def library() -> ctypes.CDLL | None:
+    """The library with the functions of ``lines.c``; None where there is none of this version."""
+    found = _native.library()
+    if found is None:
+        return None
+    try:
+        found.lines_version.restype = ctypes.c_uint64
+        if found.lines_version() != _VERSION:
+            return None
+        found.lines_survey.argtypes = [ctypes.c_void_p, ctypes.c_int64]
+        found.lines_survey.restype = ctypes.c_int64
+        found.lines_first.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
+        found.lines_first.restype = ctypes.c_int64
+        found.lines_count.argtypes = [*found.lines_first.argtypes, ctypes.POINTER(ctypes.c_int64 * 2)]
+        found.lines_count.restype = ctypes.c_int64
+    except AttributeError:  # an older library
+        return None
+    return found
+
+
+class Text:
+    """A thread's own room for text that is searched and then forgotten, so that no memory is mapped for it each time."""
+
+    def __init__(self) -> None:
+        self._room = bytearray()
+        self.view = memoryview(self._room)
+        self.address = 0
+        self.size = 0
+
+    def clear(self) -> None:
+        """Forget the text; what ``view`` gave before is not to be used any more."""
+        self.size = 0
+
+    def append(self, data: bytes) -> None:
+        """Put more text behind."""
+        end = self.size + len(data)
+        if end > len(self._room):
+            grown = bytearray(max(end, 2 * len(self._room), 1 << 20))
+            grown[: self.size] = self.view[: self.size]
+            self._room = grown
+            self.view = memoryview(grown)
+            self.address = ctypes.addressof(ctypes.c_char.from_buffer(grown))
+        self.view[self.size : end] = data
+        self.size = end
+
+    def part(self, low: int, high: int) -> bytes:
+        """A copy of ``[low, high)``."""
+        return bytes(self.view[low:high])
+
+    def find(self, part: bytes, low: int, high: int) -> int:
+        """Where the first of some bytes are in ``[low, high)``; -1 if they are not there."""
+        return self._room.find(part, low, high)
+
+    def rfind(self, part: bytes, low: int, high: int) -> int:
+        """Where the last of them are."""
+        return self._room.rfind(part, low, high)
+
+
+def own_text() -> Text:
+    """This thread's room, empty."""
+    found: Text | None = getattr(_local, "text", None)
+    if found is None:
+        found = _local.text = Text()
+    found.clear()
+    return found
+
+
+def survey(data: bytes | memoryview) -> int:
+    """What a text is: 0 ASCII, 1 other UTF-8, both without control characters but tab and LF; -1 anything else.
+
+    It is 2 if there are other cases of k or s in UTF-8, the Kelvin sign or the long s.
+
+    Cost: 0.03 ms a MiB, in which other threads run. There is a library.
+    """
+    called = library()
+    assert called is not None
+    if isinstance(data, bytes):
+        return int(called.lines_survey(data, len(data)))
+    if not data:
+        return 0
+    return int(called.lines_survey(ctypes.addressof(ctypes.c_char.from_buffer(data)), len(data)))
+
+
+class Finder:
+    """Looks for the sequences of a pattern, in bytes or in what is at an address; there is a library.
+
+    Attributes:
+        pattern: what is looked for.
+    """
+
+    def __init__(self, pattern: BytePattern, places: list[tuple[int, int]]) -> None:
+        called = library()
+        assert called is not None
+        self.pattern = pattern
+        self._first, self._count = called.lines_first, called.lines_count
+        found = pattern.alternatives
+        table = b"".join(_bits(each) for sequence in found for each in sequence)
+        self._list = (_Alternative * len(found))()
+        at = 0
+        for entry, sequence, both in zip(self._list, found, places, strict=True):
+            entry.length, entry.classes = len(sequence), at
+            entry.least = sum(not isinstance(each, Rest) for each in sequence)
+            at += len(sequence)
+            for number, place in enumerate(both):
+                entry.place[number] = place
+                entry.mask[number] = 0xFF if len(sequence[place]) == 1 else 0xFF ^ _CASE
+                entry.byte[number] = min(sequence[place])
+        rests = bytes(isinstance(each, Rest) for sequence in found for each in sequence)
+        self._tables = table, rests
+        shortest, reach = min(entry.least for entry in self._list), max(itertools.chain.from_iterable(places))
+        self._sequences = _Sequences(self._list, len(found), table, rests, shortest, reach)
+        self._address = ctypes.addressof(self._sequences)
+
+    def first(self, text: int | bytes, low: int, high: int) -> int:
+        """Where the first of them begins in ``[low, high)``, all of it in there; -1 if there is none, -2 if RE2 has to tell."""
+        return int(self._first(self._address, text, low, high))
+
+    def count(self, text: int | bytes, low: int, high: int) -> tuple[int, int] | None:
+        """Lines of ``[low, high)`` that hold one, and how many they hold that do not overlap; None if RE2 has to tell."""
+        counts = (ctypes.c_int64 * 2)()
+        is_known = self._count(self._address, text, low, high, ctypes.byref(counts))
+        return (counts[0], counts[1]) if is_known else None
+
+
+@functools.lru_cache(maxsize=64)
+def finder(pattern: str, *, ignore_case: bool, literal: bool) -> Finder | None:
+    """What looks for a pattern that can be searched for; None where there is no library, or the pattern is not so simple."""
+    if library() is None:
+        return None
+    found = byte_pattern(pattern, ignore_case=ignore_case, literal=literal)
+    if found is None:
+        return None
+    return Finder(found, [_places(sequence) for sequence in found.alternatives])
+
+
+def _places(sequence: Sequence) -> tuple[int, int]:
+    """The two classes at the head of a sequence that are rarest in text, of those that can be compared."""
+    ranks = []
+    for place, each in enumerate(head(sequence)):
+        if is_compared(each):
+            rank = _FREQUENT.find(max(each))
+            ranks.append((-rank if rank >= 0 else -len(_FREQUENT), place))
+    ranks.sort()
+    return ranks[0][1], ranks[min(1, len(ranks) - 1)][1]
+
+
+def _bits(members: frozenset[int]) -> bytes:
+    table = bytearray(32)
+    for byte in members:
+        table[byte >> 3] |= 1 << (byte & 7)
+    return bytes(table)
