@@ -48,6 +48,7 @@ _LONG_WORD = 24  # letters of a token without a digit
 _LEAST_CHOSEN = 6
 _SIGNS = bytes(sorted(set(range(128)) - ALNUM))
 _FORMATS = frozenset(b"fF$")
+_BEFORE_AT = re.compile(rb"[^\s@\"'`]*+")
 _LEAST_RUN = 64
 _COLUMN_SIGN = re.compile(rb"[,;\t|]")
 # A value of 256 bytes at most, and the name behind it; each part may be missing, since the text may end there.
@@ -213,6 +214,16 @@ def alone(look: Look, named: Named, _begin: int, start: int) -> int:
     return 0
 
 
+def before_at(look: Look, named: Named, _begin: int, start: int) -> int:
+    """What ends with an ``@``."""
+    end = look.end(_BEFORE_AT, start)
+    if look.open(start, min(look.size, end + 1)) or look.text[end : end + 1] != b"@":
+        return 0
+    if look.judged(look.text[start:end], named.strength, quoted=True, literal=True):
+        look.add(start, end, named.kind)
+    return 0
+
+
 def long_run(look: Look, named: Named, _begin: int, start: int) -> int:
     """Base64 or hexadecimal digits of 32 bytes at least."""
     end = look.end(_BASE64, start)
@@ -280,26 +291,6 @@ def issued(look: Look, named: Named, begin: int, start: int) -> int:
     if _ISSUED_FORM.fullmatch(given) and drawn(given) and look.text[end : end + 1] not in _NO_ISSUED_END:
         look.add(begin, end, named.kind)
     return 0
-
-
-def quoted(look: Look, named: Named, begin: int, start: int) -> int:
-    """A value in quotes."""
-    return _quoted(look, named, begin, start, None)
-
-
-def listed(look: Look, named: Named, begin: int, start: int) -> int:
-    """One that looks drawn: in a list or a call anything else may stand there."""
-    return _quoted(look, named, begin, start, _listed)
-
-
-def argument(look: Look, named: Named, begin: int, start: int) -> int:
-    """One that is the only argument of a call, or looks chosen: the first of several may be a name."""
-    return _quoted(look, named, begin, start, _argument)
-
-
-def chosen(look: Look, named: Named, begin: int, start: int) -> int:
-    """One that looks chosen as a password."""
-    return _quoted(look, named, begin, start, _chosen)
 
 
 def _listed(given: bytes, behind: bytes) -> bool:
@@ -371,6 +362,14 @@ def _quoted(
         return 0
     look.add(inside, inside + len(given), named.kind)
     return _behind(text, inside, inside + len(given))
+
+
+# A value in quotes; one that looks drawn, since in a list or a call anything else may stand there; one that looks chosen as a
+# password; the only argument of a call, or one that looks chosen, since the first of several may be a name.
+quoted = functools.partial(_quoted, good=None)
+listed = functools.partial(_quoted, good=_listed)
+chosen = functools.partial(_quoted, good=_chosen)
+argument = functools.partial(_quoted, good=_argument)
 
 
 def _ends_a_string(text: bytes, start: int, inside: int) -> bool:
@@ -456,6 +455,7 @@ READERS: dict[str, Reader] = {
     "alone": alone,
     "coded": coded,
     "long run": long_run,
+    "before at": before_at,
     "last": functools.partial(_quoted, good=_last),
     "issued": issued,
     "named behind": named_behind,

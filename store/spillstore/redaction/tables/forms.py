@@ -448,7 +448,9 @@ class Phrase(NamedTuple):
     goes: str
     stays: str
     before: str = ""
-    promises: str = "password"
+    promises: str = ""
+    back: int = 128
+    name: str = ""
 
 
 _COLUMN = r"\"?[A-Za-z][\w .-]{0,31}\"?"
@@ -645,6 +647,20 @@ PHRASES: tuple[Phrase, ...] = (
         r"[ \t]{0,8}+(?=[\r\n])",
         '"Name": "/db/x",\n"Type": "SecureString",\n"Value": "7%a{11}"',
         '"Name": "/db/x",\n"Type": "SecureString",\n"Label": "7%a{11}"',
+    ),
+    Phrase(
+        "--auth |--auth=|--proxy-user |--proxy-user=|--basic-auth |--basic-auth=",
+        "option",
+        r"[\"']?[^\s:\"']{1,64}:(?=[^\s:/\"'])",
+        "tool --auth me:7%a{11} run",
+        "tool --auth me:password run",
+    ),
+    Phrase(
+        'dsn|DSN|DATA_SOURCE_NAME|Open("mysql"',
+        "before at",
+        CLOSER + r"[:=,]=?[ \t]{0,8}+[\"'`]?[\w.-]{1,64}:(?=[^\s:@/\"'`])",
+        'dsn := "me:7%a{11}@tcp(db:3306)/x"\n\nsql.Open("mysql", "me:7%a{11}@/x")',
+        'dsn := "mysql:host=db;user=me"',
     ),
     Phrase(
         "accounts: ",
