@@ -122,7 +122,7 @@ class Form(NamedTuple):
 
 FORMS: tuple[Form, ...] = (
     # --- a sign ---
-    Form("value", ASSIGN, 'API_KEY = "%a{32}"', "API_KEY == %a{32}", _SIGNS),
+    Form("value", ASSIGN, 'API_KEY = "%a{32}"\n\napiKey := " %a{32} "', "API_KEY == %a{32}", _SIGNS),
     Form(
         "word",
         ASSIGN + r"qq?[{(\[](?=[^\s$@])",
@@ -651,9 +651,9 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(
         "--auth |--auth=|--proxy-user |--proxy-user=|--basic-auth |--basic-auth=",
         "option",
-        r"[\"']?[^\s:\"']{1,64}:(?=[^\s:/\"'])",
+        r"[\"']?[\w.@\\-]{1,64}:(?=[^\s:/\"'])",
         "tool --auth me:7%a{11} run",
-        "tool --auth me:password run",
+        "tool --auth me[:7%a{11}] run",
     ),
     Phrase(
         'dsn|DSN|DATA_SOURCE_NAME|Open("mysql"',
@@ -843,7 +843,8 @@ NEXT_LINES: tuple[NextLine, ...] = (
         "element",
         r"[ \t]*<(?:\w{1,30}:)?[\w.-]*",
         r"[ \t]{0,8}+>",
-        "<apiToken>\n    %a{32}\n</apiToken>",
+        "<apiToken>\n    %a{32}\n</apiToken>\n\n"
+        "<AdminPassword>\n  <PlainText>true</PlainText>\n  <Value>7%a{11}</Value>\n</AdminPassword>",
         "<apiToken>\n    <x>%a{32}</x>\n</apiToken>",
         whole=True,
     ),
