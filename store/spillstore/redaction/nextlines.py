@@ -38,7 +38,7 @@ _STRING = re.compile(
     rb"[ \t]*<(?:string|td[^<>]*)>[ \t]*(?:<pre[^<>]*>)?(?:%b)?(?=[^<\s])" % forms.ENTITY.encode()
 )
 _STRING_END = re.compile(rb"(?:%b)?<" % forms.ENTITY.encode())
-_CONTENT = re.compile(rb"[ \t]*+(?:<[Vv]alue>)?([^\s<>]++)(?:</[Vv]alue>.*)?[ \t]*+\Z")
+_CONTENT = re.compile(rb"[ \t]*+(?:<[Vv]alue>)?([^\s<>]++)(?:<(?:/.*)?)?[ \t]*+\Z")
 _FLAG = re.compile(rb"[ \t]*+<\w+>(?:true|false)</\w+>[ \t]*+")
 _DUMPED = re.compile(rb"[ \t]*string\(\d+\)[ \t]+(?=\")")
 _QUOTED = {quote: re.compile(rb"%b((?>(?:[^%b\\]|\\.)*))" % (quote, quote)) for quote in (b'"', b"'")}
@@ -46,6 +46,7 @@ _BARE = re.compile(rb"[^\s\"'<>]++(?=,?[ \t]*(?:#.*)?\Z)")
 TRIMMED = 2 * 1024  # bytes of a line before what is not told yet, if more are not kept
 _BACK = 256  # bytes of a line before a name
 _MOST_PASSED = 4
+_LEAST_CHOSEN = 6
 _MOST_ATTRIBUTES = 32  # lines before the result of a resource
 _LINE_END = re.compile(rb"[\r\n]")
 
@@ -163,7 +164,8 @@ def _printed(line: bytes, expected: Expected) -> tuple[int, int, bool] | None:
     match = _PRINTED.match(line)
     if match is None or line[match.end() :].strip(b"\"' \t"):
         return None
-    looks = drawn(match[1]) or (expected.named.strength == "password" and mixed(match[1]))
+    chosen = expected.named.strength == "password" and len(match[1]) >= _LEAST_CHOSEN and mixed(match[1])
+    looks = chosen or drawn(match[1])
     return (*match.span(1), looks and _secret(match[1], expected))
 
 

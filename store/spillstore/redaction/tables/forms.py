@@ -453,7 +453,7 @@ class Phrase(NamedTuple):
     name: str = ""
 
 
-_COLUMN = r"\"?[A-Za-z][\w .-]{0,31}\"?"
+_COLUMN = r"\"?[A-Za-z][\w .-]{0,31}+\"?"
 _ARGUMENT = (
     r"[ \t]{0,8}+(?:[\w.]{1,64}+(?:\(\))?|\"[^\"\r\n]{0,128}+\"|'[^'\r\n]{0,128}+')[ \t]{0,8}+,[ \t]{0,8}+"
 )
@@ -469,13 +469,13 @@ def _table_names(sign: str) -> tuple[str, str]:
 def _tables() -> Iterator[Phrase]:
     for sign in (",", "\t"):
         behind, before = _table_names(sign)
-        column = rf"{_COLUMN}(?:{sign}{_COLUMN}){{0,15}}"
+        column = rf"(?>{_COLUMN}(?:{sign}{_COLUMN}){{0,15}})"
         goes = sign.join(("user", "%s", "mail")).replace("%s", "password")
         row = sign.join(("me", "7%a{11}", "x"))
         yield Phrase(
             behind,
             "columns",
-            rf"(?:{sign}{_COLUMN}){{0,15}}(?=[\r\n])",
+            rf"(?>(?:{sign}{_COLUMN}){{0,15}})(?=[\r\n])",
             f"{goes}\n{row}\n{row}",
             f"{goes}\nme 7%a{{11}}",
             rf"(?:\A|[\r\n]){column}",
@@ -871,7 +871,7 @@ NEXT_LINES: tuple[NextLine, ...] = (
     ),
     NextLine(
         "printed",
-        r">[> ]{0,3}[\w.:()-]*",
+        r">{1,3} {1,2}[\w.:()-]*",
         "",
         "irb(main)> app.secret_key_base\n=> \"%h{128}\"\n\n>>> settings.SECRET_KEY\n'%a{40}'",
         'irb(main)> app.secret_key_base\n=> "%h{128}", 1',
