@@ -446,7 +446,7 @@ static int after_sign(const Text *t, i64 sign, int length, i64 line_end, int str
         return end - at > LONG_VALUE; /* the rule goes on behind a long one */
     }
     int plain = !is(t, at, OPENS);
-    for (end = at; end < line_end && end - at <= LONG_VALUE && is(t, end, WORD); end++) plain = plain && !one_of(t->text[end], "({[");
+    for (end = at; end < line_end && end - at <= LONG_VALUE && is(t, end, WORD); end++) plain = plain && (is(t, end, ALNUM) || !one_of(t->text[end], "({["));
     if (end - at > LONG_VALUE)
         return 1;
     if (!plain)
@@ -670,7 +670,8 @@ static int credentials_could(const Text *t, i64 start, i64 end) {
     if (!is(t, start - 1, ALNUM))
         return 0;
     i64 at = end, most = end + REACH < t->size ? end + REACH : t->size;
-    while (at < most && at < end + 257 && (is(t, at, WORD) || t->text[at] == 0x7f) && !one_of(t->text[at], ":/@?#<>\\(){}[],;|")) at++;
+    while (at < most && at < end + 257 &&
+           (is(t, at, ALNUM) || ((is(t, at, WORD) || t->text[at] == 0x7f) && !one_of(t->text[at], ":/@?#<>\\(){}[],;|")))) at++;
     if (at == t->size || at_is(t, at, '@'))
         return 1;
     if (!at_is(t, at, ':'))

@@ -34,7 +34,7 @@ def _any(rows: tuple[table.Harmless, ...], flags: str) -> re.Pattern[bytes]:
 
 _UUID = re.compile(rb"(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _DIGEST = re.compile(rb"(?i)(?:sha(?:1|224|256|384|512)|md5|blake[23]b?)[-:].+")
-_PATH = re.compile(rb"(?:[A-Za-z]:\\|~?/|\.{1,2}/|[A-Za-z]\w*/)[\w.@+ -]*(?:[/\\][\w.@+ -]*)*")
+_PATH = re.compile(rb"(?:[A-Za-z]:\\|~?/|\.{1,2}/|[A-Za-z]\w*/)[\w.@+ -]*(?:[/\\][\w.@+ -]*)*(?::[A-Za-z]+)?")
 _PUBLIC_KEY = re.compile(
     rb"(?:ssh-|ecdsa-|AAAA[A-J][23nm]|MFk|MFw|MIG[fe]|MII[BC]I?j|-----BEGIN (?:PUBLIC|CERT))"
 )
@@ -88,6 +88,10 @@ _WEAK_BITS = (
 _FEW_HUMPS = 2
 _PART = re.compile(rb"(?=[^\d]*\d+[^\d]+\d)[A-Za-z0-9_-]{18,}")  # of a token: digits in several places
 _WORD = re.compile(rb"[A-Z][a-z]{5}")
+_TYPE = re.compile(rb"(?:[A-Z][a-z]{2,}){3,}\d+")
+_HASHED = re.compile(
+    rb"(?i)(?:[A-Za-z][\w.]*[-/:.])+(?:[0-9a-f]{32,64}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})"
+)  # a hash behind words, as in the key of a cache
 _DIGITS = 4  # of a number in a name
 _KINDS_OF_LETTERS = 6
 _SALT = 40  # bytes of a salt, at least
@@ -286,7 +290,11 @@ def _identifier(value: bytes) -> bool:
 def _loose(value: bytes) -> bool:
     """Whether it is an identifier by its form that nobody would write: digits among the letters."""
     value = value.rstrip(b"!?$")
-    return _MIXED.fullmatch(value) is not None and not _NUMBERED.fullmatch(value)
+    return (
+        _MIXED.fullmatch(value) is not None
+        and not _NUMBERED.fullmatch(value)
+        and not (_TYPE.fullmatch(value) and _humped(value))
+    )
 
 
 def _words(value: bytes) -> bool:
@@ -300,6 +308,8 @@ def _path(value: bytes) -> bool:
 def _random(value: bytes, *, hashes: bool) -> bool:
     """Whether it is long and drawn at random; what may be a hash only if such are wanted."""
     if len(value) < _LONG or not _LETTER.search(value) or not _DIGIT.search(value):
+        return False
+    if not hashes and _HASHED.fullmatch(value):
         return False
     if _UUID.fullmatch(value) or _path(value) or _FILE.search(value) or _KEY.fullmatch(value) is None:
         return False
