@@ -494,11 +494,17 @@ static int drawn_word(const Text *t, i64 at, i64 line_end) {
     return (end - at >= 16 && digits > 1) || end == t->size;
 }
 
+/* Whether `ENV` or another setter stands before, and blanks behind it. */
+static int set_before(const Text *t, i64 begin) {
+    i64 before = begin;
+    while (before > 0 && before > begin - 32 && is(t, before - 1, BLANK)) before--;
+    return setter_before(t, before);
+}
+
 /* `PASS word`, `ENV NAME word`, `password word`: a word behind a blank where a command or a line of its own says so. */
 static int after_blank_only(const Text *t, i64 begin, i64 stop, i64 line_end, int strength) {
-    i64 before = begin, size = stop - begin;
-    while (before > 0 && before > begin - 32 && is(t, before - 1, BLANK)) before--;
-    if (setter_before(t, before))
+    i64 size = stop - begin;
+    if (set_before(t, begin))
         return run_could_be(t, stop, line_end, strength == SECRET || strength == TOKEN ? strength : PASSWORD);
     if ((size == 4 && memcmp(t->text + begin, "PASS", 4) == 0) || (size == 8 && memcmp(t->text + begin, "PASSWORD", 8) == 0))
         return 1;
@@ -620,8 +626,8 @@ static int known_could(Text *t, i64 begin, i64 stop) {
     for (int brackets = 0; brackets < 2 && at_is(t, at, ']'); brackets++) at++;
     while (at < line_end && is(t, at, BLANK)) at++;
     int length = sign_at(t, at);
-    if (length)
-        return after_sign(t, at, length, line_end, strength);
+    if (length) /* the sign of a setter's value may be a part of it */
+        return after_sign(t, at, length, line_end, strength) || (spoken && set_before(t, begin) && after_blank_only(t, begin, stop, line_end, strength));
     if (is(t, stop, CLOSER))
         return after_closer(t, begin, stop, line_end, strength);
     if (is(t, stop, BLANK))
@@ -891,6 +897,42 @@ static inline void letters_of(const u8 *at, u64 words[2]) {
     memcpy(words, &all, 16);
 }
 
+/* How many of eight bytes are letters up to the first that is none, and behind the last. */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+static inline int first_of(u64 word) { return word == ~0ull ? 8 : __builtin_clzll(~word) / 8; }
+static inline int last_of(u64 word) { return word == ~0ull ? 8 : __builtin_ctzll(~word) / 8; }
+#else
+static inline int first_of(u64 word) { return word == ~0ull ? 8 : __builtin_ctzll(~word) / 8; }
+static inline int last_of(u64 word) { return word == ~0ull ? 8 : __builtin_clzll(~word) / 8; }
+#endif
+
+/* How many letters stand at `at`, and before it, up to sixteen. */
+static inline int letters_from(const u8 *text, i64 at, i64 size) {
+    u64 words[2];
+    if (at + 16 <= size)
+        letters_of(text + at, words);
+    else {
+        u8 last[16] = {0};
+        memcpy(last, text + at, (size_t)(size - at));
+        letters_of(last, words);
+    }
+    int first = first_of(words[0]);
+    return first < 8 ? first : 8 + first_of(words[1]);
+}
+
+static inline int letters_before(const u8 *text, i64 at) {
+    u64 words[2];
+    if (at >= 16)
+        letters_of(text + at - 16, words);
+    else {
+        u8 first[16] = {0};
+        memcpy(first + 16 - at, text, (size_t)at);
+        letters_of(first, words);
+    }
+    int last = last_of(words[1]);
+    return last < 8 ? last : 8 + last_of(words[0]);
+}
+
 /* Whether one of at least eight bytes, all of LETTER, is a digit. */
 static int holds_digit(const u8 *at, i64 size) {
     const u64 ones = 0x0101010101010101ull, high = 0x8080808080808080ull;
@@ -939,7 +981,6 @@ i64 spillstore_runs(const Tables *tables, const u8 *text, i64 size, i64 *from, R
     Text t = {.tables = tables, .text = text, .size = size, .is = tables->bytes, .line = 1};
     i64 found = 0, at = *from > LEAST_RUN + 16 ? (*from - LEAST_RUN - 16) & ~(i64)15 : 0;
     u64 words[2], before = 0;
-    const u32 *bits = tables->bytes;
     for (; at + 8 <= size; at += 16) {
         if (at + 16 <= size)
             letters_of(text + at, words);
@@ -953,17 +994,13 @@ i64 spillstore_runs(const Tables *tables, const u8 *text, i64 size, i64 *from, R
         if (!long_enough)
             continue;
         i64 start = at, end = at + 8;
-        while (start > 0 && start > at - MOST_RUN - ESCAPE - 1 && (bits[text[start - 1]] & LETTER)) start--;
-        while (end + 16 <= size) {
-            letters_of(text + end, words);
-            if ((words[0] & words[1]) != ~0ull)
-                break;
-            end += 16;
-        }
-        while (end < size && (bits[text[end]] & LETTER)) end++;
+        for (int n = 16; n == 16 && start > at - MOST_RUN - ESCAPE - 1; start -= n)
+            n = letters_before(text, start);
+        for (int n = 16; n == 16; end += n)
+            n = letters_from(text, end, size);
         if (end - start >= LEAST_RUN && end > *from && alone_could(&t, start, end)) {
             if (found == room) {
-                *from = end - 1;
+                *from = start;
                 return found;
             }
             out[found++] = (Run){(u32)start, (u32)end};

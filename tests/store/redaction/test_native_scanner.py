@@ -119,6 +119,7 @@ def test_names_signs_and_values_in_any_order(both):
         ("rabbitmqctl add_user bob k8Jd72hs", "PASSWORD"),
         ("--from-literal\tpassword p:=u", "PASSWORD"),
         ("- -e=password p:=u", "PASSWORD"),
+        ("ENV sshpass ?=-e\r", "PASSWORD"),
         ("curl " + "x" * 400 + " curl " + "x" * 200 + " -u me:k8Jd72hs", "PASSWORD"),
         (r"\u4b1d" + "ghp_" + "k8Jd72hsQ0zPwk8Jd72hsQ0zPwk8Jd72hsQ0zP", "GITHUB_TOKEN"),
         ("key=" + "a" * 300 + ",token=k8Jd72hsQ0zPw", None),
