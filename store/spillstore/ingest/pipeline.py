@@ -24,7 +24,6 @@ from spillstore.format import chunk_codec
 from spillstore.format.chunk import COMBINED_BIT, Totals
 from spillstore.format.chunker import Chunker
 from spillstore.format.digests import new_digest
-from spillstore.ingest.sequencer import SLICE
 from spillstore.settings import KIB, MIB
 
 if TYPE_CHECKING:
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from spillstore.model.records import ArtifactRow
 
 BATCH_BYTES = 2 * MIB
+PUMPED = 128 * KIB  # where they go through filters
 UNFILTERED_FAST = MIB
 UNFILTERED = 256 * KIB
 UNFILTERED_SLOW = 64 * KIB
@@ -111,7 +111,7 @@ class Pipeline:
         self.sequencer = sequencer
         self.shared = shared
         self.filtered = sequencer.filtered
-        self.pumped_at_once = SLICE if self.filtered else BATCH_BYTES  # about so many bytes
+        self.pumped_at_once = PUMPED if self.filtered else BATCH_BYTES  # about so many bytes
         self.now = sequencer.now
 
         self.inbox: deque[Item] = deque()

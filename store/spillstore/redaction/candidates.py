@@ -13,6 +13,7 @@ this automaton 0.3.
 from __future__ import annotations
 
 import collections
+import contextlib
 import ctypes
 import functools
 import operator
@@ -187,30 +188,45 @@ class Scanner:
         Args:
             text: what is searched.
             whole: behind this place nothing is dropped, since more of the line may come.
+
+        The first ``_ROOM`` of them are looked for at once, the others as they are needed; other threads run meanwhile.
         """
+        return self._going_on(text, whole, *self._next(text, whole, 0))
+
+    def _going_on(self, text: bytes, whole: int, values: list[int], place: int) -> Iterator[Hit]:
+        while True:
+            numbers = iter(values)
+            yield from zip(numbers, numbers, numbers, strict=True)
+            if place >= len(text):
+                return
+            values, place = self._next(text, whole, place)
+
+    def _next(self, text: bytes, whole: int, place: int) -> tuple[list[int], int]:
+        """The three numbers of each of the next hits one behind the other, and where to go on."""
         scratch = self._scratch()
-        size = len(text)
-        scratch.place.value = 0
-        out, place = scratch.out, ctypes.byref(scratch.place)
         try:
-            while scratch.place.value < size:
-                found = self._scan(
-                    ctypes.byref(scratch.tables), text, size, whole, place, out, _ROOM, scratch.hits
-                )
-                numbers = iter(out[: 3 * found])
-                yield from zip(numbers, numbers, numbers, strict=True)
+            scratch.place.value = place
+            found = self._scan(
+                ctypes.byref(scratch.tables), text, len(text), whole, ctypes.byref(scratch.place), scratch.out, _ROOM,
+                scratch.hits,
+            )  # fmt: skip
+            return scratch.out[: 3 * found], scratch.place.value
         finally:
             self._free.append(scratch)
 
     def learn(self, names: Mapping[bytes, Named | None]) -> None:
         """Keep what names promise, so that they are dropped or looked at more closely the next time."""
-        scratch = self._scratch()
+        scratches = [self._scratch()]
+        with contextlib.suppress(IndexError):
+            while True:  # each thread that searches has names of its own
+                scratches.append(self._free.pop())
         try:
-            tables = ctypes.byref(scratch.tables)
-            for name, named in names.items():
-                self._learn(tables, name, len(name), _STRENGTHS[named.strength if named else None])
+            for scratch in scratches:
+                tables = ctypes.byref(scratch.tables)
+                for name, named in names.items():
+                    self._learn(tables, name, len(name), _STRENGTHS[named.strength if named else None])
         finally:
-            self._free.append(scratch)
+            self._free.extend(scratches)
 
     def _scratch(self) -> _Scratch:
         try:
