@@ -21,6 +21,7 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from spillstore import _native
 from spillstore.redaction import addresses, assignments, commands, headers, tokens
 from spillstore.redaction.places import Placed
 from spillstore.redaction.tables import forms, values
@@ -159,12 +160,7 @@ class _Scratch:
 
 def fits(library: ctypes.CDLL) -> bool:
     """Whether the library reads the tables as they are made here; one of another version may have been left behind."""
-    try:
-        version = library.spillstore_version
-    except AttributeError:
-        return False
-    version.restype, version.argtypes = ctypes.c_uint64, []
-    return bool(version() == _VERSION << 32 | ctypes.sizeof(_Tables) << 8 | ctypes.sizeof(_Literal))
+    return _native.fits(library, "spillstore_version", _VERSION, _Tables, _Literal)
 
 
 class Scanner:
