@@ -10,6 +10,7 @@ from pathlib import Path
 from benchmarks import (
     audit,
     bash,
+    cold,
     concurrency,
     defaults,
     detection,
@@ -34,6 +35,7 @@ _ALL = {
     "size": size.measure,
     "reads": reads.measure,
     "small": small.measure,
+    "cold": cold.measure,
     "sessions": sessions.measure,
     "concurrency": concurrency.measure,
     "truncation": truncation.measure,

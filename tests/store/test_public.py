@@ -14,6 +14,7 @@ import pytest
 import spillstore
 from spillstore import exceptions
 from spillstore.exceptions import InvalidSettingError
+from spillstore.session.new_artifact import CHUNK_SIZE
 from spillstore.settings import GIB, KIB, MIB, Settings
 
 ROOT = Path(spillstore.__file__).parents[2]
@@ -66,7 +67,7 @@ DEFAULTS = {
 def test_the_defaults_are_these():
     """Every default, and the size of a chunk."""
     assert DEFAULTS == dataclasses.asdict(Settings())
-    assert 64 * KIB == spillstore.session.new_artifact.CHUNK_SIZE
+    assert 64 * KIB == CHUNK_SIZE
 
 
 @pytest.mark.parametrize(

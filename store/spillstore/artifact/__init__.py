@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 from spillstore import info as infos
 from spillstore.artifact.searchable import SearchableArtifact
 from spillstore.audit.read_log import recorded
+from spillstore.engine.errors import translated
 from spillstore.events.catalogue import RENDERED
 from spillstore.exceptions import IntegrityError
 from spillstore.format.digests import new_digest
 from spillstore.model.arguments import whole_number
-from spillstore.read.export import export
-from spillstore.read.origin import find_origin
-from spillstore.read.verify import verify
 
 if TYPE_CHECKING:
     import os
@@ -61,6 +59,9 @@ class Artifact(SearchableArtifact):
             ArtifactNotFoundError: it was deleted.
             IntegrityError: says what is damaged, and where.
         """
+        with translated("verifying"):  # an import opens files
+            from spillstore.read.verify import verify  # noqa: PLC0415  # few verify
+
         with self._core.snapshot("verifying") as rows:
             record = self._handle.row_in(rows)
         try:
@@ -89,6 +90,9 @@ class Artifact(SearchableArtifact):
             StorageError: the file cannot be written.
             DroppedRangeError, IntegrityError: see the class.
         """
+        with translated("exporting"):  # as above
+            from spillstore.read.export import export  # noqa: PLC0415  # few export
+
         target = Path(path)
         return export(self._handle, target, stream, holes, overwrite=overwrite, on_progress=on_progress)
 
@@ -182,4 +186,7 @@ class Artifact(SearchableArtifact):
         reading as much as this artifact has, eight times at most.
         """
         self._core.audit.flush()
+        with translated("looking for the origin"):  # as above
+            from spillstore.read.origin import find_origin  # noqa: PLC0415  # tools that print again ask
+
         return find_origin(self._handle, alike=alike)

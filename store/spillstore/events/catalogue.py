@@ -111,4 +111,5 @@ def _reading(*what: Reading) -> tuple[str, ...]:
 READS: Final = _reading("content")  # in the order in which statements name them
 RETRIEVALS: Final = frozenset(_reading("content", "facts"))
 SHOWN: Final = frozenset(_reading("output"))
+EVICT: Final = "evict"  # the kind of the event of an artifact that had to make room
 NO_WRITES: Final = RETRIEVALS | SHOWN

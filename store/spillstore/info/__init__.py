@@ -10,17 +10,15 @@ from spillstore.runtime.lazy_imports import importing
 if TYPE_CHECKING:
     from spillstore.info.artifacts import ArtifactInfo, HoleInfo, StreamInfo, artifact_info
     from spillstore.info.pages import Page
+    from spillstore.info.places import Origin, Position, Segment
     from spillstore.info.results import (
         BadLine,
         Cleaner,
         Export,
         Match,
-        Origin,
-        Position,
         QueryMatch,
         QueryResult,
         SearchResult,
-        Segment,
         Verification,
         json_text,
     )
@@ -60,10 +58,8 @@ __getattr__ = importing(
     __name__,
     {
         "artifacts": ("StreamInfo", "HoleInfo", "ArtifactInfo", "artifact_info"),
+        "places": ("Position", "Segment", "Origin"),
         "results": (
-            "Position",
-            "Segment",
-            "Origin",
             "Cleaner",
             "Match",
             "SearchResult",

@@ -1,56 +1,9 @@
-"""Results of reading, searching, querying, verifying and exporting."""
+"""Results of searching, querying, verifying and exporting."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Literal, Protocol
-
-if TYPE_CHECKING:
-    from spillstore.info.choices import Stream
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Position:
-    """A place in a view.
-
-    Attributes:
-        byte: its byte, from 0.
-        line: the line that byte is in, from 1.
-    """
-
-    byte: int
-    line: int
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Segment:
-    """A run of bytes that entered the sequence together.
-
-    Attributes:
-        stream: ``stdout`` or ``stderr``.
-        time: seconds since the artifact began.
-        data: the bytes.
-    """
-
-    stream: Literal["stdout", "stderr"]
-    time: float
-    data: bytes
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Origin:
-    """Where bytes come from that were printed again.
-
-    Attributes:
-        artifact_id: the artifact that holds them.
-        stream: the view that the positions mean.
-        start, end: bytes ``[start, end)``.
-    """
-
-    artifact_id: str
-    stream: Stream
-    start: int
-    end: int
+from typing import Any, Protocol
 
 
 class Cleaner(Protocol):

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
+from spillstore.events.catalogue import EVICT
 from spillstore.exceptions import IntegrityError
 from spillstore.model.validation import read_artifact_row
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from spillstore.model.records import ArtifactRow
     from spillstore.settings import Settings
 
-EVICT = "evict"  # the kind of the event
 _STEP_CHUNKS = 512
 _CANDIDATES = 256
 

@@ -18,6 +18,8 @@ import os
 from typing import TYPE_CHECKING
 
 from spillstore.audit.audit_log import Audit
+from spillstore.engine.errors import translated
+from spillstore.events.catalogue import EVICT
 from spillstore.exceptions import (
     ArtifactNotFoundError,
     ClosedError,
@@ -29,11 +31,7 @@ from spillstore.exceptions import (
 from spillstore.format.digests import keyed_digest
 from spillstore.ingest.committer import CommitLock
 from spillstore.ingest.event_recorder import EventRecorder
-from spillstore.ingest.eviction import EVICT
-from spillstore.ingest.ingest import Ingest
 from spillstore.ingest.open_sessions import open_sessions
-from spillstore.ingest.pipeline import Ending
-from spillstore.ingest.session_deletion import SessionDeletion
 from spillstore.ingest.session_record import SessionRecord
 from spillstore.model.validation import read_artifact_row
 
@@ -43,6 +41,7 @@ if TYPE_CHECKING:
 
     from spillstore.engine.base import Remains, SessionBackend
     from spillstore.engine.rows import Snapshot
+    from spillstore.ingest.ingest import Ingest
     from spillstore.ingest.pipeline import Pipeline
     from spillstore.model.clock import Clock
     from spillstore.model.records import ArtifactRow
@@ -143,6 +142,8 @@ class SessionCore:
 
         The write lock orders this against a deletion: either the deleter sees our claim, or we see that it is deleted.
         """
+        from spillstore.ingest.ingest import Ingest  # noqa: PLC0415  # who only reads does without the write path
+
         with self.store.transaction("opening the session") as tx:
             self.row = self.record.read(tx)
             self.audit.session = self.row.session_id
@@ -173,6 +174,8 @@ class SessionCore:
         if self._pid != os.getpid():
             return
         if self._ingest is not None:
+            from spillstore.ingest.pipeline import Ending  # noqa: PLC0415  # imported with the write path
+
             for pipeline in self._ingest.queue.stop():
                 with contextlib.suppress(SpillstoreError):  # its writer raises it
                     self._ingest.end(pipeline, Ending("interrupted", reason, output_goes_on=True))
@@ -282,6 +285,9 @@ class SessionCore:
             SessionBusyError: somebody alive holds it, or an artifact is being written here, unless forced; or it was used.
         """
         ingest = self.ingest
+        with translated("deleting the session"):  # an import opens files
+            from spillstore.ingest.session_deletion import SessionDeletion  # noqa: PLC0415  # few delete
+
         with self._commit:
             deletion = SessionDeletion(self.store, self.record, self.settings, ingest)
             remains = deletion.delete(force=force, unused_since=unused_since)

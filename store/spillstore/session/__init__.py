@@ -6,10 +6,9 @@ import contextlib
 import threading
 from typing import TYPE_CHECKING, Self
 
-from spillstore.engine.errors import may_be_full
+from spillstore.engine.errors import may_be_full, translated
 from spillstore.exceptions import StorageError
 from spillstore.runtime.delegation import delegated
-from spillstore.session.check import check
 from spillstore.session.creation import ArtifactCreator
 from spillstore.session.events import SessionEvents
 from spillstore.session.handle import SessionHandle
@@ -167,6 +166,9 @@ class Session:
             SessionDeletedError, StorageError: it cannot be read to its end, which says nothing about what is in it.
         """
         self._handle.check_open()
+        with translated("checking the session"):  # an import opens files
+            from spillstore.session.check import check  # noqa: PLC0415  # few check
+
         return check(self._engine, self._listing, on_progress)
 
     def end(self, *, cleanup: bool | None = None) -> None:

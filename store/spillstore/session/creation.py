@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spillstore.ingest.content import opened
-from spillstore.ingest.spool import Spool
-from spillstore.session.new_artifact import NewArtifact
-from spillstore.writer import Writer
+from spillstore.engine.errors import translated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +18,7 @@ if TYPE_CHECKING:
     from spillstore.session.listing import ArtifactListing
     from spillstore.session.options import Redact
     from spillstore.settings import Policy, Size
+    from spillstore.writer import Writer
 
 
 class ArtifactCreator:
@@ -82,6 +80,11 @@ class ArtifactCreator:
                 stored.
         """
         self._session.check_open()
+        with translated("beginning an artifact"):  # an import opens files
+            from spillstore.ingest.spool import Spool  # noqa: PLC0415  # who only reads does without the write path
+            from spillstore.session.new_artifact import NewArtifact  # noqa: PLC0415  # likewise
+            from spillstore.writer import Writer  # noqa: PLC0415  # likewise
+
         new = NewArtifact(
             self._session,
             source=source,
@@ -139,6 +142,9 @@ class ArtifactCreator:
             UsageError: it is no content (a dict, a number, a list of texts ...), or a file that cannot be opened.
             InvalidSettingError, StorageError: as for ``create`` and ``Writer.write``.
         """
+        with translated("beginning an artifact"):  # as in ``create``
+            from spillstore.ingest.content import opened  # noqa: PLC0415
+
         with opened(data) as pieces:
             writer = self.create(
                 source=source,

@@ -34,6 +34,26 @@ PREVIEWS |= {
     "spillstore_tools.preview.strategies",
 }
 
+# What a reader does without.
+WRITING = {
+    "spillstore.redaction",
+    "spillstore.writer",
+    "spillstore.session.new_artifact",
+    "spillstore.session.check",
+}
+WRITING |= {f"spillstore.ingest.{name}" for name in ("ingest", "pipeline", "row_writer", "removal", "spool")}
+# What only few outputs, sessions or errors need.
+SELDOM = {
+    f"spillstore.engine.sqlite.{name}" for name in ("full_disk", "leftovers", "partial_sessions", "upgrade")
+}
+SELDOM |= {
+    "spillstore_tools.preview.code.cut_units",
+    "spillstore_tools.profiles.structured",
+    "re2",
+    "difflib",
+}
+SELDOM |= {"spillstore.info.results", "spillstore.read.verify", "spillstore.read.export", "random", "yaml"}
+
 
 def probe(script: str, *, code: int = 0) -> str:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
@@ -239,6 +259,31 @@ def test_reading_imports_nothing_heavy(put, arguments):
         "import sys\nfrom spillstore_tools.cli import main\n"
         f"try:\n    main({arguments!r})\nexcept SystemExit as end:\n"
         f"    print(end.code, sorted({HEAVY | PREVIEWS!r} & set(sys.modules)), file=sys.stderr)"
+    )
+    assert probe(script) == "0 []\n"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["show", "@last"], ["cat", "@last"], ["tail", "@last"], ["list"], ["info", "@last"]]
+)
+def test_reading_imports_nothing_of_writing(put, arguments):
+    """What shows an artifact loads neither the write path nor redaction, nor what repairs or deletes sessions."""
+    put(b"text\n")
+    script = (
+        "import sys\nfrom spillstore_tools.cli import main\n"
+        f"try:\n    main({arguments!r})\nexcept SystemExit as end:\n"
+        f"    print(end.code, sorted({WRITING | SELDOM!r} & set(sys.modules)), file=sys.stderr)"
+    )
+    assert probe(script) == "0 []\n"
+
+
+def test_a_short_output_imports_nothing_for_long_ones(put):
+    """``run`` of a command that prints a line loads no code that cuts output, finds its errors or repairs sessions."""
+    put(b"text\n")  # there is a session
+    script = (
+        "import sys\nfrom spillstore_tools.cli import main\n"
+        "try:\n    main(['run', '--', 'echo', 'hi'])\nexcept SystemExit as end:\n"
+        f"    print(end.code, sorted({SELDOM!r} & set(sys.modules)), file=sys.stderr)"
     )
     assert probe(script) == "0 []\n"
 

@@ -10,6 +10,8 @@ stdout, everything else to stderr as ``spillstore: ...``, with ``--json`` as JSO
 
 from __future__ import annotations
 
+import atexit
+import gc
 import importlib
 import itertools
 import os
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 FAILED = 125
 MISUSED = 2
 INTERRUPTED = 130
+_YOUNG_OBJECTS = (
+    20_000  # new ones, after which garbage is looked for; Python's 700 are few beside what is imported
+)
 
 _MODULES = {
     "run": "run",
@@ -152,6 +157,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     Args:
         arguments: those of the command line; None for the process's own.
     """
+    gc.set_threshold(_YOUNG_OBJECTS)
+    atexit.register(gc.freeze)  # nobody needs to look for garbage in a process that ends
     # Python turns SIGPIPE into an exception; a program in a pipe shall end as quietly as cat does.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     _prepare_streams()

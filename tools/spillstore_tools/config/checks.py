@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import difflib
 import functools
 import posixpath
 import types
@@ -158,6 +157,8 @@ def _refuse_key(
 
 def _nearest(path: KeyPath, schema: type[msgspec.Struct]) -> KeyPath:
     """The known key whose name is most like the last part of ``path``; its neighbours win a tie."""
+    import difflib  # noqa: PLC0415  # only for errors
+
     tool = path[1] if path[0] == "overrides" and len(path) > 1 else None
 
     def likeness(known: KeyPath) -> tuple[float, bool]:

@@ -9,7 +9,6 @@ positions that it has there.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore_tools.output.rendering import place_of
@@ -98,6 +97,8 @@ def _is_same(artifact: Artifact, original: Artifact, origin: Origin) -> bool:
 
 def _digest(artifact: Artifact) -> bytes:
     """The digest of stderr followed by stdout."""
+    import hashlib  # noqa: PLC0415  # some milliseconds that most outputs do not need
+
     total = hashlib.sha256()
     for stream in ("stderr", "stdout"):
         for block in artifact.chunks(stream=stream):

@@ -27,7 +27,6 @@ from spillstore_tools.profiles.notices import (
     search_command,
 )
 from spillstore_tools.profiles.rendered import Section, compose
-from spillstore_tools.profiles.structured import cut, structured
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -144,6 +143,8 @@ class Default(Profile):
         self, overview: Overview, facts: Facts, limits: ToolLimits | None, limit: int
     ) -> tuple[str, list[Part]]:
         """The strategy that cut it, and the parts."""
+        from spillstore_tools.profiles.structured import cut, structured  # noqa: PLC0415  # most output is shown whole
+
         json = None
         if self._strategy(facts.source) == SMART and (facts.stored is None or facts.stored.hole is None):
             json = structured(overview)

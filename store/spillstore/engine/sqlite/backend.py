@@ -19,10 +19,7 @@ from spillstore.engine.base import SessionRef, VanishedError
 from spillstore.engine.errors import translated
 from spillstore.engine.sqlite import (
     fork_safety,
-    full_disk,
-    leftovers,
     owner_locks,
-    partial_sessions,
     reserve,
     usage_cache,
 )
@@ -238,6 +235,9 @@ class FolderBackend:
 
     def remove_unwritten(self, ref: SessionRef) -> Buried:
         """Delete a session on a disk that takes no more, without writing anything first."""
+        with translated("deleting the session"):  # an import opens files
+            from spillstore.engine.sqlite import full_disk  # noqa: PLC0415  # a disk is seldom full
+
         gone = full_disk.delete(self._folder(ref), ref, self._settings, self._key, self._clock)
         self.forget_size()
         return Buried(gone)
@@ -298,12 +298,18 @@ class FolderBackend:
         Returns:
             How many folders, their bytes, and which files of kept events were moved aside.
         """
+        with translated("looking for leftovers"):  # as above
+            from spillstore.engine.sqlite import leftovers  # noqa: PLC0415  # once a day
+
         return leftovers.remove(self._root, self._settings.retention, now, dry_run=dry_run)
 
 
 def _set_aside(folder: Path, *, failed: bool) -> Buried | None:
     if is_open(folder / DATABASE):
         return None
+    with translated("looking for what a power cut has left"):  # as above
+        from spillstore.engine.sqlite import partial_sessions  # noqa: PLC0415  # they are rare
+
     found = partial_sessions.clear(folder, failed=failed)
     if found is None:
         return None

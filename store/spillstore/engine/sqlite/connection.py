@@ -21,7 +21,6 @@ import contextlib
 import errno
 import fcntl
 import os
-import random
 import struct
 import sys
 import threading
@@ -244,6 +243,6 @@ class _Waiter:
         """Wait once; False where there is no time left."""
         if time.monotonic() >= self._deadline:
             return False
-        time.sleep(self._pause * (0.5 + random.random()))  # noqa: S311  # jitter, no secret
+        time.sleep(self._pause * (0.5 + os.urandom(1)[0] / 256))
         self._pause = min(self._pause * 1.5, 0.01)
         return True

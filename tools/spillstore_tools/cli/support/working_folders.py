@@ -6,7 +6,6 @@ is ``default``.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 
@@ -25,5 +24,7 @@ def project_session() -> str:
         if parent == folder:
             return DEFAULT
         folder = parent
+    import hashlib  # noqa: PLC0415  # some milliseconds that a session with a name does without
+
     name = re.sub(r"[^A-Za-z0-9_.-]+", "-", os.path.basename(folder))[:_READABLE]  # noqa: PTH119  # likewise
     return f"{name.strip('-.') or 'project'}-{hashlib.sha256(os.fsencode(folder)).hexdigest()[:8]}"

@@ -219,10 +219,15 @@ class _Search:
     """Finds lines that may hold some of the hints."""
 
     def __init__(self, words: tuple[bytes, ...], forms: tuple[bytes, ...]) -> None:
-        self.pattern = _hint_pattern(words, forms)
+        self._hints = words, forms
         held = [word for form in forms for word in _FORMS[form]]
         held += [each for word in words for each in _held(word.decode())]
         self._filter = line_filter(held)
+
+    @functools.cached_property
+    def pattern(self) -> Any:
+        """Finds the hints themselves: compiled when a line may hold one."""
+        return _hint_pattern(*self._hints)
 
     def lines(self, text: bytes, end: bytes) -> Iterable[tuple[int, int, int]]:
         """As in ``Hints``."""

@@ -13,7 +13,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from spillstore.settings import MIB
-from spillstore_tools.preview.code.cut_units import cut_units
 from spillstore_tools.preview.parts import Shown, gaps_of
 from spillstore_tools.preview.strategies.candidates import Candidate, CandidateFinder
 from spillstore_tools.preview.strategies.fit import fitted, marker_width, nothing_shown
@@ -71,5 +70,7 @@ def _units(overview: Overview, request: Request) -> list[Part] | None:
     text = overview.text() if request.whole_units and overview.size <= MIB else None
     if text is None:
         return None
+    from spillstore_tools.preview.code.cut_units import cut_units  # noqa: PLC0415  # most output is shown whole
+
     cuts = cut_units(text, request.limit, source_hint=request.hint)
     return replaced(overview, text, cuts, request.limit) if cuts else None
