@@ -13,7 +13,6 @@ this automaton 0.3.
 from __future__ import annotations
 
 import collections
-import contextlib
 import ctypes
 import functools
 import operator
@@ -212,21 +211,18 @@ class Scanner:
 
     def learn(self, names: Mapping[bytes, Named | None]) -> None:
         """Keep what names promise, so that they are dropped or looked at more closely the next time."""
-        scratches = [self._scratch()]
-        with contextlib.suppress(IndexError):
-            while True:  # each thread that searches has names of its own
-                scratches.append(self._free.pop())
-        try:
-            for scratch in scratches:
+        for _ in range(max(1, len(self._free))):  # one at a time, so that others need no new one meanwhile
+            scratch = self._scratch(oldest=True)
+            try:
                 tables = ctypes.byref(scratch.tables)
                 for name, named in names.items():
                     self._learn(tables, name, len(name), _STRENGTHS[named.strength if named else None])
-        finally:
-            self._free.extend(scratches)
+            finally:
+                self._free.append(scratch)
 
-    def _scratch(self) -> _Scratch:
+    def _scratch(self, *, oldest: bool = False) -> _Scratch:
         try:
-            return self._free.pop()
+            return self._free.popleft() if oldest else self._free.pop()
         except IndexError:
             return _Scratch(self._tables, self._size)
 
