@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spillstore.engine.base import SessionRef
+from spillstore.engine.errors import translated
 from spillstore.engine.registry import open_backend, open_file
 from spillstore.exceptions import (
     IntegrityError,
@@ -15,15 +16,10 @@ from spillstore.exceptions import (
     StorageError,
 )
 from spillstore.format.digest_key import load_key
-from spillstore.ingest.session_core import SessionCore
-from spillstore.ingest.session_pool import SessionPool, release
 from spillstore.limits.collector import Collector
 from spillstore.model.clock import SinceClock, SystemClock
 from spillstore.model.ids import check_id
 from spillstore.runtime.delegation import delegated
-from spillstore.session import Session
-from spillstore.session.deletion import delete_artifact, delete_session
-from spillstore.session.events import event_filter
 from spillstore.settings import Settings
 
 if TYPE_CHECKING:
@@ -31,8 +27,10 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from spillstore.info import Event, Page, SessionInfo
+    from spillstore.ingest.session_pool import SessionPool
     from spillstore.model.clock import Clock
     from spillstore.redaction import RedactionRules
+    from spillstore.session import Session
     from spillstore.settings import SettingsOptions
 
 
@@ -100,13 +98,23 @@ class Store:
             UsageError: a database URL (servers are not supported yet).
         """
         loaded = Settings.load(None, **settings)
-        key = load_key(digest_key, loaded.digest_key_file)
-        since = SystemClock() if clock is None else SinceClock(clock)
+        self._key = load_key(digest_key, loaded.digest_key_file)
+        self._clock = SystemClock() if clock is None else SinceClock(clock)
         named = default_root() if root is None else root
-        self._backend, self._settings = open_backend(named, loaded, key, since)
-        self._pool = SessionPool(self._backend, self._settings, since, key)
-        self._collector = Collector(self._pool)
+        self._backend, self._settings = open_backend(named, loaded, self._key, self._clock)
         self._redaction = redaction
+
+    # What opens sessions is imported with the first one: many programs name a store and never need it.
+    @cached_property
+    def _pool(self) -> SessionPool:
+        with translated("opening the store"):  # an import opens files
+            from spillstore.ingest.session_pool import SessionPool  # noqa: PLC0415
+
+        return SessionPool(self._backend, self._settings, self._clock, self._key)
+
+    @cached_property
+    def _collector(self) -> Collector:
+        return Collector(self._pool)
 
     def __repr__(self) -> str:
         return f"Store({str(self.root)!r})"
@@ -140,6 +148,10 @@ class Store:
         """
         ref = _reference(session_id, project)
         makes = create and not read_only
+        with translated("opening the session"):  # an import opens files
+            from spillstore.ingest.session_pool import release  # noqa: PLC0415
+            from spillstore.session import Session  # noqa: PLC0415
+
         return Session(
             self._pool.acquire(ref, read_only=read_only, before_make=self._before_make if makes else None),
             release,
@@ -169,6 +181,11 @@ class Store:
             SessionNotFoundError: there is no such file.
             NotASessionError, SchemaTooNewError, IntegrityError: it cannot be trusted.
         """
+        with translated("opening the session"):  # an import opens files
+            from spillstore.ingest.session_core import SessionCore  # noqa: PLC0415
+            from spillstore.ingest.session_pool import release  # noqa: PLC0415
+            from spillstore.session import Session  # noqa: PLC0415
+
         file = Path(os.path.abspath(path))  # noqa: PTH100
         if not file.is_file():
             raise SessionNotFoundError(f"there is no file {file}")
@@ -206,6 +223,9 @@ class Store:
             ...     list(store.sessions())
             []
         """
+        with translated("deleting the session"):  # an import opens files
+            from spillstore.session.deletion import delete_session  # noqa: PLC0415
+
         ref = _reference(session_id, project)
         delete_session(
             self._backend, ref, partial(self.session, session_id, project, create=False), force=force
@@ -237,6 +257,9 @@ class Store:
             ...     0 < freed < 1000
             True
         """
+        with translated("deleting the artifact"):  # an import opens files
+            from spillstore.session.deletion import delete_artifact  # noqa: PLC0415
+
         open_session = partial(self.session, session_id, project, create=False)
         return delete_artifact(
             self._backend, self._pool, SessionRef(session_id, project), artifact_id, open_session
@@ -266,6 +289,9 @@ class Store:
         """
         if project is not None:
             check_id("project", project)
+        with translated("reading kept events"):  # an import opens files
+            from spillstore.session.events import event_filter  # noqa: PLC0415
+
         filters = event_filter(kind, artifact_id, actor, tool_call_id, since, until)
         return self._backend.deleted_events(SessionRef(session_id, project), filters, limit, cursor)
 

@@ -22,7 +22,6 @@ from spillstore_tools.preview import strategies
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-SHELL = set("|&;<>")  # what only a shell understands
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -57,6 +56,15 @@ def examples(page: Path) -> list[Example]:
     return out
 
 
+def needs_shell(command: str) -> bool:
+    """Whether it has an operator that only a shell understands, outside of quotes."""
+    words = shlex.shlex(
+        command, posix=False, punctuation_chars="|&;<>"
+    )  # which keeps the quotes of quoted words
+    words.whitespace_split = True
+    return any(set(word) <= set("|&;<>") for word in words)
+
+
 def called(arguments: list[str]) -> str:
     """What a command prints that needs no shell, called within this process."""
     with tempfile.TemporaryFile() as file:
@@ -80,7 +88,7 @@ def run(example: Example, names: dict[str, object], where: str) -> str:
         with contextlib.redirect_stdout(printed):
             exec(compile("\n" * (example.line - 1) + example.code, where, "exec"), names)
         return printed.getvalue()
-    if example.code.startswith("spillstore ") and not set(example.code) & SHELL:
+    if example.code.startswith("spillstore ") and not needs_shell(example.code):
         return called(shlex.split(example.code)[1:])
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(

@@ -507,7 +507,7 @@ def test_a_database_on_read_only_media_is_readable(plain_store, tmp_path):
     folder.chmod(0o500)
     (folder / "session.db").chmod(0o400)
     script = (
-        "import os, sys, spillstore.store, spillstore.engine.sqlite.backend\n"
+        "import os, sys, spillstore.session, spillstore.ingest.session_pool, spillstore.engine.sqlite.backend\n"
         "if os.getuid() == 0:\n"
         "    [os.chmod(p, 0o755) for p in sys.argv[4:]]\n"
         "    os.chown(os.path.join(sys.argv[1], '_', 'test', 'session.db'), 65534, 65534)\n"

@@ -164,12 +164,21 @@ def test_imports_go_down_only(layer):
 
 HEAVY = ["sqlalchemy", "alembic", "mcp", "rich", "asyncio", "platformdirs", "numpy", "starlette", "pydantic"]
 
+SESSIONS = ["spillstore.session", "spillstore.artifact", "spillstore.ingest.session_core"]
+OPENING = ["sqlite3", "zstandard", "blake3", *SESSIONS]
+OPENED = "import spillstore; store = spillstore.Store('dict:light'); store.session('a').close()"
+
 
 @pytest.mark.parametrize(
     ("script", "forbidden"),
     [
         ("import spillstore", [*HEAVY, "sqlite3", "zstandard", "blake3", "click"]),
-        ("import spillstore; spillstore.Store", [*HEAVY, "click"]),
+        ("import spillstore; spillstore.Store", [*HEAVY, *OPENING, "click"]),
+        (
+            "import spillstore; spillstore.Store('unused')",
+            [*HEAVY, *SESSIONS, "click"],
+        ),
+        (OPENED, [*HEAVY, "spillstore.redaction", "spillstore.session.check", "click"]),
     ],
 )
 def test_imports_stay_light(script, forbidden):

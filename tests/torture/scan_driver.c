@@ -96,13 +96,17 @@ static void get_tables(void) {
     }
     Blob lengths = get_blob(), literals = get_blob();
     u32 most = literals.size + 1, room = 4 * lengths.size, states;
-    u16 *next = malloc((size_t)most * 128 * sizeof *next), *ends = malloc(room * sizeof *ends);
+    tables.shift = 7;
+    for (u32 i = 0; i < 256; i++)
+        if (tables.classes[i] > 127)
+            tables.shift = 8;
+    u16 *next = malloc(((size_t)most << tables.shift) * sizeof *next), *ends = malloc(room * sizeof *ends);
     u32 *work = malloc((size_t)most * 4 * sizeof *work), *first = malloc((most + 1) * sizeof *first);
-    i64 accepting = spillstore_build(literals.bytes, lengths.bytes, lengths.size, tables.classes, next, work, first, ends, most, room, &states);
+    i64 accepting = spillstore_build(literals.bytes, lengths.bytes, lengths.size, tables.classes, tables.shift, next, work, first, ends, most, room, &states);
     if (accepting < 0)
         abort();
     free(work);
-    tables.next = realloc(next, (size_t)states * 128 * sizeof *next);
+    tables.next = realloc(next, ((size_t)states << tables.shift) * sizeof *next);
     tables.first = realloc(first, (states - (u32)accepting + 1) * sizeof *first);
     tables.ends = realloc(ends, tables.first[states - accepting] * sizeof *ends);
     tables.accepting = (u32)accepting;
@@ -268,7 +272,7 @@ static i64 scan(const u8 *of, i64 count, i64 whole, i64 *from, Candidate *out, i
 static u32 literals_of(const u8 *of, u32 count, Candidate *out) {
     u32 state = 0, found = 0;
     for (u32 i = 0; i < count; i++) {
-        state = tables.next[state << 7 | tables.classes[of[i]]];
+        state = tables.next[state << tables.shift | tables.classes[of[i]]];
         if (state < tables.accepting)
             continue;
         for (u32 j = tables.first[state - tables.accepting]; j < tables.first[state - tables.accepting + 1]; j++, found++)
@@ -279,6 +283,38 @@ static u32 literals_of(const u8 *of, u32 count, Candidate *out) {
 }
 
 static int same(const Candidate *a, const Candidate *b) { return a->literal == b->literal && a->start == b->start && a->end == b->end; }
+
+static i64 runs(const u8 *of, i64 count, i64 *from, Run *out, i64 room) {
+    scan_watched = 1;
+    i64 found = spillstore_runs(&tables, of, count, from, out, room);
+    scan_watched = 0;
+    return found;
+}
+
+/* The runs of a text, which the caller frees, and how many there are. They are asked for again with little room. */
+static u32 checked_runs(const u8 *of, u32 count, Run **out) {
+    i64 place = 0, most = count / LEAST_RUN + 1;
+    Run *found = malloc((size_t)most * sizeof *found), few[2];
+    u32 all = (u32)runs(of, count, &place, found, most);
+    if (place != count)
+        wrong("the runs are more than there is room for");
+    for (u32 i = 0; i < all; i++)
+        if (found[i].end > count || found[i].start + LEAST_RUN > found[i].end || (i && found[i].start <= found[i - 1].end))
+            wrong("a run that is none");
+    place = one_in(2) ? 0 : below(count + 1);
+    u32 done = 0;
+    while (done < all && found[done].end <= place) done++;
+    while (place < count) {
+        i64 now = runs(of, count, &place, few, 1 + below(2));
+        for (i64 i = 0; i < now; i++, done++)
+            if (done >= all || found[done].start != few[i].start || found[done].end != few[i].end)
+                wrong("other runs with a small room");
+        if (place == count && done != all)
+            wrong("fewer runs with a small room");
+    }
+    *out = found;
+    return all;
+}
 
 /* Scans the text in every way and returns how many places `out` got, which the caller frees. */
 static u32 checked(i64 whole, Candidate **out) {
@@ -321,6 +357,9 @@ static u32 checked(i64 whole, Candidate **out) {
             wrong("fewer places with a small room");
     }
     free(few);
+    Run *alone;
+    checked_runs(block, size, &alone);
+    free(alone);
     free(every);
     free(block);
     if (scan_edges != edges && size <= COMMON) {
@@ -391,7 +430,18 @@ static void give(const Candidate *found, u32 count) {
     }
 }
 
-/* Texts with their places. Those of one line may be unfinished: a stream asks about all lines before that first, alone. */
+static void give_runs(const u8 *of, u32 count) {
+    Run *found;
+    u32 all = checked_runs(of, count, &found);
+    put32(all);
+    for (u32 i = 0; i < all; i++) {
+        put32(found[i].start);
+        put32(found[i].end);
+    }
+    free(found);
+}
+
+/* Texts with their places and runs. Those of one line may be unfinished: a stream asks about all lines before that first, alone. */
 static void texts(void) {
     u32 count = get32(), large = get32();
     for (u32 i = 0; i < count; i++) {
@@ -404,6 +454,10 @@ static void texts(void) {
         fwrite(text, 1, size, stdout);
         give(found, places);
         free(found);
+        u8 *block = malloc(size);
+        memcpy(block, text, size);
+        give_runs(block, size);
+        free(block);
     }
 }
 
@@ -419,6 +473,19 @@ static void asked(void) {
     put64(scan_steps);
     give(found, (u32)count);
     free(found);
+    free(of.bytes);
+}
+
+/* The runs of one text that the other side sends, and how many steps it took to find them. */
+static void asked_runs(void) {
+    Blob of = get_blob();
+    i64 place = 0;
+    Run *found = malloc((of.size / LEAST_RUN + 1) * sizeof *found);
+    scan_steps = 0;
+    runs(of.bytes, of.size, &place, found, of.size / LEAST_RUN + 1);
+    put64(scan_steps);
+    free(found);
+    give_runs(of.bytes, of.size);
     free(of.bytes);
 }
 
@@ -445,6 +512,7 @@ int main(void) {
         case 'C': check(); break;
         case 'T': texts(); break;
         case 'S': asked(); break;
+        case 'U': asked_runs(); break;
         case 'L': learn(); continue;
         default: abort();
         }

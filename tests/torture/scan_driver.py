@@ -56,6 +56,7 @@ _TEMPLATES = (
     (_SIGNS, _BLANKS, _VALUES, _BLANKS),
 )
 _CANDIDATE = struct.Struct("<III")
+_RUN = struct.Struct("<II")
 
 
 class Ended(Exception):  # noqa: N818  # that it has ended is no error of the caller
@@ -155,7 +156,7 @@ def _texts_of(seed: int, words: list[str]) -> bytes:
     """What texts are made of: groups of pieces, rows of groups, and whole texts to change."""
     rng = random.Random(seed)
     maker = secrets_made.Maker(seed)
-    lines = [line for _, line in maker.within() + maker.elsewhere()]
+    lines = [line for _, line in maker.within() + maker.elsewhere()] + maker.prefixed()
     whole = [frame.replace("@@", line) for line in lines for frame in rng.sample(_FRAMES, 2)]
     groups = (
         native_texts.NAMES,
@@ -209,18 +210,24 @@ class Driver:
         self._send(b"C", struct.pack("<II", count, large))
         return struct.unpack("<QQI", self._receive(20))
 
-    def texts(self, count: int, large: int) -> Iterator[tuple[bytes, bool, list[Hit]]]:
-        """Texts, whether their last line has ended, and the places that the scanner gives out. All must be taken."""
+    def texts(self, count: int, large: int) -> Iterator[tuple[bytes, bool, list[Hit], list[tuple[int, int]]]]:
+        """Texts, whether their last line has ended, and the places and runs that the scanner gives out. All must be taken."""
         self._send(b"T", struct.pack("<II", count, large))
         for _ in range(count):
             size, final = struct.unpack("<II", self._receive(8))
-            yield self._receive(size), bool(final), self._places()
+            yield self._receive(size), bool(final), self._places(), self._runs()
 
     def hits(self, text: bytes, whole: int) -> Iterator[Hit]:
         """As of a ``Scanner``."""
         self._send(b"S", struct.pack("<I", whole), _blob(text))
         (self.steps,) = struct.unpack("<Q", self._receive(8))
         return iter(self._places())
+
+    def runs(self, text: bytes) -> Iterator[tuple[int, int]]:
+        """As of a ``Scanner``."""
+        self._send(b"U", _blob(text))
+        (self.steps,) = struct.unpack("<Q", self._receive(8))
+        return iter(self._runs())
 
     def learn(self, names: Mapping[bytes, Named | None]) -> None:
         """As of a ``Scanner``."""
@@ -248,6 +255,10 @@ class Driver:
     def _places(self) -> list[Hit]:
         (count,) = struct.unpack("<I", self._receive(4))
         return list(_CANDIDATE.iter_unpack(self._receive(_CANDIDATE.size * count)))
+
+    def _runs(self) -> list[tuple[int, int]]:
+        (count,) = struct.unpack("<I", self._receive(4))
+        return list(_RUN.iter_unpack(self._receive(_RUN.size * count)))
 
     def _send(self, *parts: bytes) -> None:
         try:

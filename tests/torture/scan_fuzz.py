@@ -79,12 +79,18 @@ class Done:
 class _Told:
     """A searcher whose places are told beforehand, and which keeps in ``learnt`` what names promise."""
 
-    def __init__(self, places: list[Hit], learnt: dict[bytes, Named | None] | None = None) -> None:
+    def __init__(
+        self, places: list[Hit], runs: list[tuple[int, int]], learnt: dict[bytes, Named | None] | None = None
+    ) -> None:
         self._places = places
+        self._runs = runs
         self._learnt = {} if learnt is None else learnt
 
     def hits(self, text: bytes, whole: int) -> Iterator[Hit]:
         return iter(self._places)
+
+    def runs(self, text: bytes) -> Iterator[tuple[int, int]]:
+        return iter(self._runs)
 
     def learn(self, names: Mapping[bytes, Named | None]) -> None:
         self._learnt.update(names)
@@ -213,14 +219,16 @@ def _compared(driver: Driver, count: int, done: Done) -> list[bytes]:
     known: set[bytes] = set()
     while done.compared < count:
         learnt: dict[bytes, Named | None] = {}
-        for text, final, places in driver.texts(BATCH, LARGE_COMPARED):
-            every = list(_automaton().hits(text, len(text)))
+        for text, final, places, runs in driver.texts(BATCH, LARGE_COMPARED):
+            every, every_run = list(_automaton().hits(text, len(text))), list(_automaton().runs(text))
             done.compared += 1
             done.places += len(every)
             done.dropped += len(every) - len(places)
-            scanned = _answer(text, _Told(places, learnt), final=final)
-            if places != every and (
-                not set(places) <= set(every) or _answer(text, _Told(every), final=final) != scanned
+            scanned = _answer(text, _Told(places, runs, learnt), final=final)
+            if (places != every or runs != every_run) and (
+                not set(places) <= set(every)
+                or not set(runs) <= set(every_run)
+                or _answer(text, _Told(every, every_run), final=final) != scanned
             ):
                 different.append((text, final))
         last.append(text)

@@ -157,3 +157,30 @@ def test_a_name_of_a_million_bytes(driver):
         b"_key" * 250_000,
     ):
         assert _steps(driver, text) < MOST_STEPS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "a",
+        "_",
+        "ab_",
+        "a1B2",
+        "ab_" + "a1B2" * 6 + " ",
+        "a" * 22 + " ",
+        "a" * 23 + "\n",
+        "a_" + "9aB" * 170,
+        "/" + "a" * 40,
+    ],
+)
+def test_runs_of_letters(driver, unit):
+    """Steps for each byte stay few, however long the text is."""
+    small, large = (_run_steps(driver, _filled(unit, size)) for size in (SMALL, LARGE))
+    assert small > 0
+    assert large <= min(MOST_STEPS, max(small * MOST_GROWTH, 20))
+
+
+def _run_steps(driver: Driver, text: bytes) -> float:
+    list(driver.runs(text))
+    return driver.steps / len(text)

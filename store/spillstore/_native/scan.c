@@ -35,6 +35,16 @@ enum {
     TRAILS = 4096,   /* punctuation behind a value */
     BEFORE_OPTION = 8192,
     BULLET = 16384,  /* before a line's first word: signs of lists, quotes */
+    LETTER = 32768,  /* of tokens that stand alone behind a prefix */
+    LEADS = 65536,   /* before a run that is a part of something else */
+    GOES_ON = 131072, /* behind one */
+    SPOKEN = 262144, /* a word of the list of that name begins with it, in either case */
+    TYPE = 524288,
+    PLACEHOLDER = 1048576,
+    QUALIFIER = 2097152, /* a word of that list ends with it, in either case */
+    SETTER = 4194304,
+    VALUE = 8388608, /* begins again */
+    PASSED = 16777216,
 };
 
 enum { ALWAYS, NAMED, NAMED_WORD, NAMED_MARK, RUN, SIGNED, CREDENTIALS, COMMAND, LINE_START, COOKIE };
@@ -42,7 +52,7 @@ enum { ALWAYS, NAMED, NAMED_WORD, NAMED_MARK, RUN, SIGNED, CREDENTIALS, COMMAND,
 /* Strengths of names, as in `names.py`. */
 enum { UNKNOWN, HARMLESS, PASSWORD, SECRET, TOKEN, WEAK };
 
-#define VERSION 4
+#define VERSION 6
 #define REACH 2048    /* bytes behind a name that a rule looks at */
 #define BACK 256      /* bytes before it */
 #define LONGEST_NAME 96
@@ -50,6 +60,11 @@ enum { UNKNOWN, HARMLESS, PASSWORD, SECRET, TOKEN, WEAK };
 #define BLOCK 65536
 #define LANES 4
 #define PROBES 8
+#define LEAST_RUN 23  /* bytes of a token that stands alone, with its prefix */
+#define MOST_RUN 512
+#define ESCAPE 5      /* bytes of an escape that may stand before it, at most, behind its first sign */
+#define MOST_WORD (14 + ESCAPE) /* letters of a prefix, digits and an escape before them */
+#define LEAST_BODY 20
 #define STORED_NAME 46
 
 /* Lists of words, as in `Tables`. */
@@ -71,7 +86,7 @@ typedef struct { u8 strength, length, bytes[STORED_NAME]; } Name;
 
 typedef struct {
     const u8 *classes;       /* [256] */
-    const u16 *next;         /* [states][128] */
+    const u16 *next;         /* [states][1 << shift] */
     const u32 *first;        /* of each accepting state: its literals are literals[first[i]..first[i + 1]) of `ends` */
     const u16 *ends;
     const Literal *literals;
@@ -90,17 +105,20 @@ typedef struct {
     u32 accepting;           /* the first accepting state */
     u32 names_mask;
     u32 longest;             /* literal */
-    u32 pad;
+    u32 shift;               /* of a row of `next`: 7 or 8 */
 } Tables;
 
 typedef struct { u32 end; u32 state; } Hit;
 typedef struct { u32 literal, start, end; } Candidate;
+typedef struct { u32 start, end; } Run;
 typedef struct {
     const Tables *tables;
     const u8 *text;
     i64 size;
     const u32 *is;
     i64 line, line_end; /* the line that was looked at last */
+    i64 begin, stop;    /* the name that was looked at last, and the answer */
+    int answer;
 } Text;
 
 static inline int is(const Text *t, i64 at, u32 bits) { return at >= 0 && at < t->size && (t->is[t->text[at]] & bits) != 0; }
@@ -286,6 +304,11 @@ static i64 word_at(const Text *t, i64 at, const u8 *words) {
     return 0;
 }
 
+/* The same for lists of which few words begin, or end, with the letter that stands there. */
+static i64 spoken_at(const Text *t, i64 at) { return is(t, at, SPOKEN) ? word_at(t, at, t->tables->spoken) : 0; }
+static int type_begins(const Text *t, i64 at) { return is(t, at, TYPE) && word_begins(t, at, t->tables->types); }
+static int setter_before(const Text *t, i64 at) { return is(t, at - 1, SETTER) && word_ends(t, at, t->tables->setters, 0); }
+
 static i64 blanks_end(const Text *t, i64 at) {
     while (is(t, at, BLANK)) at++;
     return at;
@@ -318,13 +341,13 @@ static int next_line_could(const Text *t, i64 line_end, int word) {
         if (t->text[at] == '-')
             at = blanks_end(t, at + 1);
         while (one_of(t->text[at], "\\\"'")) at++;
-        i64 size = word_at(t, at, t->tables->values);
+        i64 size = is(t, at, VALUE) ? word_at(t, at, t->tables->values) : 0;
         if (size) {
             for (at += size; one_of(t->text[at], "\\\"'") || is(t, at, BLANK); at++) {}
             if (sign_at(t, at))
                 return 1;
         }
-        if (!word_at(t, at, t->tables->passed))
+        if (!is(t, at, PASSED) || !word_at(t, at, t->tables->passed))
             return 0;
     }
     return 1;
@@ -351,7 +374,7 @@ static int labelled_could(const Text *t, i64 begin, i64 line_end) {
 
 /* Whether bytes are a word that is never a value, such as `null`. */
 static int placeholder(const Text *t, i64 from, i64 to) {
-    return from < to && word_at(t, from, t->tables->placeholders) == to - from;
+    return from < to && is(t, from, PLACEHOLDER) && word_at(t, from, t->tables->placeholders) == to - from;
 }
 
 /* Whether a value between `from` and `to` could be a secret; a bare one, in no quotes, without the signs at its end. */
@@ -423,7 +446,7 @@ static int after_sign(const Text *t, i64 sign, int length, i64 line_end, int str
         return end - at > LONG_VALUE; /* the rule goes on behind a long one */
     }
     int plain = !is(t, at, OPENS);
-    for (end = at; end < line_end && end - at <= LONG_VALUE && is(t, end, WORD); end++) plain = plain && !one_of(t->text[end], "({[");
+    for (end = at; end < line_end && end - at <= LONG_VALUE && is(t, end, WORD); end++) plain = plain && (is(t, end, ALNUM) || !one_of(t->text[end], "({["));
     if (end - at > LONG_VALUE)
         return 1;
     if (!plain)
@@ -439,7 +462,9 @@ static int after_sign(const Text *t, i64 sign, int length, i64 line_end, int str
 static int first_of_line(const Text *t, i64 begin) {
     i64 low = begin > 64 ? begin - 64 : 0, line = begin;
     while (line > low && !is(t, line - 1, LINE_END)) line--;
-    while (line < begin && is(t, line, BLANK | BULLET)) line++;
+    for (; line < begin && is(t, line, BLANK | BULLET); line++)
+        if (t->text[line] == '-' && !is(t, line + 1, BLANK))
+            return 1; /* an option of a command */
     return line == begin || word_begins(t, line, t->tables->commands);
 }
 
@@ -473,7 +498,7 @@ static int drawn_word(const Text *t, i64 at, i64 line_end) {
 static int after_blank_only(const Text *t, i64 begin, i64 stop, i64 line_end, int strength) {
     i64 before = begin, size = stop - begin;
     while (before > 0 && before > begin - 32 && is(t, before - 1, BLANK)) before--;
-    if (word_ends(t, before, t->tables->setters, 0))
+    if (setter_before(t, before))
         return run_could_be(t, stop, line_end, strength == SECRET || strength == TOKEN ? strength : PASSWORD);
     if ((size == 4 && memcmp(t->text + begin, "PASS", 4) == 0) || (size == 8 && memcmp(t->text + begin, "PASSWORD", 8) == 0))
         return 1;
@@ -496,7 +521,7 @@ static int value_may_follow(const Text *t, i64 stop) {
         i64 end = at + 1 + is(t, at + 1, DIGIT);
         return is(t, end, BLANK) || at_is(t, end, ':') || end >= t->size;
     }
-    return word_begins(t, at, t->tables->types) || word_at(t, at, t->tables->spoken) || word_at(t, at, ID) || word_begins(t, at, GENERATED);
+    return type_begins(t, at) || spoken_at(t, at) || word_at(t, at, ID) || word_begins(t, at, GENERATED);
 }
 
 /* `is set to: word`: words that may stand between a password's name and its value, and behind them a sign or a quote. */
@@ -509,7 +534,7 @@ static int spoken_could(const Text *t, i64 stop, i64 line_end) {
             return 0;
         if (one_of(t->text[next], ":=") || (next > at && one_of(t->text[next], "\"'`\\")) || (is_before && next > at))
             return 1;
-        i64 size = word_at(t, next, t->tables->spoken), end = next;
+        i64 size = spoken_at(t, next), end = next;
         while (end < line_end && (is(t, end, NAME) || t->text[end] == '@')) end++;
         is_before = size == 2 && t->text[next] == 'i';
         if (size)
@@ -534,7 +559,7 @@ static int after_blank(const Text *t, i64 begin, i64 stop, i64 line_end, int str
         return run_could_be(t, stop, line_end, strength);
     i64 before = begin;
     while (before > 0 && before > begin - 32 && is(t, before - 1, BLANK)) before--;
-    int could = word_ends(t, before, t->tables->setters, 0) || word_begins(t, at, t->tables->types) || word_begins(t, at, OR);
+    int could = setter_before(t, before) || type_begins(t, at) || word_begins(t, at, OR);
     for (i64 i = begin > 32 ? begin - 32 : 0; i < begin && !could; i++) could = t->text[i] == '<';
     could = could || (strength == PASSWORD && spoken_could(t, stop, line_end)) ||
             (strength == SECRET && word_at(t, at, ID)) ||
@@ -574,16 +599,8 @@ static int after_closer(const Text *t, i64 begin, i64 stop, i64 line_end, int st
     return quoted_could(t, at, line_end, strength) != 0;
 }
 
-/* Whether the name that holds a literal at [start, end) may have a secret behind it. */
-static int name_could(Text *t, i64 start, i64 end) {
-    i64 stop = end, begin = start;
-    while (stop < end + LONGEST_NAME && is(t, stop, NAME)) stop++;
-    if (stop >= t->size)
-        return 1;
-    if (!is(t, stop, FOLLOWS))
-        return is(t, stop, LINE_END) && ((holds(t, start - 64, start, "ame:") && labelled_could(t, start, stop)) ||
-                                         (holds(t, start - 64, start, "> ") && printed_could(t, stop)));
-    while (begin > start - LONGEST_NAME && is(t, begin - 1, NAME)) begin--;
+/* Whether a secret may stand behind the name at [begin, stop). */
+static int known_could(Text *t, i64 begin, i64 stop) {
     int strength = strength_of(t->tables, t->text + begin, stop - begin);
     int known = strength != UNKNOWN;
     u8 left = begin > 0 ? t->text[begin - 1] : 0, byte = t->text[stop];
@@ -591,7 +608,7 @@ static int name_could(Text *t, i64 start, i64 end) {
     if (strength == HARMLESS)
         return 0;
     i64 line_end = line_end_of(t, stop);
-    if (strength == WEAK && is(t, begin - 1, BLANK) && word_ends(t, begin - 1, t->tables->qualifiers, 1))
+    if (strength == WEAK && is(t, begin - 1, BLANK) && is(t, begin - 2, QUALIFIER) && word_ends(t, begin - 1, t->tables->qualifiers, 1))
         strength = TOKEN;
     int spoken = is(t, stop, BLANK) && !dashed && left != '<' && left != ':';
     if (spoken && !value_may_follow(t, stop))
@@ -630,12 +647,31 @@ static int name_could(Text *t, i64 start, i64 end) {
     }
 }
 
+/* Whether the name that holds a literal at [start, end) may have a secret behind it. */
+static int name_could(Text *t, i64 start, i64 end) {
+    i64 stop = end, begin = start;
+    while (stop < end + LONGEST_NAME && is(t, stop, NAME)) stop++;
+    if (stop >= t->size)
+        return 1;
+    if (!is(t, stop, FOLLOWS))
+        return is(t, stop, LINE_END) && ((holds(t, start - 64, start, "ame:") && labelled_could(t, start, stop)) ||
+                                         (holds(t, start - 64, start, "> ") && printed_could(t, stop)));
+    while (begin > start - LONGEST_NAME && is(t, begin - 1, NAME)) begin--;
+    if (begin != t->begin || stop != t->stop) { /* one name may hold several literals */
+        t->answer = known_could(t, begin, stop);
+        t->begin = begin;
+        t->stop = stop;
+    }
+    return t->answer;
+}
+
 /* `://`: whether an `@` follows where a user and a password would end. */
 static int credentials_could(const Text *t, i64 start, i64 end) {
     if (!is(t, start - 1, ALNUM))
         return 0;
     i64 at = end, most = end + REACH < t->size ? end + REACH : t->size;
-    while (at < most && at < end + 257 && (is(t, at, WORD) || t->text[at] == 0x7f) && !one_of(t->text[at], ":/@?#<>\\(){}[],;|")) at++;
+    while (at < most && at < end + 257 &&
+           (is(t, at, ALNUM) || ((is(t, at, WORD) || t->text[at] == 0x7f) && !one_of(t->text[at], ":/@?#<>\\(){}[],;|")))) at++;
     if (at == t->size || at_is(t, at, '@'))
         return 1;
     if (!at_is(t, at, ':'))
@@ -762,7 +798,8 @@ static int could_be(Text *t, const Literal *literal, i64 start, i64 end) {
 }
 
 /* Walks over text[from, to) in lanes; the hits of lane i stand in hits[i], counts[i] of them. */
-static void walk(const Tables *tables, const u8 *text, i64 from, i64 to, Hit hits[LANES][BLOCK / LANES + 1], u32 counts[LANES]) {
+static inline void walk_rows(const Tables *tables, const u8 *text, i64 from, i64 to, Hit hits[LANES][BLOCK / LANES + 1], u32 counts[LANES],
+                             const u32 shift) {
     const u8 *classes = tables->classes;
     const u16 *next = tables->next;
     const u32 accepting = tables->accepting;
@@ -780,15 +817,15 @@ static void walk(const Tables *tables, const u8 *text, i64 from, i64 to, Hit hit
         if (sizes[lane] < common)
             common = sizes[lane];
         i64 before = begins[lane] > tables->longest ? begins[lane] - tables->longest : 0; /* a literal may begin there */
-        for (i64 i = before; i < begins[lane]; i++) state[lane] = next[state[lane] << 7 | classes[text[i]]];
+        for (i64 i = before; i < begins[lane]; i++) state[lane] = next[state[lane] << shift | classes[text[i]]];
     }
     u32 s0 = state[0], s1 = state[1], s2 = state[2], s3 = state[3];
     i64 i = 0;
     for (; i < common; i++) {
-        s0 = next[s0 << 7 | classes[at[0][i]]];
-        s1 = next[s1 << 7 | classes[at[1][i]]];
-        s2 = next[s2 << 7 | classes[at[2][i]]];
-        s3 = next[s3 << 7 | classes[at[3][i]]];
+        s0 = next[s0 << shift | classes[at[0][i]]];
+        s1 = next[s1 << shift | classes[at[1][i]]];
+        s2 = next[s2 << shift | classes[at[2][i]]];
+        s3 = next[s3 << shift | classes[at[3][i]]];
         if (s0 >= accepting) hits[0][counts[0]++] = (Hit){(u32)(begins[0] + i + 1), s0 - accepting};
         if (s1 >= accepting) hits[1][counts[1]++] = (Hit){(u32)(begins[1] + i + 1), s1 - accepting};
         if (s2 >= accepting) hits[2][counts[2]++] = (Hit){(u32)(begins[2] + i + 1), s2 - accepting};
@@ -797,9 +834,17 @@ static void walk(const Tables *tables, const u8 *text, i64 from, i64 to, Hit hit
     state[0] = s0, state[1] = s1, state[2] = s2, state[3] = s3;
     for (int lane = 0; lane < LANES; lane++)
         for (i64 j = i; j < sizes[lane]; j++) {
-            state[lane] = next[state[lane] << 7 | classes[at[lane][j]]];
+            state[lane] = next[state[lane] << shift | classes[at[lane][j]]];
             if (state[lane] >= accepting) hits[lane][counts[lane]++] = (Hit){(u32)(begins[lane] + j + 1), state[lane] - accepting};
         }
+}
+
+/* The compiler makes one of each size of rows. */
+static void walk(const Tables *tables, const u8 *text, i64 from, i64 to, Hit hits[LANES][BLOCK / LANES + 1], u32 counts[LANES]) {
+    if (tables->shift == 7)
+        walk_rows(tables, text, from, to, hits, counts, 7);
+    else
+        walk_rows(tables, text, from, to, hits, counts, 8);
 }
 
 /* Gives out where rules may apply: literals that end in text[from, size), in the order of their ends, the longest first.
@@ -811,7 +856,7 @@ i64 spillstore_scan(const Tables *tables, const u8 *text, i64 size, i64 whole, i
     Hit(*hits)[BLOCK / LANES + 1] = (Hit(*)[BLOCK / LANES + 1])scratch;
     u32 counts[LANES];
     i64 found = 0;
-    Text t = {tables, text, size, tables->bytes, 1, 0};
+    Text t = {.tables = tables, .text = text, .size = size, .is = tables->bytes, .line = 1};
     while (*from < size) {
         i64 to = *from + BLOCK < size ? *from + BLOCK : size;
         walk(tables, text, *from, to, hits, counts);
@@ -835,22 +880,120 @@ i64 spillstore_scan(const Tables *tables, const u8 *text, i64 size, i64 whole, i
     return found;
 }
 
+typedef u8 Sixteen __attribute__((vector_size(16)));
+
+/* Of sixteen bytes two words: all bits of a byte are set where it is of LETTER. */
+static inline void letters_of(const u8 *at, u64 words[2]) {
+    Sixteen is;
+    memcpy(&is, at, 16);
+    Sixteen letter = (Sixteen)((is | 32) - 'a' < 26), digit = (Sixteen)(is - '0' < 10);
+    Sixteen all = letter | digit | (Sixteen)(is == '_') | (Sixteen)(is == '-');
+    memcpy(words, &all, 16);
+}
+
+/* Whether one of at least eight bytes, all of LETTER, is a digit. */
+static int holds_digit(const u8 *at, i64 size) {
+    const u64 ones = 0x0101010101010101ull, high = 0x8080808080808080ull;
+    for (i64 i = 0;; i += 8) {
+        u64 word;
+        memcpy(&word, at + (i + 8 < size ? i : size - 8), 8);
+        if ((word + (0x80 - '0') * ones) & ~(word + (0x80 - '9' - 1) * ones) & high)
+            return 1;
+        if (i + 8 >= size)
+            return 0;
+    }
+}
+
+/* Whether letters and digits between `from` and `to` change as often, and in as many places, as in a token. */
+static int run_is_mixed(const Text *t, i64 from, i64 to) {
+    int digits = 0, changes = 0;
+    u32 before = 0;
+    for (i64 i = from; i < to; i++) {
+        u8 byte = t->text[i];
+        u32 now = byte == '_' || byte == '-' ? 0 : is(t, i, DIGIT) ? 1 : byte >= 'a' ? 2 : 3;
+        changes += now && before && now != before;
+        digits += now == 1 && before != 1;
+        before = now;
+    }
+    return digits && changes >= 5;
+}
+
+/* Whether a run of LETTER may be a token: `prefix_`, and behind it what is drawn. */
+static int alone_could(const Text *t, i64 start, i64 end) {
+    if (end - start > MOST_RUN + ESCAPE || is(t, start - 1, LEADS))
+        return 0;
+    if (is(t, end, GOES_ON) || (at_is(t, end, '.') && is(t, end + 1, ALNUM)))
+        return 0;
+    i64 sign = start;
+    while (sign < end && sign < start + MOST_WORD && t->text[sign] != '_' && t->text[sign] != '-') sign++;
+    if (sign - start < 2 || sign >= end - LEAST_BODY || !(t->text[sign] == '_' || t->text[sign] == '-'))
+        return 0;
+    return holds_digit(t->text + sign, end - sign) && run_is_mixed(t, sign, end);
+}
+
+/* Gives out runs of LETTER that end behind `*from` and may be tokens, in order. As `spillstore_scan`, but nothing is lost behind
+ * the text's last line: a run that ends with the text is looked at again when it goes on.
+ *
+ * Of such a run two words of eight bytes side by side are letters alone, so it is enough to look at every other word. */
+i64 spillstore_runs(const Tables *tables, const u8 *text, i64 size, i64 *from, Run *out, i64 room) {
+    Text t = {.tables = tables, .text = text, .size = size, .is = tables->bytes, .line = 1};
+    i64 found = 0, at = *from > LEAST_RUN + 16 ? (*from - LEAST_RUN - 16) & ~(i64)15 : 0;
+    u64 words[2], before = 0;
+    const u32 *bits = tables->bytes;
+    for (; at + 8 <= size; at += 16) {
+        if (at + 16 <= size)
+            letters_of(text + at, words);
+        else {
+            u8 last[16] = {0};
+            memcpy(last, text + at, (size_t)(size - at));
+            letters_of(last, words);
+        }
+        int long_enough = (words[0] == ~0ull) & ((words[1] == ~0ull) | (before == ~0ull));
+        before = words[1];
+        if (!long_enough)
+            continue;
+        i64 start = at, end = at + 8;
+        while (start > 0 && start > at - MOST_RUN - ESCAPE - 1 && (bits[text[start - 1]] & LETTER)) start--;
+        while (end + 16 <= size) {
+            letters_of(text + end, words);
+            if ((words[0] & words[1]) != ~0ull)
+                break;
+            end += 16;
+        }
+        while (end < size && (bits[text[end]] & LETTER)) end++;
+        if (end - start >= LEAST_RUN && end > *from && alone_could(&t, start, end)) {
+            if (found == room) {
+                *from = end - 1;
+                return found;
+            }
+            out[found++] = (Run){(u32)start, (u32)end};
+        }
+        at = end & ~(i64)15; /* nothing before the next block but its second word can be of another run */
+        if (at + 16 <= size)
+            letters_of(text + at, words);
+        before = words[1];
+    }
+    *from = size;
+    return found;
+}
+
 /* Makes the automaton of `count` literals, which stand in `bytes` one behind the other (Aho and Corasick, 1975).
  *
- * `next` has a row of 128 for each state, `work` 4 numbers, `first` one and one more; there are at most `most` states. `ends`
+ * `next` has a row of `1 << shift` for each state, `work` 4 numbers, `first` one and one more; there are at most `most` states. `ends`
  * takes the literals that end in each accepting state, the longest first, and has room for `room` of them.
  * Returns the number of the first accepting state, or -1 if there is not enough room; `states` becomes how many there are.
  */
-i64 spillstore_build(const u8 *bytes, const u8 *lengths, i64 count, const u8 *classes, u16 *next, u32 *work, u32 *first, u16 *ends,
+i64 spillstore_build(const u8 *bytes, const u8 *lengths, i64 count, const u8 *classes, u32 shift, u16 *next, u32 *work, u32 *first, u16 *ends,
                      u32 most, u32 room, u32 *states) {
     u32 *fails = work, *literal = work + most, *same = work + 2 * most, *order = work + 3 * most; /* by state */
     u32 made = 1, queued = 0, plain = 0, written = 0;
-    memset(next, 0, (size_t)most * 128 * sizeof *next);
+    const u32 columns = 1u << shift;
+    memset(next, 0, (size_t)most * columns * sizeof *next);
     memset(work, 0, (size_t)most * 4 * sizeof *work);
     for (i64 i = 0; i < count; bytes += lengths[i++]) {
         u32 state = 0;
         for (u8 j = 0; j < lengths[i]; j++) {
-            u16 *to = &next[state << 7 | classes[bytes[j]]];
+            u16 *to = &next[state << shift | classes[bytes[j]]];
             if (*to == 0) {
                 if (made == most || made == 0xFFFF)
                     return -1;
@@ -860,19 +1003,19 @@ i64 spillstore_build(const u8 *bytes, const u8 *lengths, i64 count, const u8 *cl
         }
         literal[state] = (u32)i + 1; /* each stands once */
     }
-    for (u32 c = 0; c < 128; c++)
+    for (u32 c = 0; c < columns; c++)
         if (next[c])
             order[queued++] = next[c];
     for (u32 i = 0; i < queued; i++) {
         u32 state = order[i], fail = fails[state];
         same[state] = literal[fail] ? fail : same[fail]; /* the next shorter literal that ends here too */
-        for (u32 c = 0; c < 128; c++) {
-            u32 to = next[state << 7 | c];
+        for (u32 c = 0; c < columns; c++) {
+            u32 to = next[state << shift | c];
             if (to) {
-                fails[to] = next[fail << 7 | c];
+                fails[to] = next[fail << shift | c];
                 order[queued++] = to;
             } else
-                next[state << 7 | c] = next[fail << 7 | c];
+                next[state << shift | c] = next[fail << shift | c];
         }
     }
     /* Accepting states go last: `fails` becomes the new number of each. */
@@ -894,16 +1037,16 @@ i64 spillstore_build(const u8 *bytes, const u8 *lengths, i64 count, const u8 *cl
         fails[state] = high++;
     }
     first[high - plain] = written;
-    for (u32 i = 0; i < made * 128; i++)
+    for (u32 i = 0; i < made * columns; i++)
         next[i] = (u16)fails[next[i]];
     /* Rows are put in their places by following the cycles of the new numbers. */
     for (u32 state = 0; state < made; state++)
         while (fails[state] != state) {
             u32 to = fails[state];
-            u16 row[128];
-            memcpy(row, next + ((size_t)to << 7), sizeof row);
-            memcpy(next + ((size_t)to << 7), next + ((size_t)state << 7), sizeof row);
-            memcpy(next + ((size_t)state << 7), row, sizeof row);
+            u16 row[256];
+            memcpy(row, next + ((size_t)to << shift), columns * sizeof *row);
+            memcpy(next + ((size_t)to << shift), next + ((size_t)state << shift), columns * sizeof *row);
+            memcpy(next + ((size_t)state << shift), row, columns * sizeof *row);
             fails[state] = fails[to];
             fails[to] = to;
         }

@@ -26,7 +26,7 @@ _DATABASES = tuple(
 _HOST_FIRST = re.compile(rb"\d{2,5}/|[^@]*/[^@:]*[?#]")
 _LEAST_TOKEN = 16
 _VARIABLE = re.compile(
-    rb"\$\{?[\w.:-]*\}?|\{\{?[^{}]*\}?\}|%\w*%|%[sd]|<[^<>]*>?|[*x.]+|\[REDACTED.*|(?i:redacted|hidden|secret|x-oauth-basic|x|masked|\*+)|:+|\\.*|\$\(.*|\{.*"
+    rb"\$\{?[\w.:-]*\}?\\?|\{\{?[^{}]*\}?\}|%\w*%|%[sd]|<[^<>]*>?|[*x.]+|\[REDACTED.*|(?i:redacted|hidden|secret|x-oauth-basic|x|masked|\*+)|:+|\\.*|\$\(.*|\{.*"
 )
 _NOBODY = frozenset(b"user username name login usr u me uid".split())  # of databases
 _ANYBODY = _NOBODY - {b"uid"} | frozenset(b"foo root admin userid user1 test john".split())

@@ -32,9 +32,11 @@ _FOLLOWING = frozenset(forms.BEHIND.encode())
 _AFTER_BLANKS = re.compile(forms.AFTER_BLANKS.encode())
 ASSIGN = re.compile(forms.ASSIGN.encode())
 _QUALIFIED = re.compile(rb"(?i)\b(?:%b)[ \t]\Z" % forms.QUALIFIERS.replace(" ", "|").encode())
+_PASSWORD = Named("PASSWORD", "password")
 _RESOURCE = re.compile(rb"[\w:*]:\Z")  # arn:...:secret:name, AWS::ApiGateway::ApiKey
 _ENVIRONMENT = re.compile(rb"(?i)(?:\$\{?env|<\w{1,30}):\Z")
-_PASSWORD = Named("PASSWORD", "password")
+_QUOTES = frozenset({b'"', b"'"})
+_CHOICE = re.compile(rb"\?[ \t]*[\"']\Z")  # cond ? "password" : "text"
 
 
 class _Form(NamedTuple):
@@ -44,25 +46,35 @@ class _Form(NamedTuple):
     before: re.Pattern[bytes] | None
     back: int
     name: re.Pattern[bytes] | None
-    promises: str
+    promises: Named | None
     read: Reader
+
+
+def _form(row: forms.Form | forms.Phrase) -> _Form:
+    return _Form(
+        re.compile(row.between.encode()),
+        compiled(row.before, ends=True),
+        row.back,
+        compiled(row.name, ends=True),
+        Named(KIND_OF[row.promises], row.promises) if row.promises else None,
+        READERS[row.reads],
+    )
 
 
 @functools.cache
 def _forms_behind(byte: int, strength: str, *, prose: bool) -> tuple[_Form, ...]:
     """The rows for a byte behind a name and what the name promises; in prose those for any word behind a blank."""
     return tuple(
-        _Form(
-            re.compile(row.between.encode()),
-            compiled(row.before, ends=True),
-            row.back,
-            compiled(row.name, ends=True),
-            row.promises,
-            READERS[row.reads],
-        )
+        _form(row)
         for row in forms.FORMS
         if byte in row.behind.encode() and strength in row.of.split() and (row.any_word or not prose)
     )
+
+
+@functools.cache
+def _phrases(literal: str) -> tuple[_Form, ...]:
+    """The rows for words that are no part of a name."""
+    return tuple(_form(row) for row in forms.PHRASES if literal in row.literals.split("|"))
 
 
 def named(look: Look, start: int, end: int) -> int:
@@ -87,6 +99,8 @@ def named(look: Look, start: int, end: int) -> int:
     known = look.classified(begin, stop)
     if known is None or (left == b":" and _of_a_resource(text, begin)):
         return stop
+    if left in _QUOTES and _CHOICE.search(text, max(0, begin - 4), begin):
+        return stop
     if (
         known.strength in {"weak", "long"}
         and left in _BLANK
@@ -94,25 +108,24 @@ def named(look: Look, start: int, end: int) -> int:
     ):
         known = Named("API_KEY", "token")
     found = len(look.spans)
-    done = _read(look, known, begin, stop, prose=prose)
+    done = _read(look, _forms_behind(text[stop], known.strength, prose=prose), known, begin, stop)
     if len(look.spans) == found and not prose:
         nextlines.begin(look, known, begin, stop)
     return max(stop, done)
 
 
-def _read(look: Look, known: Named, begin: int, stop: int, *, prose: bool) -> int:
+def _read(look: Look, rows: tuple[_Form, ...], known: Named, begin: int, stop: int) -> int:
     """Try the forms behind a name. Returns where to look on."""
     text = look.text
     name, before = text[begin:stop], text[max(0, begin - BACK) : begin]
     done = 0
-    for form in _forms_behind(text[stop], known.strength, prose=prose):
+    for form in rows:
         if (
             (form.name is None or form.name.search(name))
             and (match := form.between.match(text, stop))
             and (form.before is None or form.before.search(before, max(0, len(before) - form.back)))
         ):
-            promised = Named(KIND_OF[known.strength], form.promises) if form.promises else known
-            done = max(done, form.read(look, promised, begin, match.end()))
+            done = max(done, form.read(look, form.promises or known, begin, match.end()))
     return done
 
 
@@ -159,32 +172,9 @@ def marked(look: Look, start: int, end: int) -> int:
     return named(look, start, end - 1)
 
 
-@functools.cache
-def _phrases(literal: str) -> tuple[_Form, ...]:
-    """The rows for words that are no part of a name."""
-    return tuple(
-        _Form(
-            re.compile(row.between.encode()),
-            compiled(row.before, ends=True),
-            128,
-            None,
-            "",
-            READERS[row.reads],
-        )
-        for row in forms.PHRASES
-        if literal in row.literals.split("|")
-    )
-
-
 def phrase(look: Look, start: int, end: int) -> int:
-    """A password behind words that are no part of a name: ``IDENTIFIED BY`` of SQL, names in other languages."""
-    text = look.text
-    before, done = text[max(0, start - BACK) : start], end
-    for form in _phrases(text[start:end].decode()):
-        match = form.between.match(text, end)
-        if match and (form.before is None or form.before.search(before, max(0, len(before) - form.back))):
-            done = max(done, form.read(look, _PASSWORD, start, match.end()))
-    return done
+    """A secret behind words that are no part of a name: ``IDENTIFIED BY`` of SQL, names in other languages."""
+    return max(end, _read(look, _phrases(look.text[start:end].decode()), _PASSWORD, start, end))
 
 
 def signed_phrase(look: Look, start: int, end: int) -> int:

@@ -21,8 +21,8 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore import _native
-from spillstore.redaction import addresses, assignments, commands, headers, tokens
-from spillstore.redaction.places import Placed
+from spillstore.redaction import addresses, assignments, commands, headers, prefixed, tokens
+from spillstore.redaction.places import LEAST_SEGMENT, Placed, segment
 from spillstore.redaction.tables import forms, values
 
 if TYPE_CHECKING:
@@ -55,9 +55,15 @@ _CLASSES = (
     rb"[)\]}>,;.:]",
     b"[" + re.escape(forms.BEFORE_OPTION.encode()) + b"]",
     rb"[-+>#*|\"' \t]",
+    rb"[\w-]",
+    b"[" + re.escape(prefixed.BEFORE) + b"]",
+    b"[" + re.escape(prefixed.BEHIND) + b"]",
 )
-_VERSION = 4  # of the tables, the checks and the functions' arguments, as in ``_native/scan.c``
-_COLUMNS = 128  # of a row of the automaton
+_VERSION = 6  # of the tables, the checks and the functions' arguments, as in ``_native/scan.c``
+_NARROW, _WIDE = (
+    7,
+    8,
+)  # bits of a column's number in a row of the automaton; the wide rows cost up to a tenth more
 _MOST_NAMES = 8192
 _MOST_SETS = 256
 _ROOM = 8192  # candidates that one call gives out
@@ -96,7 +102,7 @@ class _Tables(ctypes.Structure):
         *((name, ctypes.c_char_p) for name in ("sets", *_WORDS)),
         ("names", ctypes.c_void_p),
         ("seed", ctypes.c_uint64),
-        *((name, ctypes.c_uint32) for name in ("accepting", "names_mask", "longest", "pad")),
+        *((name, ctypes.c_uint32) for name in ("accepting", "names_mask", "longest", "shift")),
     ]
 
 
@@ -140,6 +146,10 @@ class Automaton:
         found = self._machine.find_matches_as_indexes(text, overlapping=True)
         return iter(sorted(found, key=_END_THEN_START))  # the longest first
 
+    def runs(self, text: bytes) -> Iterator[tuple[int, int]]:
+        """Where letters, digits, ``_`` and ``-`` stand in a row that may be a token with a prefix; see ``prefixed.py``."""
+        return (match.span() for match in prefixed.RUN.finditer(text))
+
     def learn(self, names: Mapping[bytes, Named | None]) -> None:
         """What names promise: nothing to keep here."""
 
@@ -170,6 +180,9 @@ class Scanner:
         self._scan.restype = ctypes.c_int64
         pointer, count = ctypes.c_void_p, ctypes.c_int64
         self._scan.argtypes = [pointer, ctypes.c_char_p, count, count, pointer, pointer, count, pointer]
+        self._runs = library.spillstore_runs
+        self._runs.restype = ctypes.c_int64
+        self._runs.argtypes = [pointer, ctypes.c_char_p, count, pointer, pointer, count]
         self._learn = library.spillstore_learn
         self._learn.restype = None
         self._learn.argtypes = [pointer, ctypes.c_char_p, count, ctypes.c_uint8]
@@ -206,6 +219,20 @@ class Scanner:
                 scratch.hits,
             )  # fmt: skip
             return scratch.out[: 3 * found], scratch.place.value
+        finally:
+            self._free.append(scratch)
+
+    def runs(self, text: bytes) -> Iterator[tuple[int, int]]:
+        """Where letters, digits, ``_`` and ``-`` stand in a row that may be a token with a prefix; see ``prefixed.py``."""
+        scratch = self._scratch()
+        size = len(text)
+        scratch.place.value = 0
+        out, place = scratch.out, ctypes.byref(scratch.place)
+        try:
+            while scratch.place.value < size:
+                found = self._runs(ctypes.byref(scratch.tables), text, size, place, out, _ROOM)
+                numbers = iter(out[: 2 * found])
+                yield from zip(numbers, numbers, strict=True)
         finally:
             self._free.append(scratch)
 
@@ -251,6 +278,12 @@ def _members(pattern: bytes) -> frozenset[int]:
     return frozenset(b"".join(re.findall(pattern, bytes(range(256)))))
 
 
+def _letters(words: str, place: int) -> frozenset[int]:
+    """The first or last letters of words, in both cases."""
+    letters = "".join(word[place] for word in words.split())
+    return frozenset((letters.lower() + letters.upper()).encode())
+
+
 def _checked(entry: Entry, sets: _Sets) -> _Literal:  # noqa: C901  # one for each rule
     """What is asked of the bytes around a literal, by the rule that it belongs to."""
     rule, literal = entry.rule, entry.literal
@@ -265,6 +298,8 @@ def _checked(entry: Entry, sets: _Sets) -> _Literal:  # noqa: C901  # one for ea
     elif isinstance(rule, Placed):
         found.check, found.set, found.least = _place_checked(rule, sets)
         found.apart = rule.row.apart
+    elif rule is segment:
+        found.check, found.set, found.least = _RUN, sets.of(_members(rb"[\w-]")), LEAST_SEGMENT
     elif rule is addresses.url:
         found.check = _CREDENTIALS
     elif rule is commands.own_line:
@@ -333,11 +368,17 @@ def _tables(library: ctypes.CDLL, of: Sequence[Entry]) -> tuple[_Tables, tuple[o
         )
     )
     alphabet = sorted({byte for literal in literals for byte in literal})
-    assert len(alphabet) < _COLUMNS, "one column is for all other bytes"
-    column = {byte: place for place, byte in enumerate(alphabet, 1)}
+    shift = _NARROW if len(alphabet) < 1 << _NARROW else _WIDE
+    others = len(alphabet) < 1 << _WIDE  # one column is for all other bytes, if there are any
+    column = {byte: place for place, byte in enumerate(alphabet, int(others))}
     classes = bytes(column.get(byte, 0) for byte in range(256))
-    following, firsts, numbers, accepting = _automaton(library, literals, classes)
-    members = [_members(pattern) for pattern in _CLASSES]
+    following, firsts, numbers, accepting = _automaton(library, literals, classes, shift)
+    members = [
+        *(_members(pattern) for pattern in _CLASSES),
+        *(_letters(words, 0) for words in (forms.SPOKEN, forms.TYPES, values.PLAIN)),
+        *(_letters(words, -1) for words in (forms.QUALIFIERS, forms.SETTERS)),
+        *(_letters(words, 0) for words in (forms.VALUES, forms.PASSED)),
+    ]
     bits = (ctypes.c_uint32 * 256)(
         *(sum(1 << bit for bit, bytes_ in enumerate(members) if byte in bytes_) for byte in range(256))
     )
@@ -355,16 +396,17 @@ def _tables(library: ctypes.CDLL, of: Sequence[Entry]) -> tuple[_Tables, tuple[o
         accepting=accepting,
         names_mask=_MOST_NAMES - 1,
         longest=max(map(len, literals)),
+        shift=shift,
     )
     return tables, (following, firsts, numbers, table, bits, tables)
 
 
 def _automaton(
-    library: ctypes.CDLL, literals: list[bytes], classes: bytes
+    library: ctypes.CDLL, literals: list[bytes], classes: bytes, shift: int
 ) -> tuple[ctypes.Array[ctypes.c_uint16], ctypes.Array[ctypes.c_uint32], ctypes.Array[ctypes.c_uint16], int]:
     """The states of the automaton, where the literals of each accepting one stand among the ends, and the first of them."""
     most, room = sum(map(len, literals)) + 1, 4 * len(literals)
-    following = (ctypes.c_uint16 * (most * _COLUMNS))()
+    following = (ctypes.c_uint16 * (most << shift))()
     work = (ctypes.c_uint32 * (most * 4))()
     firsts = (ctypes.c_uint32 * (most + 1))()
     ends = (ctypes.c_uint16 * room)()
@@ -373,7 +415,7 @@ def _automaton(
     build = library.spillstore_build
     build.restype = ctypes.c_int64
     accepting = build(
-        b"".join(literals), lengths, ctypes.c_int64(len(literals)), classes, following, work, firsts, ends,
+        b"".join(literals), lengths, ctypes.c_int64(len(literals)), classes, ctypes.c_uint32(shift), following, work, firsts, ends,
         ctypes.c_uint32(most), ctypes.c_uint32(room), ctypes.byref(states),
     )  # fmt: skip
     assert accepting >= 0, "the literals have no more states and ends than this"

@@ -9,10 +9,10 @@ import functools
 from typing import TYPE_CHECKING
 
 from spillstore._native import library
-from spillstore.redaction import addresses, assignments, commands, headers, tokens
+from spillstore.redaction import addresses, assignments, commands, headers, prefixed, tokens
 from spillstore.redaction.candidates import Automaton, Scanner, entries, fits
 from spillstore.redaction.look import CONTEXT, Look, Rule
-from spillstore.redaction.places import Placed
+from spillstore.redaction.places import Placed, segment
 from spillstore.redaction.tables import places
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def find(text: bytes, *, since: int = 0, final: bool, hits: Iterator[Hit] | None
             after = rule(look, start, end)
             if after > end:
                 done[kind] = after
+    prefixed.find(look, scanner.runs(text), since)
     if look.names:
         scanner.learn(look.names)
     if not final:
@@ -72,6 +73,7 @@ _FUNCTIONS: dict[str, Rule] = {
     "url": addresses.url,
     "own_line": commands.own_line,
     "pgpass": commands.pgpass,
+    "segment": segment,
 }
 
 

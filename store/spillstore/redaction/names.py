@@ -26,11 +26,14 @@ class Expected(NamedTuple):
 
     Attributes:
         named: what it promises.
-        form: how it is written: ``value``, ``block``, ``nested``, ``string``, ``element``, ``joined``, ``part``
-            or ``printed``.
+        form: how it is written: ``value``, ``block``, ``nested``, ``string``, ``element``, ``joined``, ``part``, ``printed``,
+            ``result`` or ``row``.
         indent: blanks before the name.
         passed: lines that were passed over.
         taken: lines that were taken out.
+        columns: of a table: how many there are; which is the value's; what stands between them.
+        column: see ``columns``.
+        sign: see ``columns``.
     """
 
     named: Named
@@ -38,6 +41,9 @@ class Expected(NamedTuple):
     indent: int = 0
     passed: int = 0
     taken: int = 0
+    columns: int = 0
+    column: int = 0
+    sign: bytes = b""
 
 
 KINDS_OF_NAMES = frozenset({kind for _, kind in table.KINDS} | set(table.KIND_OF.values()))

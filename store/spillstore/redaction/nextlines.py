@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from spillstore.redaction.names import Expected
 from spillstore.redaction.spans import Span
 from spillstore.redaction.tables import forms
-from spillstore.redaction.values import drawn, judged
+from spillstore.redaction.values import drawn, judged, mixed
 
 if TYPE_CHECKING:
     from spillstore.redaction.look import Look
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 _NEAR_END = re.compile(rb"[^\r\n]{0,64}+[\r\n]")
 _INDENT = re.compile(rb"[ \t]*(?:-[ \t]+)?")
 _WORD = re.compile(rb"[A-Za-z0-9+/=_.~!@#%^*-]+")
-_PRINTED = re.compile(rb"[ \t]*+(?:=> )?[\"']?([A-Za-z0-9+/=_.~!@#%^*-]*+)")
+_PRINTED = re.compile(rb"[ \t]*+(?:=> |\d\) |PASS )?[\"']?([A-Za-z0-9+/=_.~!@#%^*-]*+)")
+_RESULT = re.compile(rb"[ \t]*+\"?result\"?[ \t]*+[:=][ \t]*+(?=\")")
+_CELL = re.compile(rb"[ \t]*+(\"?)([^\s\"]*+)\1[ \t]*+")
 _VALUE = re.compile(
     rb"[ \t]*(?:-[ \t]+)?\\?[\"']?(?i:%b)\\?[\"']?[ \t]*(?:=>|[:=])[ \t]*(?:!!str[ \t]+)?(?=\S)"
     % forms.VALUES.replace(" ", "|").encode()
@@ -36,13 +38,16 @@ _STRING = re.compile(
     rb"[ \t]*<(?:string|td[^<>]*)>[ \t]*(?:<pre[^<>]*>)?(?:%b)?(?=[^<\s])" % forms.ENTITY.encode()
 )
 _STRING_END = re.compile(rb"(?:%b)?<" % forms.ENTITY.encode())
-_CONTENT = re.compile(rb"[ \t]*+([^\s<>]++)[ \t]*+\Z")
+_CONTENT = re.compile(rb"[ \t]*+(?:<[Vv]alue>)?([^\s<>]++)(?:<(?:/.*)?)?[ \t]*+\Z")
+_FLAG = re.compile(rb"[ \t]*+<\w+>(?:true|false)</\w+>[ \t]*+")
 _DUMPED = re.compile(rb"[ \t]*string\(\d+\)[ \t]+(?=\")")
 _QUOTED = {quote: re.compile(rb"%b((?>(?:[^%b\\]|\\.)*))" % (quote, quote)) for quote in (b'"', b"'")}
 _BARE = re.compile(rb"[^\s\"'<>]++(?=,?[ \t]*(?:#.*)?\Z)")
 TRIMMED = 2 * 1024  # bytes of a line before what is not told yet, if more are not kept
 _BACK = 256  # bytes of a line before a name
 _MOST_PASSED = 4
+_LEAST_CHOSEN = 6
+_MOST_ATTRIBUTES = 32  # lines before the result of a resource
 _LINE_END = re.compile(rb"[\r\n]")
 
 
@@ -110,7 +115,8 @@ def follow(
 
 
 def _passed(expected: Expected) -> Expected | None:
-    return None if expected.passed >= _MOST_PASSED else expected._replace(passed=expected.passed + 1)
+    most = _MOST_ATTRIBUTES if expected.form == "result" else _MOST_PASSED
+    return None if expected.passed >= most else expected._replace(passed=expected.passed + 1)
 
 
 def _judge(  # noqa: C901, PLR0911  # one for each form
@@ -128,7 +134,8 @@ def _judge(  # noqa: C901, PLR0911  # one for each form
         return ((match.end(), stop, _secret(line[match.end() : stop], expected)) if match else None), None
     if expected.form == "element":
         match = _CONTENT.fullmatch(line)
-        return ((*match.span(1), _secret(match[1], expected)) if match else None), None
+        after = _passed(expected) if _FLAG.fullmatch(line) else None
+        return ((*match.span(1), _secret(match[1], expected)) if match else None), after
     if expected.form == "joined":
         start = len(line) - len(line.lstrip())
         return (_value(line, start, expected) if line[start : start + 1] in _QUOTED else None), None
@@ -142,6 +149,11 @@ def _judge(  # noqa: C901, PLR0911  # one for each form
         return (start, start + len(value), drawn(value) and _secret(value, expected)), None
     if expected.form == "printed":
         return _printed(line, expected), None
+    if expected.form == "row":
+        return _cell(line, expected)
+    if expected.form == "result":
+        match = _RESULT.match(line)
+        return (_value(line, match.end(), expected), None) if match else (None, _passed(expected))
     if match := _VALUE.match(line):
         return _value(line, match.end(), expected), None
     return None, _passed(expected) if _PASSED.fullmatch(line) else None
@@ -152,7 +164,21 @@ def _printed(line: bytes, expected: Expected) -> tuple[int, int, bool] | None:
     match = _PRINTED.match(line)
     if match is None or line[match.end() :].strip(b"\"' \t"):
         return None
-    return (*match.span(1), drawn(match[1]) and _secret(match[1], expected))
+    chosen = expected.named.strength == "password" and len(match[1]) >= _LEAST_CHOSEN and mixed(match[1])
+    looks = chosen or drawn(match[1])
+    return (*match.span(1), looks and _secret(match[1], expected))
+
+
+def _cell(line: bytes, expected: Expected) -> tuple[tuple[int, int, bool] | None, Expected | None]:
+    """The value in its column, as long as the lines have as many columns as that of the names."""
+    cells = line.split(expected.sign)
+    if len(cells) <= expected.column:
+        return None, None
+    at = sum(map(len, cells[: expected.column])) + expected.column
+    match = _CELL.fullmatch(cells[expected.column])
+    if len(cells) != expected.columns or match is None or len(line) > TRIMMED:
+        return (at, at, False), None
+    return (at + match.start(2), at + match.end(2), _secret(match[2], expected)), expected
 
 
 def _block(line: bytes, expected: Expected) -> tuple[tuple[int, int, bool] | None, Expected | None]:

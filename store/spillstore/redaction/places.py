@@ -8,6 +8,7 @@ import functools
 import re
 from typing import TYPE_CHECKING
 
+from spillstore.redaction import prefixed
 from spillstore.redaction.assignments import ASSIGN
 from spillstore.redaction.values import LEAST, drawn, harmless, judged
 
@@ -23,6 +24,17 @@ _PRINTED = re.compile(rb"[^\x00-\x1f]*")
 _DIGIT = re.compile(rb"\d")
 _LETTER = re.compile(rb"[A-Za-z]")
 _UUID = re.compile(rb"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+_SEGMENT = re.compile(rb"[A-Za-z0-9_-]*+")
+_ADDRESS = re.compile(rb"://([^\s\"'`<>/?#\x00-\x20]+)(?:/[^\s\"'`<>?#\x00-\x20]*)?\Z")
+_OF_FILES = re.compile(
+    rb"(?i)(?:^|[.@-])(?:git\w*|bitbucket|raw|cdn\w*|static|assets?|img|images?|media|files?|storage|registry|docker|s3|archive|pypi|npm\w*|crates|proxy|cache)\d*[.:-]"
+)
+_HEX = re.compile(rb"[0-9a-fA-F]+")
+_NAME_GOES_ON = frozenset({b".", b"%", b"=", b"@", b":", b"~", b"+"})
+LEAST_SEGMENT = 20
+_LEAST_HEX = 32
+_COMMIT = 40
+_LONGEST_ADDRESS = 512
 ANYTHING = frozenset(b"pass password passwd pw pwd secret bar p passwort pass1".split())  # of manuals
 _LEAST_CHOSEN = 3
 _LEAST_OPAQUE = 12
@@ -85,6 +97,27 @@ class Placed:
             begin, stop = match.span(match.lastindex or 0)
         if self._judge(look.text[begin:stop]):
             look.add(begin, stop, self.row.kind)
+
+
+def segment(look: Look, start: int, end: int) -> int:
+    """``/v2/`` stands here, or another part of a path that keys stand behind. Returns where to look on."""
+    text = look.text
+    stop = look.kept(_SEGMENT, end)
+    if look.open(end, stop):
+        return stop
+    if stop - end < LEAST_SEGMENT or text[stop : stop + 1] in _NAME_GOES_ON:
+        return end
+    address = _ADDRESS.search(text, max(0, start - _LONGEST_ADDRESS), start)
+    if address and not _OF_FILES.search(address[1]) and _key(text[end:stop]):
+        look.add(end, stop, "TOKEN")
+    return end
+
+
+def _key(value: bytes) -> bool:
+    """Whether a part of a path is drawn, and no id of a commit or an object."""
+    if _HEX.fullmatch(value):
+        return len(value) >= _LEAST_HEX and len(value) != _COMMIT
+    return prefixed.drawn(value, strong=False)
 
 
 @functools.cache

@@ -46,6 +46,24 @@ _LONG = 256  # bytes of a refused value that are looked at again, for names in i
 _LEAST_LISTED = 6
 _LONG_WORD = 24  # letters of a token without a digit
 _LEAST_CHOSEN = 6
+_SIGNS = bytes(sorted(set(range(128)) - ALNUM))
+_FORMATS = frozenset(b"fF$")
+_BEFORE_AT = re.compile(rb"[^\s@\"'`]*+")
+_LEAST_RUN = 64
+_COLUMN_SIGN = re.compile(rb"[,;\t|]")
+# A value of 256 bytes at most, and the name behind it; each part may be missing, since the text may end there.
+_PAIR = re.compile(
+    rb"[\"']([^\"'\\\r\n]{0,256}+)(?:[\"'](?:[ \t]{0,8}+(?:,(?:[ \t]{0,8}+(?:[\"'](?:(?:name|key|Name|Key)"
+    rb"(?:[\"'](?:[ \t]{0,8}+(?::(?:[ \t]{0,8}+(?:[\"']([\w.-]{0,96}+).?)?)?)?)?)?|[nkNK][a-z]{0,2}+\Z)?)?)?)?)?)?"
+)
+_ISSUED = re.compile(rb"[\w:-]*+")
+_ISSUED_FORM = re.compile(
+    rb"(?=.*\d)(?=.*[A-Za-z])(?:(?i:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?::[0-9a-f]{32})?)|[A-Za-z0-9]{20,}|[\w-]{32,})"
+)
+_NO_ISSUED_END = frozenset({b".", b"/", b"(", b"[", b"$", b"{", b"@"})
+_BACKTICK = ord("`")
+_TIGHT = frozenset(b"=:")
+_PROGRAM = re.compile(rb"[a-z][\w./-]*(?:[ \t|].*)?")
 
 
 class _Place(NamedTuple):
@@ -121,7 +139,7 @@ def option(look: Look, named: Named, begin: int, start: int) -> int:
 def mixed_word(look: Look, named: Named, begin: int, start: int) -> int:
     """A word behind a number, letters and digits or signs mixed."""
     end = look.word(start)
-    if end < look.size and not mixed(look.text[start:end]):
+    if end < look.size and (end - start < _LEAST_CHOSEN or not mixed(look.text[start:end])):
         return 0
     return word(look, named, begin, start)
 
@@ -196,39 +214,83 @@ def alone(look: Look, named: Named, _begin: int, start: int) -> int:
     return 0
 
 
-def coded(look: Look, named: Named, begin: int, _start: int) -> int:
-    """Base64 of an address with a password."""
-    end = look.end(_BASE64, begin)
-    if look.open(begin, end):
+def before_at(look: Look, named: Named, _begin: int, start: int) -> int:
+    """What ends with an ``@``."""
+    end = look.end(_BEFORE_AT, start)
+    if look.open(start, min(look.size, end + 1)) or look.text[end : end + 1] != b"@":
+        return 0
+    if look.judged(look.text[start:end], named.strength, quoted=True, literal=True):
+        look.add(start, end, named.kind)
+    return 0
+
+
+def long_run(look: Look, named: Named, _begin: int, start: int) -> int:
+    """Base64 or hexadecimal digits of 32 bytes at least."""
+    end = look.end(_BASE64, start)
+    if not look.open(start, end) and end - start >= _LEAST_RUN:
+        look.add(start, end, named.kind)
+    return 0
+
+
+def coded(look: Look, named: Named, begin: int, start: int) -> int:
+    """Base64 of an address with a password; what it begins with stays."""
+    end = look.end(_BASE64, start)
+    if look.open(start, end):
         return 0
     try:
         plain = base64.b64decode(look.text[begin:end] + b"=" * (-(end - begin) % 4))
     except ValueError:
         return 0
     if _WITH_PASSWORD.match(plain):
+        look.add(start, end, named.kind)
+    return 0
+
+
+def _below(form: str) -> Reader:
+    """A value in one of the next lines, in a form of ``nextlines.py``."""
+
+    def read(look: Look, named: Named, _begin: int, start: int) -> int:
+        look.expected.append((start + 1, Expected(named, form)))
+        return 0
+
+    return read
+
+
+def columns(look: Look, named: Named, begin: int, start: int) -> int:
+    """The same column of the next lines, as that of the name in a line of names."""
+    text = look.text
+    low = max(0, begin - BACK)
+    line = max(text.rfind(b"\n", low, begin), text.rfind(b"\r", low, begin), low - 1) + 1
+    sign = _COLUMN_SIGN.search(text, line, start)
+    assert sign  # the expression of the row has one
+    column = text.count(sign[0], line, begin + 1)
+    count = text.count(sign[0], line, start) + 1
+    look.expected.append((start + 1, Expected(named, "row", columns=count, column=column, sign=sign[0])))
+    return 0
+
+
+def named_behind(look: Look, _named: Named, _begin: int, start: int) -> int:
+    """A value in quotes that stands before its name: ``"value": "X", "name": "DB_PASSWORD"``."""
+    match = _PAIR.match(look.text, start)
+    if match is None or look.open(start, match.end()):
+        return 0
+    known = look.classified(*match.span(2)) if match[2] else None
+    if known and look.judged(match[1], known.strength, quoted=True, literal=True):
+        look.add(*match.span(1), known.kind)
+    return 0
+
+
+def issued(look: Look, named: Named, begin: int, start: int) -> int:
+    """One that a service has given out: long, and drawn at random; it may be hexadecimal, or a UUID."""
+    quote = QUOTE.match(look.text, start)
+    begin = quote.end() if quote else start
+    end = look.end(_ISSUED, begin)
+    if look.open(begin, min(look.size, end + 1)):
+        return 0
+    given = look.text[begin:end]
+    if _ISSUED_FORM.fullmatch(given) and drawn(given) and look.text[end : end + 1] not in _NO_ISSUED_END:
         look.add(begin, end, named.kind)
     return 0
-
-
-def below(look: Look, named: Named, _begin: int, start: int) -> int:
-    """The value of a field in one of the next lines."""
-    look.expected.append((start + 1, Expected(named, "value")))
-    return 0
-
-
-def quoted(look: Look, named: Named, _begin: int, start: int) -> int:
-    """A value in quotes."""
-    return _quoted(look, named, start, None)
-
-
-def listed(look: Look, named: Named, _begin: int, start: int) -> int:
-    """One that looks drawn: in a list or a call anything else may stand there."""
-    return _quoted(look, named, start, _listed)
-
-
-def chosen(look: Look, named: Named, _begin: int, start: int) -> int:
-    """One that looks chosen as a password."""
-    return _quoted(look, named, start, _chosen)
 
 
 def _listed(given: bytes, behind: bytes) -> bool:
@@ -239,7 +301,28 @@ def _chosen(given: bytes, _behind: bytes) -> bool:
     return mixed(given) and len(given) >= _LEAST_CHOSEN and b" " not in given
 
 
-def _quoted(look: Look, named: Named, start: int, good: Callable[[bytes, bytes], bool] | None) -> int:
+def _argument(given: bytes, behind: bytes) -> bool:
+    return behind != b"," or _chosen(given, behind)
+
+
+def _last(given: bytes, behind: bytes) -> bool:
+    return behind == b"]" and _listed(given, behind)
+
+
+def _no_literal(text: bytes, begin: int, start: int, given: bytes) -> bool:
+    """Whether a value in quotes is made of others, or is a program's output, or only says its name again."""
+    if text[start] in _FORMATS and b"{" in given:  # of Python or C#
+        return True
+    if text[start] == _BACKTICK and text[start - 1] in _TIGHT and _PROGRAM.fullmatch(given):
+        return True
+    told = given.translate(None, _SIGNS).lower()  # `SN_set_Token` is `"set-Token"`
+    name = text[begin : min(start, begin + LONGEST_NAME)]
+    return len(told) >= LEAST and told in name.translate(None, _SIGNS).lower()
+
+
+def _quoted(
+    look: Look, named: Named, begin: int, start: int, good: Callable[[bytes, bytes], bool] | None
+) -> int:
     text = look.text
     match = QUOTE.match(text, start)
     if match is None:
@@ -256,7 +339,7 @@ def _quoted(look: Look, named: Named, start: int, good: Callable[[bytes, bytes],
         end = look.end(_INSIDE[quote], inside)
     after = end + len(escape) + 1
     if look.open(start, min(look.size, end + 1), _QUOTE_ENDS[quote]) or (
-        good is _listed and look.open(start, min(look.size, after + 1))
+        good is not None and look.open(start, min(look.size, after + 1))
     ):
         return end
     given = text[inside:end]
@@ -264,12 +347,29 @@ def _quoted(look: Look, named: Named, start: int, good: Callable[[bytes, bytes],
         return 0
     if text[end : end + 1] in _LINE_ENDS:  # no quote at its end: not all of the line is the value
         given = given.split(b" ", 1)[0].rstrip(b"\\,;)}]")
-    if good is not None and not good(given, text[after : after + 1]):
-        return 0
-    if not look.judged(given, named.strength, quoted=True, literal=False):
+    if (
+        named.strength != "password"
+        and (stripped := given.strip(b" ")) != given
+        and _ALONE.fullmatch(stripped)
+    ):
+        inside += len(given) - len(given.lstrip(b" "))
+        given = stripped
+    if (
+        (good is not None and not good(given, text[after : after + 1]))
+        or _no_literal(text, begin, start, given)
+        or not look.judged(given, named.strength, quoted=True, literal=False)
+    ):
         return 0
     look.add(inside, inside + len(given), named.kind)
     return _behind(text, inside, inside + len(given))
+
+
+# A value in quotes; one that looks drawn, since in a list or a call anything else may stand there; one that looks chosen as a
+# password; the only argument of a call, or one that looks chosen, since the first of several may be a name.
+quoted = functools.partial(_quoted, good=None)
+listed = functools.partial(_quoted, good=_listed)
+chosen = functools.partial(_quoted, good=_chosen)
+argument = functools.partial(_quoted, good=_argument)
 
 
 def _ends_a_string(text: bytes, start: int, inside: int) -> bool:
@@ -344,6 +444,7 @@ READERS: dict[str, Reader] = {
     "quoted": quoted,
     "drawn": listed,
     "chosen": chosen,
+    "argument": argument,
     "option": option,
     "word": word,
     "mixed": mixed_word,
@@ -353,5 +454,11 @@ READERS: dict[str, Reader] = {
     "element": element,
     "alone": alone,
     "coded": coded,
-    "below": below,
+    "long run": long_run,
+    "before at": before_at,
+    "last": functools.partial(_quoted, good=_last),
+    "issued": issued,
+    "named behind": named_behind,
+    "columns": columns,
+    **{form: _below(form) for form in ("below", "result", "printed")},
 }

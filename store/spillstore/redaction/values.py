@@ -34,7 +34,7 @@ def _any(rows: tuple[table.Harmless, ...], flags: str) -> re.Pattern[bytes]:
 
 _UUID = re.compile(rb"(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _DIGEST = re.compile(rb"(?i)(?:sha(?:1|224|256|384|512)|md5|blake[23]b?)[-:].+")
-_PATH = re.compile(rb"(?:[A-Za-z]:\\|~?/|\.{1,2}/|[A-Za-z]\w*/)[\w.@+ -]*(?:[/\\][\w.@+ -]*)*")
+_PATH = re.compile(rb"(?:[A-Za-z]:\\|~?/|\.{1,2}/|[A-Za-z]\w*/)[\w.@+ -]*(?:[/\\][\w.@+ -]*)*(?::[A-Za-z]+)?")
 _PUBLIC_KEY = re.compile(
     rb"(?:ssh-|ecdsa-|AAAA[A-J][23nm]|MFk|MFw|MIG[fe]|MII[BC]I?j|-----BEGIN (?:PUBLIC|CERT))"
 )
@@ -88,6 +88,10 @@ _WEAK_BITS = (
 _FEW_HUMPS = 2
 _PART = re.compile(rb"(?=[^\d]*\d+[^\d]+\d)[A-Za-z0-9_-]{18,}")  # of a token: digits in several places
 _WORD = re.compile(rb"[A-Z][a-z]{5}")
+_TYPE = re.compile(rb"(?:[A-Z][a-z]{2,}){3,}\d+")
+_HASHED = re.compile(
+    rb"(?i)(?:[A-Za-z][\w.]*[-/:.])+(?:[0-9a-f]{32,64}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})"
+)  # a hash behind words, as in the key of a cache
 _DIGITS = 4  # of a number in a name
 _KINDS_OF_LETTERS = 6
 _SALT = 40  # bytes of a salt, at least
@@ -108,7 +112,7 @@ def entropy(value: bytes) -> float:
 def drawn(value: bytes) -> bool:
     """Whether letters and digits look drawn, not written: mixed where words are not."""
     pieces = _PIECE.findall(value)
-    if not pieces or _counted(value):
+    if not pieces or counted(value):
         return False
     if all(_WORDY.fullmatch(piece) or _humped(piece) for piece in pieces):
         return False
@@ -116,7 +120,7 @@ def drawn(value: bytes) -> bool:
     return len(set(longest)) >= min(_KINDS_OF_LETTERS, len(longest) - 2)
 
 
-def _counted(value: bytes) -> bool:
+def counted(value: bytes) -> bool:
     """Whether most of it goes up or down the alphabet, as in a placeholder."""
     if _ALPHABET.search(value) is None:
         return False
@@ -201,7 +205,7 @@ def _other(value: bytes) -> bool:
         or (b"{" in value and b"}" in value)
         or b"%s" in value
         or _EXPRESSION.search(value) is not None
-        or _counted(value)
+        or counted(value)
         or (_DOTTED.fullmatch(value) is not None and not _coded(value))
     )
 
@@ -286,7 +290,11 @@ def _identifier(value: bytes) -> bool:
 def _loose(value: bytes) -> bool:
     """Whether it is an identifier by its form that nobody would write: digits among the letters."""
     value = value.rstrip(b"!?$")
-    return _MIXED.fullmatch(value) is not None and not _NUMBERED.fullmatch(value)
+    return (
+        _MIXED.fullmatch(value) is not None
+        and not _NUMBERED.fullmatch(value)
+        and not (_TYPE.fullmatch(value) and _humped(value))
+    )
 
 
 def _words(value: bytes) -> bool:
@@ -300,6 +308,8 @@ def _path(value: bytes) -> bool:
 def _random(value: bytes, *, hashes: bool) -> bool:
     """Whether it is long and drawn at random; what may be a hash only if such are wanted."""
     if len(value) < _LONG or not _LETTER.search(value) or not _DIGIT.search(value):
+        return False
+    if not hashes and _HASHED.fullmatch(value):
         return False
     if _UUID.fullmatch(value) or _path(value) or _FILE.search(value) or _KEY.fullmatch(value) is None:
         return False

@@ -30,6 +30,9 @@ class ArtifactCreator:
         self._session = session
         self._listing = listing
         self._before_create = before_create  # makes room for an artifact
+        if not session.core.read_only:
+            # At once, and not with the first write: another thread may fork just then, and its child would wait for the import.
+            _write_path()
 
     def create(
         self,
@@ -80,8 +83,8 @@ class ArtifactCreator:
                 stored.
         """
         self._session.check_open()
-        with translated("beginning an artifact"):  # an import opens files
-            from spillstore.ingest.spool import Spool  # noqa: PLC0415  # who only reads does without the write path
+        with translated("beginning an artifact"):  # who reads alone has not imported it, and is refused later
+            from spillstore.ingest.spool import Spool  # noqa: PLC0415  # see ``_write_path``
             from spillstore.session.new_artifact import NewArtifact  # noqa: PLC0415  # likewise
             from spillstore.writer import Writer  # noqa: PLC0415  # likewise
 
@@ -143,7 +146,7 @@ class ArtifactCreator:
             InvalidSettingError, StorageError: as for ``create`` and ``Writer.write``.
         """
         with translated("beginning an artifact"):  # as in ``create``
-            from spillstore.ingest.content import opened  # noqa: PLC0415
+            from spillstore.ingest.content import opened  # noqa: PLC0415  # see ``_write_path``
 
         with opened(data) as pieces:
             writer = self.create(
@@ -161,3 +164,12 @@ class ArtifactCreator:
                 for piece in pieces:
                     writer.write(piece)
         return self._listing.artifact(writer.id)
+
+
+def _write_path() -> None:
+    """Import what writing needs, and reading does without."""
+    with translated("opening the session"):  # an import opens files
+        import spillstore.ingest.content  # noqa: PLC0415
+        import spillstore.ingest.spool  # noqa: PLC0415
+        import spillstore.session.new_artifact  # noqa: PLC0415
+        import spillstore.writer  # noqa: F401, PLC0415

@@ -190,6 +190,34 @@ session.close()
     assert (0, "") == (done.returncode, done.stderr)
 
 
+def test_a_fork_lets_threads_out_that_need_the_lock_of_logging():
+    """A fork holds that lock, too, but takes it only when nobody uses a session any more, whatever was imported first."""
+    script = """
+import os, threading, time
+from spillstore.engine.sqlite import fork_safety
+import logging
+inside, outside = threading.Event(), threading.Event()
+def work():
+    with fork_safety.using:
+        inside.set()
+        while not fork_safety.using._closed:
+            time.sleep(0.001)
+        logging.getLogger("new")  # takes the lock
+    outside.set()
+threading.Thread(target=work, daemon=True).start()
+inside.wait()
+pid = os.fork()
+if not pid:
+    os._exit("new" not in logging.Logger.manager.loggerDict)
+assert os.waitpid(pid, 0)[1] == 0
+outside.wait()
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, check=False
+    )
+    assert (0, "") == (done.returncode, done.stderr)
+
+
 def test_a_fork_amid_the_first_write_waits_for_what_that_imports(plain_store):
     """The rules of redaction are imported by the first write: a child of that moment can import them, too."""
     script = """

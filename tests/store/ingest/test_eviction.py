@@ -176,7 +176,7 @@ def test_the_order_is_that_of_a_plain_list(tmp_path_factory, actions):
 WRITER = """
 import os, sys
 from spillstore import Store
-store = Store(sys.argv[1], free_disk_floor=0, artifacts_per_minute=0, session_quota=4_000_000, session_policy="evict",
+store = Store(sys.argv[1], free_disk_floor=0, artifacts_per_minute=0, session_quota=6_000_000, session_policy="evict",
               busy_timeout=600)  # however slow the machine is
 with store.session("test") as session:
     print(flush=True)

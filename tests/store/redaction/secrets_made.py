@@ -124,6 +124,29 @@ class Maker:
             "discord": f"Bot {number}.{of(6, _URL)}.{of(38, _URL)}",
         }
 
+    def prefixed(self) -> list[str]:
+        """Tokens of providers that nobody knows, and texts that are hardly none."""
+        of = self.of
+        tokens = [
+            prefix + sign + body
+            for prefix in ("acme", "ACME", "acme_live", "my-co-pat", "req", "build", "a1", "Acme")
+            for sign in "_-"
+            for body in (
+                of(20),
+                of(24, _URL),
+                of(40),
+                of(32, _HEX),
+                of(26, _UPPER),
+                of(30, string.ascii_lowercase + "234567"),
+            )
+        ]
+        return [
+            f"{before}{token}{behind}"
+            for token in tokens
+            for before in ("", '"', "/", "\\n", "%20", "é")
+            for behind in ("", ".", ".js", "=")
+        ]
+
     def within(self) -> list[tuple[str, str]]:
         """A secret that only its place makes one, and the text with it."""
         of, word = self.of, self.password

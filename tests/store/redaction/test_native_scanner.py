@@ -137,6 +137,8 @@ def test_names_signs_and_values_in_any_order(both):
         ("http://me\x7f:k8Jd72hs@host", "PASSWORD"),
         ("set -gx fPass yptN\n", "PASSWORD"),
         ("rabbitmqctl add_user bob k8Jd72hs", "PASSWORD"),
+        ("--from-literal\tpassword p:=u", "PASSWORD"),
+        ("- -e=password p:=u", "PASSWORD"),
         ("curl " + "x" * 400 + " curl " + "x" * 200 + " -u me:k8Jd72hs", "PASSWORD"),
         (r"\u4b1d" + "ghp_" + "k8Jd72hsQ0zPwk8Jd72hsQ0zPwk8Jd72hsQ0zP", "GITHUB_TOKEN"),
         ("key=" + "a" * 300 + ",token=k8Jd72hsQ0zPw", None),
@@ -177,6 +179,26 @@ def test_more_candidates_than_one_call_gives_out(both):
 
 
 @pytest.mark.slow
+@native
+@pytest.mark.parametrize("more", [0, 1, 60, 128])
+def test_literals_of_any_bytes(more):
+    """However many bytes the literals have among them, all are found, in order."""
+    rng = random.Random(more)
+
+    def nothing(look, start, end):
+        return end
+
+    literals = (
+        [bytes([byte, *rng.choices(range(256), k=2)]) for byte in range(128 - more, 256)] if more else []
+    )
+    of = [candidates.Entry(each, nothing, 0, frozenset()) for each in [b"ab", b"b", *dict.fromkeys(literals)]]
+    drawn = b"".join(rng.choice(of).literal + rng.randbytes(2) for _ in range(20_000))
+    scanner, automaton = candidates.Scanner(_native.library(), of), candidates.Automaton(of)
+    found = list(scanner.hits(drawn, len(drawn)))
+    assert len(found) >= 20_000
+    assert found == list(automaton.hits(drawn, len(drawn)))
+
+
 @native
 def test_many_names_are_forgotten(both):
     """More names than the scanner keeps: those that it has forgotten are judged anew."""

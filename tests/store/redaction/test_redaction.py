@@ -223,6 +223,43 @@ $lang['admin_password'] = 'Das Passwort des obigen Benutzers.'
 password = "@PASSWORD@"
 root_password: "$6$rounds$hash"
 UNRESERVED_PAT = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+"userlogin-yourpassword": "Kontrasenya"
+key_pass = sdb://mydb/key1
+$Password = New-Object System.Security.SecureString
+$password = ConvertTo-SecureString $pw -AsPlainText
+password=f'*{hashlib.sha1(x).hexdigest()}'
+password = f"/Users/{name}"
+bad-password 'ntpd'
+{'unicodePwd': [(MODIFY_REPLACE
+CB_PASS = 0x4004
+passwd = 1*SAFE
+Password = "%{User-Password}"
+password = "%{1}"
+User-Password = &User-Password
+pass:`cmd`
+ldapsearch -w -LLL
+password = 'passwordfield'
+testenv.pass_env+=GITHUB_*
+keyring.set_password("system", "username")
+fi # $linkmode,$pass = prog,link...
+#define SN_setAttr_Token_B0Prime                "setAttr-Token-B0Prime"
+FIPS_KEY_STRING = "f4556650ac31d35461610bac4ed81b1a181b2d8a43ea2854cbae22ca74560813"
+Cache restored from key: node-modules-linux-e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
+Cache hit for restore-key: pip-Linux-e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
+<input type="hidden" name="csrfmiddlewaretoken" value="Mj2qykJO5rELyHgezQ69nzUX0i3OH67V7">
+user_key: 123e4567-e89b-12d3-a456-426614174000
+"key": "signed-123e4567-e89b-12d3-a456-426614174000"
+add("PASSWORD", "password='%s'")
+FindingTypeSensitiveDataS3objectCredentials = "SensitiveData:S3Object/Credentials"
+"https://$user:$password\@pause.perl.
+for (secret=temp+length_id; *secret; ++secret) {
+J(e,"password")?"password":"public"}function n
+KdcAdminPassword: XmlStringMaxLen256;
+token: OAuth2Token
+'pass': 'bandpass',
+my @valid = qw/trust 1 reject 1 md5 1 crypt 1 password 1 krb5 1 ident 1/;
+RESET_PASSWORD = '/v1/accounts:resetPassword'
+e.idToken&&(t.idToken=e.idToken),e.accessToken&&(t.access=e)
 """.strip("\n").split("\n")
 
 

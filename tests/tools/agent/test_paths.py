@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 
@@ -142,34 +139,27 @@ def test_escape_sequences_are_cleaned_and_halves_of_surrogates_are_shown(session
     assert search_artifact(session, id=artifact.id, path="$.out", pattern="^red$").content == "1:red\n"
 
 
-def test_the_command_line(session, artifact):
+def test_the_command_line(cli, session, artifact):
     """``show`` and ``search`` take the path; ranges, JSON and errors are as they are without it."""
     place = ["--root", str(session.root), "--session", "chat"]
 
     def called(*arguments):
-        return subprocess.run(
-            [sys.executable, "-m", "spillstore_tools.cli", *arguments, *place],
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**os.environ, "SPILLSTORE_FREE_DISK_FLOOR": "0"},
-        )
+        return cli(*arguments, *place)
 
     assert (
-        called("show", artifact.id, "--path", PATH, "--lines", "5-6").stdout
-        == "line 5 \u00e9\nline 6 \u00e9\n"
+        called("show", artifact.id, "--path", PATH, "--lines", "5-6").text == "line 5 \u00e9\nline 6 \u00e9\n"
     )
-    assert called("show", artifact.id, "--path", PATH, "--bytes", "0-6", "--raw").stdout == "line 1"
-    assert called("show", artifact.id, "--path", PATH).stdout.removesuffix("\n") == TEXT
-    document = json.loads(called("show", artifact.id, "--path", PATH, "--lines", "7", "--json").stdout)
+    assert called("show", artifact.id, "--path", PATH, "--bytes", "0-6", "--raw").text == "line 1"
+    assert called("show", artifact.id, "--path", PATH).text.removesuffix("\n") == TEXT
+    document = json.loads(called("show", artifact.id, "--path", PATH, "--lines", "7", "--json").text)
     assert (document["path"], document["text"]) == (PATH, "line 7 \u00e9\n")
     past = called("show", artifact.id, "--path", PATH, "--lines", "3000-")
-    assert (past.stdout, "has 2,000 lines" in past.stderr) == ("", True)
+    assert (past.text, "has 2,000 lines" in past.err) == ("", True)
     found = called("search", "line 77 ", artifact.id, "--path", PATH, "-C", "1")
-    assert found.stdout.splitlines() == ["76-line 76 \u00e9", "77:line 77 \u00e9", "78-line 78 \u00e9"]
-    assert called("search", "none", artifact.id, "--path", PATH).returncode == 1
+    assert found.text.splitlines() == ["76-line 76 \u00e9", "77:line 77 \u00e9", "78-line 78 \u00e9"]
+    assert called("search", "none", artifact.id, "--path", PATH).code == 1
     for arguments in (("show", artifact.id), ("search", "line", artifact.id)):
         wrong = called(*arguments, "--path", "$.ok")
-        assert wrong.returncode not in {0, 1} or wrong.stdout == ""
-        assert "is null, and must be a string" in wrong.stderr
-    assert "name it instead of --all" in called("search", "line", "--all", "--path", PATH).stderr
+        assert wrong.code not in {0, 1} or wrong.text == ""
+        assert "is null, and must be a string" in wrong.err
+    assert "name it instead of --all" in called("search", "line", "--all", "--path", PATH).err

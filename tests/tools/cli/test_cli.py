@@ -52,7 +52,14 @@ SELDOM |= {
     "re2",
     "difflib",
 }
-SELDOM |= {"spillstore.info.results", "spillstore.read.verify", "spillstore.read.export", "random", "yaml"}
+SELDOM |= {
+    "spillstore.search.native_search",
+    "spillstore.info.results",
+    "spillstore.read.verify",
+    "spillstore.read.export",
+    "random",
+    "yaml",
+}
 
 
 def probe(script: str, *, code: int = 0) -> str:

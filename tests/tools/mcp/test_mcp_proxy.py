@@ -12,6 +12,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -40,12 +41,26 @@ from spillstore_tools.mcp.wire.tool_results import RESULT
 from spillstore_tools.output.truncation import TruncationProcessor
 
 HERE = Path(__file__).parent
-SDK = [sys.executable, str(HERE / "upstream_sdk.py")]
+SOCKET = os.path.join(tempfile.gettempdir(), f"spillstore-upstream-{os.getpid()}")
+FORK = [sys.executable, "-IS", str(HERE / "upstream_fork.py"), SOCKET]
+SDK = FORK  # a server written with the SDK, which one process imports for all tests
 RAW = [sys.executable, str(HERE / "upstream_raw.py")]
 PROXY = [sys.executable, "-m", "spillstore_tools.cli", "mcp-proxy"]
 OURS = list(READING_TOOLS)
 ERAS = ["legacy", pytest.param("auto", marks=pytest.mark.slow)]
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _sdk_server():
+    """What ``SDK`` is forked from."""
+    command = [sys.executable, *FORK[2:], "serve"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"ready\n"
+        yield
+        process.stdin.close()
+        assert process.wait(60) == 0
+    os.unlink(SOCKET)
 
 
 # --- with the SDK's client --------------------------------------------------------------------------------
@@ -1211,8 +1226,6 @@ def test_a_schema_that_leads_out_of_itself_allows_every_object(schema):
 @examples(40)
 def test_a_result_is_bounded_and_nothing_of_it_is_lost(blocks):
     """Whatever the blocks: what is shown is bounded, what is not is stored, and the order stays."""
-    import tempfile
-
     with (
         tempfile.TemporaryDirectory() as root,
         Store(root, free_disk_floor=0, artifacts_per_minute=0).session("s") as session,

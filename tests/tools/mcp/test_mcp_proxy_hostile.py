@@ -22,6 +22,7 @@ from spillstore_tools.output.truncation import TruncationProcessor
 __all__ = ["talk"]
 SECRET = "hunter2hunter"
 SAYS = f"password={SECRET}"
+MANY = 15_000  # of these, which are several times what any buffer on the way holds
 DEEP = "[" * 3000 + "]" * 3000
 DEEPER = "[" * 100_000 + "]" * 100_000
 LONG_NUMBER = "9" * 6000
@@ -34,7 +35,7 @@ RESULTS = {
     "a long number": f'{{{TEXT},"structuredContent":{{"a":"{SAYS}","b":{LONG_NUMBER}}}}}',
     "needless escapes": f'{{{TEXT},"structuredContent":{{"a":"pass\\u0077ord={SECRET}"}}}}',
     "content that is a text": f'{{"content":"{SAYS}"}}',
-    "content that is a large text": f'{{"content":"{(SAYS + " ") * 100_000}"}}',
+    "content that is a large text": f'{{"content":"{(SAYS + " ") * MANY}"}}',
     "content that is an object": f'{{"content":{{"type":"text","text":"{SAYS}"}}}}',
     "a result that is a text": f'"{SAYS}"',
     "a result that is a list": f'["{SAYS}",{DEEP}]',
@@ -46,8 +47,8 @@ RESULTS = {
     "the address of a resource": f'{{"content":[{{"type":"resource","resource":{{"uri":"https://me:{SECRET}@host/","text":"x"}}}}]}}',
     "annotations": f'{{"content":[{{"type":"text","text":"x","annotations":{{"a":"{SAYS}"}}}}]}}',
     "metadata": f'{{"content":[],"_meta":{{"a":"{SAYS}"}}}}',
-    "large metadata": f'{{"content":[],"_meta":{{"a":"{(SAYS + " ") * 100_000}"}}}}',
-    "large annotations": f'{{"content":[{{"type":"text","text":"x","_meta":{{"a":"{(SAYS + " ") * 100_000}"}}}}]}}',
+    "large metadata": f'{{"content":[],"_meta":{{"a":"{(SAYS + " ") * MANY}"}}}}',
+    "large annotations": f'{{"content":[{{"type":"text","text":"x","_meta":{{"a":"{(SAYS + " ") * MANY}"}}}}]}}',
     "a picture that is none": f'{{"content":[{{"type":"image","data":"{SAYS}","mimeType":"image/png"}}]}}',
     "a state of a task": f'{{"task":{{"taskId":"t","status":"working","statusMessage":"{SAYS}"}}}}',
 }
@@ -59,9 +60,9 @@ ERRORS = {
     "a text": f'"{SAYS}"',
     "null": "null",
     "half a pair": f'{{"code":1,"message":"\\ud800 {SAYS}"}}',
-    "a large message": f'{{"code":1,"message":"{(SAYS + " ") * 100_000}","data":"{SAYS}","more":"{SAYS}"}}',
-    "large data": f'{{"code":1,"message":"{SAYS}","data":["{(SAYS + " ") * 100_000}"]}}',
-    "a large member": f'{{"code":1,"message":"{SAYS}","more":"{(SAYS + " ") * 100_000}"}}',
+    "a large message": f'{{"code":1,"message":"{(SAYS + " ") * MANY}","data":"{SAYS}","more":"{SAYS}"}}',
+    "large data": f'{{"code":1,"message":"{SAYS}","data":["{(SAYS + " ") * MANY}"]}}',
+    "a large member": f'{{"code":1,"message":"{SAYS}","more":"{(SAYS + " ") * MANY}"}}',
 }
 BOUND = 20_000
 
@@ -120,7 +121,7 @@ def test_what_is_left_out_is_stored_without_its_secrets(talk, store, name):
     assert stored["id"] in result["content"][-1]["text"]
     with store.session("named", read_only=True) as session:
         whole = session.artifact(stored["id"]).read_bytes(0, stored["bytes"] * 2).decode()
-    assert (whole.count("password=[REDACTED: PASSWORD]"), whole.count(SECRET)) == (100_000, 0)
+    assert (whole.count("password=[REDACTED: PASSWORD]"), whole.count(SECRET)) == (MANY, 0)
 
 
 def test_what_is_no_result_is_told_and_shown(talk):

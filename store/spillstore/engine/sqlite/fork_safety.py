@@ -12,6 +12,7 @@ and it does not wait for ever. Then the child inherits connections after all, an
 
 from __future__ import annotations
 
+import logging  # noqa: F401  # see where this registers what is done at a fork
 import os
 import sys
 import threading
@@ -166,4 +167,6 @@ def _after_in_child() -> None:
     using.reset()
 
 
+# What is registered last is done first before a fork. Logging, which takes its lock then, has to be registered earlier: who is
+# inside the gate may need that lock to come out.
 os.register_at_fork(before=_before, after_in_parent=using.open, after_in_child=_after_in_child)

@@ -47,13 +47,13 @@ _PASSWORD = words(
     "password passwd passwort passphrase passcode pwd pw psw pass passw kennwort contrasena senha"
 )
 _PUBLIC = words(
-    "public pub publishable host foreign primary unique cache sort partition index idempotency s3 object socket meta"
+    "public pub publishable fips host foreign primary unique cache sort partition index idempotency s3 object socket meta"
 )
 # Words before `key` that say it is one of a service, or of a cipher.
 _KEYED = words(
     "api access secret private signing sign encryption encrypt encode encoding decryption master account auth service app "
     "application consumer subscription storage shared webhook session cipher aes hmac rsa ssh deploy deployment admin "
-    "integration ingest write license licence jwt sas bot oauth connection gpg pgp ssl tls user token client server platform "
+    "integration ingest write license licence jwt sas bot oauth connection gpg pgp ssl tls token client server platform "
     "publish management maps role unseal recovery"
 )
 PROVIDERS = words(
@@ -78,11 +78,11 @@ _LOCAL = words(
     "setting registry state store param query request response order redis etcd kv label sub data ref node edge tree checksum "
     "digest commit tag short first last next prev old new current dst src left right dedupe fingerprint version chunk block page "
     "view template style css class component module package plugin artifact layer digest snapshot job task run step batch by in "
-    "recv receive send search refresh trusted a b k n x y the this that with of for on is has no any each per from to"
+    "recv receive send search refresh restore trusted a b k n x y the this that with of for on is has no any each per from to"
 )
 # Tokens that only say where a list goes on, which request it was, or that a parser has read them.
 _PASSING = words(
-    "public csrf xsrf authenticity change action forward backward next page paging pagination continuation request idempotency starting "
+    "public csrf xsrf csrfmiddleware authenticity change action forward backward next page paging pagination continuation request idempotency starting "
     "start sync marker update lock cancel progress cancellation lifecycle syntax lexer parser eos bos pad unk sep cls mask "
     "stop end max min num total input output prompt completion"
 )
@@ -105,6 +105,7 @@ _KEYS = words("key keys")
 PROMISES: tuple[Promise, ...] = (
     Promise(_PASSWORD, "", "", "public_password=%a{12}", behind=_PUBLIC - {"primary", "host"}),
     Promise(words("pass"), "", "", "first_pass=%a{12}", behind=_RUNS),
+    Promise(_PASSWORD, "", "", "bad_password=%a{12}", behind=words("bad wrong invalid incorrect missing no")),
     Promise(_PASSWORD, "password", "dbPassword2=%a{12}", "password_length=12"),
     Promise(
         words("psk"),

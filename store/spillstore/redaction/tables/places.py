@@ -104,6 +104,15 @@ ADDRESSES = (
         stays="jdbc:oracle:thin:scott/password@host:1521:x",
     ),
     Place(
+        "TOKEN",
+        ("/v1/", "/v2/", "/v3/", "/v4/", "/feed/", "/feeds/"),
+        rule="segment",
+        goes="wss://eth.rpc.example/v2/%a{32}\nhttps://api.example/v1/%h{32}/events\nGET https://x.example/private/feed/%a{32}?n=1",
+        stays="https://api.example/v1/%h{40}/x\nhttps://git.example/v3/%h{32}\nGET /v1/%a{32}\n"
+        "https://x.example/v1/%a{32}.js\nhttps://x.example/v1/%h{8}-%h{4}-%h{4}-%h{4}-%h{12}\n"
+        "https://api.example/v2/the-longest-name-of-them-all-2/x\nhttps://cdn.example/v1/%a{32}/x",
+    ),
+    Place(
         "WEBHOOK_URL",
         ("hooks.slack.com/services/", "hooks.slack.com/workflows/", "hooks.slack.com/triggers/"),
         run="[A-Za-z0-9_/]",
@@ -403,7 +412,7 @@ COMMANDS = (
         "PASSWORD",
         "docker login,podman login,buildah login,skopeo login,nerdctl login,helm registry login,oras login,oc login,az acr login,twine upload,"
         "couchbase-cli,cbq,mongo,mongosh,mongodump,mongorestore,mongoexport,az login,az sql,beeline,cqlsh,cypher-shell,evil-winrm,"
-        "psexec,PSEXEC,PsExec,psexec.exe,PSEXEC.EXE,PsExec.exe,rdesktop,useradd",
+        "crane auth login,regctl registry login,crackmapexec,netexec,nxc,psexec,PSEXEC,PsExec,psexec.exe,PSEXEC.EXE,PsExec.exe,rdesktop,useradd",
         r"-p[ \t=]+[\"']?",
         goes="docker login -u me -p %a{12} host",
         stays="docker login -u me -p $PASSWORD host",
@@ -535,6 +544,29 @@ COMMANDS = (
         r"\w[\w-]*[ \t]+https?://\S+[ \t]+\S+[ \t]+[\"']?",
         goes="mc alias set x https://h.example me %a{20}",
         stays="mc alias set x",
+    ),
+    Command(
+        "PASSWORD",
+        "winrs,winrs.exe",
+        r"-p(?:assword)?:[\"']?",
+        goes="winrs -r:host -u:me -p:%a{12} dir",
+        stays="winrs -r:host -u:me dir",
+    ),
+    Command(
+        "PASSWORD",
+        "net user,NET USER",
+        r"[^\s/]\S*[ \t]+[\"']?(?![/*])",
+        goes="net user me %a{12} /add",
+        stays="net user me /active:yes",
+    ),
+    Command(
+        "PASSWORD",
+        "psexec.py,wmiexec.py,smbexec.py,atexec.py,secretsdump.py,smbclient.py,mssqlclient.py,impacket-psexec,impacket-wmiexec,"
+        "impacket-secretsdump,impacket-smbclient,impacket-mssqlclient",
+        r"(?:-[\w-]+[ \t]+){0,4}[\"']?(?:[\w.-]{1,64}/)?[\w.-]{1,64}:",
+        run=r"[^\s\"'`\x00-\x20|;&@]*+",
+        goes="secretsdump.py acme/me:%a{12}@10.0.0.1",
+        stays="secretsdump.py acme/me@10.0.0.1",
     ),
     Command(
         "PASSWORD",

@@ -9,6 +9,24 @@ characters of tokens alone (``look.py``); of two rows with one literal the first
 
 from __future__ import annotations
 
+# Tokens of any provider: one to four words with ``_`` or ``-`` behind each, and at least twenty letters and digits that are drawn
+# (``prefixed.py``). With one of the first words a run is never a secret; with one of the second it is, whatever the other words are, and
+# hexadecimal digits behind ``-``, too; with one of the third it is an id.
+NO_SECRETS = (
+    "pk pub public publishable cs anon sha md crc hash digest checksum commit rev build img image chunk css js cache etag git blake fnv xxh "
+    "adler sum file asset assets bundle vendor vendors font fonts main index page pages static test tests spec uuid guid id ids uid layer "
+    "snapshot nonce boundary diff patch tree blob object obj tag ref refs"
+)
+SECRETS = (
+    "key token secret pat sk rk api auth access refresh private priv live prod production sandbox dev staging"
+)
+IDS = (
+    "req msg evt event cus pi call toolu srvtoolu resp run job user org session sess ch pm py sub si in ii il prod price plan card tok src acct "
+    "txn tr po re dp du ba seti mandate link promo quote prv we vs rs fc step thread asst proj batch ft ftjob item part cmpl chatcmpl modr "
+    "upload ws ig mcp cntr msgbatch container wrkspc apikey invite skill client idn ins ep app atmpt dpl prj team pr ic rr rc cr la dc wfr trace "
+    "span request message order invoice customer account project node task worker pod node instance group member role policy"
+)
+
 # fmt: off
 TOKENS = (
     # kind, literals, what follows, an example that goes, one that stays
@@ -49,21 +67,21 @@ TOKENS = (
     ("CIRCLECI_TOKEN",       "CCIPAT_ CCIPRJ_", "[A-Za-z0-9_]{40,}", "CCIPAT_%a{44}", "CCIPAT_%a{14}"),
     ("CLICKHOUSE_KEY",       "4b1d", "%a{38}(?!%a)", "4b1d%a{38}", "4b1d%a{12}"),
     ("CLICKUP_TOKEN",        "pk_", r"\d{6,9}_[A-Z0-9]{32}(?!%a)", "pk_%d{8}_%U{32}", "pk_%d{8}_%U{10}"),
-    ("CLOJARS_TOKEN",        "CLOJARS_", "%a{60}", "CLOJARS_%a{60}", "CLOJARS_%a{20}"),
+    ("CLOJARS_TOKEN",        "CLOJARS_", "%a{60}", "CLOJARS_%a{60}", "CLOJARS_%a{10}"),
     ("CLOUDFLARE_KEY",       "v1.0-", "%h{24}-%h{146}", "v1.0-%h{24}-%h{146}", "v1.0-%h{24}-%h{48}"),
     ("CLOUDFLARE_KEY",       "cfut_ cfat_ cfk_", "%w{40,}", "cfut_%w{44}", "cfut_%w{14}"),
     ("CLOUDSMITH_KEY",       "csa_", "%a{36,}", "csa_%a{40}", "csa_%a{13}"),
-    ("COCKROACH_KEY",        "CCDB1_", "%a{22}_%a{40}", "CCDB1_%a{22}_%a{40}", "CCDB1_%a{22}_%a{13}"),
+    ("COCKROACH_KEY",        "CCDB1_", "%a{22}_%a{40}", "CCDB1_%a{22}_%a{40}", "CCDB1_%a{12}"),
     ("CODERABBIT_KEY",       "cr-", "(?<![_-].{3})%h{50,64}(?!%w)", "cr-%h{52}", "cr-%h{17}"),
     ("CONFIGCAT_KEY",        "configcat-sdk-1/", "%w{22}/%w{22}", "configcat-sdk-1/%w{22}/%w{22}", "configcat-sdk-1/%w{7}"),
     ("CONFLUENT_SECRET",     "cflt", "[A-Za-z0-9+/]{60}(?!%a)", "cflt%b{60}", "cflt%b{20}"),
     ("CONTENTFUL_TOKEN",     "CFPAT-", "%w{43}", "CFPAT-%w{43}", "CFPAT-%w{14}"),
-    ("COZE_TOKEN",           "pat_ sat_", "%a{60,}", "pat_%a{64}", "pat_%a{21}"),
+    ("COZE_TOKEN",           "pat_ sat_", "%a{60,}", "pat_%a{64}", "pat_%a{12}"),
     ("CRATES_TOKEN",         "cio", "%a{32}(?!%a)", "cio%a{32}", "cio%a{10}"),
     ("CROSSMINT_KEY",        "sk_staging_ sk_production_ ck_staging_ ck_production_", "%a{30,}", "sk_staging_%a{34}", "sk_staging_%a{11}"),
     ("CURSOR_KEY",           "crsr_ key_0 key_1 key_2 key_3 key_4 key_5 key_6 key_7 key_8 key_9 key_a key_b key_c key_d key_e key_f", "%h{63,}(?!%w)", "crsr_%h{67}", "crsr_%h{22}"),
     ("DATABRICKS_TOKEN",     "dapi dose dkea", r"[0-9a-fA-F]{32}(?:-\d)?(?!%a)", "dapi%h{32}", "dapi%h{10}"),
-    ("DEFINED_KEY",          "dnkey-", "[A-Za-z0-9=_-]{26}-[A-Za-z0-9=_-]{52}", "dnkey-%w{26}-%w{52}", "dnkey-%w{26}-%w{17}"),
+    ("DEFINED_KEY",          "dnkey-", "[A-Za-z0-9=_-]{26}-[A-Za-z0-9=_-]{52}", "dnkey-%w{26}-%w{52}", "dnkey-%w{12}"),
     ("DENO_TOKEN",           "ddp_ ddw_ ddo_", "%a{36}", "ddp_%a{36}", "ddp_%a{12}"),
     ("DEPENDENCY_TRACK_KEY", "odt_", "%a{32,}", "odt_%a{36}", "odt_%a{12}"),
     ("DEVIN_KEY",            "apk_user_ apk_", "[A-Za-z0-9+/=]{60,}", "apk_user_%b{64}", "apk_user_%b{21}"),
@@ -91,7 +109,7 @@ TOKENS = (
     ("FLUTTERWAVE_KEY",      "FLWSECK- FLWSECK_TEST-", "[0-9a-h]{12,64}(?:-X)?", "FLWSECK-%h{14}", "FLWSECK-%h{4}"),
     ("FLY_TOKEN",            "fo1_", "%w{40,}", "fo1_%w{44}", "fo1_%w{14}"),
     ("FLY_TOKEN",            "fm2_ fm1a_ fm1r_", "[A-Za-z0-9+/=_-]{100,}", "fm2_%b{104}", "fm2_%b{34}"),
-    ("FRAMEIO_TOKEN",        "fio-u-", "[A-Za-z0-9=_-]{60,}", "fio-u-%w{64}", "fio-u-%w{21}"),
+    ("FRAMEIO_TOKEN",        "fio-u-", "[A-Za-z0-9=_-]{60,}", "fio-u-%w{64}", "fio-u-%w{12}"),
     ("FRIENDLI_KEY",         "flp_", "%a{40,}", "flp_%a{44}", "flp_%a{14}"),
     ("GITHUB_TOKEN",         "ghp_ gho_ ghu_ ghr_", "%a{36,}", "ghp_%a{40}", "ghp_%a{13}"),
     ("GITHUB_TOKEN",         "ghs_", "[A-Za-z0-9_.-]{36,}", "ghs_%a{40}", "ghs_%a{13}"),
@@ -107,7 +125,7 @@ TOKENS = (
     ("GROQ_KEY",             "gsk_", "%a{40,}", "gsk_%a{44}", "gsk_%a{14}"),
     ("HARNESS_TOKEN",        "pat. sat.", r"%w{22}\.%a{24}\.%a{20}", "pat.%w{22}.%a{24}.%a{20}", "pat.%w{22}.%a{8}"),
     ("HELICONE_KEY",         "sk-helicone-", "[a-z0-9-]{20,}", "sk-helicone-%l{24}", "sk-helicone-%l{8}"),
-    ("HEROKU_KEY",           "HRKU-AA", "%w{58,}", "HRKU-AA%w{62}", "HRKU-AA%w{20}"),
+    ("HEROKU_KEY",           "HRKU-AA", "%w{58,}", "HRKU-AA%w{62}", "HRKU-AA%w{10}"),
     ("HEROKU_KEY",           "HRKU-", "%h{8}-%h{4}-%h{4}-%h{4}-%h{12}", "HRKU-%h{8}-%h{4}-%h{4}-%h{4}-%h{12}", "HRKU-%h{8}-%h{4}-%h{4}-%h{4}-%h{4}"),
     ("HEYGEN_KEY",           "sk_V2_hgu_", "%w{20,}", "sk_V2_hgu_%w{24}", "sk_V2_hgu_%w{8}"),
     ("HUBSPOT_TOKEN",        "pat-", r"(?:na|eu|ap)\d-%h{8}-%h{4}-%h{4}-%h{4}-%h{12}", "pat-na%d{1}-%h{8}-%h{4}-%h{4}-%h{4}-%h{12}", "pat-na%d{1}-%h{8}-%h{4}-%h{4}-%h{4}-%h{4}"),
@@ -133,12 +151,12 @@ TOKENS = (
     ("MERGIFY_KEY",          "mka_", "%w{36,}", "mka_%w{40}", "mka_%w{13}"),
     ("MERGIFY_KEY",          "mergify_application_key_", "%w{36,}", "mergify_application_key_%w{40}", "mergify_application_key_%w{13}"),
     ("MIDTRANS_KEY",         "Mid-server-", "%w{20,}", "Mid-server-%w{24}", "Mid-server-%w{8}"),
-    ("MINIMAX_KEY",          "sk-api- sk-cp-", "%w{60,}", "sk-api-%w{64}", "sk-api-%w{21}"),
+    ("MINIMAX_KEY",          "sk-api- sk-cp-", "%w{60,}", "sk-api-%w{64}", "sk-api-%w{12}"),
     ("MIRO_TOKEN",           "eyJtaXJv", "[A-Za-z0-9+/=_.-]{30,}", "eyJtaXJv%a{34}", "eyJtaXJv%a{11}"),
     ("MODAL_TOKEN",          "ak- as-", "(?<![_-].{3})%a{22}(?![A-Za-z0-9_+/=-])", "ak-%a{22}", "ak-%a{7}"),
     ("MOLLIE_KEY",           "live_", "%a{30,40}(?!%w)", "live_%a{32}", "live_%a{10}"),
     ("MONGODB_SECRET",       "mdb_sa_sk_", "%w{40}", "mdb_sa_sk_%w{40}", "mdb_sa_sk_%w{13}"),
-    ("NEON_KEY",             "napi_", "%a{60,}", "napi_%a{64}", "napi_%a{21}"),
+    ("NEON_KEY",             "napi_", "%a{60,}", "napi_%a{64}", "napi_%a{12}"),
     ("NETLIFY_TOKEN",        "nfp_ nfo_ nfb_ nfc_ nfu_", "%a{36,}", "nfp_%a{40}", "nfp_%a{13}"),
     ("NEW_RELIC_KEY",        "NRAK-", "[A-Za-z0-9]{20,}", "NRAK-%a{24}", "NRAK-%a{8}"),
     ("NEW_RELIC_KEY",        "NRII- NRIQ-", "[A-Za-z0-9_-]{32}", "NRII-%w{32}", "NRII-%w{10}"),
@@ -149,7 +167,7 @@ TOKENS = (
     ("NOTION_TOKEN",         "secret_ ntn_", "%a{40,}", "secret_%a{44}", "secret_%a{14}"),
     ("NPM_TOKEN",            "npm_", "%a{36,}", "npm_%a{40}", "npm_%a{13}"),
     ("NUGET_KEY",            "oy2", "[a-z0-9]{43}(?!%a)", "oy2%l{43}", "oy2%l{14}"),
-    ("NVIDIA_KEY",           "nvapi-", "%w{60,}", "nvapi-%w{64}", "nvapi-%w{21}"),
+    ("NVIDIA_KEY",           "nvapi-", "%w{60,}", "nvapi-%w{64}", "nvapi-%w{12}"),
     ("OCTOPUS_KEY",          "API-", "[A-Z0-9]{25,26}(?!%a)", "API-%U{26}", "API-%U{8}"),
     ("ONEPASSWORD_KEY",      "A3-", "[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}", "A3-%U{6}-%U{11}-%U{5}-%U{5}-%U{5}", "A3-%U{6}-%U{3}"),
     ("ONEPASSWORD_TOKEN",    "ops_eyJ", "[A-Za-z0-9+/=_-]{200,}", "ops_eyJ%b{204}", "ops_eyJ%b{68}"),
@@ -171,7 +189,7 @@ TOKENS = (
     ("POSTMAN_KEY",          "PMAT-", "[A-Z0-9]{26}", "PMAT-%U{26}", "PMAT-%U{8}"),
     ("PREFECT_KEY",          "pnu_ pnb_", "%a{36}(?!%a)", "pnu_%a{36}", "pnu_%a{12}"),
     ("PULUMI_TOKEN",         "pul-", "%h{40}", "pul-%h{40}", "pul-%h{13}"),
-    ("PYPI_TOKEN",           "pypi-AgE pypi-AgN", "%w{50,}", "pypi-AgE%w{54}", "pypi-AgE%w{18}"),
+    ("PYPI_TOKEN",           "pypi-AgE pypi-AgN", "%w{50,}", "pypi-AgE%w{54}", "pypi-AgE%w{10}"),
     ("PYX_TOKEN",            "sk-pyx- tp-pyx-", "%a{45,64}(?!%a)", "sk-pyx-%a{47}", "sk-pyx-%a{15}"),
     ("RAZORPAY_KEY",         "rzp_live_ rzp_test_", "%a{14,}", "rzp_live_%a{18}", "rzp_live_%a{6}"),
     ("README_KEY",           "rdme_", "[a-z0-9]{70}", "rdme_%l{70}", "rdme_%l{23}"),
@@ -186,14 +204,14 @@ TOKENS = (
     ("SALESFORCE_TOKEN",     "!|AQ !|AR", "[A-Za-z0-9._]{90,}", "!AQ%a{94}", "!AQ%a{31}"),
     ("SAMSARA_TOKEN",        "samsara_api_", "%a{30}", "samsara_api_%a{30}", "samsara_api_%a{10}"),
     ("SCALINGO_TOKEN",       "tk-us-", "%w{48}", "tk-us-%w{48}", "tk-us-%w{16}"),
-    ("SEGMENT_TOKEN",        "sgp_", "%a{64}", "sgp_%a{64}", "sgp_%a{21}"),
+    ("SEGMENT_TOKEN",        "sgp_", "%a{64}", "sgp_%a{64}", "sgp_%a{12}"),
     ("SENDGRID_KEY",         "SG.", r"%w{16,32}\.%w{30,}", "SG.%w{18}.%w{34}", "SG.%w{18}.%w{11}"),
     ("SENDINBLUE_KEY",       "xkeysib- xsmtpsib-", "%h{64}-%a{16}", "xkeysib-%h{64}-%a{16}", "xkeysib-%h{21}"),
     ("SENTRY_TOKEN",         "sntrys_ sntryu_", "[A-Za-z0-9+/=_-]{40,}", "sntrys_%b{44}", "sntrys_%b{14}"),
     ("SETTLEMINT_TOKEN",     "sm_aat_ sm_pat_ sm_sat_", "%a{16}", "sm_aat_%a{16}", "sm_aat_%a{5}"),
     ("SHIPPO_TOKEN",         "shippo_live_ shippo_test_", "[0-9a-fA-F]{40}", "shippo_live_%h{40}", "shippo_live_%h{13}"),
     ("SHOPIFY_TOKEN",        "shpat_ shpca_ shppa_ shpss_ shptka_ shprt_", "%a{32,}", "shpat_%a{36}", "shpat_%a{12}"),
-    ("SHORTCUT_TOKEN",       "sct_", "[a-z]{1,4}_[A-Za-z0-9-]{1,40}_%w{60,}", "sct_abc_%a{3}_%w{64}", "sct_abc_%a{3}_%w{21}"),
+    ("SHORTCUT_TOKEN",       "sct_", "[a-z]{1,4}_[A-Za-z0-9-]{1,40}_%w{60,}", "sct_abc_%a{3}_%w{64}", "sct_abc_%a{12}"),
     ("SLACK_TOKEN",          "xox", r"(?:[a-z]\.xox)?[a-z]-(?:[0-9][A-Za-z0-9-]{9,}|[A-Za-z0-9-]{10,})", "xoxa-%d{1}%a{13}", "xoxa-%d{1}%a{4}"),
     ("SLACK_TOKEN",          "xapp-", "%w{10,}", "xapp-%w{14}", "xapp-%w{4}"),
     ("SNYK_TOKEN",           "snyk_uat. snyk_sat.", r"[a-z0-9]{8}\.[A-Za-z0-9_.-]{30,}", "snyk_uat.%l{8}.%a{34}", "snyk_uat.%l{8}.%a{11}"),
@@ -235,7 +253,7 @@ TOKENS = (
     ("WAKATIME_KEY",         "waka_", "[a-z0-9-]{36,}", "waka_%l{40}", "waka_%l{13}"),
     ("WANDB_KEY",            "wandb_v1_", "[A-Za-z0-9_]{60,}", "wandb_v1_%a{64}", "wandb_v1_%a{21}"),
     ("WORKOS_KEY",           "sk_a2V5", "[A-Za-z0-9+/=]{40,}", "sk_a2V5%b{44}", "sk_a2V5%b{14}"),
-    ("XAI_KEY",              "xai-", "%w{70,}", "xai-%w{74}", "xai-%w{24}"),
+    ("XAI_KEY",              "xai-", "%w{70,}", "xai-%w{74}", "xai-%w{12}"),
     ("XATA_KEY",             "xau_", "%a{32,}", "xau_%a{36}", "xau_%a{12}"),
     ("YANDEX_KEY",           "AQVN", "%w{35,38}(?!%w)", "AQVN%w{37}", "AQVN%w{12}"),
     ("YANDEX_TOKEN",         "t1.", r"%w{20,400}={0,2}\.%w{86}={0,2}", "t1.%w{22}.%w{86}", "t1.%w{22}.%w{28}"),

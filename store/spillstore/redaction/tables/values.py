@@ -35,7 +35,7 @@ PLACEHOLDERS: tuple[Harmless, ...] = (
     Harmless(
         r"(?:(?:my|your|our|the|some|new|old|user|db|database|test|dummy|fake|sample|enter|insert|admin|client|access|a|an)[-_\ ]?)*"
         + _NAMES
-        + r"(?:[-_\ ]?here)?[:?]?",
+        + r"(?:[-_\ ]?(?:here|field|box|input|label))?[:?]?",
         "my_password",
         "my_passwort7",
     ),
@@ -58,10 +58,11 @@ PLACEHOLDERS: tuple[Harmless, ...] = (
         "string77",
     ),
     Harmless(
-        r"basic|bearer|digest|oauth2?|jwt|ldap|scram-sha-256|md5|trust|peer|bcrypt|sha\d*",
+        r"basic|bearer|digest|oauth2?(?:token|client|session)?|jwt|ldap|scram-sha-256|md5|trust|peer|bcrypt|sha\d*",
         "bcrypt",
         "bcrypt77",
     ),
+    Harmless(r"(?:band|low|high|all)(?:pass|stop)", "bandpass", "bandpass77"),
     Harmless(r"xyz|yyy|foo|bar|baz|abc|blah|lorem|ipsum", "foo", "foo77"),
     Harmless(r"[a-z_.-]+=", "name=", "name7="),
     Harmless(r"(?:&(?:lt|\#x3c|\#60);|\\u003c).*", "&lt;word7", "lt;word7"),
@@ -71,7 +72,7 @@ PLACEHOLDERS: tuple[Harmless, ...] = (
     Harmless(r"\W+|(.)\1*", "-----", "--7a--"),
     Harmless(r"\.{3}.*|.*\.{3}|.*\xe2\x80\xa6", "abc7...", "abc7.."),
     Harmless(
-        r"passwort|heslo|parool|geslo|salasana|l\xc3\xb6senord|parol[aeo]?|parol\xc4\x83|contrase\xc3\xb1a|contrasenya|contrasinal|contrasigno"
+        r"passwort|heslo|parool|geslo|salasana|l\xc3\xb6senord|parol[aeo]?|parol\xc4\x83|contrase\xc3\xb1a|[ck]ontrasenya|contrasinal|contrasigno"
         r"|\xc5\x9fifr\xc9\x99|\xc5\x9eifr\xc9\x99|\xc5\xa0ifra|ger-tremen|cyfrinair|adgangskode|pasvorto|pasahitza|loynior\xc3\xb0|mot\ de\ passe"
         r"|wachtwurd|wachtwoord|pasfhocal|lozinka|jelsz\xc3\xb3|lykilor\xc3\xb0|nasnav|passwuert|slapta\xc5\xbeodis|katalaluan|passord|has\xc5\x82o"
         r"|senha|fjal\xc3\xabkalimi|te\xc3\x9fera|m\xe1\xba\xadt\ kh\xe1\xba\xa9u|kata\ sandi|sandi|\xc5\x9fifre|parola|has\xc5\x82a|palavra-passe",
@@ -98,8 +99,8 @@ VARIABLES: tuple[Harmless, ...] = (
         "$NAME7",
         "$7name",
     ),
-    Harmless(r"[:/@]?\{[A-Za-z_]+|[:/@]?\{[^{}]*\}.*|\{\{.*|\{%\ .*", "{{ name7 }}", "n7{{ame"),
-    Harmless(r"\[\(?[A-Za-z_@][\w.]*[(\[].*|\[[\[\\*].*|\[[\w\ .,|<>/\#-]*(?:\].*)?", "[name7]", "n7[ame"),
+    Harmless(r"[:/@%]?\{[A-Za-z_]+|[:/@%]?\{[^{}]*\}.*|\{\{.*|\{%\ .*", "{{ name7 }}", "n7{{ame"),
+    Harmless(r"\[\(?[A-Za-z_@][\w.]*[(\[].*|\[[\[\\*].*|\[\(?[\w\ .,|<>/\#-]*(?:\].*)?", "[name7]", "n7[ame"),
     Harmless(r"%[A-Za-z_]\w*%[\\/]*|%\d\$s|%(?:\([^)]*\))?[\#0-9.-]*[sdrifxq]", "%NAME7%", "%NAME7"),
     Harmless(r"<{1,3}[^<>]*>{0,3}|<\?.*", "<name7>", "<name7>>!a"),
     Harmless(r"\\?\.\$.*|,[A-Za-z_]\w*[:=].*|@[A-Za-z_.]+@?", "@NAME@", "@name7"),
@@ -114,9 +115,19 @@ VARIABLES: tuple[Harmless, ...] = (
         "vault:name7",
         "volt:name7",
     ),
-    Harmless(r"(?:https?|file|s3|gs)://.*", "https://x.example/7", "httpx!7"),
+    Harmless(r"[A-Za-z][A-Za-z0-9+.-]{1,15}://.*", "sdb://name/7", "sdb!7"),
     Harmless(
-        r"\\[A-Za-z$].*|[&*]{1,2}(?:[A-Za-z_]\w*|\[\w*\]\w*)(?:\.\w+)*(?:[\[{(]\w?.*)?|~", "&[u8]", "&name7!"
+        r"(?:New|Get|Set|Read|Import|Export|Invoke|Out|Join|Select|Convert(?:To|From)?)-[A-Z][A-Za-z]+",
+        "New-Object",
+        "New-Object7",
+    ),
+    Harmless(r"0x[0-9A-Fa-f]{1,8}[uUlL]{0,3}|\d*\*[A-Z]+|[A-Z][A-Z\d]*_\*", "0x4004", "0x400g4"),
+    Harmless(r"[a-z]+(?:,[a-z]+)+|[a-z_]*[a-z]\+[a-z][a-z_]*_[a-z_]+", "one,other", "one,other7"),
+    Harmless(r"[A-Za-z_]\w*=['\"]?(?:%s|\?)['\"]?", "name='%s'", "name='%7'"),
+    Harmless(
+        r"\\[A-Za-z$].*|[&*]{1,2}(?:[A-Za-z_][\w-]*|\[\w*\]\w*)(?:\.\w+)*(?:[\[{(]\w?.*)?|~",
+        "&[u8]",
+        "&name7!",
     ),
     Harmless(r"%[iIqQwW][{(\[<].*", "%w{name7}", "%w7name"),
     Harmless(r"[A-Za-z_@][\w.@]*&\.[a-z_].*", "name&.name7", "name&7.name"),
@@ -126,6 +137,6 @@ VARIABLES: tuple[Harmless, ...] = (
     Harmless(r"\+[\w.]+\+|\+[\w.]+\(.*|\.\w+\(.*|/\.\w+\(.*", "+name.name7+", "+name7!"),
     Harmless(r"(?:this|self)\.[A-Za-z_].*|![01](?:[,;)}\]].*)?", "this.name7", "thi7s.name!"),
     Harmless(r"(?:[A-Za-z]\w*\|)+[A-Za-z]\w*", "Name7|string", "Name7|str!ng"),
-    Harmless(r"[A-Z_]+=[A-Z_]+|--?[a-z][a-z-]*", "SECRET=SECRET", "SECRET=SEC7RET"),
+    Harmless(r"[A-Z_]+=[A-Z_]+|--?[A-Za-z][a-z-]*|-[A-Z]+", "SECRET=SECRET", "SECRET=SEC7RET"),
     Harmless(r"\$(?:1|2[abxy]?|5|6|y|apr1|argon2\w*|scrypt)\$.*\$?.*", "$6$name$name7", "$77$name$name7!"),
 )

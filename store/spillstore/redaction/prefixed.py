@@ -1,0 +1,174 @@
+r"""Tokens of any provider that stand alone: ``prefix_`` and letters and digits that are drawn, such as ``acme_live_8Fk2...``.
+
+What a prefix may be, and what it must not be, stands in ``tables/tokens.py``. No literal begins such a token, so it is looked for
+by its length: a run of letters, digits, ``_`` and ``-``. The native scanner finds runs by looking at every other word of eight
+bytes, and drops those that are words.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import TYPE_CHECKING
+
+from spillstore.redaction.tables import tokens as tables
+from spillstore.redaction.values import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from spillstore.redaction.look import Look
+
+LEAST, MOST = 23, 512  # bytes of a token; as in ``_native/scan.c``
+BEFORE = b"./+~@$#?!*^"  # what stands here is a part of a path, a name, a mangled symbol
+BEHIND = b"/+~@$(=*{[:^"
+RUN = re.compile(rb"(?<![\w-])[\w-]{23,}+")
+_AT_END = re.compile(rb"[\w-]*+\Z")
+_NEAR = MOST + 8
+_GROWS = re.compile(rb"[^\w-]")
+_BEGUN = re.compile(rb"(?:[a-z]{1,12}|[A-Z]{1,12})\d{0,2}(?:[_-][\w-]*+)?")
+_ESCAPED = re.compile(rb"(?<=\\)(?:[nrtbfv0]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})|(?<=%)[0-9A-Fa-f]{2}")
+_NOT_BEFORE = frozenset(BEFORE + b"\\%")
+_WORD = re.compile(rb"[A-Za-z0-9]")
+_FORM = re.compile(rb"((?>(?:(?:[a-z]{1,12}|[A-Z]{1,12})\d{0,2}[_-]){1,4}))([\w-]{20,})")
+_SEPARATOR = re.compile(rb"[_-]")
+_DIGITS = re.compile(rb"\d+")
+_WORDS = re.compile(rb"[A-Z]?[a-z]{4,}")
+_NAME = re.compile(rb"[a-z\d](?:And|For|From|With)(?![a-z])|EXAMPLE")
+_HUMPS = re.compile(rb"[A-Z][a-z]{2,}")
+_DIGEST = re.compile(rb"(?i)(?:sha\d{1,3}|md5|etag|digest|integrity|hash)\W{1,3}\Z")
+_DIGEST_BACK = 14
+_HASHES = frozenset({27, 43, 86})  # letters of hashes in base64 for URLs
+_ROWS = frozenset({64, 76})  # of lines of such base64
+_BLOB = 60  # bytes of it, at least, that are too many for most tokens
+_LETTERS = re.compile(rb"(?>(?:(?:[a-z]{1,4}|[A-Z]{1,4})\d{0,2}[_-])+)")
+_CHANGE = re.compile(rb"(?<=[a-z])[^a-z_-]|(?<=[A-Z])[^A-Z_-]|(?<=\d)[^\d_-]")
+_HEX = re.compile(rb"[0-9a-f]{32,}|[0-9A-F]{32,}")
+_SMALL = re.compile(rb"[a-z0-9]{24,}")
+_CAPITAL = re.compile(rb"[A-Z0-9]{20,}")
+# Ids: nodes of GitHub, ULID and TypeID, cuid; resources of CloudFormation.
+_ID = re.compile(
+    rb"k[wg]DO|k[wg]H[OL]|k[wg]L|01[0-9A-HJKMNP-TV-Z]{24}\Z|01[0-9a-hjkmnp-tv-z]{24}\Z|c[a-z0-9]{24}\Z|.*-[A-Z0-9]{11,14}\Z"
+)
+_ESCAPE = 6  # bytes of one
+_LEAST_WORD = 2
+_LEAST_PLACES = 2  # where digits stand
+_FEW = 10  # different letters
+
+
+@functools.cache
+def _words(words: str) -> frozenset[bytes]:
+    return frozenset(words.encode().split())
+
+
+def find(look: Look, runs: Iterable[tuple[int, int]], since: int) -> None:
+    """Tell the tokens among the runs that end behind ``since``. A row's kind says more, so what one has found is not told again."""
+    told: frozenset[int] | None = None
+    for start, end in runs:
+        if end > since:
+            told = frozenset(span.start for span in look.spans) if told is None else told
+            look.tried += 1
+            _token(look, start, end, told)
+    if not look.final:
+        _hold(look)
+
+
+def _token(look: Look, start: int, end: int, told: frozenset[int]) -> None:
+    text = look.text
+    start = _begin(text, start)
+    if start < 0 or not LEAST <= end - start <= MOST or (end == look.size and not look.final):
+        return
+    if end < look.size and not _ends(look, end):
+        return
+    if start in told or _DIGEST.search(text, max(0, start - _DIGEST_BACK), start):
+        return
+    if _secret(text[start:end]):
+        look.add(start, end, "TOKEN")
+
+
+def _begin(text: bytes, start: int) -> int:
+    """Where a run begins behind an escape, or -1 if it is a part of something else."""
+    if start and text[start - 1] in _NOT_BEFORE:
+        escaped = _ESCAPED.match(text, start)
+        return -1 if escaped is None else escaped.end()
+    return start
+
+
+def _ends(look: Look, end: int) -> bool:
+    """Whether what stands behind a run is no part of the same."""
+    text = look.text
+    if text[end] != ord("."):
+        return text[end] not in BEHIND
+    if end + 1 == look.size and not look.final:
+        return False  # it is held
+    return _WORD.match(text, end + 1) is None
+
+
+def _secret(run: bytes) -> bool:
+    form = _FORM.fullmatch(run)
+    if form is None:
+        return False
+    body = form[2]
+    words = [word.rstrip(b"0123456789").lower() for word in _SEPARATOR.split(form[1])[:-1]]
+    if len(words[0]) < _LEAST_WORD or _words(tables.NO_SECRETS).intersection(words):
+        return False
+    strong = bool(_words(tables.SECRETS).intersection(words))
+    if _blob(run, form[1], body, strong=strong):
+        return False
+    if not strong and (_words(tables.IDS).intersection(words) or _ID.match(body)):
+        return False
+    return drawn(body, strong=strong or run[form.end(1) - 1] == ord("_"))
+
+
+def _blob(run: bytes, prefix: bytes, body: bytes, *, strong: bool) -> bool:
+    """Whether it may be base64 for URLs: of a hash, a line of a file, a long text, whose first letters happen to look like a prefix."""
+    short = _LETTERS.fullmatch(prefix) is not None
+    if len(run) in _ROWS:
+        return (short or not strong) and _HEX.fullmatch(body) is None
+    long = len(run) in _HASHES or len(run) >= _BLOB
+    return not strong and short and long and _SEPARATOR.search(body) is not None
+
+
+def drawn(body: bytes, *, strong: bool) -> bool:
+    """Whether it is drawn, from letters of both cases, of one, or from hexadecimal digits; the last only where that is no hash."""
+    changes = len(_CHANGE.findall(body))
+    places = len(_DIGITS.findall(body))
+    if len(set(body)) < _FEW or counted(body) or places < 1 or _NAME.search(body):
+        return False
+    if _HEX.fullmatch(body):
+        return strong and changes * 4 >= len(body)
+    if _SMALL.fullmatch(body) or _CAPITAL.fullmatch(body):
+        return places > _LEAST_PLACES and changes * 4 >= len(body)
+    letters = body.replace(b"_", b"").replace(b"-", b"")
+    capitals, small = (sum(first <= byte <= last for byte in letters) for first, last in (b"AZ", b"az"))
+    return (
+        min(capitals, small) * 10 >= len(letters)
+        and changes * 5 >= 2 * len(letters)
+        and (places >= _LEAST_PLACES or _no_name(letters, changes))
+        and (len(body) - len(letters)) * 8 <= len(body)
+        and sum(map(len, _WORDS.findall(letters))) * 5 <= 2 * len(letters)
+    )
+
+
+def _no_name(letters: bytes, changes: int) -> bool:
+    """Whether letters with digits in one place alone are drawn: mixed more than those of a name with a version."""
+    return changes * 2 >= len(letters) and sum(map(len, _HUMPS.findall(letters))) * 9 <= 4 * len(letters)
+
+
+def _hold(look: Look) -> None:
+    """Hold back the run that the text ends in, or that a full stop behind it may end, if a token may begin so."""
+    text = look.text
+    stop = look.size - text.endswith(b".")
+    found = _AT_END.search(text, max(0, stop - _NEAR), stop)
+    start = stop if found is None else found.start()
+    if not 0 < stop - start < _NEAR:
+        return
+    if text[start - 1 : start] and text[start - 1] in _NOT_BEFORE:
+        if text[start - 1] not in b"\\%":
+            return
+    elif _BEGUN.fullmatch(text, start, stop) is None:
+        return
+    if stop == look.size:
+        look.open(start, stop, None if stop - start < _ESCAPE else _GROWS)
+    elif stop - start >= LEAST:
+        look.open(start, look.size)

@@ -1,0 +1,136 @@
+"""Tokens of providers that no row knows: a prefix and what is drawn; and what only looks so."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from examples import drawn, parts
+
+from spillstore import _native
+from spillstore.redaction import Redactor, candidates, counted, finder, redact
+
+GOES = (
+    "got acme_%a{40}, retrying",
+    "acme_%a{24}",
+    "xq_%a{32}.",
+    '["acme-%a{40}", 3, true]',
+    "  - acme_live_%w{40}",
+    "<code>acme_pat_%h{40}</code>",
+    "client = Client('acme-secret-%h{32}')",
+    "x=acme_prov_%h{64}",
+    "ACME-%U{32} is what it prints",
+    "acme_%l{40}\tx",
+    "my-co_v1_%a{40};x",
+    r"a\nacme_%a{40}\n",
+    "q=%20acme_%a{40}&x=1",
+    "acme_%Z{52}",
+)
+STAYS = (
+    # parts of something else: paths, files, hosts, images, symbols, calls, names of variables
+    "see /x/acme_%a{40}",
+    "acme_%a{40}/x",
+    "acme_%a{40}.js",
+    "img@acme_%a{40}",
+    "x.acme_%a{40}",
+    "acme_%a{40}(x)",
+    "acme_%a{40} = 1".replace(" = ", "="),
+    "_ZN4core3fmt9Formatter12pad_integral17h%h{16}E",
+    r"C:\users\acme_%a{40}",
+    # hashes, builds, ids
+    "sha512-%a{86}",
+    "sha256=ab_%w{40}",
+    "build_%h{40}",
+    "node-modules-linux-%h{64}",
+    "acme-%h{40}",
+    "req_%a{24}",
+    "toolu_%a{24}",
+    "user_%l{26}",
+    "cs_test_%a{58}",
+    "pk_live_%a{24}",
+    "PR_kwDO%a{20}",
+    "script-src 'nonce-%a{24}'",
+    "ord_01HZY3K4M5N6P7Q8R9S0T1V2W3",
+    "lead_01hzy3k4m5n6p7q8r9s0t1v2w3",
+    "my-stack-MyFunctionF68F3FF0-1I1Q5MXZ5R2QH",
+    "pip-Linux-X64-%h{64}",
+    # words, counters
+    "acme_HelloWorldOfTheManyWords2And3More",
+    "test_the_client_sends_2_requests_and_3_answers",
+    "NID_pbeWithMD5AndRC2_CBC",
+    "app-5d8f7c9b6-x2x4z",
+    "v1.2.3-14-g%h{8}",
+    "acme_abcdefghijklmnopqrstuvwxyz0123456789",
+    "acme_00000000000000000000000000000000",
+    "acme_%a{12}",
+    "acme_%a{510}",
+)
+
+
+@pytest.fixture(
+    params=[
+        pytest.param("native", marks=pytest.mark.skipif(_native.path() is None, reason="it was not built")),
+        "python",
+    ],
+    autouse=True,
+)
+def searcher(request, monkeypatch):
+    """What finds the runs: the native scanner, or an expression."""
+    found = finder.searcher() if request.param == "native" else candidates.Automaton(finder.ENTRIES)
+    monkeypatch.setattr(finder, "searcher", lambda: found)
+
+
+@pytest.mark.parametrize("template", GOES)
+def test_a_token_goes(template):
+    """With its prefix; one in ten of the short ones has too few digits to be told from a name."""
+    found = 0
+    for seed in range(40):
+        text = drawn(template, seed=f"{seed}")
+        result, kinds = counted(text)
+        found += kinds == {"TOKEN": 1} and all(part not in result for part in parts(template, seed=f"{seed}"))
+        assert kinds == {} or b"acme" not in result.lower(), result
+    assert found >= 30, template
+
+
+@pytest.mark.parametrize("template", STAYS)
+def test_what_is_no_token_stays(template):
+    """However it is drawn."""
+    for seed in range(40):
+        text = drawn(template, seed=f"{seed}")
+        assert redact(text) == text
+
+
+@pytest.mark.parametrize("template", [*GOES, *STAYS])
+@pytest.mark.parametrize("behind", ["", " and more\n", "\nnext"])
+def test_it_is_the_same_in_pieces(template, behind):
+    """A run that the text ends in is held until it is told, or can be none."""
+    text = b"see " + drawn(template, seed="pieces") + behind.encode()
+    whole = redact(text)
+    chance = random.Random(template)
+    cuts = [list(range(1, len(text))), *([place] for place in chance.sample(range(1, len(text)), 12))]
+    for places in cuts:
+        redactor = Redactor()
+        fed = [redactor.feed(text[a:b]) for a, b in zip([0, *places], [*places, len(text)], strict=True)]
+        assert b"".join([*fed, redactor.finish()]) == whole, places
+
+
+def test_the_kind_of_a_row_says_more():
+    """A token that a row finds, whole or in part, is told under the row's kind alone."""
+    for template, kind in (("ghp_%a{36}", "GITHUB_TOKEN"), ("npm_%a{36}-x", "NPM_TOKEN")):
+        assert set(counted(drawn(template))[1]) == {kind}
+
+
+def test_a_word_shows_that_can_be_no_prefix():
+    """What begins as no prefix does is given out at once; a word that may be one is held till it ends."""
+    redactor = Redactor()
+    assert redactor.feed(b"Downloading") == b"Downloading"
+    assert redactor.feed(b" some") == b" "
+    assert redactor.feed(b"?") == b"some?"
+
+
+def test_many_runs():
+    """More than one call of the scanner gives out, and a run that never ends."""
+    token = drawn("acme_%a{40}")
+    assert counted(b"\n".join([token] * 9000))[1] == {"TOKEN": 9000}
+    run = token * 3000
+    assert counted(b"x " + run + b"\n" + token)[1] == {"TOKEN": 1}
