@@ -22,7 +22,7 @@ _LARGE = (
 )  # bytes from which on the call of a native function pays; below, ctypes is not even imported
 _CONTROLS = bytes([*range(9), *range(0x0B, 0x20), 0x7F])
 _CONTINUATION = bytes(range(0x80, 0xC0))
-_VERSION = 1  # of the tables and the functions' arguments, as in ``_native/text.c``
+_VERSION = 2  # of the tables and the functions' arguments, as in ``_native/text.c``
 _ROOM = 1024  # lines that one call gives out
 
 Before = Literal["anything", "apart", "letter", "line start"]
@@ -99,6 +99,23 @@ def is_plain(text: bytes) -> bool:
     return survey(text).plain
 
 
+def kind(data: bytes | memoryview) -> int | None:
+    r"""What a text is: 0 ASCII, 1 other UTF-8, 2 with other cases of k or s (the Kelvin sign, the long s); -1 anything else.
+
+    Control characters but tab and LF, those of Latin-1 too, are anything else. None where the native functions were not built.
+    Cost: 0.03 ms a MiB, in which other threads run.
+
+    >>> kind("na\xefve\n".encode()) in {1, None}, kind(b"10%\r") in {-1, None}
+    (True, True)
+    """
+    native = _native()
+    if native is None:
+        return None
+    if isinstance(data, bytes):
+        return int(native.kind(data, len(data)))
+    return int(native.kind(native.address(native.first.from_buffer(data)), len(data))) if data else 0
+
+
 class Word(NamedTuple):
     """A word that a line may hold, of either case.
 
@@ -170,6 +187,9 @@ class _Native:
         keeping: Any = ctypes.PYFUNCTYPE  # the interpreter's lock
         self.count = keeping(size, text, size, byte)(("spillstore_count", library))
         self.survey = keeping(size, text, size, byte, pointer)(("spillstore_survey", library))
+        self.kind = library.spillstore_kind
+        self.kind.argtypes = [pointer, size]
+        self.kind.restype = size
         self.lines = library.spillstore_lines
         self.lines.argtypes = [pointer, text, size, size, byte, pointer, size]
         self.lines.restype = size
@@ -188,25 +208,23 @@ class _Native:
             ]  # fmt: skip
 
         self.word, self.words, self.number, self.address = Word, Words, ctypes.c_uint32, ctypes.addressof
+        self.first = ctypes.c_char
 
 
 @functools.cache
 def _native() -> _Native | None:
     """The native functions; None where they were not built, or are of another version."""
-    from spillstore._native import library  # noqa: PLC0415  # imports ctypes
+    from spillstore import _native  # noqa: PLC0415  # imports ctypes
 
-    loaded = library()
+    loaded = _native.library()
     if loaded is None:
         return None
-    import ctypes  # noqa: PLC0415  # imported by now
-
     try:
-        version, native = loaded.spillstore_text_version, _Native(loaded)
+        native = _Native(loaded)
     except AttributeError:
         return None
-    version.restype, version.argtypes = ctypes.c_uint64, []
-    sizes = ctypes.sizeof(native.words) << 8 | ctypes.sizeof(native.word)
-    return native if version() == _VERSION << 32 | sizes else None
+    fits = _native.fits(loaded, "spillstore_text_version", _VERSION, native.words, native.word)
+    return native if fits else None
 
 
 def _classes() -> bytes:

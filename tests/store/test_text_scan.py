@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import FACTOR, SEED
+from support import FACTOR, SEED, examples
 
 from spillstore import _native, text_scan
-from spillstore.text_scan import Word, count, is_plain, line_filter, survey
+from spillstore.text_scan import Word, count, is_plain, kind, line_filter, survey
 
 ROOT = Path(__file__).parents[2]
 WORDS = (
@@ -65,6 +65,7 @@ PIECES = [
         b"\xff",
     ),
 ]
+OTHER_CASES = {"\u017f", "\u212a"}  # of k and s
 texts = st.lists(st.sampled_from(PIECES) | st.binary(max_size=4), max_size=80).map(b"".join)
 native = pytest.mark.skipif(text_scan._native() is None, reason="the native functions were not built")
 
@@ -117,6 +118,46 @@ def test_each_byte_at_each_place(whole_blocks):
             assert model(bytes(text), b"\n") == survey(bytes(text))
 
 
+@native
+@given(
+    st.binary(max_size=80) | st.text(max_size=40).map(str.encode),
+    st.integers(0, 20),
+    st.sampled_from([0, 4090, 8185]),
+)
+@examples(600)
+def test_what_is_plain(data, cut, size):
+    """ASCII, other UTF-8 or neither, wherever it stands: without control characters but tab and line end."""
+    data = b"x" * size + data[min(cut, len(data)) :]
+    try:
+        text = data.decode()
+        plain = not any((ord(each) < 32 and each not in "\t\n") or 127 <= ord(each) < 160 for each in text)
+    except UnicodeDecodeError:
+        plain = False
+    assert kind(data) == (
+        -1 if not plain else 0 if data.isascii() else 1 if OTHER_CASES.isdisjoint(text) else 2
+    )
+    assert kind(memoryview(bytearray(data))) == kind(data)
+
+
+@native
+def test_all_characters_are_known():
+    """Each code point is plain exactly if it is no control character, and nothing that only looks like one in UTF-8 is."""
+    for code in (*range(0x80, 0x3000), *range(0xD700, 0x11000), *range(0x10FF00, 0x110000)):
+        data = chr(code).encode(errors="surrogatepass")
+        wanted = -1 if 0xD800 <= code < 0xE000 or code < 0xA0 else 2 if chr(code) in OTHER_CASES else 1
+        assert kind(data) == kind(b"x" * 4095 + data) == wanted
+        assert kind(data[:-1]) == -1
+    for data in (
+        b"\xc0\x80",
+        b"\xe0\x80\x80",
+        b"\xf0\x80\x80\x80",
+        b"\xf4\x90\x80\x80",
+        b"\xc1\xbf",
+        b"\xed\xa0\x80",
+    ):
+        assert kind(data) == -1
+
+
 PATTERN = re.compile(
     rb"""(?ims)
       (?:(?<![\w./\\-])|(?<=\x1b\[m)|(?<=\x1b\[\dm)|(?<=\x1b\[\d\dm)) (?:error(?![\w/\\-])|fail)
@@ -161,7 +202,7 @@ def test_of_nothing_nothing_is_found():
 
 OTHER = (
     "unsigned long long spillstore_text_version(void) { return 1; }\n"
-    "int spillstore_count, spillstore_survey, spillstore_lines;"
+    "int spillstore_count, spillstore_survey, spillstore_kind, spillstore_lines;"
 )
 
 
@@ -181,6 +222,7 @@ def test_another_library_is_left_alone(tmp_path, monkeypatch):
         try:
             assert text_scan._native() is None
             assert count(b"a\n" * 10_000, b"\n") == 10_000
+            assert kind(b"a\n" * 10_000) is None
             assert line_filter(WORDS) is None
         finally:
             text_scan._native.cache_clear()
@@ -193,10 +235,10 @@ def test_nothing_is_read_outside(tmp_path):
     compiler = next(filter(None, map(shutil.which, ("gcc", "clang"))), None)
     if compiler is None:
         pytest.skip("this machine has no C compiler")
-    library = tmp_path / "text.so"
+    library = tmp_path / "all.so"
     flags = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-shared", "-fPIC"]
-    source = str(ROOT / "store/spillstore/_native/text.c")
-    built = subprocess.run([compiler, *flags, "-o", str(library), source], check=False)
+    sources = sorted(map(str, (ROOT / "store/spillstore/_native").glob("*.c")))
+    built = subprocess.run([compiler, *flags, "-o", str(library), *sources], check=False)
     runtime = subprocess.run(
         [compiler, "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
     ).stdout.strip()
@@ -208,10 +250,15 @@ def test_nothing_is_read_outside(tmp_path):
         "from spillstore import _native\n"
         f"_native.path = lambda: pathlib.Path({str(library)!r})\n"
         "from spillstore import text_scan\n"
+        "from spillstore.redaction import Redactor, candidates, finder as rules\n"
+        "from spillstore.search.native_search import finder\n"
         "from test_text_scan import PIECES, WORDS\n"
         "text_scan._LARGE = 0\n"
         "found = text_scan.line_filter(WORDS)\n"
         "assert found is not None\n"
+        "sequences = [finder(each, ignore_case=True, literal=False) for each in ('error', 'x+7m', ' [a-z]+:|http/')]\n"
+        "assert None not in sequences\n"
+        "assert isinstance(rules.searcher(), candidates.Scanner)\n"
         "rng = random.Random(int(sys.argv[1]))\n"
         "for _ in range(int(sys.argv[2])):\n"
         "    drawn = b''.join(rng.choices(PIECES, k=rng.randrange(30)))\n"
@@ -219,6 +266,12 @@ def test_nothing_is_read_outside(tmp_path):
         "    end = rng.choice((b'\\n', b'\\r'))\n"
         "    assert text_scan.survey(held, end).ends == text_scan.count(held, end) == drawn.count(end)\n"
         "    list(found.lines(held, rng.randrange(len(drawn) + 1), end))\n"
+        "    assert text_scan.kind(held) == text_scan.kind(drawn)\n"
+        "    for each in sequences:\n"
+        "        each.first(ctypes.addressof(held), 0, len(drawn))\n"
+        "        each.count(ctypes.addressof(held), 0, len(drawn))\n"
+        "    redactor = Redactor()\n"
+        "    assert (redactor.feed(drawn) + redactor.finish()).count(b'\\n') == drawn.count(b'\\n')\n"
     )
     subprocess.run(
         [

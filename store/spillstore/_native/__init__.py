@@ -6,7 +6,7 @@ import ctypes
 import os
 from pathlib import Path
 
-__all__ = ["LIBRARY", "library", "path"]
+__all__ = ["LIBRARY", "fits", "library", "path"]
 
 LIBRARY = "scan.so"
 
@@ -26,3 +26,21 @@ def library() -> ctypes.CDLL | None:
         return ctypes.CDLL(str(file))
     except OSError:  # built for another platform
         return None
+
+
+def fits(loaded: ctypes.CDLL, function: str, version: int, *tables: type[ctypes.Structure]) -> bool:
+    """Whether functions of the library are those that are called here; a library of another version may have been left behind.
+
+    Args:
+        loaded: the library.
+        function: says the version of the functions that stand beside it, in one file of C.
+        version: of their arguments, and of what is in their tables.
+        tables: two structures that they read, whose sizes must be the same, too.
+    """
+    try:
+        says = getattr(loaded, function)
+    except AttributeError:
+        return False
+    says.restype, says.argtypes = ctypes.c_uint64, []
+    first, second = map(ctypes.sizeof, tables)
+    return bool(says() == version << 32 | first << 8 | second)

@@ -1,5 +1,4 @@
-/* Finds short sequences of bytes in a block of text, and whether a block holds anything but plain text, without the
- * interpreter's lock.
+/* Finds short sequences of bytes in a block of text, without the interpreter's lock.
  *
  * A pattern is a list of alternatives, each a sequence of classes of bytes (`byte_patterns.py` makes them); where several
  * match at a place, the first one does. Two places of each alternative are compared in 16 positions of the text at once: those
@@ -16,7 +15,7 @@ typedef uint32_t u32;
 typedef uint64_t u64;
 typedef int64_t i64;
 
-#define LINES_VERSION 3
+#define VERSION 4
 #define WORK 4 /* bytes that may be looked at in vain for each byte of a text */
 
 typedef u8 Lanes __attribute__((vector_size(16)));
@@ -111,16 +110,16 @@ static inline i64 next_match(const Sequences *wanted, const u8 *text, i64 at, i6
     return NOTHING;
 }
 
-u64 lines_version(void) { return LINES_VERSION; }
+u64 spillstore_sequences_version(void) { return (u64)VERSION << 32 | sizeof(Sequences) << 8 | sizeof(Alternative); }
 
 /* Where the first match in [low, high) begins, or NOTHING, or UNKNOWN_MATCH. */
-i64 lines_first(const Sequences *wanted, const u8 *text, i64 low, i64 high) {
+i64 spillstore_first_sequence(const Sequences *wanted, const u8 *text, i64 low, i64 high) {
     i64 length, work = 0;
     return next_match(wanted, text, low, high, &length, &work);
 }
 
 /* How many lines of [low, high) match, and how many matches without overlap they have; whether that could be told. */
-i64 lines_count(const Sequences *wanted, const u8 *text, i64 low, i64 high, i64 *counts) {
+i64 spillstore_count_sequences(const Sequences *wanted, const u8 *text, i64 low, i64 high, i64 *counts) {
     i64 length = 0, lines = 0, matches = 0, line_end = low, work = 0, at = low;
     for (; (at = next_match(wanted, text, at, high, &length, &work)) >= 0; at += length) {
         matches++;
@@ -133,52 +132,4 @@ i64 lines_count(const Sequences *wanted, const u8 *text, i64 low, i64 high, i64 
     counts[0] = lines;
     counts[1] = matches;
     return at != UNKNOWN_MATCH;
-}
-
-/* The length of the character of UTF-8 that is no ASCII at a place; 0 where there is none, or one that is a control character. */
-static inline i64 character(const u8 *at, i64 room) {
-    u8 lead = at[0];
-    i64 length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-    if (lead < 0xC2 || lead > 0xF4 || length > room)
-        return 0;
-    for (i64 k = 1; k < length; k++)
-        if ((at[k] & 0xC0) != 0x80)
-            return 0;
-    if ((lead == 0xC2 && at[1] < 0xA0) || (lead == 0xE0 && at[1] < 0xA0) || (lead == 0xED && at[1] > 0x9F) ||
-        (lead == 0xF0 && at[1] < 0x90) || (lead == 0xF4 && at[1] > 0x8F))
-        return 0;
-    return length;
-}
-
-/* What a text is: 0 ASCII, 1 other UTF-8, 2 with other cases of k or s (U+212A, U+017F), all without control characters but
- * tab and LF; -1 anything else. */
-i64 lines_survey(const u8 *text, i64 size) {
-    i64 seen = 0; /* how far characters that are no ASCII were looked at */
-    i64 answer = 0;
-    for (i64 at = 0; at < size;) {
-        i64 end = size - at < 4096 ? size : at + 4096;
-        u8 control = 0, high = 0;
-        for (i64 k = at; k < end; k++) {
-            u8 byte = text[k];
-            control |= (u8)((byte < 0x20) & (byte != '\t') & (byte != '\n')) | (byte == 0x7F);
-            high |= byte;
-        }
-        if (control)
-            return -1;
-        if (high & 0x80) {
-            answer = answer ? answer : 1;
-            for (i64 k = seen > at ? seen : at; k < end;) {
-                i64 length = text[k] < 0x80 ? 1 : character(text + k, size - k);
-                if (!length)
-                    return -1;
-                if ((length == 2 && text[k] == 0xC5 && text[k + 1] == 0xBF) ||
-                    (length == 3 && text[k] == 0xE2 && text[k + 1] == 0x84 && text[k + 2] == 0xAA))
-                    answer = 2;
-                k += length;
-                seen = k;
-            }
-        }
-        at = end;
-    }
-    return answer;
 }

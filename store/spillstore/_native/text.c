@@ -1,4 +1,5 @@
-/* Looks through a block of text: counts its line ends, says what kinds of bytes it has, finds the lines that hold one of many words.
+/* Looks through a block of text: counts its line ends, says what kinds of bytes and characters it has, finds the lines that hold one of
+ * many words.
  *
  * Nothing here knows a word: the tables come from Python (`text_scan.py`), which gives the same answers without this, only
  * slower. Nothing is allocated and nothing is kept between calls. Every read is inside the text.
@@ -20,9 +21,10 @@ typedef u8 Lanes __attribute__((vector_size(16)));
 #define LANES 16
 #define FLUSHED 255   /* vectors, after which a lane that counts may overflow */
 #define COLOUR 64     /* bytes of the numbers of a colour that are looked through */
-#define VERSION 1
+#define TOGETHER 4096 /* bytes, after which a text that has control characters is given up */
+#define VERSION 2
 
-/* What `spillstore_survey` finds, as bits. */
+/* Kinds of bytes, as bits: control characters of ASCII but for tab and LF, and what is no ASCII. */
 enum { CONTROL = 1, HIGH = 2 };
 
 /* What stands before a word, and behind it. A check is a necessary condition: the caller looks at the line again. */
@@ -64,6 +66,26 @@ static i64 sum_of(Lanes lanes) {
     return sum;
 }
 
+/* The last bytes of a text, fewer than there are lanes; blanks in the other lanes. */
+static Lanes load_last(const u8 *at, i64 bytes) {
+    Lanes lanes = all_of(' ');
+    memcpy(&lanes, at, (size_t)bytes);
+    return lanes;
+}
+
+/* Adds the lanes that are control characters, and all bits that are set. */
+static void look(Lanes lanes, Lanes *controls, Lanes *high) {
+    *controls |= (Lanes)(lanes < ' ') & ~((Lanes)(lanes == '\n') | (Lanes)(lanes == '\t'));
+    *controls |= (Lanes)(lanes == 0x7F);
+    *high |= lanes;
+}
+
+static int kinds_of(Lanes controls, Lanes high) {
+    int kinds = 0;
+    for (int i = 0; i < LANES; i++) kinds |= (controls[i] ? CONTROL : 0) | (high[i] & 0x80 ? HIGH : 0);
+    return kinds;
+}
+
 /* How often a byte stands in a text. */
 i64 spillstore_count(const u8 *text, i64 size, u8 byte) {
     i64 found = 0, at = 0;
@@ -82,10 +104,9 @@ i64 spillstore_count(const u8 *text, i64 size, u8 byte) {
 
 /* Counts line ends, and bytes that do not continue a character of UTF-8; returns what kinds of bytes there are. */
 i64 spillstore_survey(const u8 *text, i64 size, u8 end, i64 *counted) {
-    i64 ends = 0, continued = 0, at = 0, kinds = 0;
+    i64 ends = 0, continued = 0, at = 0;
     Lanes controls = {0}, high = {0};
-    const Lanes wanted = all_of(end), blank = all_of(' '), feed = all_of('\n'), tab = all_of('\t'), gone = all_of(0x7F);
-    const Lanes top = all_of(0xC0), going_on = all_of(0x80);
+    const Lanes wanted = all_of(end), top = all_of(0xC0), going_on = all_of(0x80);
     while (size - at >= LANES) {
         i64 vectors = (size - at) / LANES;
         if (vectors > FLUSHED)
@@ -94,27 +115,66 @@ i64 spillstore_survey(const u8 *text, i64 size, u8 end, i64 *counted) {
         for (i64 i = 0; i < vectors; i++, at += LANES) {
             Lanes lanes = load(text + at);
             counts -= (Lanes)(lanes == wanted);
-            controls |= ((Lanes)(lanes < blank) & ~((Lanes)(lanes == feed) | (Lanes)(lanes == tab))) | (Lanes)(lanes == gone);
             goes_on -= (Lanes)((lanes & top) == going_on);
-            high |= lanes;
+            look(lanes, &controls, &high);
         }
         ends += sum_of(counts);
         continued += sum_of(goes_on);
     }
-    for (int i = 0; i < LANES; i++) {
-        kinds |= controls[i] ? CONTROL : 0;
-        kinds |= high[i] & 0x80 ? HIGH : 0;
-    }
+    look(load_last(text + at, size - at), &controls, &high);
     for (; at < size; at++) {
-        u8 byte = text[at];
-        ends += byte == end;
-        continued += (byte & 0xC0) == 0x80;
-        kinds |= (byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7F ? CONTROL : 0;
-        kinds |= byte & 0x80 ? HIGH : 0;
+        ends += text[at] == end;
+        continued += (text[at] & 0xC0) == 0x80;
     }
     counted[0] = ends;
     counted[1] = size - continued;
-    return kinds;
+    return kinds_of(controls, high);
+}
+
+/* The length of the character of UTF-8 that is no ASCII at a place; 0 where there is none, or one that is a control character. */
+static inline i64 character(const u8 *at, i64 room) {
+    u8 lead = at[0];
+    i64 length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    if (lead < 0xC2 || lead > 0xF4 || length > room)
+        return 0;
+    for (i64 k = 1; k < length; k++)
+        if ((at[k] & 0xC0) != 0x80)
+            return 0;
+    if ((lead == 0xC2 && at[1] < 0xA0) || (lead == 0xE0 && at[1] < 0xA0) || (lead == 0xED && at[1] > 0x9F) ||
+        (lead == 0xF0 && at[1] < 0x90) || (lead == 0xF4 && at[1] > 0x8F))
+        return 0;
+    return length;
+}
+
+/* What a text is: 0 ASCII, 1 other UTF-8, 2 with other cases of k or s (U+212A, U+017F), all without control characters but
+ * tab and LF; -1 anything else. */
+i64 spillstore_kind(const u8 *text, i64 size) {
+    i64 seen = 0; /* how far characters that are no ASCII were looked at */
+    i64 answer = 0;
+    for (i64 at = 0; at < size;) {
+        i64 end = size - at < TOGETHER ? size : at + TOGETHER, k = at;
+        Lanes controls = {0}, high = {0};
+        for (; end - k >= LANES; k += LANES) look(load(text + k), &controls, &high);
+        look(load_last(text + k, end - k), &controls, &high);
+        int kinds = kinds_of(controls, high);
+        if (kinds & CONTROL)
+            return -1;
+        if (kinds & HIGH) {
+            answer = answer ? answer : 1;
+            for (k = seen > at ? seen : at; k < end;) {
+                i64 length = text[k] < 0x80 ? 1 : character(text + k, size - k);
+                if (!length)
+                    return -1;
+                if ((length == 2 && text[k] == 0xC5 && text[k + 1] == 0xBF) ||
+                    (length == 3 && text[k] == 0xE2 && text[k + 1] == 0x84 && text[k + 2] == 0xAA))
+                    answer = 2;
+                k += length;
+                seen = k;
+            }
+        }
+        at = end;
+    }
+    return answer;
 }
 
 static int is(const Words *words, const u8 *text, i64 size, i64 at, int kinds) {

@@ -77,20 +77,29 @@ class Inboxes:
     # --- pumps --------------------------------------------------------------------------------------------
 
     def _schedule(self, pipeline: Pipeline, at_least: int) -> None:
-        """Ask the workers for as many pumps as the inbox is worth; the caller holds the queue's lock."""
-        unit = pipeline.pumped_at_once
-        while (
-            pipeline.inbox_bytes - pipeline.scheduled * unit >= at_least
-            and pipeline.scheduled <= workers.COUNT
-        ):
-            pipeline.scheduled += 1
+        """Ask a worker for a pump if the inbox is worth one and nobody takes from it; the caller holds the queue's lock."""
+        if pipeline.inbox_bytes >= at_least and not pipeline.scheduled and not pipeline.taking:
+            pipeline.scheduled = True
             workers.submit(lambda: self._pump_scheduled(pipeline))
 
     def _pump_scheduled(self, pipeline: Pipeline) -> None:
+        """A worker does not wait for another one that takes: it may search what that one is about to filter."""
         with contextlib.suppress(SpillstoreError):  # kept in pipeline.error, which the writer raises
-            self._pump(pipeline, scheduled=True, brief=True)
-        with self._queue.guard:
-            self._schedule(pipeline, at_least=1 if pipeline.waiting else pipeline.pumped_at_once)
+            try:
+                self._pump(pipeline, wait=False, scheduled=True, brief=True)
+            except TakenError:
+                with self._queue.guard:
+                    pipeline.scheduled = False
+                    if (
+                        not pipeline.sequencer.filtering.locked()
+                    ):  # who has taken meanwhile saw that one was asked for
+                        self._schedule_next(pipeline)
+
+    def _schedule_next(self, pipeline: Pipeline) -> None:
+        """Ask for a pump of what is left, or has come since; the caller holds the queue's lock."""
+        if pipeline.error is None and not pipeline.finished:
+            hurried = pipeline.waiting or pipeline.due
+            self._schedule(pipeline, at_least=1 if hurried else pipeline.pumped_at_once)
 
     def pump_all(self, pipeline: Pipeline, ending: Ending | None = None) -> int:
         """Turn all of an inbox into batches, beside the workers; returns the number of the last one."""
@@ -114,8 +123,7 @@ class Inboxes:
                 return
         with self._queue.guard:
             pipeline.due = True
-            if not pipeline.scheduled:
-                self._schedule(pipeline, at_least=1)
+            self._schedule(pipeline, at_least=1)
 
     def _pump(
         self,
@@ -145,15 +153,22 @@ class Inboxes:
 
         def begin() -> tuple[Iterator[Item], bool] | None:
             with self._queue.guard:
-                pipeline.scheduled -= scheduled
+                pipeline.taking = True
+                if scheduled:
+                    pipeline.scheduled = False
                 if pipeline.finished or (scheduled and not pipeline.inbox):
                     return None  # nothing may come after the batch that ends
                 all_of_it = partial or pipeline.due
                 pipeline.due = False
             return self._taken(pipeline, brief=brief, all_of_it=all_of_it), all_of_it
 
+        def taken() -> None:
+            with self._queue.guard:
+                pipeline.taking = False
+                self._schedule_next(pipeline)
+
         try:
-            number, batch = pipeline.pump(begin, wait=wait, flush=flush, ending=ending)
+            number, batch = pipeline.pump(begin, taken, wait=wait, flush=flush, ending=ending)
         except TakenError:
             raise
         except Exception as error:

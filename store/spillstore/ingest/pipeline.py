@@ -24,7 +24,6 @@ from spillstore.format import chunk_codec
 from spillstore.format.chunk import COMBINED_BIT, Totals
 from spillstore.format.chunker import Chunker
 from spillstore.format.digests import new_digest
-from spillstore.ingest.sequencer import SLICE
 from spillstore.settings import KIB, MIB
 
 if TYPE_CHECKING:
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from spillstore.model.records import ArtifactRow
 
 BATCH_BYTES = 2 * MIB
+PUMPED = 128 * KIB  # where they go through filters
 UNFILTERED_FAST = MIB
 UNFILTERED = 256 * KIB
 UNFILTERED_SLOW = 64 * KIB
@@ -111,13 +111,16 @@ class Pipeline:
         self.sequencer = sequencer
         self.shared = shared
         self.filtered = sequencer.filtered
-        self.pumped_at_once = SLICE if self.filtered else BATCH_BYTES  # about so many bytes
+        self.pumped_at_once = PUMPED if self.filtered else BATCH_BYTES  # about so many bytes
         self.now = sequencer.now
 
         self.inbox: deque[Item] = deque()
         self.inbox_bytes = 0
         self.unfiltered = UNFILTERED  # bytes that may wait for the filters
-        self.scheduled = 0  # pumps that workers have been asked for and not begun
+        self.scheduled = False  # whether a worker was asked for a pump that has not begun
+        self.taking = (
+            False  # whether a pump takes from the inbox, which sees to the next one when it has done so
+        )
         self.received = sequencer.taken
         self.uncommitted = 0  # bytes of what was received
         self.waiting = 0  # writers, for room
@@ -208,6 +211,7 @@ class Pipeline:
     def pump(
         self,
         begin: Callable[[], tuple[Iterable[Item], bool] | None],
+        taken: Callable[[], None],
         *,
         wait: bool,
         flush: bool,
@@ -218,6 +222,7 @@ class Pipeline:
         Args:
             begin: called when nobody else takes from the inbox: gives the items, which are taken while the filters run, and
                 whether the chunk that is not full yet is wanted, too; None if there is nothing to do.
+            taken: called when others may take from the inbox, whatever came of it.
             wait: until nobody else takes.
             flush: let through what is held back.
             ending: close the sequence for good.
@@ -242,11 +247,12 @@ class Pipeline:
             now = sequencer.now()
             if ending is not None and not (ending.output_goes_on and self.shared):
                 passed += sequencer.finish_filters(now)
-            taken = sequencer.taken
-            before, self._batched = self._batched, taken
+            filtered = sequencer.taken
+            before, self._batched = self._batched, filtered
             sequencer.ordering.acquire()
         finally:
             sequencer.filtering.release()
+            taken()
         try:
             sequencer.enter(passed, now, flush=flush or ending is not None)
             chunks = self._chunker.take()
@@ -261,12 +267,12 @@ class Pipeline:
             if last is not None:
                 chunks.append(last)
             totals = chunks[-1].after() if chunks else self._chunker.totals
-            received = taken - sum(sequencer.behind)
+            received = filtered - sum(sequencer.behind)
         finally:
             sequencer.ordering.release()
         rows = chunk_codec.encode(chunks, self._prefix, self._algorithm)
         whole = last is None or ending is not None
-        return number, Batch(number, rows, not whole, totals, received, taken - before, ending)
+        return number, Batch(number, rows, not whole, totals, received, filtered - before, ending)
 
     def sequence_rest(self) -> None:
         """Store nothing more: what waits in the inbox goes to the tap alone, and so does what comes after it."""

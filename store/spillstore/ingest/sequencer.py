@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
     Sink = Callable[[int, list[Piece], int], None]
 
-SLICE = 128 * KIB  # bytes that a redactor is given at once, at most
+SLICE = (
+    512 * KIB
+)  # bytes that a redactor is given at once, at most: a worker searches one part of them, one another
 HOLD_US = 50_000  # the default of the setting ``hold_back``
 Item = tuple[int, bytes, int]  # stream, bytes, microseconds since the output began
 

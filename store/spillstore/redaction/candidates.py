@@ -20,6 +20,7 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from spillstore import _native
 from spillstore.redaction import addresses, assignments, commands, headers, prefixed, tokens
 from spillstore.redaction.places import LEAST_SEGMENT, Placed, segment
 from spillstore.redaction.tables import forms, values
@@ -168,12 +169,7 @@ class _Scratch:
 
 def fits(library: ctypes.CDLL) -> bool:
     """Whether the library reads the tables as they are made here; one of another version may have been left behind."""
-    try:
-        version = library.spillstore_version
-    except AttributeError:
-        return False
-    version.restype, version.argtypes = ctypes.c_uint64, []
-    return bool(version() == _VERSION << 32 | ctypes.sizeof(_Tables) << 8 | ctypes.sizeof(_Literal))
+    return _native.fits(library, "spillstore_version", _VERSION, _Tables, _Literal)
 
 
 class Scanner:
@@ -200,18 +196,29 @@ class Scanner:
         Args:
             text: what is searched.
             whole: behind this place nothing is dropped, since more of the line may come.
+
+        The first ``_ROOM`` of them are looked for at once, the others as they are needed; other threads run meanwhile.
         """
+        return self._going_on(text, whole, *self._next(text, whole, 0))
+
+    def _going_on(self, text: bytes, whole: int, values: list[int], place: int) -> Iterator[Hit]:
+        while True:
+            numbers = iter(values)
+            yield from zip(numbers, numbers, numbers, strict=True)
+            if place >= len(text):
+                return
+            values, place = self._next(text, whole, place)
+
+    def _next(self, text: bytes, whole: int, place: int) -> tuple[list[int], int]:
+        """The three numbers of each of the next hits one behind the other, and where to go on."""
         scratch = self._scratch()
-        size = len(text)
-        scratch.place.value = 0
-        out, place = scratch.out, ctypes.byref(scratch.place)
         try:
-            while scratch.place.value < size:
-                found = self._scan(
-                    ctypes.byref(scratch.tables), text, size, whole, place, out, _ROOM, scratch.hits
-                )
-                numbers = iter(out[: 3 * found])
-                yield from zip(numbers, numbers, numbers, strict=True)
+            scratch.place.value = place
+            found = self._scan(
+                ctypes.byref(scratch.tables), text, len(text), whole, ctypes.byref(scratch.place), scratch.out, _ROOM,
+                scratch.hits,
+            )  # fmt: skip
+            return scratch.out[: 3 * found], scratch.place.value
         finally:
             self._free.append(scratch)
 
@@ -231,17 +238,18 @@ class Scanner:
 
     def learn(self, names: Mapping[bytes, Named | None]) -> None:
         """Keep what names promise, so that they are dropped or looked at more closely the next time."""
-        scratch = self._scratch()
-        try:
-            tables = ctypes.byref(scratch.tables)
-            for name, named in names.items():
-                self._learn(tables, name, len(name), _STRENGTHS[named.strength if named else None])
-        finally:
-            self._free.append(scratch)
+        for _ in range(max(1, len(self._free))):  # one at a time, so that others need no new one meanwhile
+            scratch = self._scratch(oldest=True)
+            try:
+                tables = ctypes.byref(scratch.tables)
+                for name, named in names.items():
+                    self._learn(tables, name, len(name), _STRENGTHS[named.strength if named else None])
+            finally:
+                self._free.append(scratch)
 
-    def _scratch(self) -> _Scratch:
+    def _scratch(self, *, oldest: bool = False) -> _Scratch:
         try:
-            return self._free.pop()
+            return self._free.popleft() if oldest else self._free.pop()
         except IndexError:
             return _Scratch(self._tables, self._size)
 

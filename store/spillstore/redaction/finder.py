@@ -18,7 +18,7 @@ from spillstore.redaction.tables import places
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from spillstore.redaction.candidates import Group
+    from spillstore.redaction.candidates import Group, Hit
     from spillstore.redaction.tables.rows import Place
 
 # How far before a secret the literals of a kind may stand: those of assignments, addresses, headers (for cookies), commands and files,
@@ -26,29 +26,35 @@ if TYPE_CHECKING:
 _BACK = (640, 512, headers.LONGEST_COOKIE + 256, 640, 64, CONTEXT, 640, 512)
 
 
-def find(text: bytes, *, since: int = 0, final: bool) -> Look:
+def search(text: bytes) -> Iterator[Hit]:
+    """The first part of ``find`` for whole lines, which several threads may do at once, each for one text."""
+    return searcher().hits(text, len(text))
+
+
+def find(text: bytes, *, since: int = 0, final: bool, hits: Iterator[Hit] | None = None) -> Look:
     """The secrets of a text, by all rules but private keys.
 
     Args:
         text: lines, the last one may be unfinished.
         since: secrets that begin before this need not be found.
         final: nothing follows that belongs to the last line.
+        hits: what ``search`` gave for the text, if it was called before.
     """
     look = Look(text, final=final)
-    search = searcher()
+    scanner = searcher()
     done = [max(0, since - back) for back in _BACK]
     size = look.size
     whole = size if final else max(text.rfind(b"\n"), text.rfind(b"\r")) + 1
-    for number, start, end in search.hits(text, whole):
+    for number, start, end in scanner.hits(text, whole) if hits is None else hits:
         _, rule, kind, dull = ENTRIES[number]
         if start >= done[kind] and (end == size or text[end] not in dull):
             look.tried += 1
             after = rule(look, start, end)
             if after > end:
                 done[kind] = after
-    prefixed.find(look, search.runs(text), since)
+    prefixed.find(look, scanner.runs(text), since)
     if look.names:
-        search.learn(look.names)
+        scanner.learn(look.names)
     if not final:
         tokens.unfinished(look)
     return look

@@ -16,6 +16,9 @@ from spillstore.redaction.keys import Keys
 from spillstore.redaction.spans import Span
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from spillstore.redaction.candidates import Hit
     from spillstore.redaction.names import Expected
     from spillstore.redaction.patterns import Pattern
 
@@ -81,7 +84,9 @@ class Scanned(NamedTuple):
     tried: int = 0
 
 
-def scan(text: bytes, rules: Rules, state: State, *, since: int, final: bool) -> Scanned:
+def scan(
+    text: bytes, rules: Rules, state: State, *, since: int, final: bool, hits: Iterator[Hit] | None = None
+) -> Scanned:
     """The secrets of a text.
 
     Args:
@@ -90,9 +95,10 @@ def scan(text: bytes, rules: Rules, state: State, *, since: int, final: bool) ->
         state: after the lines before.
         since: what begins before this was told already.
         final: nothing follows that belongs to the last line.
+        hits: what ``finder.search`` gave for the text, if it was called before.
     """
     if b"\x1b" not in text:
-        return _scan(text, rules, state, since, final=final)
+        return _scan(text, rules, state, since, final=final, hits=hits)
     plain = text
     if not final and (cut := _CUT_COLOUR.search(text, max(0, len(text) - 40))):
         plain = text[: cut.start()]
@@ -124,7 +130,9 @@ def scan(text: bytes, rules: Rules, state: State, *, since: int, final: bool) ->
     )
 
 
-def _scan(text: bytes, rules: Rules, state: State, since: int, *, final: bool) -> Scanned:
+def _scan(
+    text: bytes, rules: Rules, state: State, since: int, *, final: bool, hits: Iterator[Hit] | None = None
+) -> Scanned:
     size = hold = len(text)
     until: re.Pattern[bytes] | None = None
     tried = 0
@@ -133,7 +141,7 @@ def _scan(text: bytes, rules: Rules, state: State, since: int, *, final: bool) -
     found_at = keys.place
     spans: list[Span] = []
     if found_at < size and keys.hold == size:
-        found = find(text, since=since, final=final)
+        found = find(text, since=since, final=final, hits=hits)
         hold, until, tried = found.hold, found.until, found.tried
         promised += found.expected
         for at in found.keys:

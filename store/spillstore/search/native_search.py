@@ -1,6 +1,6 @@
-"""Searching with the native library: sequences of bytes in a text, and whether a text holds control characters.
+"""Searching with the native library: sequences of bytes in a text.
 
-Without the library there is nothing here to be called, and RE2 and the cleaner do the same work.
+Without the library there is nothing here to be called, and RE2 does the same work.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from spillstore.search.byte_patterns import Rest, byte_pattern, head, is_compare
 if TYPE_CHECKING:
     from spillstore.search.byte_patterns import BytePattern, Sequence
 
-_VERSION = 3  # of the functions and their arguments, as in ``_native/lines.c``
+_VERSION = 4  # of the functions and their arguments, as in ``_native/lines.c``
 # The most frequent bytes of logs and sources, the most frequent first; of a sequence the others are looked for.
 _FREQUENT = b" etaoinrsldcu0mpf1g2h.34b5-y6_:789/wv=\"',kx()\tjqz[]{}"
 _CASE = 0x20
@@ -50,20 +50,14 @@ class _Sequences(ctypes.Structure):
 def library() -> ctypes.CDLL | None:
     """The library with the functions of ``lines.c``; None where there is none of this version."""
     found = _native.library()
-    if found is None:
+    if found is None or not _native.fits(
+        found, "spillstore_sequences_version", _VERSION, _Sequences, _Alternative
+    ):
         return None
-    try:
-        found.lines_version.restype = ctypes.c_uint64
-        if found.lines_version() != _VERSION:
-            return None
-        found.lines_survey.argtypes = [ctypes.c_void_p, ctypes.c_int64]
-        found.lines_survey.restype = ctypes.c_int64
-        found.lines_first.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
-        found.lines_first.restype = ctypes.c_int64
-        found.lines_count.argtypes = [*found.lines_first.argtypes, ctypes.POINTER(ctypes.c_int64 * 2)]
-        found.lines_count.restype = ctypes.c_int64
-    except AttributeError:  # an older library
-        return None
+    first, count = found.spillstore_first_sequence, found.spillstore_count_sequences
+    first.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
+    count.argtypes = [*first.argtypes, ctypes.POINTER(ctypes.c_int64 * 2)]
+    first.restype = count.restype = ctypes.c_int64
     return found
 
 
@@ -114,22 +108,6 @@ def own_text() -> Text:
     return found
 
 
-def survey(data: bytes | memoryview) -> int:
-    """What a text is: 0 ASCII, 1 other UTF-8, both without control characters but tab and LF; -1 anything else.
-
-    It is 2 if there are other cases of k or s in UTF-8, the Kelvin sign or the long s.
-
-    Cost: 0.03 ms a MiB, in which other threads run. There is a library.
-    """
-    called = library()
-    assert called is not None
-    if isinstance(data, bytes):
-        return int(called.lines_survey(data, len(data)))
-    if not data:
-        return 0
-    return int(called.lines_survey(ctypes.addressof(ctypes.c_char.from_buffer(data)), len(data)))
-
-
 class Finder:
     """Looks for the sequences of a pattern, in bytes or in what is at an address; there is a library.
 
@@ -141,7 +119,7 @@ class Finder:
         called = library()
         assert called is not None
         self.pattern = pattern
-        self._first, self._count = called.lines_first, called.lines_count
+        self._first, self._count = called.spillstore_first_sequence, called.spillstore_count_sequences
         found = pattern.alternatives
         table = b"".join(_bits(each) for sequence in found for each in sequence)
         self._list = (_Alternative * len(found))()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from spillstore.search.native_search import finder, survey
+from spillstore.search.native_search import finder
 from spillstore.search.patterns import compiled
+from spillstore.text_scan import kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +63,7 @@ class SearchedText:
 
     def finder_for(self, text: bytes | memoryview) -> Finder | None:
         """What looks for the sequences of bytes that matches in this text hold; None if they are not known."""
-        if self.finder is None or not self.finder.pattern.folds or survey(text) in {0, 1}:
+        if self.finder is None or not self.finder.pattern.folds or kind(text) in {0, 1}:
             return self.finder
         return None
 

@@ -11,6 +11,7 @@ from support import NO_FLOORS, wait_until
 from spillstore import Store
 from spillstore.exceptions import LockedError, StorageError
 from spillstore.ingest.ingest_queue import IngestQueue
+from spillstore.runtime import workers
 
 MIB = 1024 * 1024
 
@@ -80,6 +81,24 @@ def test_several_slow_filters_hold_up_nobody(plain_store, gate):
         for thread, writer in zip(threads, slow, strict=True):
             thread.join()
             writer.close()
+
+
+@pytest.mark.skipif(workers.COUNT < 2, reason="there is one worker, which runs the filter")
+def test_no_worker_waits_for_a_filter_that_another_one_runs(plain_store, gate):
+    """However much waits for that filter: a flood into another artifact is committed beside it."""
+    with plain_store.session("test") as session:
+        slow = filtered(session, gate)
+        thread = write_aside(slow, b"x" * 10 * MIB)
+        gate.entered.wait()
+        wait_until(lambda: slow._pipeline.waiting)
+        flood = session.create(source="flood")
+        flood.write(b"line\n" * MIB)
+        wait_until(lambda: session.artifact(flood.id).info.size == 5 * MIB)
+        gate.opened.set()
+        thread.join()
+        for writer in (slow, flood):
+            writer.close()
+        assert 10 * MIB == session.artifact(slow.id).info.size
 
 
 def test_what_waits_for_a_filter_is_bounded(plain_store, gate):

@@ -56,6 +56,26 @@ def both(monkeypatch):
     return call
 
 
+@native
+def test_learning_beside_a_search_takes_no_more_room(monkeypatch):
+    """There are as many scratches as were in use at once; a search while names are learnt needs one more at most."""
+    scanner = finder.searcher()
+    text = b"password=x\n"
+    list(scanner.hits(text, len(text)))
+    learn, names = scanner._learn, {b"name": None}
+
+    def learn_beside(*args):
+        list(scanner.hits(text, len(text)))
+        return learn(*args)
+
+    monkeypatch.setattr(scanner, "_learn", learn_beside)
+    scanner.learn(names)
+    free = len(scanner._free)
+    for _ in range(5):
+        scanner.learn(names)
+    assert free == len(scanner._free) >= 2
+
+
 def a_compiler(*names):
     """The first of these commands that this machine has; without one the package is built without its library."""
     found = next(filter(None, map(shutil.which, names)), None)

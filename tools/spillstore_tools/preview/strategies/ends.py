@@ -53,10 +53,11 @@ def beginning(
             break
         line = group.first
         parts = _whole(line, request, exact=exact)
-        alternatives = [(parts, line.chars, _behind(line, line.end))]
-        if group.rest is not None:
-            alternatives.insert(0, ([*parts, group.rest], group.chars, _behind(group.last, group.last.end)))
-        if _added(end, alternatives, room):
+        if group.rest is not None and _fits(
+            end, [*parts, group.rest], group.chars, _behind(group.last, group.last.end), room
+        ):
+            continue
+        if _fits(end, parts, line.chars, _behind(line, line.end), room) and group.rest is None:
             continue
         if exact or not end.parts:
             text, byte = line.prefix(room - end.length)
@@ -83,11 +84,12 @@ def ending(
         if count == most:
             break
         first, last = group.first, group.last
-        alternatives = [(_whole(last, request, exact=exact), last.chars, Position(last.start, last.number))]
         if group.rest is not None:
             parts = [*_whole(first, request, exact=exact), group.rest]
-            alternatives.insert(0, (parts, group.chars, Position(first.start, first.number)))
-        if _added(end, alternatives, room):
+            if _fits(end, parts, group.chars, Position(first.start, first.number), room):
+                continue
+        parts = _whole(last, request, exact=exact)
+        if _fits(end, parts, last.chars, Position(last.start, last.number), room) and group.rest is None:
             continue
         torn = [last]
         break
@@ -143,14 +145,12 @@ def _behind(line: Line, byte: int) -> Position:
     return Position(byte, line.number, inside=True) if byte < line.end else Position(byte, line.number + 1)
 
 
-def _added(end: End, alternatives: list[tuple[list[Part], int, Position]], room: int) -> bool:
-    """Add the first of these alternatives that there is room for; returns whether it was the first of all."""
-    for each in alternatives:
-        parts, chars, position = each
-        if parts and end.length + (length := length_of(parts)) <= room:
-            _add(end, parts, chars, position, length)
-            return each is alternatives[0]
-    return False
+def _fits(end: End, parts: list[Part], chars: int, position: Position, room: int) -> bool:
+    """Add parts if there are any and there is room for them; returns whether that was so."""
+    if not parts or end.length + (length := length_of(parts)) > room:
+        return False
+    _add(end, parts, chars, position, length)
+    return True
 
 
 def _add(end: End, parts: list[Part], chars: int, position: Position, length: int) -> None:

@@ -54,9 +54,9 @@ class Run:
 
     def rest(self, marker: Marker) -> Gap | None:
         """The gap in place of all lines but the first; None for fewer than three lines, or where it would be longer than they are."""
-        first, last = self.first, self.last
-        if self.count < _REPEATED:
+        if self.count < _REPEATED:  # nearly all
             return None
+        first, last = self.first, self.last
         chars = (self.count - 1) * first.chars
         gap = Gap(first.end, last.end, first.number + 1, last.number, self.count - 1, chars).marked(marker)
         return gap if len(gap.text) < chars or self.count > self.MOST else None
