@@ -26,11 +26,12 @@ RUN = re.compile(rb"(?<![\w-])[\w-]{23,}+")
 _AT_END = re.compile(rb"[\w-]*+\Z")
 _NEAR = MOST + 8
 _GROWS = re.compile(rb"[^\w-]")
-_BEGUN = re.compile(rb"(?:[a-z]{1,12}|[A-Z]{1,12})\d{0,2}(?:[_-][\w-]*+)?")
 _ESCAPED = re.compile(rb"(?<=\\)(?:[nrtbfv0]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})|(?<=%)[0-9A-Fa-f]{2}")
 _NOT_BEFORE = frozenset(BEFORE + b"\\%")
 _WORD = re.compile(rb"[A-Za-z0-9]")
-_FORM = re.compile(rb"((?>(?:(?:[a-z]{1,12}|[A-Z]{1,12})\d{0,2}[_-]){1,4}))([\w-]{20,})")
+_WORDS_BEFORE = rb"(?>(?:(?:[a-z]{1,12}|[A-Z]{1,12})\d{0,2}[_-]){1,4})"
+_PREFIX = re.compile(_WORDS_BEFORE)
+_FORM = re.compile(rb"(%b)([\w-]{20,})" % _WORDS_BEFORE)
 _SEPARATOR = re.compile(rb"[_-]")
 _DIGITS = re.compile(rb"\d+")
 _WORDS = re.compile(rb"[A-Z]?[a-z]{4,}")
@@ -50,7 +51,6 @@ _CAPITAL = re.compile(rb"[A-Z0-9]{20,}")
 _ID = re.compile(
     rb"k[wg]DO|k[wg]H[OL]|k[wg]L|01[0-9A-HJKMNP-TV-Z]{24}\Z|01[0-9a-hjkmnp-tv-z]{24}\Z|c[a-z0-9]{24}\Z|.*-[A-Z0-9]{11,14}\Z"
 )
-_ESCAPE = 6  # bytes of one
 _LEAST_WORD = 2
 _LEAST_PLACES = 2  # where digits stand
 _FEW = 10  # different letters
@@ -82,8 +82,9 @@ def _token(look: Look, start: int, end: int, told: frozenset[int]) -> None:
         return
     if start in told or _DIGEST.search(text, max(0, start - _DIGEST_BACK), start):
         return
-    if _secret(text[start:end]):
-        look.add(start, end, "TOKEN")
+    prefix = _prefix(text[start:end])
+    if prefix:
+        look.add(start + prefix, end, "TOKEN")
 
 
 def _begin(text: bytes, start: int) -> int:
@@ -104,20 +105,22 @@ def _ends(look: Look, end: int) -> bool:
     return _WORD.match(text, end + 1) is None
 
 
-def _secret(run: bytes) -> bool:
+def _prefix(run: bytes) -> int:
+    """How many bytes of a run are the prefix of a token; 0 if it is none."""
     form = _FORM.fullmatch(run)
     if form is None:
-        return False
+        return 0
     body = form[2]
     words = [word.rstrip(b"0123456789").lower() for word in _SEPARATOR.split(form[1])[:-1]]
     if len(words[0]) < _LEAST_WORD or _words(tables.NO_SECRETS).intersection(words):
-        return False
+        return 0
     strong = bool(_words(tables.SECRETS).intersection(words))
     if _blob(run, form[1], body, strong=strong):
-        return False
+        return 0
     if not strong and (_words(tables.IDS).intersection(words) or _ID.match(body)):
-        return False
-    return drawn(body, strong=strong or run[form.end(1) - 1] == ord("_"))
+        return 0
+    whole = drawn(body, strong=strong or run[form.end(1) - 1] == ord("_"))
+    return form.end(1) if whole else 0
 
 
 def _blob(run: bytes, prefix: bytes, body: bytes, *, strong: bool) -> bool:
@@ -156,19 +159,17 @@ def _no_name(letters: bytes, changes: int) -> bool:
 
 
 def _hold(look: Look) -> None:
-    """Hold back the run that the text ends in, or that a full stop behind it may end, if a token may begin so."""
+    """Hold back what stands behind a prefix, if the text ends in it or in a full stop behind it, and a token may begin so."""
     text = look.text
     stop = look.size - text.endswith(b".")
     found = _AT_END.search(text, max(0, stop - _NEAR), stop)
-    start = stop if found is None else found.start()
-    if not 0 < stop - start < _NEAR:
+    if found is None or stop - found.start() >= _NEAR:
         return
-    if text[start - 1 : start] and text[start - 1] in _NOT_BEFORE:
-        if text[start - 1] not in b"\\%":
-            return
-    elif _BEGUN.fullmatch(text, start, stop) is None:
-        return
+    start = _begin(text, found.start())
+    prefix = _PREFIX.match(text, start, stop) if start >= 0 else None
+    if prefix is None or prefix.end() == stop:
+        return  # nothing of a secret is there
     if stop == look.size:
-        look.open(start, stop, None if stop - start < _ESCAPE else _GROWS)
+        look.open(prefix.end(), stop, _GROWS)
     elif stop - start >= LEAST:
-        look.open(start, look.size)
+        look.open(prefix.end(), look.size)

@@ -57,8 +57,8 @@ class Redactor:
         looked_at: bytes that the rules have seen so far: those of a line that has not ended are seen again when more comes.
 
     >>> redactor = Redactor()
-    >>> redactor.feed(b"user=me password: "), redactor.feed(b"hunter2! "), redactor.finish()
-    (b'user=me password: ', b'[REDACTED: PASSWORD] ', b'')
+    >>> redactor.feed(b"user=me, pass"), redactor.feed(b"word=hunter2 "), redactor.finish()
+    (b'user=me, pass', b'word=[REDACTED: PASSWORD] ', b'')
     >>> redactor.counts
     {'PASSWORD': 1}
     """

@@ -82,13 +82,12 @@ def searcher(request, monkeypatch):
 
 @pytest.mark.parametrize("template", GOES)
 def test_a_token_goes(template):
-    """With its prefix; one in ten of the short ones has too few digits to be told from a name."""
+    """But for its prefix; one in ten of the short ones has too few digits to be told from a name."""
     found = 0
     for seed in range(40):
         text = drawn(template, seed=f"{seed}")
         result, kinds = counted(text)
         found += kinds == {"TOKEN": 1} and all(part not in result for part in parts(template, seed=f"{seed}"))
-        assert kinds == {} or b"acme" not in result.lower(), result
     assert found >= 30, template
 
 
@@ -120,12 +119,15 @@ def test_the_kind_of_a_row_says_more():
         assert set(counted(drawn(template))[1]) == {kind}
 
 
-def test_a_word_shows_that_can_be_no_prefix():
-    """What begins as no prefix does is given out at once; a word that may be one is held till it ends."""
+def test_words_and_prefixes_show_at_once():
+    """Only what stands behind a prefix is held until it ends."""
     redactor = Redactor()
-    assert redactor.feed(b"Downloading") == b"Downloading"
-    assert redactor.feed(b" some") == b" "
-    assert redactor.feed(b"?") == b"some?"
+    assert redactor.feed(b"Downloading some") == b"Downloading some"
+    assert redactor.feed(b"_li") == b"_"
+    assert redactor.feed(b"ve_8Fk2") == b""
+    assert redactor.feed(b"?") == b"live_8Fk2?"
+    token = drawn("acme_%a{40}")
+    assert redact(token) == b"acme_[REDACTED: TOKEN]"
 
 
 def test_many_runs():

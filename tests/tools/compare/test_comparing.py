@@ -323,7 +323,7 @@ def test_while_it_is_written(session):
     """An unfinished last line is left out; the cursor goes on with what there was."""
     base = session.put("".join(f"a{'x' * n}\n" for n in range(60)))
     with session.create(source="bash") as writer:
-        writer.write("".join(f"b{'x' * n}\n" for n in range(60)) + "Unfini")
+        writer.write("".join(f"b{'x' * n}\n" for n in range(60)) + "unfini")
         writer.flush()
         first = compare_artifacts(session, id=writer.id, base=base.id, max_chars=1000)
         assert "now: still being written; compared to byte 1896" in first.text
