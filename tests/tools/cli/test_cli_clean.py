@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from support import wait_until
+
 
 def test_clean(cli, put, store, root):
     """The session is gone with all its artifacts, and how much that was is said."""
@@ -32,9 +34,8 @@ def test_session_in_use(start, cli, store):
     process = start("put", "-", stdin=-1)
     process.stdin.write(b"x\n")
     process.stdin.flush()
+    wait_until(lambda: b"art_" in cli("list", "--json").out)
     answer = cli("clean")
-    while answer.code == 125 and "no session" in answer.err:
-        answer = cli("clean")
     assert (answer.code, answer.out) == (125, b"")
     assert "held by" in answer.err
     assert "force" in answer.err
