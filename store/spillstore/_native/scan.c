@@ -626,8 +626,13 @@ static int known_could(Text *t, i64 begin, i64 stop) {
     for (int brackets = 0; brackets < 2 && at_is(t, at, ']'); brackets++) at++;
     while (at < line_end && is(t, at, BLANK)) at++;
     int length = sign_at(t, at);
-    if (length) /* the sign of a setter's value may be a part of it */
-        return after_sign(t, at, length, line_end, strength) || (spoken && set_before(t, begin) && after_blank_only(t, begin, stop, line_end, strength));
+    if (length) { /* behind a setter, or if it does not begin as signs of assignments do, the sign may be a part of the value */
+        if (after_sign(t, at, length, line_end, strength))
+            return 1;
+        if (spoken && !one_of(t->text[at], "=:") && after_blank(t, begin, stop, line_end, strength))
+            return 1;
+        return spoken && set_before(t, begin) && after_blank_only(t, begin, stop, line_end, strength);
+    }
     if (is(t, stop, CLOSER))
         return after_closer(t, begin, stop, line_end, strength);
     if (is(t, stop, BLANK))

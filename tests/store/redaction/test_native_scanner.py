@@ -137,6 +137,7 @@ def test_names_signs_and_values_in_any_order(both):
         ("http://me\x7f:k8Jd72hs@host", "PASSWORD"),
         ("set -gx fPass yptN\n", "PASSWORD"),
         ("rabbitmqctl add_user bob k8Jd72hs", "PASSWORD"),
+        ("password\t.=82\r", "PASSWORD"),
         ("--from-literal\tpassword p:=u", "PASSWORD"),
         ("- -e=password p:=u", "PASSWORD"),
         ("ENV sshpass ?=-e\r", "PASSWORD"),
