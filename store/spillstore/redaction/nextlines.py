@@ -47,6 +47,7 @@ TRIMMED = 2 * 1024  # bytes of a line before what is not told yet, if more are n
 _BACK = 256  # bytes of a line before a name
 _MOST_PASSED = 4
 _LEAST_CHOSEN = 6
+DISTANT = frozenset({"result", "row"})  # forms whose values may be many lines below, or in each line
 _MOST_ATTRIBUTES = 32  # lines before the result of a resource
 _LINE_END = re.compile(rb"[\r\n]")
 

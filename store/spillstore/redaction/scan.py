@@ -60,10 +60,17 @@ class BuiltIn:
 
 
 class State(NamedTuple):
-    """What a line must know of those before it."""
+    """What a line must know of those before it.
+
+    Attributes:
+        key: the private key that it may be a part of.
+        expected: the value that a name in the line before has promised.
+        distant: one that may be many lines below, or in each of them: of a resource, of a table.
+    """
 
     key: pem.Open | None = None
     expected: Expected | None = None
+    distant: Expected | None = None
 
 
 class Scanned(NamedTuple):
@@ -136,7 +143,7 @@ def _scan(
     size = hold = len(text)
     until: re.Pattern[bytes] | None = None
     tried = 0
-    promised = [] if state.expected is None else [(0, state.expected)]
+    promised = [(0, each) for each in (state.expected, state.distant) if each is not None]
     keys = Keys(text, state.key, final=final)
     found_at = keys.place
     spans: list[Span] = []
@@ -154,20 +161,27 @@ def _scan(
     if keys.hold < hold:
         hold, until = keys.hold, pem.MAY_END
     spans += keys.spans
-    expected = None
-    for number, (at, fresh) in enumerate(promised, 1):  # what a later line promises takes the place of it
-        stop = promised[number][0] if number < len(promised) else size
-        key = keys.first(at, stop)
-        stop = stop if key is None else key
-        expected, held = nextlines.follow(text, at, stop, fresh, spans, final=final or stop < size)
-        expected = expected if key is None else None
-        if stop == size and held < hold:
-            hold, until = held, None
+    following: list[Expected | None] = []
+    for distant in (
+        False,
+        True,
+    ):  # neither takes the place of the other: the scanner drops names without a value in the next line
+        group = [each for each in promised if (each[1].form in nextlines.DISTANT) is distant]
+        expected = None
+        for number, (at, fresh) in enumerate(group, 1):  # what a later line promises takes the place of it
+            stop = group[number][0] if number < len(group) else size
+            key = keys.first(at, stop)
+            stop = stop if key is None else key
+            expected, held = nextlines.follow(text, at, stop, fresh, spans, final=final or stop < size)
+            expected = expected if key is None else None
+            if stop == size and held < hold:
+                hold, until = held, None
+        following.append(expected)
     spans = rules.allowed(text, [span for span in spans if since <= span.start])
     for span in sorted(spans, reverse=True):
         if span.start < hold < span.end:  # it is not told before all of it can be given out
             hold, until = span.start, None
-    return Scanned(_merged(spans, hold), hold, State(keys.key, expected), until, tried)
+    return Scanned(_merged(spans, hold), hold, State(keys.key, *following), until, tried)
 
 
 def _merged(spans: list[Span], hold: int) -> list[Span]:

@@ -138,6 +138,7 @@ def test_names_signs_and_values_in_any_order(both):
         ("set -gx fPass yptN\n", "PASSWORD"),
         ("rabbitmqctl add_user bob k8Jd72hs", "PASSWORD"),
         ("password\t.=82\r", "PASSWORD"),
+        ('"random_password"> key\r{\n"result": "k8Jd72hsQ0zPw"', "PASSWORD"),
         ("--from-literal\tpassword p:=u", "PASSWORD"),
         ("- -e=password p:=u", "PASSWORD"),
         ("ENV sshpass ?=-e\r", "PASSWORD"),
