@@ -63,8 +63,9 @@ _PROGRAM = re.compile(
     rb"=>|\)\{|\}[}=,;.a-z]|\)[,;.:]|[\w$]\(|&&|\|\||[+:]=|;\w+[{ ]|\?\w+:\w+|\?[.?]|=!|^!\("
 )
 _CONSTANT = re.compile(rb"[A-Z]+(?:_[A-Z\d]+)+")
+_FILLED = re.compile(rb"\$\d|\{\{[^{}]{0,64}\}\}|\[\[[^\[\]]{0,64}\]\]|</?[a-z]{1,10}/?>|\\{1,8}[\"'nrt]|''")
 _MESSAGE = re.compile(
-    rb"[A-Za-z]+[:.?]|[A-Za-z(<'\"][A-Za-z.,:;!?'\"()<>/%-]*(?: +[A-Za-z.,:;!?'\"()<>/%-]+)+"
+    rb"[A-Za-z-]+[:.?]|[A-Za-z(<'\"][A-Za-z.,:;!?'\"()<>/%-]*(?: +[A-Za-z.,:;!?'\"()<>/%-]+)+"
 )
 _HYPHENATED = re.compile(rb"[a-z]+(?:-[a-z]+)+")
 _CLUSTER = re.compile(rb"[bcdfghjklmnpqrstvwxz]{6}")
@@ -171,7 +172,8 @@ def judged(value: bytes, strength: str, *, quoted: bool, literal: bool) -> bool:
     """
     salt = quoted and len(value) >= _SALT and _salted(value)
     program = not quoted and not literal and _PROGRAM.search(value) is not None
-    if salt or program or harmless(value) or (not value.isascii() and _binary(value)):
+    message = quoted and not salt and _message(value)
+    if salt or program or message or harmless(value) or (not value.isascii() and _binary(value)):
         return salt
     if strength == "password":
         return _password(value, quoted=quoted, literal=literal)
@@ -228,7 +230,6 @@ def _password(value: bytes, *, quoted: bool, literal: bool) -> bool:
     if (
         len(value) < _LEAST_PASSWORD
         or not _text(value)
-        or (quoted and _message(value))
         or _path(value)
         or _VERSION.fullmatch(value)
         or (_SPOKEN.fullmatch(value) and _identifier(value))
@@ -251,8 +252,12 @@ def _password(value: bytes, *, quoted: bool, literal: bool) -> bool:
 
 
 def _message(value: bytes) -> bool:
-    """Whether it is a text for people, in any language: no digit, and several words, other letters, or a mark at its end."""
-    return _DIGIT.search(value) is None and (not value.isascii() or _MESSAGE.fullmatch(value) is not None)
+    """Whether it is a text for people, in any language: no digit, and several words, other letters, or a mark at its end.
+
+    Places that are filled in (``$1``, ``{{name}}``) and tags count as nothing.
+    """
+    text = _FILLED.sub(b"", value)
+    return _DIGIT.search(text) is None and (not text.isascii() or _MESSAGE.fullmatch(text) is not None)
 
 
 def mixed(value: bytes) -> bool:
