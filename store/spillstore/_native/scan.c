@@ -484,14 +484,22 @@ static int directive(const Text *t, i64 begin, i64 stop) {
            (size == 10 && memcmp(name, "masterauth", 10) == 0);
 }
 
-/* Whether a word at `at`, or behind `is`, could be a key or a token: long, and with digits in it. */
-static int drawn_word(const Text *t, i64 at, i64 line_end) {
+/* Whether a word at `at` could be a key or a token: long, and with digits in it. */
+static int drawn_at(const Text *t, i64 at, i64 line_end) {
     int digits = 0;
-    if (at + 4 < line_end && (memcmp(t->text + at, "is", 2) == 0 || memcmp(t->text + at, "was", 3) == 0))
-        for (at += t->text[at] == 'i' ? 2 : 3; is(t, at, BLANK) || at_is(t, at, ':') || (at < line_end && one_of(t->text[at], "\"'`")); at++) {}
     i64 end = at;
     for (; end < line_end && (is(t, end, ALNUM) || one_of(t->text[end], "_-")); end++) digits += is(t, end, DIGIT);
     return (end - at >= 16 && digits > 1) || end == t->size;
+}
+
+/* The same at `at`, or behind `is` or `was`. */
+static int drawn_word(const Text *t, i64 at, i64 line_end) {
+    if (drawn_at(t, at, line_end))
+        return 1;
+    if (at + 4 >= line_end || (memcmp(t->text + at, "is", 2) != 0 && memcmp(t->text + at, "was", 3) != 0))
+        return 0;
+    for (at += t->text[at] == 'i' ? 2 : 3; is(t, at, BLANK) || at_is(t, at, ':') || (at < line_end && one_of(t->text[at], "\"'`")); at++) {}
+    return drawn_at(t, at, line_end);
 }
 
 /* Whether `ENV` or another setter stands before, and blanks behind it. */
@@ -561,6 +569,8 @@ static int after_blank(const Text *t, i64 begin, i64 stop, i64 line_end, int str
         return labelled_could(t, begin, line_end);
     if (t->text[at] == '>' && blanks_end(t, at + 1) >= line_end)
         return 1; /* of an element, whose value may be the next line */
+    if (t->text[at] == '{' && blanks_end(t, at + 1) >= line_end && holds(t, begin - BACK, begin, "variable"))
+        return 1; /* of Terraform, whose default may be in a line below */
     if (!is(t, at, ALNUM) || is(t, at, DIGIT) || at - stop > 1 || t->text[stop] == '\t')
         return run_could_be(t, stop, line_end, strength);
     i64 before = begin;
@@ -711,7 +721,7 @@ static int signed_could(const Text *t, i64 end, const Literal *literal) {
         if (at_is(t, at, '&'))
             return 1;
         while (at < t->size && at < begin + 160 && (is(t, at, BLANK) || one_of(t->text[at], "\"'`\\|>-+!="))) at++;
-        if (at == begin + 160)
+        if (at == begin + 160 || at_is(t, at, '&'))
             return 1;
         while (at + run < t->size && run < literal->least && set[t->text[at + run]]) run++;
         if (run >= literal->least || at + run >= t->size)
