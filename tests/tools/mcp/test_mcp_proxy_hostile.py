@@ -22,7 +22,7 @@ from spillstore_tools.output.truncation import TruncationProcessor
 __all__ = ["talk"]
 SECRET = "hunter2hunter"
 SAYS = f"password={SECRET}"
-MANY = 15_000  # of these, which are several times what any buffer on the way holds
+MANY = 50_000  # of these are more than one read holds, and far more than is shown
 DEEP = "[" * 3000 + "]" * 3000
 DEEPER = "[" * 100_000 + "]" * 100_000
 LONG_NUMBER = "9" * 6000

@@ -252,9 +252,12 @@ def test_calls_are_answered_while_a_command_runs(raw, tmp_path):
     raw = raw()
     begin_long(raw, tmp_path)
     assert raw.call("bash", {"command": "echo hi"})["_meta"][RESULT]["exit_code"] == 0
-    listed = raw.call("list_artifacts", {})["content"][0]["text"]
-    name = listed.split()[0]
-    asked = {"id": name, "limit": 2}
+
+    def listed():
+        return raw.call("list_artifacts", {})["content"][0]["text"]
+
+    assert soon(lambda: listed().startswith("art_"))
+    asked = {"id": listed().split()[0], "limit": 2}
     assert soon(lambda: "\n1\n2\n" in raw.call("get_artifact", asked)["content"][0]["text"])
 
 
