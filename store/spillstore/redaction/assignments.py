@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from spillstore.redaction import nextlines
 from spillstore.redaction.names import Named
 from spillstore.redaction.readers import BACK, LONGEST_NAME, NAME_LETTERS, READERS, Reader, compiled
-from spillstore.redaction.tables import forms
+from spillstore.redaction.tables import forms, phrases
 from spillstore.redaction.tables.names import KIND_OF
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class _Form(NamedTuple):
     read: Reader
 
 
-def _form(row: forms.Form | forms.Phrase) -> _Form:
+def _form(row: forms.Form | phrases.Phrase) -> _Form:
     return _Form(
         re.compile(row.between.encode()),
         compiled(row.before, ends=True),
@@ -74,7 +74,7 @@ def _forms_behind(byte: int, strength: str, *, prose: bool) -> tuple[_Form, ...]
 @functools.cache
 def _phrases(literal: str) -> tuple[_Form, ...]:
     """The rows for words that are no part of a name."""
-    return tuple(_form(row) for row in forms.PHRASES if literal in row.literals.split("|"))
+    return tuple(_form(row) for row in phrases.PHRASES if literal in row.literals.split("|"))
 
 
 def named(look: Look, start: int, end: int) -> int:
@@ -198,7 +198,7 @@ RULES: tuple[tuple[str, Rule], ...] = (
 OTHER_RULES: tuple[tuple[str, Rule], ...] = tuple(
     {
         literal: signed_phrase if row.between == forms.ASSIGN else phrase
-        for row in forms.PHRASES
+        for row in phrases.PHRASES
         for literal in row.literals.split("|")
     }.items()
 )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from spillstore.redaction.names import Expected
 from spillstore.redaction.spans import Span
-from spillstore.redaction.tables import forms
+from spillstore.redaction.tables import forms, next_lines
 from spillstore.redaction.values import drawn, judged, mixed
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _forms() -> tuple[tuple[str, re.Pattern[bytes], re.Pattern[bytes]], ...]:
             re.compile((row.before if row.whole else rf".*(?:{row.before})").encode(), re.DOTALL),
             re.compile(rf"(?:{row.behind})[ \t]{{0,8}}+(?=[\r\n])".encode()),
         )
-        for row in forms.NEXT_LINES
+        for row in next_lines.NEXT_LINES
     )
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from spillstore.redaction.look import ALNUM, WORD_END, Look
 from spillstore.redaction.names import Expected, Named
-from spillstore.redaction.tables import forms
+from spillstore.redaction.tables import forms, literals
 from spillstore.redaction.values import LEAST, drawn, mixed
 
 Reader = Callable[[Look, Named, int, int], int]
@@ -97,7 +97,7 @@ def _places(table: str) -> tuple[_Place, ...]:
             compiled(row.not_value),
             looks[row.unless],
         )
-        for row in getattr(forms, table)
+        for row in getattr(literals, table)
     )
 
 

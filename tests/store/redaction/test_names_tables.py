@@ -6,15 +6,15 @@ import pytest
 from examples import drawn
 
 from spillstore.redaction import Redactor, candidates, counted, finder
-from spillstore.redaction.tables import forms, names, values
+from spillstore.redaction.tables import forms, literals, names, next_lines, phrases, values
 
 ROWS = (
     *names.PROMISES,
     *forms.FORMS,
-    *forms.PHRASES,
-    *forms.LITERALS,
-    *forms.NOT_PASSWORDS,
-    *forms.NEXT_LINES,
+    *phrases.PHRASES,
+    *literals.LITERALS,
+    *literals.NOT_PASSWORDS,
+    *next_lines.NEXT_LINES,
 )
 
 

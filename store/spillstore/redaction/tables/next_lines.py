@@ -1,0 +1,106 @@
+"""Values in another line than their name.
+
+Expressions are those of ``re``, for bytes; examples are templates, as in ``names.py``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class NextLine(NamedTuple):
+    """A value in another line than its name; the first row that fits decides.
+
+    Attributes:
+        form: how the value is written; see ``nextlines.py``.
+        before: what stands before the name in its line, to the end.
+        behind: what stands behind the name, up to the line's end.
+        goes: lines that lose a secret.
+        stays: lines that stay.
+        whole: what stands before the name is all of that.
+    """
+
+    form: str
+    before: str
+    behind: str
+    goes: str
+    stays: str
+    whole: bool = False
+
+
+_ENDED = r"(?>(?:\\?[\"']|</(?:key|t[dh])>)?)\]?+"
+_SET = _ENDED + r"[ \t]{0,8}+(?>=>|[:=])[ \t]{0,8}+"
+_NO_SIGN = _ENDED + r"[ \t]{0,8}+,?[ \t]{0,8}+"
+NEXT_LINES: tuple[NextLine, ...] = (
+    NextLine("joined", "", _SET + r"\\", 'API_TOKEN = \\\n    "%a{32}"', "API_TOKEN = \\\n    find"),
+    NextLine(
+        "value",
+        "",
+        _SET + r"\{",
+        'api_token = {\n  value = "%a{32}"\n}',
+        'api_token = {\n  label = "%a{32}"\n}',
+    ),
+    NextLine(
+        "block", "", _SET + r"[|>][-+]?\d?[-+]?", "my_token: |\n  %a{32}\n", "my_token: |\n  see there\n"
+    ),
+    NextLine(
+        "nested",
+        r"[ \t]*(?:-[ \t]+)?[\[\"']{0,2}[\w.-]*",
+        _ENDED + r"[ \t]{0,8}+(?::|=>)[ \t]{0,8}+",
+        "api_token:\n  %a{32}\n",
+        "api_token:\n  refresh: %a{32}\n",
+        whole=True,
+    ),
+    NextLine(
+        "printed",
+        "",
+        _ENDED + r"[ \t]{0,8}+:[ \t]{0,8}+",
+        "Use the following password:\n  \n%h{32}\n\nyour new token:\n  %a{32}\n",
+        "Use the following password:\n%h{32} or none",
+    ),
+    NextLine(
+        "value",
+        r"[ \t]*variable[ \t]+[\"'][\w-]*",
+        _ENDED + r"[ \t]{0,8}+\{",
+        'variable "api_token" {\n  type = string\n  default = "%a{32}"\n}',
+        'module "api_token" {\n  type = string\n  default = "%a{32}"\n}',
+        whole=True,
+    ),
+    NextLine(
+        "element",
+        r"[ \t]*<(?:\w{1,30}:)?[\w.-]*",
+        r"[ \t]{0,8}+>",
+        "<apiToken>\n    %a{32}\n</apiToken>\n\n"
+        "<AdminPassword>\n  <PlainText>true</PlainText>\n  <Value>7%a{11}</Value>\n</AdminPassword>",
+        "<apiToken>\n    <x>%a{32}</x>\n</apiToken>",
+        whole=True,
+    ),
+    NextLine(
+        "string",
+        r"<(?:key|t[dh])>[\w.-]*",
+        _NO_SIGN,
+        "<key>api_token</key>\n<string>%a{32}</string>\n\n<td>SECRET_KEY</td>\n<td><pre>&#x27;%a{32}&#x27;</pre></td>",
+        "<key>api_token</key>\n<date>%a{32}</date>",
+    ),
+    NextLine(
+        "part",
+        r"(?i:form-data;.*\bname=\"?)[\w.-]*",
+        _NO_SIGN,
+        'Content-Disposition: form-data; name="password"\n\r\n7%a{11}',
+        'Content-Disposition: form-data; name="password"\n7%a{11}',
+    ),
+    NextLine(
+        "value",
+        r"(?:\A|[\s{,\"'-])(?:name|Name|NAME|key|Key|field|variable|header)[\"']?[ \t]*[:=][ \t]*[\"']?[\w.-]*",
+        _NO_SIGN,
+        "- name: API_TOKEN\n  value: %a{32}",
+        "- name: API_TOKEN\n  label: %a{32}",
+    ),
+    NextLine(
+        "printed",
+        r">{1,3} {1,2}[\w.:()-]*",
+        "",
+        "irb(main)> app.secret_key_base\n=> \"%h{128}\"\n\n>>> settings.SECRET_KEY\n'%a{40}'",
+        'irb(main)> app.secret_key_base\n=> "%h{128}", 1',
+    ),
+)
