@@ -81,7 +81,7 @@ def with_client(command, use, **options):
 
     async def main():
         async with client(command, **options) as found:
-            return await asyncio.wait_for(use(found), 60)
+            return await asyncio.wait_for(use(found), 240)
 
     return asyncio.run(main())
 
@@ -419,7 +419,7 @@ def test_progress_and_logging_reach_the_client(root):
         await found.set_logging_level("info")
         await found.subscribe_resource("mem://0")
         await found.call_tool("log", {})
-        assert await asyncio.to_thread(soon, lambda: len(logged) >= 4, 5), logged
+        assert await asyncio.to_thread(soon, lambda: len(logged) >= 4), logged
 
     with_client(SDK, use, mode="legacy", message_handler=message, logging_callback=log)
     assert {"n": 1} in logged
