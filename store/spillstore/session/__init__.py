@@ -71,7 +71,7 @@ class Session:
         self._handle = SessionHandle(core, rules)
         self._events = SessionEvents(self._handle)
         self._listing = ArtifactListing(self._handle)
-        self._creator = ArtifactCreator(self._handle, self._listing, before_create)
+        self._creator = ArtifactCreator(self._handle, before_create)
         self._release = release
         self._root = root
         self._deleted = deleted

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from spillstore.artifact import Artifact
 from spillstore.engine.errors import translated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from spillstore.artifact import Artifact
     from spillstore.info import Newline
     from spillstore.ingest.content import Content
     from spillstore.ingest.sequencer import Sequencer
     from spillstore.ingest.stream_filters import FilterFactory, Tap
     from spillstore.session.handle import SessionHandle
-    from spillstore.session.listing import ArtifactListing
     from spillstore.session.options import Redact
     from spillstore.settings import Policy, Size
     from spillstore.writer import Writer
@@ -24,11 +23,8 @@ if TYPE_CHECKING:
 class ArtifactCreator:
     """Makes the artifacts of one session."""
 
-    def __init__(
-        self, session: SessionHandle, listing: ArtifactListing, before_create: Callable[[], None]
-    ) -> None:
+    def __init__(self, session: SessionHandle, before_create: Callable[[], None]) -> None:
         self._session = session
-        self._listing = listing
         self._before_create = before_create  # makes room for an artifact
         if not session.core.read_only:
             # At once, and not with the first write: another thread may fork just then, and its child would wait for the import.
@@ -139,7 +135,7 @@ class ArtifactCreator:
         does not come from a process.
 
         Returns:
-            The sealed artifact.
+            The sealed artifact. In a session that is full another process may have evicted it by then, which its reads say.
 
         Raises:
             UsageError: it is no content (a dict, a number, a list of texts ...), or a file that cannot be opened.
@@ -163,7 +159,9 @@ class ArtifactCreator:
                 writer.exit_code = exit_code
                 for piece in pieces:
                     writer.write(piece)
-        return self._listing.artifact(writer.id)
+        core = self._session.core
+        core.audit.about(writer.id)
+        return Artifact(core, writer.id)
 
 
 def _write_path() -> None:

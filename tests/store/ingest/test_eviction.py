@@ -15,6 +15,7 @@ from support import NO_FLOORS, ROUNDS, dice, examples, wait_until
 
 from spillstore import Store
 from spillstore.exceptions import ArtifactNotFoundError, SessionQuotaError
+from spillstore.observers import Observer, subscribe
 
 EVICTING = {**NO_FLOORS, "session_policy": "evict"}
 
@@ -53,6 +54,29 @@ def test_an_evicted_artifact_says_so(make_store):
         assert (700_000, 1_000_000, False) == tuple(event.detail[key] for key in ("kept", "quota", "read"))
         with pytest.raises(ArtifactNotFoundError, match="no artifact"):
             session.artifact("art_1_0")
+
+
+def test_content_that_is_evicted_as_soon_as_it_is_sealed(plain_store):
+    """``put`` has stored it and says which artifact it was; only reads say that it is gone, and nothing was refused."""
+    store = Store(plain_store.root, **EVICTING, session_quota=1_000_000)
+    filler = "import os, sys; from spillstore import Store; Store(sys.argv[1], free_disk_floor=0, session_quota=1_000_000, "
+    filler += "session_policy='evict').session('test').put(os.urandom(700_000))"
+
+    class Fills(Observer):
+        def on_event(self, event):
+            if event.kind == "seal":
+                subprocess.run([sys.executable, "-c", filler, store.root], check=True)
+
+    with store.session("test") as session:
+        stop = subscribe(Fills())
+        try:
+            artifact = session.put(os.urandom(700_000))
+        finally:
+            stop()
+        assert [artifact.id] == evicted(session)
+        with pytest.raises(ArtifactNotFoundError, match="was evicted"):
+            artifact.read_bytes(0, 1)
+        assert not session.events(kind="denied")
 
 
 def test_it_is_told_even_where_nothing_is_audited(plain_store):
@@ -176,7 +200,7 @@ def test_the_order_is_that_of_a_plain_list(tmp_path_factory, actions):
 WRITER = """
 import os, sys
 from spillstore import Store
-store = Store(sys.argv[1], free_disk_floor=0, artifacts_per_minute=0, session_quota=6_000_000, session_policy="evict",
+store = Store(sys.argv[1], free_disk_floor=0, artifacts_per_minute=0, session_quota=4_000_000, session_policy="evict",
               busy_timeout=600)  # however slow the machine is
 with store.session("test") as session:
     print(flush=True)
