@@ -571,6 +571,8 @@ def test_sum():
             "-v",
             "-p",
             "no:cacheprovider",
+            "-o",
+            "log_cli=true",  # an address and a folder that differ in each run
             "--rootdir",
             tmp_path,
             test,

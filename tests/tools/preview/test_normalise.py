@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import examples, not_for_ever
+from support import each_of, examples, not_for_ever
 
 from spillstore_tools.preview.text.normalise import LineHasher, normalise
 
@@ -35,6 +34,7 @@ SAME = [
     ("1.5 MB/s", "12 KB/s"),
     ("     12 lines", "   1234 lines"),
     ("Ran 3 tests in 0.1s", "Ran 3 tests in 12s"),
+    ("===== 2 passed in 9.98s =====", "===== 2 passed in 10.02s ===="),
 ]
 OTHER = [
     ("3 failed", "4 failed"),
@@ -57,6 +57,7 @@ OTHER = [
     ("3rd", "4th"),
     ("defaced", "effaced"),
     ("x", "y"),
+    ("==== 2 passed ====", "---- 2 passed ----"),
 ]
 
 
@@ -64,13 +65,13 @@ def folded(text: str) -> str:
     return normalise(text.encode() + b"\n").decode()
 
 
-@pytest.mark.parametrize(("one", "two"), SAME)
+@each_of("one, two", SAME)
 def test_what_differs_between_runs_is_folded(one, two):
     """Times, numbers and addresses make no line another one."""
     assert folded(one) == folded(two)
 
 
-@pytest.mark.parametrize(("one", "two"), OTHER)
+@each_of("one, two", OTHER)
 def test_numbers_that_are_news_are_kept(one, two):
     """Counts of results, codes, versions, and digits of names do."""
     assert folded(one) != folded(two)
@@ -168,7 +169,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@each_of("name", HOSTILE)
 def test_folding_takes_linear_time(name):
     """A megabyte of whatever is hard takes seconds, not hours, and keeps its lines."""
     data = HOSTILE[name] + b"\n"

@@ -2,7 +2,8 @@ r"""Lines without what differs between two runs of one command: times, numbers, 
 
 Replaced, each by one ``#``: dates and times of day, durations and sizes with their units, percentages, plain numbers (places
 in files, ports, process ids), addresses as ``0x7f3a``, UUIDs and hashes of seven digits or more, the first folder below
-``/tmp``, workers of pytest-xdist, the width of a column in front of a number.
+``/tmp``, workers of pytest-xdist, the width of a column in front of a number. A title's rule (``===== 2 passed =====``),
+which is as long as the title leaves room for, has three signs.
 
 Kept, because the number matters there: numbers that count results (``3 failed``, ``errors: 2``), codes (``exit code 1``,
 ``status=500``, ``HTTP/1.1" 404``), versions (``v1.2``, ``2.31.0``), digits that belong to a name (``test_2``, ``E0308``,
@@ -81,6 +82,7 @@ _HASH_CLASSES = bytes(
 _TEMPORARY = re.compile(rb"/tmp/[^\s/'\"`:,;()<>\[\]]+|/var/folders/[^\s/]+/[^\s/]+/T/[^\s/'\"`:,;()<>\[\]]+")
 _WORKER = re.compile(rb"\[gw[0-9]+\]")
 _PADDED = re.compile(rb"  (?<! ..) *+#")
+_RULE = re.compile(rb"^([=_*~-])\1{3,}+(?= )|(?<= )([=_*~-])\2{3,}+$", re.MULTILINE)
 _DIGITS = re.compile(rb"[0-9]+")
 _ZEROS = bytes(ord("0") if byte in b"0123456789" else byte for byte in range(256))
 _FORMS, _KEPT_FORMS = 60_000, 20_000
@@ -105,6 +107,8 @@ def normalise(lines: bytes) -> bytes:
         b'[#] built in # at #, job # of py311\n'
         >>> normalise(b"FAILED t.py::test_2[3] - line 12, exit code 1; 3 failed, 10 passed in 12.5s\n")
         b'FAILED t.py::test_2[3] - line #, exit code 1; 3 failed, 10 passed in #\n'
+        >>> normalise(b"==== 3 passed in 9.98s ====\n=== 3 passed in 10.02s ====\n")
+        b'=== 3 passed in # ===\n=== 3 passed in # ===\n'
     """
     return _without_numbers(_without_names(without_timestamps(lines)))
 
@@ -181,10 +185,11 @@ def _without_numbers(lines: bytes) -> bytes:
 
 
 def _unpadded(lines: bytes) -> bytes:
-    """Lines without the blanks that pad columns of numbers."""
+    """Lines without the blanks that pad columns of numbers, and with short rules beside titles."""
     if b"  #" in lines:
         lines = _PADDED.sub(b" #", lines)
     lines = lines.replace(b"[ #", b"[#").replace(b"\n #", b"\n#")
+    lines = _RULE.sub(lambda rule: rule[0][:3], lines)
     return lines[1:] if lines.startswith(b" #") else lines
 
 
