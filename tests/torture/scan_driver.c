@@ -8,6 +8,10 @@
  */
 #define _DEFAULT_SOURCE
 #include "scan.c"
+#include "scan_names.c"
+#include "scan_places.c"
+#include "scan_runs.c"
+#include "scan_values.c"
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +35,7 @@ static Group *groups, seeds;
 static Blob templates;
 static u32 group_count, most_at_once, kept_count;
 static Blob kept[KEPT]; /* texts that ran something new */
-static Hit *scratch;
+static Hit (*scratch)[BLOCK / LANES + 1];
 static u8 text[MOST];
 static u32 size;
 static u64 dice;

@@ -12,7 +12,6 @@ import ctypes
 import itertools
 import os
 import random
-import shutil
 import struct
 import subprocess
 import sys
@@ -22,13 +21,15 @@ from typing import TYPE_CHECKING
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
-sys.path[:0] = [str(ROOT / "tests/store/redaction")]
+sys.path[:0] = [str(ROOT / "tests/store/redaction"), str(ROOT / "tests")]
 
-import native_texts  # noqa: E402  # of the tests of redaction, as the next one
+import native_texts  # noqa: E402  # of the tests, as the next two
 import secrets_made  # noqa: E402
+from support import compiler_here  # noqa: E402
 
 from spillstore import _native  # noqa: E402
-from spillstore.redaction import candidates, finder  # noqa: E402
+from spillstore.redaction import finder, scanner_tables  # noqa: E402
+from spillstore.redaction.tables import scanner as table  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -83,7 +84,7 @@ def compiled(
         source: the folder of the scanner's source.
     """
     if command is None:
-        found = next(filter(None, map(shutil.which, ("gcc", "clang", "cc"))), None)
+        found = compiler_here("gcc", "clang", "cc")
         if found is None:
             raise NoCompilerError("this machine has no C compiler")
         command = [found]
@@ -114,14 +115,14 @@ class _Made:
     def __init__(self) -> None:
         library = _native.library()
         assert library is not None, "the caller has seen that there is one"
-        self.tables, self._owned = candidates._tables(library, finder.ENTRIES)
-        size = ctypes.sizeof(candidates._Literal)
+        self.tables, self._owned = scanner_tables.tables(library, finder.ENTRIES)
+        size = ctypes.sizeof(scanner_tables.Literal)
         self._literals = ctypes.string_at(self.tables.literals, size * len(finder.ENTRIES))
 
     def pointed(self) -> list[bytes]:
         """What the pointers of the tables point at, in their order; empty where the driver makes it itself."""
-        rows = (candidates._Literal * len(finder.ENTRIES)).from_buffer_copy(self._literals)
-        sets = 1 + max(max(row.set, row.dull) for row in rows)
+        rows = (scanner_tables.Literal * len(finder.ENTRIES)).from_buffer_copy(self._literals)
+        sets = 1 + max(max(row.set, row.no_name) for row in rows)
         bits = (ctypes.c_uint32 * 256).from_address(self.tables.bytes)
         own = {
             "classes": self._at("classes", 256),
@@ -134,21 +135,15 @@ class _Made:
 
     def words(self) -> list[str]:
         """The words of all lists."""
-        found = []
-        for name in self._pointers():
-            if name not in {"classes", "sets"} and isinstance(of := getattr(self.tables, name), bytes):
-                while of:
-                    found.append(of[1 : 1 + of[0]].decode())
-                    of = of[1 + of[0] :]
-        return found
+        return [word for words in (*table.WORDS.values(), *table.PARTS.values()) for word in words.split()]
 
     def _pointers(self) -> list[str]:
-        fields = candidates._Tables._fields_
+        fields = scanner_tables.Tables._fields_
         pointers = {ctypes.c_char_p, ctypes.c_void_p}
         return [name for name, _ in itertools.takewhile(lambda field: field[1] in pointers, fields)]
 
     def _at(self, name: str, size: int) -> bytes:
-        pointer = ctypes.c_void_p.from_buffer(self.tables, getattr(candidates._Tables, name).offset)
+        pointer = ctypes.c_void_p.from_buffer(self.tables, getattr(scanner_tables.Tables, name).offset)
         return ctypes.string_at(pointer.value, size)
 
 
@@ -232,7 +227,7 @@ class Driver:
     def learn(self, names: Mapping[bytes, Named | None]) -> None:
         """As of a ``Scanner``."""
         for name, named in names.items():
-            strength = candidates._STRENGTHS[named.strength if named else None]
+            strength = scanner_tables.STRENGTHS[named.strength if named else None]
             self._send(b"L", struct.pack("<I", strength), _blob(name))
 
     def __enter__(self) -> Self:

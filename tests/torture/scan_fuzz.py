@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING
 
 from scan_driver import MOST_NAMES, Driver, Ended, NoCompilerError, compiled
 
-from spillstore.redaction import Redactor, candidates, counted, finder, scan
+from spillstore.redaction import Redactor, candidates, counted, finder, own_rules, scan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -115,7 +115,7 @@ def searching(searcher: object) -> Iterator[None]:
 def _answer(text: bytes, searcher: object, *, final: bool) -> tuple[object, ...]:
     """What is taken out of a text without colours, from where on it is held, and what the next text must know."""
     with searching(searcher):
-        spans, hold, state, until, _ = scan._scan(text, scan.BuiltIn(), scan.State(), 0, final=final)
+        spans, hold, state, until, _ = scan._scan(text, own_rules.OwnRules(), scan.State(), 0, final=final)
     return spans, hold, state, None if until is None else until.pattern
 
 

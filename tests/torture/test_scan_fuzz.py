@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 from scan_driver import SOURCE, Driver, Ended, NoCompilerError, compiled
 from scan_fuzz import play, shortened
-from support import FACTOR, SEED
+from support import FACTOR, SEED, native
 
-from spillstore import _native
 from spillstore.redaction import finder
 from spillstore.redaction.names import classify
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(_native.path() is None, reason="the native scanner was not built"),
-]
+pytestmark = [pytest.mark.slow, native]
 # Texts of which a byte behind the last one was read.
 READ_BEYOND = (b"password:::", b"token:::", b"key:::")
 
@@ -60,10 +54,12 @@ def test_what_was_read_beyond_the_end(command):
 
 def _changed(folder, before, after):
     """The driver with a scanner in which something is wrong."""
-    shutil.copy(SOURCE / "scan.c", folder)
-    source = (folder / "scan.c").read_text()
-    assert source.count(before) == 1
-    (folder / "scan.c").write_text(source.replace(before, after))
+    changed = []
+    for file in SOURCE.glob("scan*.[ch]"):
+        source = file.read_text()
+        changed += [file.name] * source.count(before)
+        (folder / file.name).write_text(source.replace(before, after))
+    assert len(changed) == 1
     return _built(folder, source=folder)
 
 
@@ -77,8 +73,8 @@ def _changed(folder, before, after):
             id="a byte behind the text is read",
         ),
         pytest.param(
-            "return to - from >= 3;",
-            "return to - from > 3;",
+            "(strength == PASSWORD ? 3 : 8)",
+            "(strength == PASSWORD ? 4 : 8)",
             "PASSWORD",
             id="a password of the least length is dropped",
         ),

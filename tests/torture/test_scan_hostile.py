@@ -6,7 +6,6 @@ import pytest
 from scan_driver import COUNTED, MOST_NAMES, Driver, NoCompilerError, compiled
 from support import FACTOR, dice
 
-from spillstore import _native
 from spillstore.redaction import finder
 from spillstore.redaction.names import classify
 
@@ -64,8 +63,6 @@ UNITS = (
 
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory):
-    if _native.path() is None:
-        pytest.skip("the native scanner was not built")
     try:
         command = compiled(tmp_path_factory.mktemp("driver"), flags=("-O1", *COUNTED))
     except NoCompilerError as error:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from spillstore.redaction.look import ALNUM
 from spillstore.redaction.places import ANYTHING
+from spillstore.redaction.tables import places
 from spillstore.redaction.values import drawn, harmless
 
 if TYPE_CHECKING:
@@ -19,17 +20,12 @@ _SCHEME = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*\Z")
 _MAIL = re.compile(rb"@[A-Za-z0-9-]{1,64}(?:\.[A-Za-z0-9-]{1,64}){1,8}:")
 _MAILED = re.compile(rb"[^\s/@\"'<>`\x00-\x20]*+")
 _SCHEME_END = frozenset(bytes([byte]) for byte in ALNUM)
-_DATABASES = tuple(
-    b"postgres mysql mariadb mongo redis amqp mssql sqlserver oracle jdbc clickhouse cockroach couchbase cassandra neo4j bolt "
-    b"ldap smtp db2 snowflake influx kafka nats mqtt valkey memcache elasticsearch pgsql psql".split()
-)
 _HOST_FIRST = re.compile(rb"\d{2,5}/|[^@]*/[^@:]*[?#]")
 _LEAST_TOKEN = 16
-_VARIABLE = re.compile(
-    rb"\$\{?[\w.:-]*\}?\\?|\{\{?[^{}]*\}?\}|%\w*%|%[sd]|<[^<>]*>?|[*x.]+|\[REDACTED.*|(?i:redacted|hidden|secret|x-oauth-basic|x|masked|\*+)|:+|\\.*|\$\(.*|\{.*"
-)
-_NOBODY = frozenset(b"user username name login usr u me uid".split())  # of databases
-_ANYBODY = _NOBODY - {b"uid"} | frozenset(b"foo root admin userid user1 test john".split())
+_VARIABLE = re.compile(places.ADDRESS_VARIABLE.encode())
+_DATABASES = tuple(places.DATABASES.encode().split())
+_NOBODY = frozenset(places.NOBODY.encode().split())  # of databases
+_ANYBODY = _NOBODY - {b"uid"} | frozenset(places.ANYBODY.encode().split())
 
 
 def url(look: Look, start: int, end: int) -> int:

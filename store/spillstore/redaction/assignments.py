@@ -11,30 +11,33 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore.redaction import nextlines
+from spillstore.redaction.look import BACK, LINE_ENDS, LONGEST_NAME, NAME_LETTERS, compiled, name_start
 from spillstore.redaction.names import Named
-from spillstore.redaction.readers import BACK, LONGEST_NAME, NAME_LETTERS, READERS, Reader, compiled
-from spillstore.redaction.tables import forms, phrases
+from spillstore.redaction.readers import READERS, Reader
+from spillstore.redaction.tables import classes, forms, names, phrases
 from spillstore.redaction.tables.names import KIND_OF
 
 if TYPE_CHECKING:
     from spillstore.redaction.look import Look, Rule
 
-_NAMES = frozenset(NAME_LETTERS)
-_NAME_ON = re.compile(rb"[\w.-]{0,96}+")
+_NAME_ON = re.compile(f"{classes.NAME}{{0,{LONGEST_NAME}}}+".encode())
 _BLANKS = frozenset(b" \t")
 _BLANK = frozenset({b" ", b"\t"})
-_LINE_ENDS = frozenset({b"", b"\r", b"\n"})
 _SMALL = frozenset(b"abcdefghijklmnopqrstuvwxyz")
 _LARGE = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _NOTHING_FOLLOWS = frozenset(b",;){}")
 _LABELLED = 64  # bytes before a name that say so
 _FOLLOWING = frozenset(forms.BEHIND.encode())
 _AFTER_BLANKS = re.compile(forms.AFTER_BLANKS.encode())
-ASSIGN = re.compile(forms.ASSIGN.encode())
 _QUALIFIED = re.compile(rb"(?i)\b(?:%b)[ \t]\Z" % forms.QUALIFIERS.replace(" ", "|").encode())
+_PUBLIC = re.compile(rb"(?i)\b(?:public|host|peer)[ \t]\Z")
 _PASSWORD = Named("PASSWORD", "password")
 _RESOURCE = re.compile(rb"[\w:*]:\Z")  # arn:...:secret:name, AWS::ApiGateway::ApiKey
 _ENVIRONMENT = re.compile(rb"(?i)(?:\$\{?env|<\w{1,30}):\Z")
+_FOUND = re.compile(rb"(?:\A|[\r\n])%b\Z" % forms.FOUND.encode())
+_CONSTANT = re.compile(rb"(?![\"'`])(?:%b|\([ \t]{0,16})[\"']" % forms.ASSIGN.encode())
+_SECTION = re.compile(rb"(?:\A|[\s\"'{,])(?:[A-Za-z]\w+:){1,4}\Z")
+_OF_A_SECTION = re.compile(rb"(?>[ \t]*+)=(?!=)|[\"'][ \t]{0,8}+:[ \t]{0,8}+[\"']|[ \t]{2,64}+(?=[\w\"'])")
 _QUOTES = frozenset({b'"', b"'"})
 _CHOICE = re.compile(rb"\?[ \t]*[\"']\Z")  # cond ? "password" : "text"
 
@@ -52,10 +55,10 @@ class _Form(NamedTuple):
 
 def _form(row: forms.Form | phrases.Phrase) -> _Form:
     return _Form(
-        re.compile(row.between.encode()),
-        compiled(row.before, ends=True),
+        compiled(row.between),
+        compiled(row.before, ends=True) if row.before else None,
         row.back,
-        compiled(row.name, ends=True),
+        compiled(row.name, ends=True) if row.name else None,
         Named(KIND_OF[row.promises], row.promises) if row.promises else None,
         READERS[row.reads],
     )
@@ -71,23 +74,17 @@ def _forms_behind(byte: int, strength: str, *, prose: bool) -> tuple[_Form, ...]
     )
 
 
-@functools.cache
-def _phrases(literal: str) -> tuple[_Form, ...]:
-    """The rows for words that are no part of a name."""
-    return tuple(_form(row) for row in phrases.PHRASES if literal in row.literals.split("|"))
-
-
 def named(look: Look, start: int, end: int) -> int:
     """A word that the names of secrets are made of stands here."""
     text = look.text
     stop = look.end(_NAME_ON, end)
     if stop == look.size or text[stop] not in _FOLLOWING:
         before = text[max(0, start - _LABELLED) : start]
-        if text[stop : stop + 1] in _LINE_ENDS and (b"ame:" in before or b"> " in before):
+        if text[stop : stop + 1] in LINE_ENDS and (b"ame:" in before or b"> " in before or b"|" in before):
             _labelled(look, start, stop)
         # A letter of another alphabet may end another word, and of a long name not all was looked at.
         return stop if text[stop : stop + 1].isascii() and text[stop : stop + 1] not in NAME_LETTERS else end
-    begin = _begin(text, start)
+    begin = name_start(text, start)
     left = text[begin - 1 : begin]
     # Behind a blank and a word there are few forms; most such names stand in prose.
     prose = (
@@ -97,9 +94,17 @@ def named(look: Look, start: int, end: int) -> int:
         and _AFTER_BLANKS.match(text, stop) is None
     )
     known = look.classified(begin, stop)
-    if known is None or (left == b":" and _of_a_resource(text, begin)):
+    if known is None or (left == b":" and _of_a_resource(text, begin, stop)):
         return stop
     if left in _QUOTES and _CHOICE.search(text, max(0, begin - 4), begin):
+        return stop
+    if left == b"/" and text.endswith(b"checksum/", 0, begin):  # of Helm: of what the secret holds
+        return stop
+    if (
+        known.strength in {"weak", "long"}
+        and left in _BLANK
+        and _PUBLIC.search(text, max(0, begin - 16), begin)
+    ):
         return stop
     if (
         known.strength in {"weak", "long"}
@@ -129,26 +134,26 @@ def _read(look: Look, rows: tuple[_Form, ...], known: Named, begin: int, stop: i
     return done
 
 
-def _of_a_resource(text: bytes, begin: int) -> bool:
-    """Whether a name behind a colon is a part of a longer one: of a resource, not of an environment or a prefix."""
-    resource = _RESOURCE.search(text, max(0, begin - 2), begin) is not None
-    return resource and _ENVIRONMENT.search(text, max(0, begin - 32), begin) is None
-
-
-def _begin(text: bytes, start: int) -> int:
-    """Where the name begins that holds what stands at ``start``."""
-    if start == 0 or text[start - 1] not in _NAMES:
-        return start
-    before = text[max(0, start - LONGEST_NAME) : start]
-    return start - (len(before) - len(before.rstrip(NAME_LETTERS)))
+def _of_a_resource(text: bytes, begin: int, stop: int) -> bool:
+    """Whether a name behind a colon is a part of a resource's, not behind an environment, a module, a section or a searched file."""
+    if (
+        _RESOURCE.search(text, max(0, begin - 2), begin) is None
+        or _ENVIRONMENT.search(text, max(0, begin - 32), begin)
+        or (text[begin - 2 : begin] == b"::" and _CONSTANT.match(text, stop))
+        or (_OF_A_SECTION.match(text, stop) and _SECTION.search(text, max(0, begin - BACK), begin))
+    ):
+        return False
+    return _FOUND.search(text, max(0, begin - BACK), begin) is None
 
 
 def _labelled(look: Look, start: int, stop: int) -> None:
-    """``name: DB_PASSWORD``, whose value stands in the next line."""
-    begin = _begin(look.text, start)
+    """``name: DB_PASSWORD``, whose value stands in the next line; the last name above a table."""
+    begin = name_start(look.text, start)
     known = look.classified(begin, stop)
     if known is not None:
         nextlines.begin(look, known, begin, stop)
+        if stop < look.size:
+            _read(look, _forms_behind(look.text[stop], known.strength, prose=False), known, begin, stop)
 
 
 def word(look: Look, start: int, end: int) -> int:
@@ -182,23 +187,23 @@ def signed_phrase(look: Look, start: int, end: int) -> int:
     return phrase(look, start, end)
 
 
-# Words that another may begin with stand apart; see `word`.
-_WORDS = "pass Pass PASS pwd Pwd PWD psk _pat _PAT ecret ECRET oken OKEN key Key KEY"
-_PARTS = (
-    "passw Passw PASSW passphr Passphr PASSPHR passco Passco PASSCO redential REDENTIAL creds CREDS essionid essionId SESSID "
-    "SESSIONID ession_id _pw _PW kennwort contrasena sonar.login sonarLogin SONAR_LOGIN _SALT CLI_AUTH masterauth"
-)
-_MARKED = ("_session=", "pw=", "pw:", 'pw"', "pw'", "PW=", "PW:", 'PW"')
 RULES: tuple[tuple[str, Rule], ...] = (
-    *((literal, word) for literal in _WORDS.split()),
-    *((literal, named) for literal in _PARTS.split()),
-    *((literal, marked) for literal in _MARKED),
+    *((literal, word) for literal in names.WORDS.split()),
+    *((literal, named) for literal in names.PARTS.split()),
+    *((literal, marked) for literal in names.MARKED.split()),
 )
+_PHRASES: dict[str, list[phrases.Phrase]] = {}
+for _row in phrases.PHRASES:
+    for _phrase in _row.literals.split("|"):
+        _PHRASES.setdefault(_phrase, []).append(_row)
 # These may begin within a name that is no name of a secret.
-OTHER_RULES: tuple[tuple[str, Rule], ...] = tuple(
-    {
-        literal: signed_phrase if row.between == forms.ASSIGN else phrase
-        for row in phrases.PHRASES
-        for literal in row.literals.split("|")
-    }.items()
+PHRASE_RULES: tuple[tuple[str, Rule], ...] = tuple(
+    (literal, signed_phrase if all(row.between.startswith(forms.ASSIGN) for row in rows) else phrase)
+    for literal, rows in _PHRASES.items()
 )
+
+
+@functools.cache
+def _phrases(literal: str) -> tuple[_Form, ...]:
+    """The rows for words that are no part of a name."""
+    return tuple(map(_form, _PHRASES[literal]))

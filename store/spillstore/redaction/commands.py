@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from spillstore.redaction.look import ALNUM
-from spillstore.redaction.places import JUDGES, chosen, expression
+from spillstore.redaction.look import ALNUM, compiled, line_start
+from spillstore.redaction.places import JUDGES, chosen
 from spillstore.redaction.tables.places import COMMANDS
 from spillstore.redaction.values import LEAST, drawn, harmless
 
@@ -38,6 +38,7 @@ class Program:
         self._row = row
         self._name = name.encode()
         self.option = row.before[0] in "-/"
+        self._before = f"[ \t]{'' if self.option else '+'}{row.before}"
 
     def __call__(self, look: Look, start: int, end: int) -> int:
         """The program and a blank stand here."""
@@ -45,24 +46,21 @@ class Program:
         if (start and text[start - 1] in ALNUM) or start < look.commands.get(self._name, 0):
             return end
         line = min(look.line(end), end + _OPTIONS)
-        form = expression(rf"[ \t]+{self._row.before}" if not self.option else rf"[ \t]{self._row.before}")
-        matches = (
-            form.finditer(text, end - 1, line)
-            if self.option
-            else filter(None, [form.match(text, end - 1, line)])
-        )
-        for match in matches:
-            look.commands[self._name] = line
-            if self._row.judge == "login":
-                _login(look, match.end())
-            else:
-                self._argument(look, match.end())
+        form = compiled(self._before)
+        for match in form.finditer(text, end - 1, line) if self.option else [form.match(text, end - 1, line)]:
+            if match:
+                look.commands[self._name] = line
+                self._found(look, match.end())
         return end
 
-    def _argument(self, look: Look, begin: int) -> None:
-        stop = look.end(expression(self._row.run), begin)
-        if not look.open(begin, stop) and JUDGES[self._row.judge](look.text[begin:stop]):
-            look.add(begin, stop, self._row.kind)
+    def _found(self, look: Look, begin: int) -> None:
+        row = self._row
+        if row.judge == "login":
+            _login(look, begin)
+            return
+        stop = look.end(compiled(row.run), begin)
+        if not look.open(begin, stop) and JUDGES[row.judge](look.text[begin:stop]):
+            look.add(begin, stop, row.kind)
 
 
 PROGRAMS = tuple((f"{name} ", Program(name, row)) for row in COMMANDS for name in row.programs.split(","))
@@ -98,12 +96,9 @@ def pgpass(look: Look, start: int, end: int) -> int:
     """A line of ``.pgpass``: host, port, database, user, password."""
     text = look.text
     low = max(0, start - 256)
-    head = text[low:start]
-    begin = max(head.rfind(b"\n"), head.rfind(b"\r")) + 1
-    if begin == 0 and low:
-        return end
+    begin = line_start(text, start, low)
     match = _PGPASS.match(text, end)
-    if match is None or not _HOST.fullmatch(head, begin):
+    if match is None or 0 < low == begin or not _HOST.fullmatch(text, begin, start):
         return end
     stop = look.line(match.end())
     if look.open(match.end(), stop):

@@ -1,6 +1,6 @@
 """All rules over a text: a rule is tried where one of its literals stands.
 
-Literals may overlap and hide nothing from each other; of the rules of one kind each goes on where the one before ended.
+Literals may overlap and hide nothing from each other; of the rules of one family each goes on where the one before ended.
 """
 
 from __future__ import annotations
@@ -10,20 +10,18 @@ from typing import TYPE_CHECKING
 
 from spillstore._native import library
 from spillstore.redaction import addresses, assignments, commands, headers, prefixed, tokens
-from spillstore.redaction.candidates import Automaton, Scanner, entries, fits
-from spillstore.redaction.look import CONTEXT, Look, Rule
+from spillstore.redaction.candidates import Automaton, Scanner
+from spillstore.redaction.families import Family, entries
+from spillstore.redaction.look import CONTEXT, Look, Rule, line_start
 from spillstore.redaction.places import Placed, segment
+from spillstore.redaction.scanner_tables import fits
 from spillstore.redaction.tables import places
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from spillstore.redaction.candidates import Group, Hit
+    from spillstore.redaction.candidates import Hit
     from spillstore.redaction.tables.rows import Place
-
-# How far before a secret the literals of a kind may stand: those of assignments, addresses, headers (for cookies), commands and files,
-# tokens, keys, passwords that are no part of a name, and signatures.
-_BACK = (640, 512, headers.LONGEST_COOKIE + 256, 640, 64, CONTEXT, 640, 512)
 
 
 def search(text: bytes) -> Iterator[Hit]:
@@ -42,16 +40,16 @@ def find(text: bytes, *, since: int = 0, final: bool, hits: Iterator[Hit] | None
     """
     look = Look(text, final=final)
     scanner = searcher()
-    done = [max(0, since - back) for back in _BACK]
+    done = [max(0, since - family.back) for family in _FAMILIES]
     size = look.size
-    whole = size if final else max(text.rfind(b"\n"), text.rfind(b"\r")) + 1
+    whole = size if final else line_start(text, size)
     for number, start, end in scanner.hits(text, whole) if hits is None else hits:
-        _, rule, kind, dull = ENTRIES[number]
-        if start >= done[kind] and (end == size or text[end] not in dull):
+        _, rule, family, not_before = ENTRIES[number]
+        if start >= done[family] and (end == size or text[end] not in not_before):
             look.tried += 1
             after = rule(look, start, end)
             if after > end:
-                done[kind] = after
+                done[family] = after
     prefixed.find(look, scanner.runs(text), since)
     if look.names:
         scanner.learn(look.names)
@@ -83,19 +81,17 @@ def _placed(rows: Iterable[Place]) -> Iterator[tuple[str, Rule]]:
         yield from ((literal, rule) for literal in row.literals)
 
 
-_GROUPS: tuple[Group, ...] = (
-    assignments.RULES,
-    tuple(_placed(places.ADDRESSES)),
-    tuple(_placed(places.HEADERS)),
-    (*_placed(places.FILES), *commands.PROGRAMS),
-    tokens.RULES,
-    (("PRIVATE KEY", _key), ("Private-Lines:", _key)),
-    assignments.OTHER_RULES,
-    tuple(_placed(places.SIGNATURES)),
+_FAMILIES = (
+    Family(assignments.RULES, 640),
+    Family(tuple(_placed(places.ADDRESSES)), 512),
+    Family(tuple(_placed(places.HEADERS)), headers.LONGEST_COOKIE + 256),
+    Family((*_placed(places.FILES), *commands.PROGRAMS), 640),
+    Family(tokens.RULES, 64),
+    Family((("PRIVATE KEY", _key), ("Private-Lines:", _key), ("OpenVPN Static", _key)), CONTEXT),
+    Family(assignments.PHRASE_RULES, 640),
+    Family(tuple(_placed(places.SIGNATURES)), 512),
 )
-
-
-ENTRIES = entries(_GROUPS)
+ENTRIES = entries(_FAMILIES)
 
 
 @functools.cache

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from spillstore.exceptions import InvalidSettingError
-from spillstore.redaction.patterns import Allowed, Pattern
+from spillstore.redaction.patterns import Allowed, Pattern, compiled
 
 _TOP = {"title", "description", "minVersion", "rules", "allowlist", "allowlists"}
 _RULE = set(
@@ -75,25 +75,17 @@ def _known(table: Any, fields: set[str], place: str) -> None:
 
 def _rule(rule: dict[str, Any], general: list[Allowed]) -> Pattern:
     place = f"rule {rule.get('id')!r}"
-    pattern = _of(rule, "regex", str, place)
+    name, pattern = (_of(rule, field, str, place) for field in ("id", "regex"))
     own = [allowed for allowed, _ in _allow_lists(rule, place)]
     group = _of(rule, "secretGroup", int, place, 0)
     return Pattern(
-        name=_of(rule, "id", str, place),
+        name=name,
         pattern=pattern,
-        group=group or _first_group(pattern),
+        group=group or min(1, compiled(pattern, name).groups),  # the first one, if none is named
         keywords=tuple(_list(rule, "keywords", place)),
         entropy=float(_of(rule, "entropy", (int, float), place, 0.0)),
         allowed=tuple(own + general),
     )
-
-
-def _first_group(pattern: str) -> int:
-    """What the secret is where no group is named: the first group that there is, or all."""
-    from spillstore.redaction.patterns import compiled  # noqa: PLC0415  # compiled here only for this
-
-    groups: int = compiled(pattern, "regex").groups
-    return min(1, groups)
 
 
 def _allow_lists(table: dict[str, Any], place: str) -> list[tuple[Allowed, list[str]]]:

@@ -6,7 +6,8 @@ import functools
 import re
 from typing import TYPE_CHECKING
 
-from spillstore.redaction.tables.places import PARAMETERS, SCHEMES
+from spillstore.redaction.tables.classes import CREDENTIAL
+from spillstore.redaction.tables.places import COOKIE_ATTRIBUTES, PARAMETERS, SCHEMES
 from spillstore.redaction.values import drawn, harmless
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 _SIGN = rb"(?>(?:\\{0,8}[\"'`])?)\]?+[ \t]{0,16}+(?:=>|[:=%b])[ \t]{0,16}+"
 _AUTHORIZATION = re.compile(_SIGN % b"," + rb"(?>(?:[fbruFBRU@$]{0,2}\\{0,8}[\"'`])?)[ \t]{0,4}+")
 _OTHER_SCHEME = re.compile(rb"[A-Za-z][A-Za-z0-9-]{1,30}[ \t](?=[^\s-])")
-CREDENTIALS = re.compile(rb"[^\s\"'`<>,;\\\x00-\x20(){}\[\]|&]*+")
+_CREDENTIALS = re.compile(f"{CREDENTIAL}*+".encode())
 # Behind a scheme: no word alone, unless it is long.
 _CREDENTIAL = re.compile(rb"(?=.*[0-9+/=-]).{6,}|.{12,}", re.DOTALL)
 LEAST_CREDENTIAL = 6
@@ -30,11 +31,13 @@ LONGEST_COOKIE = 6 * 1024  # bytes of a header; browsers keep 4 KiB a cookie
 _LEAST_VALUE = 8
 _LEAST_COOKIE = 24  # of one that does not look drawn
 _LEAST_PAIR = 2 + _LEAST_VALUE  # a name, a sign and a value
-_COOKIE = re.compile(_SIGN % b"" + rb"(?>(?:\\{0,8}[\"'`])?)")
+_BESIDE = rb"\\{0,8}[\"'][ \t]{0,16}+,[ \t]{0,16}+\\{0,8}[\"'][Vv]alue\\{0,8}[\"'][ \t]{0,16}+:[ \t]{0,16}+"  # {"name": "Cookie", "value": ...}
+_COOKIE = re.compile(b"(?:%b|%b)" % (_SIGN % b"", _BESIDE) + rb"(?>(?:\\{0,8}[\"'`])?)")
+COOKIE_NAME = r"[\w.!#$%&*+^|~-]"
 LONGEST_NAME = 128
-_COOKIE_NAME = re.compile(rb"(?>(?:;[ \t]{0,4})?)([\w.!#$%%&*+^|~-]{1,%d}+)=\"?" % LONGEST_NAME)
+_PAIR = re.compile(rf"(?>(?:;[ \t]{{0,4}})?)({COOKIE_NAME}{{1,{LONGEST_NAME}}}+)=\"?".encode())
 _COOKIE_VALUE = re.compile(rb"[^\s;\"'`\\\x00-\x20]*+")
-_ATTRIBUTES = frozenset(b"path domain expires max-age samesite version comment priority".split())
+_ATTRIBUTES = frozenset(COOKIE_ATTRIBUTES.encode().split())
 
 
 @functools.cache
@@ -53,7 +56,7 @@ def authorization(look: Look, start: int, end: int) -> int:
     scheme = _scheme().match(text, begin)
     if match := scheme or _OTHER_SCHEME.match(text, begin):
         begin = match.end()
-    stop = look.end(CREDENTIALS, begin)
+    stop = look.end(_CREDENTIALS, begin)
     if look.open(begin, stop):
         return stop
     value = text[begin:stop].rstrip(b".,;:")
@@ -82,7 +85,7 @@ def cookie(look: Look, _start: int, end: int) -> int:
         return end
     first = place = match.end()
     most = place + LONGEST_COOKIE
-    while place < most and (pair := _COOKIE_NAME.match(text, place)):
+    while place < most and (pair := _PAIR.match(text, place)):
         stop = look.end(_COOKIE_VALUE, pair.end())
         if look.open(pair.end(), stop):
             return stop

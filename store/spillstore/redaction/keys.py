@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import bisect
-import re
 from typing import TYPE_CHECKING
 
 from spillstore.redaction import pem
+from spillstore.redaction.look import LINE_END, line_start
 from spillstore.redaction.spans import Span
 
 if TYPE_CHECKING:
     from spillstore.redaction.look import Look
-
-_LINE_END = re.compile(rb"[\r\n]")
 
 
 class Keys:
@@ -66,7 +64,7 @@ class Keys:
             self.spans.append(Span(first, last, "PRIVATE_KEY"))
         if closed:
             return
-        line = max(text.rfind(b"\n", 0, marker.start()), text.rfind(b"\r", 0, marker.start())) + 1
+        line = line_start(text, marker.start())
         spoken = first >= last and stop < end and not pem.logged(text[line : marker.start()])
         if spoken or text.find(b"PRIVATE KEY", stop, end) >= 0:  # or another one follows in this line
             return
@@ -79,7 +77,7 @@ class Keys:
         text, size = self._text, self._size
         self.place = start
         while self.key is not None and self.place < size:
-            ended = _LINE_END.search(text, self.place)
+            ended = LINE_END.search(text, self.place)
             if ended is None and not self._final:
                 self.hold = self.place
                 break

@@ -11,13 +11,14 @@ Ends of runs are kept, since many literals may stand in one run; that is what ke
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from spillstore.redaction.names import classify
 from spillstore.redaction.spans import Span
-from spillstore.redaction.values import judged
+from spillstore.redaction.tables import classes
 
 if TYPE_CHECKING:
     from spillstore.redaction.names import Expected, Named
@@ -25,18 +26,20 @@ if TYPE_CHECKING:
 _TAIL = 64 * 1024 + 2048  # bytes of a line that a stream looks at
 _NEAR = 512  # bytes that nearly always hold the end of a word
 CONTEXT = 1024  # bytes before a secret that a rule may look at
+BACK = 256  # bytes before a name that rules look at
+LONGEST_NAME = 96
 
-ALNUM = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+ALNUM = frozenset(classes.members("[A-Za-z0-9]"))
+NAME_LETTERS = classes.members(classes.NAME)
+RUN_LETTERS = classes.members(classes.TOKEN)
+RUN_END = re.compile(classes.others(classes.TOKEN).encode())
+WORD_END = re.compile(classes.others(classes.WORD).encode())
+LINE_END = re.compile(rb"[\r\n]")
+LINE_ENDS = frozenset({b"", b"\r", b"\n"})
 _DEFINES = frozenset({b"-D", b"-P"})  # of Java, of Gradle
 _ESCAPED = re.compile(rb"(?:\\[nrtbfv0]|%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2})\Z")
 _ESCAPE = 6  # bytes of the longest one
-_LINE = re.compile(rb"[^\r\n]*+")
-_WORD = re.compile(rb"[^\s\"'`\x00-\x20\x7f]*+")
-WORD_END = re.compile(rb"[\s\"'`\x00-\x20\x7f]")
-RUN_LETTERS = bytes(sorted(ALNUM)) + b"_.~+/=@-"
-_NO_RUN = frozenset({b"\n", b"\r", b""})
-RUN_END = re.compile(rb"[^A-Za-z0-9_.~+/=@-]")
-_RUN = re.compile(rb"[A-Za-z0-9_.~+/=@-]*+")
+_LINE = r"[^\r\n]"
 
 
 class Look:
@@ -53,6 +56,7 @@ class Look:
         tail: from where on all are letters of tokens.
         keys: where ``PRIVATE KEY`` stands, in order.
         expected: values that names promise in the lines from a place on, in order.
+        names: those that were taken apart, and what they promise.
         tried: how often a rule was called.
         commands: whose options were looked at, up to where.
     """
@@ -64,14 +68,13 @@ class Look:
         self.spans: list[Span] = []
         self.hold = self.size
         self.until: re.Pattern[bytes] | None = None
-        self.tail = self.size if text[-1:] in _NO_RUN else self.size - _letters_at_end(text)
+        self.tail = self.size if text[-1:] in LINE_ENDS else self.size - _letters_at_end(text)
         self.keys: list[int] = []
         self.expected: list[tuple[int, Expected]] = []
         self.names: dict[bytes, Named | None] = {}
-        self._verdicts: dict[tuple[bytes, str, bool, bool], bool] = {}
         self.commands: dict[bytes, int] = {}
         self.tried = 0
-        self._ends: dict[re.Pattern[bytes], tuple[int, int]] = {}
+        self._ends: dict[str, tuple[int, int]] = {}
 
     def add(self, start: int, end: int, kind: str) -> None:
         """A secret was found."""
@@ -113,15 +116,6 @@ class Look:
             self.names[name] = found
             return found
 
-    def judged(self, value: bytes, strength: str, *, quoted: bool, literal: bool) -> bool:
-        """Whether a value behind a name is a secret; see ``values.judged``."""
-        key = (value, strength, quoted, literal)
-        try:
-            return self._verdicts[key]
-        except KeyError:
-            found = self._verdicts[key] = judged(value, strength, quoted=quoted, literal=literal)
-            return found
-
     def end(self, of: re.Pattern[bytes], start: int) -> int:
         """Where the longest match from ``start`` on ends; ``start`` if there is none."""
         match = of.match(self.text, start)
@@ -129,25 +123,38 @@ class Look:
 
     def line(self, start: int) -> int:
         """The end of the line."""
-        return self.kept(_LINE, start)
+        return self.run(_LINE, start)
 
     def word(self, start: int) -> int:
         """The end of what has no blanks and no quotes."""
-        return self.kept(_WORD, start)
+        return self.run(classes.WORD, start)
 
-    def run(self, start: int) -> int:
-        """The end of the characters that tokens are made of."""
-        if start >= self.tail:
-            return self.size
-        return self.kept(_RUN, start)
-
-    def kept(self, of: re.Pattern[bytes], start: int) -> int:
-        """The end of a run of one class, which is looked for once, however many literals stand in it."""
+    def run(self, of: str, start: int) -> int:
+        """The end of a run of one class, which is looked for once, however many literals stand in it; or of another expression."""
+        if of[0] != "[":
+            return self.end(compiled(of), start)
         first, last = self._ends.get(of, (0, -1))
         if not first <= start <= last:
-            last = self.end(of, start)
+            last = self.end(compiled(f"{of}*+"), start)
             self._ends[of] = (start, last)
         return last
+
+
+@functools.cache
+def compiled(expression: str, *, ends: bool = False) -> re.Pattern[bytes]:
+    """An expression of a table, compiled when it is first needed; of what stands before something, if it ``ends`` there."""
+    return re.compile((rf"(?:{expression})\Z" if ends else expression).encode())
+
+
+def line_start(text: bytes, at: int, low: int = 0) -> int:
+    """Where the line begins that holds ``at``, or ``low`` if it begins before that."""
+    return max(text.rfind(b"\n", low, at), text.rfind(b"\r", low, at), low - 1) + 1
+
+
+def name_start(text: bytes, stop: int, low: int = 0) -> int:
+    """Where the letters of names begin that go on up to ``stop``, of the last ``LONGEST_NAME`` bytes behind ``low``."""
+    last = text[max(low, stop - LONGEST_NAME) : stop]
+    return stop - (len(last) - len(last.rstrip(NAME_LETTERS)))
 
 
 def _letters_at_end(text: bytes) -> int:

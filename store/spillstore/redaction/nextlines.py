@@ -11,45 +11,37 @@ import functools
 import re
 from typing import TYPE_CHECKING
 
+from spillstore.redaction.look import BACK, LINE_END, compiled, line_start
 from spillstore.redaction.names import Expected
 from spillstore.redaction.spans import Span
-from spillstore.redaction.tables import forms, next_lines
-from spillstore.redaction.values import drawn, judged, mixed
+from spillstore.redaction.tables import next_lines
+from spillstore.redaction.values import LEAST_CHOSEN, drawn, judged, mixed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from spillstore.redaction.look import Look
     from spillstore.redaction.names import Named
 
+_Found = tuple[int, int, bool]
+_Judged = tuple[_Found | None, Expected | None]
 
 _NEAR_END = re.compile(rb"[^\r\n]{0,64}+[\r\n]")
 _INDENT = re.compile(rb"[ \t]*(?:-[ \t]+)?")
 _WORD = re.compile(rb"[A-Za-z0-9+/=_.~!@#%^*-]+")
-_PRINTED = re.compile(rb"[ \t]*+(?:=> |\d\) |PASS )?[\"']?([A-Za-z0-9+/=_.~!@#%^*-]*+)")
-_RESULT = re.compile(rb"[ \t]*+\"?result\"?[ \t]*+[:=][ \t]*+(?=\")")
+_PRINTED = re.compile(rb"[ \t]*+(?:=> |\d{1,4}\) |PASS |Out\[\d{1,5}\]: )?[\"']?([A-Za-z0-9+/=_.~!@#%^*-]*+)")
 _CELL = re.compile(rb"[ \t]*+(\"?)([^\s\"]*+)\1[ \t]*+")
-_VALUE = re.compile(
-    rb"[ \t]*(?:-[ \t]+)?\\?[\"']?(?i:%b)\\?[\"']?[ \t]*(?:=>|[:=])[ \t]*(?:!!str[ \t]+)?(?=\S)"
-    % forms.VALUES.replace(" ", "|").encode()
-)
-_PASSED = re.compile(
-    rb"(?i)[ \t]*(?:-[ \t]+)?[\"']?(?:%b)[\"']?[ \t]*[:=].*" % forms.PASSED.replace(" ", "|").encode()
-)
-_STRING = re.compile(
-    rb"[ \t]*<(?:string|td[^<>]*)>[ \t]*(?:<pre[^<>]*>)?(?:%b)?(?=[^<\s])" % forms.ENTITY.encode()
-)
-_STRING_END = re.compile(rb"(?:%b)?<" % forms.ENTITY.encode())
-_CONTENT = re.compile(rb"[ \t]*+(?:<[Vv]alue>)?([^\s<>]++)(?:<(?:/.*)?)?[ \t]*+\Z")
-_FLAG = re.compile(rb"[ \t]*+<\w+>(?:true|false)</\w+>[ \t]*+")
+_ITEM = re.compile(rb"[ \t]*-[ \t]+([\"']?)([\w+/=.~-]++)\1[ \t]*")  # of a list
+_LEAST_ITEM = 16
+_DEFAULT = re.compile(rb"[ \t]+(?:[Vv]alue|[Dd]efault):[ \t]+(?=\S)")
 _DUMPED = re.compile(rb"[ \t]*string\(\d+\)[ \t]+(?=\")")
 _QUOTED = {quote: re.compile(rb"%b((?>(?:[^%b\\]|\\.)*))" % (quote, quote)) for quote in (b'"', b"'")}
-_BARE = re.compile(rb"[^\s\"'<>]++(?=,?[ \t]*(?:#.*)?\Z)")
+_BARE = re.compile(rb"[^\s\"'<>]++(?=[ \t]*(?:#.*)?\Z)")
 TRIMMED = 2 * 1024  # bytes of a line before what is not told yet, if more are not kept
-_BACK = 256  # bytes of a line before a name
 _MOST_PASSED = 4
-_LEAST_CHOSEN = 6
 DISTANT = frozenset({"result", "row"})  # forms whose values may be many lines below, or in each line
 _MOST_ATTRIBUTES = 32  # lines before the result of a resource
-_LINE_END = re.compile(rb"[\r\n]")
+_DIGIT = re.compile(rb"\d")
 
 
 @functools.cache
@@ -70,9 +62,8 @@ def begin(look: Look, named: Named, start: int, stop: int) -> None:
     text = look.text
     if _NEAR_END.match(text, stop) is None:
         return
-    low = max(0, start - _BACK - 1)  # with the line end before
-    line = max(text.rfind(b"\n", low, start), text.rfind(b"\r", low, start)) + 1
-    if start - line > _BACK:
+    line = line_start(text, start, max(0, start - BACK - 1))  # with the line end before
+    if start - line > BACK:
         return
     head = text[line:start]
     for form, before, behind in _forms():
@@ -93,7 +84,7 @@ def follow(
         What is expected behind the text, and from where on it cannot be told.
     """
     while expected is not None and place < size:
-        ended = _LINE_END.search(text, place, size)
+        ended = LINE_END.search(text, place, size)
         end = size if ended is None else ended.start()
         line = text[place:end]
         if not line.strip():
@@ -101,7 +92,7 @@ def follow(
                 break
             expected = _passed(expected)
         else:
-            found, after = _judge(line, expected)
+            found, after = _JUDGES[expected.form](line, expected)
             if ended is None and not final:
                 return expected, size if found is None else place + found[0]
             if found is not None and found[2]:
@@ -120,69 +111,22 @@ def _passed(expected: Expected) -> Expected | None:
     return None if expected.passed >= most else expected._replace(passed=expected.passed + 1)
 
 
-def _judge(  # noqa: C901, PLR0911  # one for each form
-    line: bytes, expected: Expected
-) -> tuple[tuple[int, int, bool] | None, Expected | None]:
-    """Where a value stands in a line and whether it is a secret; what is expected in the next line."""
-    if expected.form == "block":
-        return _block(line, expected)
-    if expected.form == "part":
-        return ((0, len(line), _secret(line, expected)) if expected.passed else None), None
-    if expected.form == "string":
-        match = _STRING.match(line)
-        ended = _STRING_END.search(line, match.end()) if match else None
-        stop = ended.start() if ended else len(line)
-        return ((match.end(), stop, _secret(line[match.end() : stop], expected)) if match else None), None
-    if expected.form == "element":
-        match = _CONTENT.fullmatch(line)
-        after = _passed(expected) if _FLAG.fullmatch(line) else None
-        return ((*match.span(1), _secret(match[1], expected)) if match else None), after
-    if expected.form == "joined":
-        start = len(line) - len(line.lstrip())
-        return (_value(line, start, expected) if line[start : start + 1] in _QUOTED else None), None
-    if expected.form == "nested":
-        if match := _DUMPED.match(line):
-            return _value(line, match.end(), expected), None
-        start = len(line) - len(line.lstrip())
-        value = line.strip()
-        if start <= expected.indent or _WORD.fullmatch(value) is None:
-            return None, None
-        return (start, start + len(value), drawn(value) and _secret(value, expected)), None
-    if expected.form == "printed":
-        return _printed(line, expected), None
-    if expected.form == "row":
-        return _cell(line, expected)
-    if expected.form == "result":
-        match = _RESULT.match(line)
-        return (_value(line, match.end(), expected), None) if match else (None, _passed(expected))
-    if match := _VALUE.match(line):
-        return _value(line, match.end(), expected), None
-    return None, _passed(expected) if _PASSED.fullmatch(line) else None
+# The judges of lines: where a value stands in a line and whether it is a secret; what is expected in the next line.
 
 
-def _printed(line: bytes, expected: Expected) -> tuple[int, int, bool] | None:
-    """A word that looks drawn, alone in its line, as a command or a console prints it."""
-    match = _PRINTED.match(line)
-    if match is None or line[match.end() :].strip(b"\"' \t"):
-        return None
-    chosen = expected.named.strength == "password" and len(match[1]) >= _LEAST_CHOSEN and mixed(match[1])
-    looks = chosen or drawn(match[1])
-    return (*match.span(1), looks and _secret(match[1], expected))
+def _in_line(row: next_lines.Line, line: bytes, expected: Expected) -> _Judged:
+    """A value behind something, or between two things."""
+    after = _passed(expected) if row.passed and compiled(row.passed).fullmatch(line) else None
+    match = compiled(row.found).match(line)
+    if match is None:
+        return None, after
+    if match.re.groups:
+        return (*match.span(1), _secret(match[1], expected)), after
+    return _value(line, match.end(), expected), after
 
 
-def _cell(line: bytes, expected: Expected) -> tuple[tuple[int, int, bool] | None, Expected | None]:
-    """The value in its column, as long as the lines have as many columns as that of the names."""
-    cells = line.split(expected.sign)
-    if len(cells) <= expected.column:
-        return None, None
-    at = sum(map(len, cells[: expected.column])) + expected.column
-    match = _CELL.fullmatch(cells[expected.column])
-    if len(cells) != expected.columns or match is None or len(line) > TRIMMED:
-        return (at, at, False), None
-    return (at + match.start(2), at + match.end(2), _secret(match[2], expected)), expected
-
-
-def _block(line: bytes, expected: Expected) -> tuple[tuple[int, int, bool] | None, Expected | None]:
+def _block(line: bytes, expected: Expected) -> _Judged:
+    """Each line of a block of YAML, deeper than its name."""
     start = len(line) - len(line.lstrip())
     value = line.strip()
     if start <= expected.indent or b" " in value or value.startswith(b"-----"):
@@ -192,14 +136,83 @@ def _block(line: bytes, expected: Expected) -> tuple[tuple[int, int, bool] | Non
     return (start, start + len(value), secret), after
 
 
-def _value(line: bytes, start: int, expected: Expected) -> tuple[int, int, bool] | None:
+def _nested(line: bytes, expected: Expected) -> _Judged:
+    """A word alone in its line, deeper than its name; an item of a list; the ``default`` of what is described there."""
+    if match := _DUMPED.match(line):
+        return _value(line, match.end(), expected), None
+    start = len(line) - len(line.lstrip())
+    value = line.strip()
+    if item := _ITEM.fullmatch(line):
+        first, last = item.span(2)
+        secret = last - first >= _LEAST_ITEM and drawn(item[2]) and _secret(item[2], expected)
+        return (first, last, secret), expected if secret else None
+    if start <= expected.indent:
+        return None, None
+    if match := _DEFAULT.match(line):
+        return _value(line, match.end(), expected), None
+    if _WORD.fullmatch(value) is None:
+        return None, _passed(expected) if compiled(next_lines.DESCRIBED).fullmatch(line) else None
+    return (start, start + len(value), _looks(value, expected) and _secret(value, expected)), None
+
+
+def _part(line: bytes, expected: Expected) -> _Judged:
+    """A part of a form, below an empty line."""
+    return (0, len(line), _secret(line, expected)) if expected.passed else None, None
+
+
+def _printed(line: bytes, expected: Expected) -> _Judged:
+    """A word that looks drawn, alone in its line, as a command or a console prints it."""
+    match = _PRINTED.match(line)
+    if match is None or line[match.end() :].strip(b"\"' \t"):
+        return None, None
+    return (*match.span(1), _looks(match[1], expected) and _secret(match[1], expected)), None
+
+
+def _looks(value: bytes, expected: Expected) -> bool:
+    """Whether a word looks drawn, or chosen as a password."""
+    chosen = expected.named.strength == "password" and len(value) >= LEAST_CHOSEN and mixed(value)
+    return chosen or drawn(value)
+
+
+def _cell(line: bytes, expected: Expected) -> _Judged:
+    """The value in its column, as long as the lines have as many columns as that of the names."""
+    if expected.sign == b"|" and not line.strip(b"-+=:| \t"):  # of a table, below its names
+        return None, expected
+    cells = line.split(expected.sign)
+    if len(cells) <= expected.column:
+        return None, None
+    at = sum(map(len, cells[: expected.column])) + expected.column
+    match = _CELL.fullmatch(cells[expected.column])
+    if len(cells) != expected.columns or match is None or len(line) > TRIMMED:
+        return (at, at, False), None
+    secret = (expected.sign != b"|" or _in_a_table(match[2], expected)) and _secret(match[2], expected)
+    return (at + match.start(2), at + match.end(2), secret), expected
+
+
+def _in_a_table(value: bytes, expected: Expected) -> bool:
+    """Whether it is no word of a table that tells of passwords: ``required``, ``varchar(64)``."""
+    looks = mixed if expected.named.strength == "password" else drawn
+    return b"(" not in value and _DIGIT.search(value) is not None and looks(value)
+
+
+_JUDGES: dict[str, Callable[[bytes, Expected], _Judged]] = {
+    **{row.form: functools.partial(_in_line, row) for row in next_lines.LINES},
+    "block": _block,
+    "nested": _nested,
+    "part": _part,
+    "printed": _printed,
+    "row": _cell,
+}
+
+
+def _value(line: bytes, start: int, expected: Expected) -> _Found:
     quoted = _QUOTED.get(line[start : start + 1])
     match = quoted.match(line, start) if quoted else _BARE.match(line, start)
     if match is None:
-        return (start, len(line), False)
+        return start, len(line), False
     first, last = match.span(1) if quoted else match.span()
-    value = line[first:last].rstrip(b",") if not quoted else line[first:last]
-    return (first, first + len(value), _secret(value, expected))
+    value = line[first:last] if quoted else line[first:last].rstrip(b",")
+    return first, first + len(value), _secret(value, expected)
 
 
 def _secret(value: bytes, expected: Expected) -> bool:

@@ -152,6 +152,7 @@ def compiled(pattern: str, name: str) -> Any:
         expression = re2.compile(f"(?m){pattern}".encode(), _options())
     except re2.error as error:
         reason = error.args[0].decode() if isinstance(error.args[0], bytes) else str(error.args[0])
+        reason = reason.replace("(?m)", "", 1)  # which the pattern does not have
         hint = (
             "; look-around and back-references are not supported"
             if "(?" in reason or "escape" in reason

@@ -13,8 +13,11 @@ from typing import NamedTuple
 
 _BEGIN = re.compile(
     rb"-----?[ ]?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?[ ]?-----?|PuTTY-User-Key-File-\d: \S+|Private-Lines: \d+"
+    rb"|-----BEGIN OpenVPN Static key V\d-----"
 )
-_END = re.compile(rb"[ \t]*-----?[ ]?END [A-Z0-9 ]{0,40}PRIVATE KEY|Private-MAC")
+_END = re.compile(
+    rb"[ \t]*-----?[ ]?END [A-Z0-9 ]{0,40}PRIVATE KEY|Private-MAC|[ \t]*-----END OpenVPN Static key"
+)
 _INLINE = re.compile(rb"(?>(?:[A-Za-z0-9+/=,:]|\\+[nrt\"'/]?|[ \t\"'`+.;-](?!-{3}))*)")
 MAY_END = re.compile(rb"[^A-Za-z0-9+/=,:\\ \t\"'`.;]")
 _EDGE = re.compile(rb"(?:\\+[nrt\"']?|[ \t\"'`+.,;:-])*")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import base64
 import binascii
-import functools
 import re
 from typing import TYPE_CHECKING
 
 from spillstore.redaction import prefixed
-from spillstore.redaction.assignments import ASSIGN
-from spillstore.redaction.values import LEAST, drawn, harmless, judged
+from spillstore.redaction.look import compiled
+from spillstore.redaction.tables import classes, places
+from spillstore.redaction.values import LEAST, UUID, drawn, harmless, judged
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,39 +18,22 @@ if TYPE_CHECKING:
     from spillstore.redaction.look import Look
     from spillstore.redaction.tables.rows import Place
 
-_NAMED = {"{assign}": ASSIGN.pattern, "{quote}": rb"(?:\\{0,8}[\"'`])?"}
-_BRACES = re.compile(r"\{[a-z]+\}")
 _PRINTED = re.compile(rb"[^\x00-\x1f]*")
 _DIGIT = re.compile(rb"\d")
 _LETTER = re.compile(rb"[A-Za-z]")
-_UUID = re.compile(rb"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
-_SEGMENT = re.compile(rb"[A-Za-z0-9_-]*+")
+SEGMENT = "[A-Za-z0-9_-]"
 _ADDRESS = re.compile(rb"://([^\s\"'`<>/?#\x00-\x20]+)(?:/[^\s\"'`<>?#\x00-\x20]*)?\Z")
-_OF_FILES = re.compile(
-    rb"(?i)(?:^|[.@-])(?:git\w*|bitbucket|raw|cdn\w*|static|assets?|img|images?|media|files?|storage|registry|docker|s3|archive|pypi|npm\w*|crates|proxy|cache)\d*[.:-]"
-)
+_OF_FILES = re.compile(rb"(?i)(?:^|[.@-])(?:%b)\d*[.:-]" % places.HOSTS_OF_FILES.encode())
 _HEX = re.compile(rb"[0-9a-fA-F]+")
 _NAME_GOES_ON = frozenset({b".", b"%", b"=", b"@", b":", b"~", b"+"})
 LEAST_SEGMENT = 20
 _LEAST_HEX = 32
 _COMMIT = 40
 _LONGEST_ADDRESS = 512
-ANYTHING = frozenset(b"pass password passwd pw pwd secret bar p passwort pass1".split())  # of manuals
+ANYTHING = frozenset(places.PASSWORDS_OF_MANUALS.encode().split())
 _LEAST_CHOSEN = 3
 _LEAST_OPAQUE = 12
 _LEAST_LONG = 16
-
-
-@functools.cache
-def expression(pattern: str) -> re.Pattern[bytes]:
-    """A table's expression, compiled when it is needed for the first time."""
-    parts = _BRACES.split(pattern)
-    names = _BRACES.findall(pattern)
-    found = b"".join(
-        part.encode() + _NAMED.get(name, name.encode())
-        for part, name in zip(parts, [*names, ""], strict=True)
-    )
-    return re.compile(found, re.DOTALL)
 
 
 class Placed:
@@ -64,7 +47,8 @@ class Placed:
         self.row = row
         self._judge = JUDGES[row.judge]
         # Where a run may hold the literal, what was looked at is not looked at again, or many of them would take too long.
-        self._once = any(set(literal) <= _members(row.run) for literal in row.literals)
+        letters = frozenset(classes.members(row.run) if row.run[0] == "[" else b"")
+        self._once = any(letters.issuperset(literal.encode()) for literal in row.literals)
 
     def __call__(self, look: Look, start: int, end: int) -> int:
         """A literal of the row stands here. Returns where to look on."""
@@ -73,15 +57,11 @@ class Placed:
             return end
         begin = end
         if row.before:
-            match = expression(row.before).match(text, end)
+            match = compiled(row.before).match(text, end)
             if match is None:
                 return end
             begin = match.end()
-        stop = (
-            look.kept(expression(row.run + "*+"), begin)
-            if row.run[0] == "["
-            else look.end(expression(row.run), begin)
-        )
+        stop = look.run(row.run, begin)
         if look.open(begin, stop):
             return stop
         if stop - begin < row.least:
@@ -91,7 +71,7 @@ class Placed:
 
     def _found(self, look: Look, begin: int, stop: int) -> None:
         if self.row.form:
-            match = expression(self.row.form).match(look.text, begin, stop)
+            match = compiled(self.row.form).match(look.text, begin, stop)
             if match is None:
                 return
             begin, stop = match.span(match.lastindex or 0)
@@ -102,7 +82,7 @@ class Placed:
 def segment(look: Look, start: int, end: int) -> int:
     """``/v2/`` stands here, or another part of a path that keys stand behind. Returns where to look on."""
     text = look.text
-    stop = look.kept(_SEGMENT, end)
+    stop = look.run(SEGMENT, end)
     if look.open(end, stop):
         return stop
     if stop - end < LEAST_SEGMENT or text[stop : stop + 1] in _NAME_GOES_ON:
@@ -118,12 +98,6 @@ def _key(value: bytes) -> bool:
     if _HEX.fullmatch(value):
         return len(value) >= _LEAST_HEX and len(value) != _COMMIT
     return prefixed.drawn(value, strong=False)
-
-
-@functools.cache
-def _members(run: str) -> frozenset[str]:
-    every = "".join(map(chr, range(128)))
-    return frozenset("".join(re.findall(run, every)) if run[0] == "[" else "")
 
 
 def _user_and_password(value: bytes) -> bool:
@@ -154,7 +128,7 @@ def _mixed(value: bytes) -> bool:
         _LETTER.search(value) is not None
         and _DIGIT.search(value) is not None
         and drawn(value)
-        and not _UUID.fullmatch(value)
+        and not UUID.fullmatch(value)
     )
 
 

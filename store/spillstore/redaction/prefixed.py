@@ -11,6 +11,7 @@ import functools
 import re
 from typing import TYPE_CHECKING
 
+from spillstore.redaction.tables import classes
 from spillstore.redaction.tables import tokens as tables
 from spillstore.redaction.values import counted
 
@@ -19,15 +20,13 @@ if TYPE_CHECKING:
 
     from spillstore.redaction.look import Look
 
-LEAST, MOST = 23, 512  # bytes of a token; as in ``_native/scan.c``
-BEFORE = b"./+~@$#?!*^"  # what stands here is a part of a path, a name, a mangled symbol
-BEHIND = b"/+~@$(=*{[:^"
+LEAST, MOST = 23, 512  # bytes of a token; as in ``_native/scan_runs.c``
 RUN = re.compile(rb"(?<![\w-])[\w-]{23,}+")
 _AT_END = re.compile(rb"[\w-]*+\Z")
 _NEAR = MOST + 8
 _GROWS = re.compile(rb"[^\w-]")
 _ESCAPED = re.compile(rb"(?<=\\)(?:[nrtbfv0]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})|(?<=%)[0-9A-Fa-f]{2}")
-_NOT_BEFORE = frozenset(BEFORE + b"\\%")
+_NOT_BEFORE = frozenset(classes.BEFORE_RUN.encode() + b"\\%")
 _WORD = re.compile(rb"[A-Za-z0-9]")
 _WORDS_BEFORE = rb"(?>(?:(?:[a-z]{1,12}|[A-Z]{1,12})\d{0,2}[_-]){1,4})"
 _PREFIX = re.compile(_WORDS_BEFORE)
@@ -99,7 +98,7 @@ def _ends(look: Look, end: int) -> bool:
     """Whether what stands behind a run is no part of the same."""
     text = look.text
     if text[end] != ord("."):
-        return text[end] not in BEHIND
+        return text[end] not in classes.BEHIND_RUN.encode()
     if end + 1 == look.size and not look.final:
         return False  # it is held
     return _WORD.match(text, end + 1) is None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import bisect
 import re
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore.redaction import nextlines, pem
 from spillstore.redaction.finder import find
@@ -20,43 +20,10 @@ if TYPE_CHECKING:
 
     from spillstore.redaction.candidates import Hit
     from spillstore.redaction.names import Expected
-    from spillstore.redaction.patterns import Pattern
+    from spillstore.redaction.own_rules import OwnRules
 
 _COLOUR = re.compile(rb"\x1b\[[0-9;:?]{0,30}[A-Za-z]")
 _CUT_COLOUR = re.compile(rb"\x1b(?:\[[0-9;:?]{0,30})?\Z")
-
-
-class Rules(Protocol):
-    """What is taken out besides what the built-in rules find, and what is not."""
-
-    @property
-    def enabled(self) -> bool:
-        """Whether anything is taken out."""
-
-    @property
-    def patterns(self) -> tuple[Pattern, ...]:
-        """What is taken out besides."""
-
-    def find(self, text: bytes, *, final: bool) -> tuple[list[Span], int]:
-        """What the patterns find, and from where on they cannot tell."""
-
-    def allowed(self, text: bytes, spans: list[Span]) -> list[Span]:
-        """Those of the secrets that are taken out."""
-
-
-class BuiltIn:
-    """The built-in rules alone."""
-
-    enabled = True
-    patterns: tuple[Pattern, ...] = ()
-
-    def find(self, text: bytes, *, final: bool) -> tuple[list[Span], int]:  # noqa: ARG002  # as in ``Rules``
-        """Nothing."""
-        return [], len(text)
-
-    def allowed(self, text: bytes, spans: list[Span]) -> list[Span]:  # noqa: ARG002  # likewise
-        """All."""
-        return spans
 
 
 class State(NamedTuple):
@@ -92,7 +59,7 @@ class Scanned(NamedTuple):
 
 
 def scan(
-    text: bytes, rules: Rules, state: State, *, since: int, final: bool, hits: Iterator[Hit] | None = None
+    text: bytes, rules: OwnRules, state: State, *, since: int, final: bool, hits: Iterator[Hit] | None = None
 ) -> Scanned:
     """The secrets of a text.
 
@@ -138,7 +105,7 @@ def scan(
 
 
 def _scan(
-    text: bytes, rules: Rules, state: State, since: int, *, final: bool, hits: Iterator[Hit] | None = None
+    text: bytes, rules: OwnRules, state: State, since: int, *, final: bool, hits: Iterator[Hit] | None = None
 ) -> Scanned:
     size = hold = len(text)
     until: re.Pattern[bytes] | None = None

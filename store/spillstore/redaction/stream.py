@@ -19,26 +19,25 @@ from typing import TYPE_CHECKING
 
 from spillstore.redaction.finder import search
 from spillstore.redaction.headers import LONGEST_COOKIE
-from spillstore.redaction.look import CONTEXT
+from spillstore.redaction.look import CONTEXT, LINE_END, line_start
 from spillstore.redaction.nextlines import TRIMMED
-from spillstore.redaction.scan import BuiltIn, Scanned, State, scan
+from spillstore.redaction.own_rules import OwnRules
+from spillstore.redaction.scan import Scanned, State, scan
 from spillstore.runtime.ahead import Ahead
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spillstore.redaction.candidates import Hit
-    from spillstore.redaction.scan import Rules
     from spillstore.redaction.spans import Span
 
-_BUILT_IN = BuiltIn()
+_BUILT_IN = OwnRules()
 WINDOW = 64 * 1024
 _LEAST = WINDOW // 2
 _AT_ONCE = 2 * WINDOW  # of lines
 _PARTS = 4  # so large, which threads may search at once
 _BEFORE_COOKIE = 16  # bytes of a header's name before these letters
 _END = re.compile(rb"[\s\"'`<>\x00]")
-_LINE_END = re.compile(rb"[\r\n]")
 _NO_WORD = re.compile(rb"[^A-Za-z0-9_]")
 _HOT = 32  # rules that a line's end calls: then it is looked at again behind whole words alone
 _ENDS = re.compile(rb"[\r\n\x1b]")  # of a line; a colour is looked through
@@ -63,7 +62,7 @@ class Redactor:
     {'PASSWORD': 1}
     """
 
-    def __init__(self, rules: Rules | None = None) -> None:
+    def __init__(self, rules: OwnRules | None = None) -> None:
         self.counts: dict[str, int] = {}
         self.looked_at = 0
         self._rules = _BUILT_IN if rules is None else rules
@@ -123,7 +122,7 @@ class Redactor:
                     break
                 self._swallowing, self._within = None, True
             reach = min(size, base + WINDOW)
-            cut = self._cut(buffer, base, reach) if self._within else _whole_lines(buffer, start, 0)
+            cut = _line_end(buffer, base, reach) if self._within else _whole_lines(buffer, start, 0)
             if cut >= 0:
                 found = self._scan(buffer, start, cut, final=True)
                 self._state = found.state
@@ -143,16 +142,16 @@ class Redactor:
                 break
             if start + hold <= base + WINDOW - _LEAST:
                 out += (buffer[self._done : told], self._placeholder("SECRET"))
-                self._swallowing = _LINE_END if self._state.key is not None else _END
+                self._swallowing = LINE_END if self._state.key is not None else _END
                 start = base = told = self._done = reach
             else:
                 base = start + hold
-                start = max(start, self._kept_from(buffer, base - CONTEXT))
+                start = max(start, _kept_from(buffer, base - CONTEXT))
             self._within = True
             self._state = self._state._replace(expected=None, distant=None)
         out.append(buffer[self._done : told] if told > self._done else b"")
         if told - start > 2 * TRIMMED:
-            start = self._kept_from(buffer, told - TRIMMED)
+            start = _kept_from(buffer, told - TRIMMED)
             self._state = self._state._replace(expected=None, distant=None)
         self._rest = buffer[start:]
         self._base, self._done = base - start, max(told, self._done) - start
@@ -194,20 +193,6 @@ class Redactor:
             before.clear()
         return texts
 
-    def _kept_from(self, buffer: bytes, start: int) -> int:
-        """Where what is kept of a line begins: a cookie may stand far behind the name of its header."""
-        low = max(0, start - LONGEST_COOKIE)
-        headers = [
-            at for name in (b"ookie", b"OOKIE") if (at := buffer.rfind(name, low, start + TRIMMED)) >= 0
-        ]
-        return min([start, *(at - _BEFORE_COOKIE for at in headers if at >= _BEFORE_COOKIE)])
-
-    def _cut(self, buffer: bytes, base: int, reach: int) -> int:
-        """The end of the line that was looked at in steps; -1 if it is not there."""
-        begin = max(0, base)  # which is behind what is not kept any more
-        ends = [end for mark in (b"\n", b"\r") if (end := buffer.find(mark, begin, reach)) >= 0]
-        return min(ends) + 1 if ends else -1
-
     def _replace(self, buffer: bytes, start: int, spans: list[Span], out: list[bytes]) -> None:
         """Give out everything up to the last secret, secrets replaced."""
         for first, last, kind, begins in spans:
@@ -222,14 +207,27 @@ class Redactor:
         return b"[REDACTED: %b]" % kind.encode()
 
 
+def _kept_from(buffer: bytes, start: int) -> int:
+    """Where what is kept of a line begins: a cookie may stand far behind the name of its header."""
+    low = max(0, start - LONGEST_COOKIE)
+    headers = [at for name in (b"ookie", b"OOKIE") if (at := buffer.rfind(name, low, start + TRIMMED)) >= 0]
+    return min([start, *(at - _BEFORE_COOKIE for at in headers if at >= _BEFORE_COOKIE)])
+
+
+def _line_end(buffer: bytes, base: int, reach: int) -> int:
+    """The end of the line that was looked at in steps; -1 if it is not there."""
+    ended = LINE_END.search(buffer, max(0, base), reach)  # what is before is not kept any more
+    return -1 if ended is None else ended.end()
+
+
 def _whole_lines(buffer: bytes, start: int, held: int) -> int:
     """The end of lines of which none is longer than a window, ``held`` bytes before the first; -1 if there is none."""
     cut = -1
     place = start
     while place - start < _AT_ONCE:
         reach = max(place, place + WINDOW - (held if cut < 0 else 0))
-        end = max(buffer.rfind(b"\n", place, reach), buffer.rfind(b"\r", place, reach)) + 1
-        if not end:
+        end = line_start(buffer, reach, place)
+        if end == place:
             break
         cut = place = end
     return cut

@@ -13,8 +13,9 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore.redaction.beginnings import beginnings
-from spillstore.redaction.look import RUN_END
+from spillstore.redaction.look import RUN_END, compiled
 from spillstore.redaction.tables import tokens as tables
+from spillstore.redaction.tables.classes import TOKEN_OR_MARK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +29,7 @@ class Token(NamedTuple):
     kind: str
     literal: bytes
     skip: int  # bytes of the literal that are no part of the secret
-    rest: bytes
+    rest: str
 
 
 _SHORT = {"%w": "[A-Za-z0-9_-]", "%a": "[A-Za-z0-9]", "%h": "[0-9a-f]", "%b": "[A-Za-z0-9+/]"}
@@ -37,7 +38,7 @@ _CLASS = re.compile("%[wahb]")
 
 def _tokens() -> Iterator[Token]:
     for kind, literals, form, _, _ in tables.TOKENS:
-        rest = _CLASS.sub(lambda short: _SHORT[short[0]], form).encode()
+        rest = _CLASS.sub(lambda short: _SHORT[short[0]], form)
         for literal in literals.split():
             stays, bar, _ = literal.partition("|")
             yield Token(kind, literal.replace("|", "").encode(), len(stays) if bar else 0, rest)
@@ -46,7 +47,8 @@ def _tokens() -> Iterator[Token]:
 TOKENS: tuple[Token, ...] = tuple(_tokens())
 _DIGEST = re.compile(rb"sha\d{1,3}[=:-]\Z")
 _DIGEST_BACK = 7
-_RUN_ON = re.compile(rb"[A-Za-z0-9_.~+/=@:|-]{12}")  # of every token, the literal included
+LEAST = 12  # bytes of every token, the literal included
+_RUN_ON = re.compile(f"{TOKEN_OR_MARK}{{{LEAST}}}".encode())
 _FAMILY = 4
 _CAPITALS = frozenset({b"AKIA"})  # one in 28 has no digit
 _MASKED = re.compile(rb"(?i)x{6}|here\Z")
@@ -56,43 +58,47 @@ _LETTERS = 3  # different ones that a token has at least; the rest is a placehol
 
 
 @functools.cache
-def _strict(rest: bytes) -> re.Pattern[bytes]:
-    """The compiled form of what follows a literal: compiled when the literal occurs for the first time."""
-    return re.compile(rest)
+def _begun(rest: str) -> re.Pattern[bytes]:
+    """What follows a literal, or begins to."""
+    return re.compile(beginnings(rest).encode())
 
 
-@functools.cache
-def _begun(rest: bytes) -> re.Pattern[bytes]:
-    """The same for all that it may begin with."""
-    return re.compile(beginnings(rest.decode()).encode())
+class Tokens:
+    """The rule of a literal.
 
+    Attributes:
+        of: all tokens that begin as it does, the longest first.
+    """
 
-def token(look: Look, start: int, of: tuple[Token, ...]) -> int:  # noqa: C901  # one for each way to end
-    """The literal that all of these begin with stands here. Returns where to look on."""
-    text = look.text
-    if start + of[0].skip < look.tail and _RUN_ON.match(text, start + of[0].skip) is None:
-        return start
-    if not of[0].skip and not look.apart(start):
-        return start
-    held = False
-    for entry in of:
-        if not text.startswith(entry.literal, start):
-            continue
-        after = start + len(entry.literal)
-        match = _strict(entry.rest).match(text, after)
-        if look.final or start + entry.skip < look.tail:
-            if match is None:
-                continue
-        elif _begun(entry.rest).fullmatch(text, after):
-            held = look.open(start + entry.skip, look.size, RUN_END) or held
-        if match is None or (match.end() == look.size and not look.final):
-            continue
-        if _digest(text, start):
+    def __init__(self, of: tuple[Token, ...]) -> None:
+        self.of = of
+
+    def __call__(self, look: Look, start: int, _end: int) -> int:  # noqa: C901  # one for each way to end
+        """The literal stands here. Returns where to look on."""
+        text, skip = look.text, self.of[0].skip
+        if start + skip < look.tail and _RUN_ON.match(text, start + skip) is None:
             return start
-        if _real(text[after : match.end()], entry):
-            look.add(start + entry.skip, match.end(), entry.kind)
-        return match.end()
-    return look.size if held else start  # what is held is looked at again
+        if not skip and not look.apart(start):
+            return start
+        held = False
+        for entry in self.of:
+            if not text.startswith(entry.literal, start):
+                continue
+            after = start + len(entry.literal)
+            match = compiled(entry.rest).match(text, after)
+            if look.final or start + entry.skip < look.tail:
+                if match is None:
+                    continue
+            elif _begun(entry.rest).fullmatch(text, after):
+                held = look.open(start + entry.skip, look.size, RUN_END) or held
+            if match is None or (match.end() == look.size and not look.final):
+                continue
+            if _digest(text, start):
+                return start
+            if _real(text[after : match.end()], entry):
+                look.add(start + entry.skip, match.end(), entry.kind)
+            return match.end()
+        return look.size if held else start  # what is held is looked at again
 
 
 def _digest(text: bytes, start: int) -> bool:
@@ -119,24 +125,16 @@ def _worded(value: bytes) -> bool:
     return len(letters) < len(value) or len(value) < _NO_WORD or _ALPHABET.search(value) is not None
 
 
-def _rule(of: tuple[Token, ...]) -> Rule:
-    return lambda look, start, _end: token(look, start, of)
-
-
-def _by_literal() -> dict[bytes, tuple[Token, ...]]:
-    """By each literal all tokens that begin as it does, the longest first, since a longer one says more."""
+def _rules() -> Iterator[tuple[str, Rule]]:
+    """Each literal with all tokens that begin as it does, the longest first, since a longer one says more."""
     families: dict[bytes, list[Token]] = {}
     for entry in sorted(TOKENS, key=lambda entry: -len(entry.literal)):
         families.setdefault(entry.literal[:_FAMILY], []).append(entry)
-    return {
-        literal: tuple(families[literal[:_FAMILY]]) for literal in sorted({entry.literal for entry in TOKENS})
-    }
+    for literal in sorted({entry.literal for entry in TOKENS}):
+        yield literal.decode(), Tokens(tuple(families[literal[:_FAMILY]]))
 
 
-BY_LITERAL = _by_literal()
-RULES: tuple[tuple[str, Rule], ...] = tuple(
-    (literal.decode(), _rule(family)) for literal, family in BY_LITERAL.items()
-)
+RULES: tuple[tuple[str, Rule], ...] = tuple(_rules())
 
 
 @functools.cache

@@ -13,6 +13,7 @@ import math
 import re
 
 from spillstore.redaction.remembered import remembered
+from spillstore.redaction.tables import classes
 from spillstore.redaction.tables import values as table
 
 
@@ -28,22 +29,26 @@ def _variable() -> re.Pattern[bytes]:
     return _any(table.VARIABLES, "x")
 
 
+@functools.cache
+def _no_key() -> re.Pattern[bytes]:
+    """The same for what is no key, but may be a password."""
+    return _any(table.NO_KEYS, "sx")
+
+
 def _any(rows: tuple[table.Harmless, ...], flags: str) -> re.Pattern[bytes]:
     return re.compile(f"(?{flags})(?:{'|'.join(row.expression for row in rows)})".encode())
 
 
-_UUID = re.compile(rb"(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-_DIGEST = re.compile(rb"(?i)(?:sha(?:1|224|256|384|512)|md5|blake[23]b?)[-:].+")
+UUID = re.compile(classes.UUID.encode())
 _PATH = re.compile(rb"(?:[A-Za-z]:\\|~?/|\.{1,2}/|[A-Za-z]\w*/)[\w.@+ -]*(?:[/\\][\w.@+ -]*)*(?::[A-Za-z]+)?")
-_PUBLIC_KEY = re.compile(
-    rb"(?:ssh-|ecdsa-|AAAA[A-J][23nm]|MFk|MFw|MIG[fe]|MII[BC]I?j|-----BEGIN (?:PUBLIC|CERT))"
+_ABSOLUTE = re.compile(
+    rb"(?:~|/(?:root|home|etc|usr|var|opt|tmp|run|srv|mnt|app|data|private|Users|workspace))(?:/[\w.@+-]{1,19})+"
 )
 _CODE = re.compile(rb"[A-Za-z_$@][\w$]*[!?]?(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*[!?]?)*(?:[(\[{<].*|\.)?")
 _NUMBERED = re.compile(
     rb"(?i)(?:my|new|old|raw|the|user|test|hashed|encoded|plain)?_?(?:password|passwd|pass|pwd|pw|secret|token|key|value|val|str|buf|p|s|t|k)_?\d{1,2}"
 )
-_EXPRESSION = re.compile(rb"\\[wdsbWDSBux]|[\])][+*?{]|\(\?")  # a regular one
-_PIECE = re.compile(rb"[^-_./:\s,+@=#]+")
+_PIECE = re.compile(f"{classes.PIECE}+".encode())
 _CAMEL = re.compile(rb"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d]")
 _WORDY = re.compile(rb"(?:[A-Za-z]{1,16}\d{0,3}|\d{1,4}|[vVxX]\d+)")
 _PROSE = re.compile(
@@ -51,12 +56,12 @@ _PROSE = re.compile(
     rb"confirm|for|with|this|that|and|or|to|of|a|an|in|on|if|from|no|use|used|set|by)\b"
 )
 _ALPHABET = re.compile(rb"(?i)abcdefgh|stuvwxyz|01234567")
-_DOTTED = re.compile(rb"[A-Za-z_]+(?:(?:\.|->|::)[A-Za-z_]\w*)+")
+_DOTTED = re.compile(rb"\.?[A-Za-z_]+(?:(?:\.|->|::)[A-Za-z_]\w*)+")
 # Of a password, of a secret. A word is looked for once, ahead, so that many of them take no longer.
 _SPOKEN = re.compile(rb"(?i)(?=[a-z_./#-]*?(?:password|passwd|passphrase))[a-z_./#-]*+(?:(?<=\.)\d\w*+)?:?")
-_NAMED = re.compile(rb"(?i)(?=[a-z_.]*?(?:secret|key|token|password))[a-z_.]*+")
+_NAMED = re.compile(rb"(?i)(?:v\d)?(?=[a-z_.]*?(?:secret|key|token|password))[a-z_.]*+")
+_NUMBER = re.compile(table.NUMBER.encode())
 _FILE = re.compile(rb"\.[A-Za-z]\w{0,4}$|/$")
-_NUMBER = re.compile(rb"(?i)[\^~<>=]*[\d.,:+-]+|0x[0-9a-f]+[ul]*|\d+<<\d+")
 _INNER = re.compile(rb"(?=.{16}).*[A-Za-z]\d+[A-Za-z].*")
 _VOWELLESS = re.compile(rb"[b-df-hj-np-tv-xzB-DF-HJ-NP-TV-XZ]{3,}")
 _PROGRAM = re.compile(
@@ -69,15 +74,16 @@ _MESSAGE = re.compile(
 )
 _HYPHENATED = re.compile(rb"[a-z]+(?:-[a-z]+)+")
 _CLUSTER = re.compile(rb"[bcdfghjklmnpqrstvwxz]{6}")
-_VERSION = re.compile(rb"\d+(?:\.\d+)+[-+]?")
+_VERSION = re.compile(rb"[^~<>=]{0,2}\d+(?:\.\d+)+[-+]?")
 _MIXED = re.compile(rb"(?=[A-Za-z0-9]*\d)[A-Za-z0-9]{6,}")
 _CHOSEN = re.compile(rb".{10,}|.*[^A-Za-z_.].*", re.DOTALL)
 _LETTER = re.compile(rb"[A-Za-z]")
-_KEY = re.compile(rb"[A-Za-z0-9+/=_.~%!@#$^*:-]+")
+_KEY = re.compile(f"{classes.KEY}+".encode())
 _MISMATCHED = re.compile(rb"[ \t].*|.*[ \t]|[,;:)\]}+].*[ \t].*", re.DOTALL)
 _DIGIT = re.compile(rb"\d")
 _LATIN = re.compile(rb"(?:[!-~]*[A-Za-z][\xc0-\xff]{1,2}(?![\xa0-\xff]))+[!-~]*|[\xc0-\xff][!-~]+")
 LEAST = 8  # bytes of a key or token
+LEAST_CHOSEN = 6  # bytes of a password that looks chosen, where a word may stand instead
 _HIGH = bytes(range(0x80, 0x100))
 _LEAST_PASSWORD = 3
 _PHRASE = 128  # bytes of a pass phrase, at most
@@ -91,7 +97,7 @@ _PART = re.compile(rb"(?=[^\d]*\d+[^\d]+\d)[A-Za-z0-9_-]{18,}")  # of a token: d
 _WORD = re.compile(rb"[A-Z][a-z]{5}")
 _TYPE = re.compile(rb"(?:[A-Z][a-z]{2,}){3,}\d+")
 _HASHED = re.compile(
-    rb"(?i)(?:[A-Za-z][\w.]*[-/:.])+(?:[0-9a-f]{32,64}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})"
+    rb"(?i)(?:[A-Za-z][\w.]*[-/:.#])+(?:[0-9a-f]{32,64}|%b)" % classes.UUID.encode()
 )  # a hash behind words, as in the key of a cache
 _DIGITS = 4  # of a number in a name
 _KINDS_OF_LETTERS = 6
@@ -115,7 +121,7 @@ def drawn(value: bytes) -> bool:
     pieces = _PIECE.findall(value)
     if not pieces or counted(value):
         return False
-    if all(_WORDY.fullmatch(piece) or _humped(piece) for piece in pieces):
+    if _words(value):
         return False
     longest = max(pieces, key=len)
     return len(set(longest)) >= min(_KINDS_OF_LETTERS, len(longest) - 2)
@@ -199,14 +205,7 @@ def _binary(value: bytes) -> bool:
 def _other(value: bytes) -> bool:
     """Whether it is no key or token whatever its name: prose, a digest, a public key, numbers, a template, a name with dots."""
     return (
-        b" " in value
-        or len(value) < LEAST
-        or _DIGEST.fullmatch(value) is not None
-        or _PUBLIC_KEY.match(value) is not None
-        or _NUMBER.fullmatch(value) is not None
-        or (b"{" in value and b"}" in value)
-        or b"%s" in value
-        or _EXPRESSION.search(value) is not None
+        _no_key().fullmatch(value) is not None
         or counted(value)
         or (_DOTTED.fullmatch(value) is not None and not _coded(value))
     )
@@ -316,7 +315,13 @@ def _random(value: bytes, *, hashes: bool) -> bool:
         return False
     if not hashes and _HASHED.fullmatch(value):
         return False
-    if _UUID.fullmatch(value) or _path(value) or _FILE.search(value) or _KEY.fullmatch(value) is None:
+    if (
+        UUID.fullmatch(value)
+        or _path(value)
+        or _ABSOLUTE.fullmatch(value)
+        or _FILE.search(value)
+        or _KEY.fullmatch(value) is None
+    ):
         return False
     if _HEX.fullmatch(value):
         return hashes and drawn(value) and entropy(value) >= _HEX_BITS

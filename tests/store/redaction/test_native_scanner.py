@@ -9,18 +9,17 @@ import shutil
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import pytest
 from native_texts import text
 from secrets_made import Maker
-from support import FACTOR, SEED
+from streams import cut, fed, in_bytes
+from support import FACTOR, ROOT, SEED, WITHOUT_NATIVE, a_compiler, compiled_library, each_of, native
 
 from spillstore import _native
-from spillstore.redaction import Redactor, candidates, counted, finder, values
+from spillstore.redaction import Redactor, candidates, counted, families, finder, scanner_tables, values
 from spillstore.redaction.tables import values as table
 
-ROOT = Path(__file__).parents[3]
 FRAMES = (
     "@@",
     "2024-05-01T00:00:00Z INFO @@\n",
@@ -36,15 +35,10 @@ FRAMES = (
 )
 LITERALS = tuple(entry.literal.decode() for entry in finder.ENTRIES)
 
-native = pytest.mark.skipif(_native.path() is None, reason="the native scanner was not built")
-
 
 @pytest.fixture
-def both(monkeypatch):
+def both(monkeypatch, scanner, automaton):
     """Calls a function with the scanner, and with the automaton in Python."""
-    automaton = candidates.Automaton(finder.ENTRIES)
-    scanner = finder.searcher()
-    assert isinstance(scanner, candidates.Scanner)
 
     def call(function, *args):
         found = []
@@ -57,9 +51,8 @@ def both(monkeypatch):
 
 
 @native
-def test_learning_beside_a_search_takes_no_more_room(monkeypatch):
+def test_learning_beside_a_search_takes_no_more_room(monkeypatch, scanner):
     """There are as many scratches as were in use at once; a search while names are learnt needs one more at most."""
-    scanner = finder.searcher()
     text = b"password=x\n"
     list(scanner.hits(text, len(text)))
     learn, names = scanner._learn, {b"name": None}
@@ -76,18 +69,16 @@ def test_learning_beside_a_search_takes_no_more_room(monkeypatch):
     assert free == len(scanner._free) >= 2
 
 
-def a_compiler(*names):
-    """The first of these commands that this machine has; without one the package is built without its library."""
-    found = next(filter(None, map(shutil.which, names)), None)
-    if found is None:
-        pytest.skip("this machine has no C compiler, so there is nothing to compile the scanner with")
-    return found
-
-
-def test_it_is_there_where_there_is_a_compiler():
+def test_it_is_there_where_there_is_a_compiler(monkeypatch):
     """An installation on a machine with a C compiler has built the library, and it can be loaded."""
-    a_compiler("cc", "gcc", "clang")
+    a_compiler()
+    monkeypatch.delenv("SPILLSTORE_NATIVE", raising=False)
     assert _native.library() is not None
+
+
+def test_these_tests_use_what_they_say():
+    """The scanner, and the automaton alone where it was not built or ``SPILLSTORE_NATIVE`` is ``0``, as in one run of ``make check``."""
+    assert type(finder.searcher()) is (candidates.Automaton if WITHOUT_NATIVE else candidates.Scanner)
 
 
 @native
@@ -113,14 +104,15 @@ def test_names_signs_and_values_in_any_order(both):
 
 
 @native
-@pytest.mark.parametrize(
-    ("drawn", "found"),
+@each_of(
+    "drawn, found",
     [
         ("Cookie: a=1; sid=k8Jd72hsQ0zPw", "COOKIE"),
         ('Cookie: sess="k8Jd72hsQ0zPw"', "COOKIE"),
         ("Cookie: a=Basic " + "dXNlcjpwYXNzd29yZA==", "BASIC_AUTH"),
         ("Cookie: a=Cookie: sid=k8Jd72hsQ0zPw", "COOKIE"),
         ("Authorization: Basic" + " " * 200 + "dXNlcjpwYXNz", "BASIC_AUTH"),
+        ("Authorization:SSWS -----a", "AUTHORIZATION"),
         ('_auth: !!str "' + "dXNlcjpwYXNzd29yZA==" + '"', "BASIC_AUTH"),
         ('Content-Disposition: form-data; name="psk"\r\n\r\nk8Jd72\r\n', "PASSWORD"),
         ("name: form-data; name=psk\n\nk8Jd72\n", "PASSWORD"),
@@ -139,6 +131,10 @@ def test_names_signs_and_values_in_any_order(both):
         ("rabbitmqctl add_user bob k8Jd72hs", "PASSWORD"),
         ("password\t.=82\r", "PASSWORD"),
         ("sonar.login was7vCa2fffaGZd4 ", "TOKEN"),
+        ("Token 0=11456aaa781c1276", "TOKEN"),
+        ("APIKEY 12- 40ccde404475393f", "API_KEY"),
+        ('> secret_\n\x0b\n"k8Jd72hsQ0zPw7a"\n', "SECRET"),
+        ('key==\\"23Bx|j%pD*bvc|9}/IB}*@sS<"\tPASS[PU*^H}]$', "API_KEY"),
         ("_auth=\t&quot;ZGVwbG95OmI0", "BASIC_AUTH"),
         ('variable "token  {\ntype=string\ndefault = "k8Jd72hsQ0zPw"', "TOKEN"),
         ('"random_password"> key\r{\n"result": "k8Jd72hsQ0zPw"', "PASSWORD"),
@@ -158,10 +154,13 @@ def test_what_hides_nothing(both, drawn, found):
     assert found is None or found in scanned[1]
 
 
-def _cut(drawn, places):
-    redactor = Redactor()
-    out = [redactor.feed(drawn[a:b]) for a, b in zip([0, *places], [*places, len(drawn)], strict=True)]
-    return b"".join([*out, redactor.finish()])
+@native
+def test_a_word_far_behind_its_lines_beginning_is_no_directive():
+    """Lines of a log whose message has the word cost no call of a rule."""
+    line = b"2026-03-21T02:05:53.548Z WARN [offset-4] com.example.message.Handler - password queue cluster id=1fb190c1\n"
+    text = line * 20
+    Redactor().feed(text)  # what the names in it promise is known
+    assert list(finder.searcher().hits(text, len(text))) == []
 
 
 @native
@@ -170,9 +169,9 @@ def test_cut_at_every_place(both):
     rng = random.Random(SEED + 1)
     for _ in range(max(1, round(12 * FACTOR))):
         drawn = b"".join(text(rng, LITERALS) for _ in range(3))
-        for places in (*([place] for place in range(1, len(drawn))), list(range(1, len(drawn)))):
-            without, scanned = both(_cut, drawn, places)
-            assert (drawn, places, without) == (drawn, places, scanned)
+        for pieces in (*(cut(drawn, [place]) for place in range(1, len(drawn))), in_bytes(drawn)):
+            without, scanned = both(fed, pieces)
+            assert (pieces, without) == (pieces, scanned)
 
 
 @native
@@ -197,7 +196,7 @@ def test_literals_of_any_bytes(more):
     literals = (
         [bytes([byte, *rng.choices(range(256), k=2)]) for byte in range(128 - more, 256)] if more else []
     )
-    of = [candidates.Entry(each, nothing, 0, frozenset()) for each in [b"ab", b"b", *dict.fromkeys(literals)]]
+    of = [families.Entry(each, nothing, 0, frozenset()) for each in [b"ab", b"b", *dict.fromkeys(literals)]]
     drawn = b"".join(rng.choice(of).literal + rng.randbytes(2) for _ in range(20_000))
     scanner, automaton = candidates.Scanner(_native.library(), of), candidates.Automaton(of)
     found = list(scanner.hits(drawn, len(drawn)))
@@ -205,6 +204,7 @@ def test_literals_of_any_bytes(more):
     assert found == list(automaton.hits(drawn, len(drawn)))
 
 
+@pytest.mark.slow
 @native
 def test_many_names_are_forgotten(both):
     """More names than the scanner keeps: those that it has forgotten are judged anew."""
@@ -213,6 +213,24 @@ def test_many_names_are_forgotten(both):
     drawn = "".join(lines).encode()
     without, scanned = both(counted, drawn)
     assert without == scanned
+
+
+@native
+def test_a_name_is_kept_once():
+    """However often a name is learnt, the others stay known: what is known and harmless is not given out."""
+    scanner = candidates.Scanner(_native.library(), finder.ENTRIES)
+    names = [b"n%d_token" % number for number in range(6_000)]
+
+    def known():
+        return {name for name in names if not list(scanner.hits(name + b"=k8Jd72hsQ0zPw ", len(name) + 15))}
+
+    scanner.learn(dict.fromkeys(names))
+    before = known()
+    assert len(before) > len(names) * 0.9
+    for name in sorted(before)[:200]:
+        for _ in range(10):
+            scanner.learn({name: None})
+    assert known() == before
 
 
 @native
@@ -259,17 +277,13 @@ def test_without_the_library_the_package_works():
 )
 def test_a_library_of_another_version_is_left_alone(tmp_path, source):
     """One that was left behind, whose tables are others, is not called."""
-    compiler = a_compiler("cc", "gcc", "clang")
-    (tmp_path / "old.c").write_text(source)
-    library = tmp_path / "old.so"
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", str(library), str(tmp_path / "old.c")], check=True)
-    assert not candidates.fits(ctypes.CDLL(str(library)))
+    assert not scanner_tables.fits(ctypes.CDLL(str(compiled_library(tmp_path, source))))
 
 
 def test_without_a_compiler_the_build_says_so(tmp_path):
     """Nothing is compiled where there is nothing to compile with, and a compiler that fails leaves no library behind."""
-    for name in ("scan.c", "text.c", "lines.c"):
-        shutil.copy(ROOT / "store/spillstore/_native" / name, tmp_path)
+    for source in (ROOT / "store/spillstore/_native").glob("*.[ch]"):
+        shutil.copy(source, tmp_path)
     script = (
         "import sys, types, pathlib\n"
         "name = 'hatchling'\n"
@@ -293,9 +307,18 @@ def test_without_a_compiler_the_build_says_so(tmp_path):
         )
         return done.stdout.strip()
 
-    assert build(PATH="") == "there is no C compiler"
+    way_out = "; install one, such as gcc or clang, or name one in CC"
+    assert build(PATH="") == f"there is no C compiler{way_out}"
+    assert build(PATH="", CC="gone") == f"'gone', the compiler that CC names, is not there{way_out}"
     assert build(PATH="", CC=str(failing)).startswith(f"{failing} failed")
     script = script.replace("import hatch_build\n", "import os, hatch_build\nos.getpid = lambda: 1\n")
     assert build(PATH="", CC=str(failing)).startswith(f"{failing} failed")
     assert len(set(seen.read_text().splitlines())) == 2, "two containers that share the folder use one file"
     assert not list(tmp_path.glob("scan.*so")) and not list(tmp_path.glob("*.tmp"))
+    compiling = tmp_path / "compiling"
+    compiling.write_text('#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\necho > "$2"\n')
+    compiling.chmod(0o755)
+    (tmp_path / "scan.so").mkdir()  # which no file can replace
+    said = build(PATH="", CC=str(compiling))
+    assert said.startswith(f"{tmp_path / 'scan.so'} was compiled, but cannot be put in its place: ")
+    assert not list(tmp_path.glob("*.tmp"))

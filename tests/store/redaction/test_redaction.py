@@ -12,10 +12,11 @@ import re2
 from hypothesis import given
 from hypothesis import strategies as st
 from secrets_made import Maker
-from support import examples
+from streams import fed, in_bytes
+from support import each_of, examples
 
 from spillstore.exceptions import InvalidSettingError, PatternError
-from spillstore.redaction import DEFAULT, Pattern, RedactionRules, Redactor, counted, redact
+from spillstore.redaction import DEFAULT, Pattern, RedactionRules, Redactor, counted, patterns, redact
 from spillstore.redaction.beginnings import UnreadableError, beginnings
 from spillstore.redaction.names import classify
 from spillstore.redaction.tokens import TOKENS
@@ -53,8 +54,8 @@ def test_values_are_known_by_their_place(seed):
     assert left == []
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each_of(
+    "text, expected",
     [
         ("password=hunter2", "password=[REDACTED: PASSWORD]"),
         ("postgres://me:hunter2@db/x", "postgres://me:[REDACTED: PASSWORD]@db/x"),
@@ -70,6 +71,22 @@ def test_values_are_known_by_their_place(seed):
         ("Password=hunter2;Encrypt=yes", "Password=[REDACTED: PASSWORD];Encrypt=yes"),
         ("Cookie: theme=dark; sid=0a1b2c3d4e5f6a7b", "Cookie: theme=dark; sid=[REDACTED: COOKIE]"),
         ("connect(password='hunter2', port=5)", "connect(password='[REDACTED: PASSWORD]', port=5)"),
+        ("app/.env:7:DB_PASSWORD=hunter2", "app/.env:7:DB_PASSWORD=[REDACTED: PASSWORD]"),
+        ("app.env:DB_PASSWORD=hunter2", "app.env:DB_PASSWORD=[REDACTED: PASSWORD]"),
+        ("12:  password: kittens", "12:  password: [REDACTED: PASSWORD]"),
+        ("1036:requirepass hunter2", "1036:requirepass [REDACTED: PASSWORD]"),
+        ("profile::db::password: 'hunter2'", "profile::db::password: '[REDACTED: PASSWORD]'"),
+        ("Main:Password = hunter2", "Main:Password = [REDACTED: PASSWORD]"),
+        ('"Smtp:Password": "hunter2"', '"Smtp:Password": "[REDACTED: PASSWORD]"'),
+        (
+            '{"name": "Cookie", "value": "sid=0a1b2c3d4e5f6a7b"}',
+            '{"name": "Cookie", "value": "sid=[REDACTED: COOKIE]"}',
+        ),
+        ("the new password is Harbor-515", "the new password is [REDACTED: PASSWORD]"),
+        (
+            "api_key:\n  type: string\n  default: 0a1b2c3d4e5f6a7b\n",
+            "api_key:\n  type: string\n  default: [REDACTED: API_KEY]\n",
+        ),
     ],
 )
 def test_only_the_secret_goes(text, expected):
@@ -198,6 +215,30 @@ cmd.Env = append(os.Environ(), "PWD="+ts.cd)
 object_key: 9e107d9d372bb6826bd81d3542a419d6
 commit_key=2fd4e1c67a2d28fced849ee1bb76e7391b93eb12
 gpg --recv-keys 2FD4E1C67A2D28FCED849EE1BB76E7391B93EB12
+GPG_KEY=2FD4E1C67A2D28FCED849EE1BB76E7391B93EB12
+checksum/secret: e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
+public key: 9Cnzj4p4WGeKLs1Pt8QuKUpRKfFLfRYC9AIKjbJTWis=
+debug1: Will attempt key: /root/.ssh/id_ed25519 ED25519
+auth.existingSecret: shop-db-2024a
+row_key=user#123e4567-e89b-12d3-a456-426614174000
+"AWS::SecretsManager::Secret": "aws-secretsmanager.CfnSecret2"
+"secret": "V1SecretVolumeSource"
+the password is Base64-encoded
+token 0x8b2c44625a36aa9ac903e7a01bca30cdc4ffd0ec transferred
+| password | varchar(64) | NO |
+serverPublicKey?: RsaPublicKey | RsaPrivateKey | KeyLike2;
+"password": "Kennwort"
+order ord_tKCY1wSN5c7DhfURBOgDDTFP
+"JobRunId": "jr_012e176506505074d94d761755e5c62538ee1aad6f17d39f527e9140cf0c0c5e"
+"DbiResourceId": "db-GJMF75LM42IL6BTFRE4UZJ5YM4"
+"Url": "https://3b815a.mediapackage.us-west-2.amazonaws.com/out/v1/6d345804ec3f46c9b454a91d4a80d0e0/index.m3u8"
+exports.CfnToken=exports.CfnInstanceEventWindow2=void 0
+"V1Secret": ".models.v1_secret",
+parse-passwd "^1.0.0"
+private_key: x25519.X25519PrivateKey
+tokens = ["refresh", "access"]
+let s:netrw_passwd = s:netrw_hup[host].passwd
+Password (at least 8 characters):
 gpg: using RSA key 2FD4E1C67A2D28FCED849EE1BB76E7391B93EB12
 cursor key 2fd4e1c67a2d28fced849ee1bb76e7391b93eb12
 kubectl get secret my-app-tls-7f6d8c9b5
@@ -263,7 +304,7 @@ e.idToken&&(t.idToken=e.idToken),e.accessToken&&(t.access=e)
 """.strip("\n").split("\n")
 
 
-@pytest.mark.parametrize("text", HARMLESS)
+@each_of("text", HARMLESS)
 def test_what_is_no_secret_stays(text):
     """Placeholders, variables, types, prose, hashes, identifiers and public keys stay as they are."""
     assert redact(text) == text
@@ -340,6 +381,13 @@ def test_private_keys_in_other_clothes(wrapped):
     assert result.count("\n") == text.count("\n")
 
 
+def test_static_keys_of_openvpn_go():
+    """Their armour has another name, and each line is hexadecimal."""
+    body = ["0a1b2c3d4e5f60718293a4b5c6d7e8f9", "f9e8d7c6b5a493827160f5e4d3c2b1a0"]
+    key = ["-----BEGIN OpenVPN Static key V1-----", *body, "-----END OpenVPN Static key V1-----", "x"]
+    assert redact("\n".join(key)) == "\n".join([key[0], "[REDACTED: PRIVATE_KEY]", "", *key[-2:]])
+
+
 def test_a_key_without_an_end_stops_at_other_text():
     """The first line that is no part of a key is not taken, whether the end of the key was seen or not."""
     body, text = Maker(3).pem()
@@ -409,8 +457,8 @@ def test_counts_are_by_kind():
 # --- names ---
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"),
+@each_of(
+    "name, kind",
     [
         ("AWS_SECRET_ACCESS_KEY", "AWS_SECRET_KEY"),
         ("dbPassword2", "PASSWORD"),
@@ -613,6 +661,20 @@ def test_gitleaks_files_that_are_refused(text, said):
         RedactionRules.from_gitleaks(text)
 
 
+def test_a_wrong_rule_of_a_file_is_named():
+    """What is wrong in an expression is said with the name of its rule, and of what the file says alone."""
+    with pytest.raises(PatternError) as raised:
+        RedactionRules.from_gitleaks('[[rules]]\nid = "a"\nregex = "(b"')
+    assert "rule 'a': '(b' is no RE2 pattern: missing ): (b" == str(raised.value)
+
+
+def test_a_rule_of_a_file_is_compiled_once():
+    """That no group is named takes no second compilation: its first group is the secret."""
+    patterns.compiled.cache_clear()
+    rules = RedactionRules.from_gitleaks('[[rules]]\nid = "a"\nregex = "id ([0-9]{6})"')
+    assert (1, 1) == (rules.patterns[0].group, patterns.compiled.cache_info().currsize)
+
+
 # --- beginnings ---
 
 
@@ -648,7 +710,7 @@ def test_flags_within_a_pattern():
     ]
 
 
-@pytest.mark.parametrize(
+@each_of(
     "pattern",
     [
         r"(a)\1",
@@ -701,9 +763,7 @@ def test_a_pattern_with_letters_of_several_bytes_is_held_within_one():
     """A stream that is cut inside such a letter gives what a whole text gives."""
     rules = RedactionRules(patterns=(Pattern(name="summer", pattern="été-[0-9]+"),))
     text = "un été-123 fini".encode()
-    redactor = rules.redactor()
-    found = b"".join(redactor.feed(bytes([byte])) for byte in text) + redactor.finish()
-    assert b"un [REDACTED: SUMMER] fini" == found == rules.redact(text)
+    assert b"un [REDACTED: SUMMER] fini" == fed(in_bytes(text), rules)[0] == rules.redact(text)
 
 
 @pytest.mark.parametrize("word", ["p\xe4ssword1", "gr\xf6\xdfe77x!", "\xf6l-und-77"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 import threading
 import tracemalloc
@@ -11,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secrets_made import Maker
-from support import dice, examples, not_for_ever
+from streams import cut, fed, in_bytes
+from support import dice, each_of, examples, not_for_ever
 
 from spillstore.redaction import Pattern, RedactionRules, Redactor, finder, redact, stream
 from spillstore.redaction.look import CONTEXT
@@ -29,16 +29,6 @@ OWN = RedactionRules(
         ),
     )
 )
-
-
-def _fed(pieces, rules=None):
-    redactor = Redactor(rules)
-    return b"".join([*map(redactor.feed, pieces), redactor.finish()]), redactor.counts
-
-
-def _cut(data, places):
-    places = [0, *sorted(places), len(data)]
-    return [data[first:last] for first, last in itertools.pairwise(places)]
 
 
 def _texts(seed):
@@ -68,10 +58,10 @@ def test_every_split(seed, every, rules):
     """Cut in two anywhere, or into single bytes, a text gives the same bytes and the same counts."""
     for text in _texts(seed)[::every]:
         for data in (text.encode(), f"a b\n{text}\nc\n".encode(), f'say "{text}", done\r\n'.encode()):
-            expected = _fed([data], rules)
-            assert _fed([data[at : at + 1] for at in range(len(data))], rules) == expected
+            expected = fed([data], rules)
+            assert fed(in_bytes(data), rules) == expected
             for at in range(1, len(data)):
-                assert _fed(_cut(data, [at]), rules) == expected, (at, data)
+                assert fed(cut(data, [at]), rules) == expected, (at, data)
 
 
 @given(st.randoms(use_true_random=False), st.integers(0, 3))
@@ -84,10 +74,8 @@ def test_splits_of_mixed_texts(rng, seed):
     for _ in range(rng.randrange(4)):
         data[rng.randrange(len(data))] = rng.choice(b" \"'\\=:\n\r\x1b&;,x<>@/-")
     whole = bytes(data)
-    expected = _fed([whole], OWN)
-    assert (
-        _fed(_cut(whole, [rng.randrange(len(whole)) for _ in range(rng.randrange(1, 12))]), OWN) == expected
-    )
+    expected = fed([whole], OWN)
+    assert fed(cut(whole, [rng.randrange(len(whole)) for _ in range(rng.randrange(1, 12))]), OWN) == expected
     assert (expected[0].count(b"\n"), expected[0].count(b"\r")) == (whole.count(b"\n"), whole.count(b"\r"))
 
 
@@ -100,13 +88,13 @@ def test_secrets_at_the_borders_of_a_long_line(filler):
         for shift in (*range(-60, 4, 3), -CONTEXT, CONTEXT):
             before = (filler * (3 * WINDOW))[: border + shift] + b" "
             data = before + b"password=" + secret + b" token: " + secret + b" " + filler * 3000 + b"\nend\n"
-            expected = _fed([data])
+            expected = fed([data])
             assert secret not in expected[0]
             assert expected[0].startswith(before)
             assert expected[0].endswith(filler * 3000 + b"\nend\n")
             places = [rng.randrange(len(data)) for _ in range(6)]
-            assert _fed(_cut(data, places)) == expected
-            assert _fed(_cut(data, range(1000, len(data), 9973))) == expected
+            assert fed(cut(data, places)) == expected
+            assert fed(cut(data, range(1000, len(data), 9973))) == expected
 
 
 def test_a_secret_longer_than_a_window():
@@ -114,8 +102,8 @@ def test_a_secret_longer_than_a_window():
     value = b"a1B2" * WINDOW
     data = b"password=" + value + b" next=1 password=hunter2\nend\n"
     expected = b"password=[REDACTED: SECRET] next=1 password=[REDACTED: PASSWORD]\nend\n"
-    assert _fed([data])[0] == expected
-    assert _fed(_cut(data, range(0, len(data), 12345)))[0] == expected
+    assert fed([data])[0] == expected
+    assert fed(cut(data, range(0, len(data), 12345)))[0] == expected
 
 
 def test_a_long_line_without_secrets_stays():
@@ -125,12 +113,12 @@ def test_a_long_line_without_secrets_stays():
         rng.choice((b"function(a){return a.key}", b"var t=e.token,", b"QUJD" * 50, b"x=1;"))
         for _ in range(60_000)
     )
-    assert _fed([data])[0] == data
-    assert _fed(_cut(data, range(0, len(data), 65_521)))[0] == data
+    assert fed([data])[0] == data
+    assert fed(cut(data, range(0, len(data), 65_521)))[0] == data
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
+@each_of(
+    "text, shown",
     [
         (b"Enter your name: ", b"Enter your name: "),
         (b"Enter password: ", b"Enter password: "),
@@ -265,10 +253,10 @@ def test_secrets_behind_long_lines(seed):
             _log(rng),
         )
     )
-    whole, counts = _fed([text])
+    whole, counts = fed([text])
     assert [value for value in (*body, *cookies) if value.encode() in whole] == []
     for step in (WINDOW, rng.randrange(3000, 70_000), 701):
-        assert (whole, counts) == _fed([text[at : at + step] for at in range(0, len(text), step)])
+        assert (whole, counts) == fed([text[at : at + step] for at in range(0, len(text), step)])
 
 
 def test_a_trickle_of_names_shows():
@@ -287,7 +275,7 @@ def test_own_patterns_are_linear():
     )
     data = b"a" * 40_000 + b"\n" + b"x" * 40_000 + b"\n"
     with not_for_ever():
-        assert _fed([data], rules)[0] == data
+        assert fed([data], rules)[0] == data
 
 
 def test_an_own_pattern_that_never_ends_is_cut_at_the_window():
@@ -295,14 +283,14 @@ def test_an_own_pattern_that_never_ends_is_cut_at_the_window():
     rules = RedactionRules(patterns=(Pattern(name="all", pattern=r"begin.*end"),))
     data = b"begin" + b"x" * (2 * WINDOW) + b" tail\nnext\n"
     expected = b"[REDACTED: SECRET] tail\nnext\n"
-    assert _fed([data], rules)[0] == expected
-    assert _fed(_cut(data, range(0, len(data), 7777)), rules)[0] == expected
+    assert fed([data], rules)[0] == expected
+    assert fed(cut(data, range(0, len(data), 7777)), rules)[0] == expected
 
 
 def test_one_shot_and_stream_agree():
     """``redact`` is a stream of one write."""
     text = "\n".join(_texts(3))
-    assert redact(text).encode() == _fed([text.encode()])[0]
+    assert redact(text).encode() == fed([text.encode()])[0]
 
 
 @pytest.mark.parametrize("before", [b"", b"log\n", b"line of a log\n" * 300])
@@ -311,7 +299,7 @@ def test_where_a_name_is_too_far_from_its_line_s_beginning(before):
     found = []
     for size in range(230, 262):
         text = before + b"x" * size + b' name: API_TOKEN\n  value: "Zq83kdXp7a2m"\n'
-        results = {_fed([text])[0], _fed([text[at : at + 97] for at in range(0, len(text), 97)])[0]}
+        results = {fed([text])[0], fed([text[at : at + 97] for at in range(0, len(text), 97)])[0]}
         assert len(results) == 1
         found.append(b"Zq83" not in results.pop())
     assert found == [True] * sum(found) + [False] * (len(found) - sum(found))
@@ -337,8 +325,8 @@ def test_parts_that_workers_search_beforehand_give_the_same(monkeypatch):
         return finder.search(text)
 
     monkeypatch.setattr(stream, "search", search)
-    expected = _fed([data[place : place + 4096] for place in range(0, len(data), 4096)])
+    expected = fed([data[place : place + 4096] for place in range(0, len(data), 4096)])
     assert not searched
     for at_once in (len(data), 8 * WINDOW, 3 * WINDOW + 17):
-        assert _fed([data[place : place + at_once] for place in range(0, len(data), at_once)]) == expected
+        assert fed([data[place : place + at_once] for place in range(0, len(data), at_once)]) == expected
     assert searched

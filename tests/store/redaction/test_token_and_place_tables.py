@@ -3,46 +3,36 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pytest
 from examples import drawn, parts
+from streams import cut, fed, in_bytes
+from support import each_of
 
-from spillstore import _native
-from spillstore.redaction import Redactor, candidates, counted, finder, look
+from spillstore.redaction import counted, finder, look
 from spillstore.redaction.tables import places, tokens
 from spillstore.redaction.tokens import TOKENS
 
 ROWS = [
-    pytest.param(row[0], *row[-2:], id=f"{table.__name__.rpartition('.')[2]}-{name}-{number}")
+    (row[0], *row[-2:])
     for table in (tokens, places)
-    for name, rows in vars(table).items()
+    for rows in vars(table).values()
     if isinstance(rows, tuple) and rows and isinstance(rows[0], tuple)
-    for number, row in enumerate(rows)
+    for row in rows
 ]
-SEARCHERS = {
-    "native": finder.searcher,
-    "python": lambda: candidates.Automaton(finder.ENTRIES),
-}
-
-
-@pytest.fixture(
-    params=[
-        pytest.param("native", marks=pytest.mark.skipif(_native.path() is None, reason="it was not built")),
-        "python",
-    ],
-    scope="module",
-)
-def searcher(request):
-    """What finds literals: the native scanner, or the automaton of an installation without it."""
-    with pytest.MonkeyPatch.context() as patch:
-        found = SEARCHERS[request.param]()
-        patch.setattr(finder, "searcher", lambda: found)
-        yield found
 
 
 def test_there_are_rows():
     """The tables were found."""
     assert len(ROWS) > 200
+
+
+def test_the_manual_counts_them():
+    """It says of how many providers tokens are known, to the nearest ten."""
+    providers = {token.kind.rpartition("_")[0] for token in TOKENS}
+    manual = (Path(__file__).parents[3] / "docs" / "redaction.md").read_text("utf-8")
+    assert f"of about {round(len(providers), -1)} providers" in manual
 
 
 def test_each_literal_has_one_rule():
@@ -58,7 +48,7 @@ def test_a_token_is_made_of_the_letters_of_tokens():
 
 
 @pytest.mark.usefixtures("searcher")
-@pytest.mark.parametrize(("kind", "goes", "stays"), ROWS)
+@each_of("kind, goes, stays", ROWS)
 def test_a_row_does_what_it_says(kind, goes, stays):
     """What is drawn in each line of the one example goes, under the row's kind; the other example is left as it is."""
     assert goes
@@ -74,17 +64,12 @@ def test_a_row_does_what_it_says(kind, goes, stays):
     assert counted(text) == (text, {})
 
 
-def _fed(pieces):
-    redactor = Redactor()
-    return b"".join([*map(redactor.feed, pieces), redactor.finish()])
-
-
 @pytest.mark.usefixtures("searcher")
-@pytest.mark.parametrize(("kind", "goes", "stays"), ROWS)
+@each_of("kind, goes, stays", ROWS)
 def test_a_row_finds_the_same_in_pieces(kind, goes, stays):
     """Its examples, in a line that goes on, come byte by byte and cut in two."""
     text = b"x " + drawn(goes, seed=kind) + b" y\n" + drawn(stays) + b" z\n"
-    whole = _fed([text])
-    assert _fed(bytes([byte]) for byte in text) == whole
+    whole = fed([text])
+    assert fed(in_bytes(text)) == whole
     for place in random.Random(goes).sample(range(1, len(text)), 8):
-        assert _fed([text[:place], text[place:]]) == whole, place
+        assert fed(cut(text, [place])) == whole, place

@@ -10,12 +10,12 @@ import re
 from typing import NamedTuple
 
 # Words that may stand between a password and its value: `the password for me has been set to: ...`.
-SPOKEN = "is was has been for of to set generated created reset the new user account admin root elastic"
+SPOKEN = "is was now has been for of to set generated created reset the new user account admin root elastic"
 # Types that may stand behind a name: `Dim password As String = "..."`.
 TYPES = "As as Str str STRING char byte text TEXT var std::"
 # Names of a value, where the name of the secret is a value, too, and names that may stand between the two.
-VALUES = "value stringvalue string_value default"
-PASSED = "type sensitive kind description enabled disabled format required source origin scope comment"
+VALUES = "value stringvalue string_value parametervalue default"
+PASSED = "type sensitive kind description enabled disabled format required source origin scope comment permissions slotsetting label purpose"
 # Words before a name alone that make it one of a service: `api key`.
 QUALIFIERS = "api access secret private auth encryption signing master account shared license client app service unseal recovery"
 # Last words of commands that set a variable: `config set NAME value`.
@@ -24,20 +24,22 @@ SETTERS = "set setx setenv add put ENV -gx -Ux -x -g -U"
 COMMANDS = "export set setx ENV ARG declare Environment= -"
 # Directives of programs, whose value stands behind a blank.
 DIRECTIVES = "password requirepass masterauth"
-LOGINS = "login user: username:"
 
 # --- parts of expressions ---
 
+QUOTE = r"[fbruFBRUN@$]{0,2}(\\{0,8})([\"'`])"  # with what may stand before it in a program
+MAYBE_QUOTE = rf"(?>(?:{QUOTE})?)"
+MAYBE_QUOTED = r"(?:\\{0,8}[\"'`])?"
 ENTITY = r"&(?:quot|apos|#39|#34|#x27|#x22);"
 QUOTED = rf"(?:\\{{0,8}}[\"'`]|{ENTITY})"
 CLOSER = rf"(?>(?:{QUOTED}){{0,3}})(?>(?:\]|%5[Dd]){{0,2}})[ \t]{{0,64}}+"
 SIGN = r"(?:=>|:{1,3}=|\?{1,2}=|\+=|\.=|=(?!=)|:(?![:=/])|->|<-)"
 ASSIGN = (
     CLOSER + SIGN + r"[ \t]{0,64}+(?>(?:>[-+]?[ \t]{1,64}+)?)"
-    rf"(?>(?:!!(?:str|binary)[ \t]{{1,64}}+|&\w{{1,64}}+[ \t]{{1,64}}+(?=[\"']))?)(?>(?:{ENTITY})?)"
+    rf"(?>(?:!!(?:str|binary)[ \t]{{1,64}}+|&(?!mut\b|str\b|dyn\b)\w{{1,64}}+[ \t]{{1,64}}+(?=[\w\"']))?)(?>(?:{ENTITY})?)"
 )
 _STRING = r"(?=\\{0,8}[\"'])"
-_VALUE = r"\\{0,8}[\"']?[Vv]alue\\{0,8}[\"']?[ \t]{0,64}+[:=][ \t]{0,64}+"
+_VALUE = r"\\{0,8}[\"']?(?:Parameter)?[Vv]alue\\{0,8}[\"']?[ \t]{0,64}+[:=][ \t]{0,64}+"
 _FIELD = (
     r"(?:,?[ \t]{0,8}\\{0,8}[\"']?[a-z]\w{0,15}\\{0,8}[\"']?[ \t]{0,8}[:=][ \t]{0,8}"
     r"(?:\\{0,8}[\"'][\w./-]{0,32}\\{0,8}[\"']|\w{1,8}))"
@@ -46,6 +48,8 @@ _TYPE = (
     r"(?:[ \t]{0,8}+:[ \t]{0,8}+(?:&(?:'\w+[ \t]+)?)?[A-Za-z_][\w.\[\]<>|?* ]{0,64}?"
     r"|(?:\[\])?[ \t]{1,8}+(?:[Aa]s[ \t]+)?(?:\[\])?(?:[Ss]tring|STRING|str|char|byte|bytes|text|var|TEXT|std::string)(?:\[\d*\])?)"
 )
+_BAR = r"(?:\||│|┃|║)"
+_HEAD = r"[ \t]{0,64}+[A-Za-z#][\w .#/-]{0,63}+"  # a cell of a table's line of names
 _CALLED = r"(?i:pass(?:word|wd|phrase))"
 OPTION = r"(?:-e|-o|-v|--?var|--env|--build-arg|--set|--set-string|--from-literal|--extra-vars)[ \t=]+"
 _COMMAND = (
@@ -59,7 +63,11 @@ SQL = r"(?i:\b(?:create|alter)[ \t]+(?:user|role|login)|\bgrant\b[^\r\n]*\bon)\b
 _TAG = r"<(?:\w{1,30}:)?"
 BEFORE_OPTION = " \t\r\n\"'`[({,=|;\0"
 _OPENED = rf"(?:\A|[{re.escape(BEFORE_OPTION)}])"
-OWN_LINE = rf"(?:\A|[\r\n])[ \t]*(?:[-+>#*|][ \t]+)*(?:{_COMMAND})?[\"']?"  # the first thing of its line
+# What `grep` puts before a line: the file, the number, or both.
+FOUND = r"(?:(?:[\w~^@/.-]{1,64}:)?(?=[^\s:]{0,160}[./])[\w./@+-]{1,160}:(?:\d{1,7}:)?|(?:[\w@+-]{1,64}:)?\d{1,7}:)"
+OWN_LINE = (
+    rf"(?:\A|[\r\n])(?:{FOUND})?[ \t]*(?:[-+>#*|][ \t]+)*(?:{_COMMAND})?[\"']?"  # the first thing of its line
+)
 _LOGIN = r"\b(?:login|user(?:name)?:)[ \t]+\S*[^\s,;][ \t]+"
 
 # Between a name and a word that looks drawn: `token X`, `token is: X`, `token - X`, `token 1: X`.
@@ -73,13 +81,20 @@ BEHIND = " \t\\\"'`]=:<>?+-(%&!,"
 CLOSERS = "\\\"'`]&%"
 _BLANK = " \t"
 _SIGNS = BEHIND.replace("(", "").replace(",", "")
+# What stands between a name and its value in several forms.
+_NEXT_STRING = r"\\{0,8}[\"'][ \t]{0,64}+,[ \t]{0,64}+" + _STRING + r"(?!.-)"
+_OR_ELSE = r"(?>(?:\\{0,8}[\"'])?)\]?\)?[ \t]{0,8}+(?:\|\||\?\?|or)[ \t]{0,8}+(?=[\"'`])"
+_COMPARED = CLOSER + r"[=!]==?[ \t]{0,64}+" + _STRING
+_BLANK_WORD = r"[ \t]{1,16}+(?=[^\s=:])"
+_BLANK_STRING = r"[ \t]{1,16}+(?=[\"'])"
+_FIRST_ARGUMENT = r"\([ \t]{0,16}+N?(?=[\"'])"
 
 
 class Form(NamedTuple):
     """One form in which a value stands behind a name.
 
     Attributes:
-        reads: how the value is read: a function of ``readers.py``.
+        reads: how the value is read: a name in ``READERS`` of ``readers.py``.
         between: what stands between name and value.
         goes: what loses its secret: lines, or several such with an empty line between them.
         stays: what is like it and keeps its value.
@@ -129,22 +144,38 @@ FORMS: tuple[Form, ...] = (
     Form(
         "quoted",
         ASSIGN
-        + r"(?:(?:Some|Ok|Just|String::from|SecretStr|SecretString|Secret|PASSWORD|CONVERT_TO|(?:sql\.)?Raw|string|str|bytes|b|u)"
+        + r"(?:(?:Some|Ok|Just|String::from|SecretStr|SecretString|Secret|PASSWORD|CONVERT_TO|(?:sql\.)?Raw|string|str|bytes|b|u"
+        + r"|\[\]byte|Buffer\.from|Secret(?:String|Box)?::(?:new|from)|new[ \t](?:String|Secret|SecretString|Buffer))"
         + r"\([ \t]{0,64}+(?=[\"'])|string\(\d{1,9}\)[ \t]{1,64}+(?=\"))",
         'api_key = Some("%a{32}")',
         'api_key = find("%a{32}")',
         _SIGNS,
     ),
     Form(
+        "several",
+        ASSIGN + r"\[[ \t]{0,8}+(?=[\"'])",
+        'api_keys = ["%a{32}", "%h{32}"]\n\n"tokens": ["7%a{31}"]',
+        'api_keys = ["refresh", "access"]',
+        _SIGNS,
+        of="secret token",
+    ),
+    Form(
         "quoted",
-        CLOSER + r"[=!]==?[ \t]{0,64}+" + _STRING,
+        CLOSER + r"=[ \t]{1,16}+\"[^\"\\\r\n]{0,256}+\"[ \t]{1,4}->[ \t]{1,4}(?=\")",
+        'db_password = "7%a{11}" -> "7%a{11}"',
+        'db_password = "text" -> "string"',
+        _SIGNS,
+    ),
+    Form(
+        "quoted",
+        _COMPARED,
         'if token == "%a{32}":',
         "if token == a1:",
         of="secret token weak long",
     ),
     Form(
         "chosen",
-        CLOSER + r"[=!]==?[ \t]{0,64}+" + _STRING,
+        _COMPARED,
         'if password == "7f%a{10}":',
         "if password == 'function':",
         of="password",
@@ -169,7 +200,7 @@ FORMS: tuple[Form, ...] = (
     # --- a comma ---
     Form(
         "quoted",
-        r"\\{0,8}[\"'][ \t]{0,64}+,[ \t]{0,64}+" + _STRING + r"(?!.-)",
+        _NEXT_STRING,
         "os.getenv('DB_PASSWORD', 'kittens')",
         "os.find('DB_PASSWORD', 'kittens')",
         CLOSERS,
@@ -178,7 +209,7 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "quoted",
-        r"\\{0,8}[\"'][ \t]{0,64}+,[ \t]{0,64}+" + _STRING + r"(?!.-)",
+        _NEXT_STRING,
         "['--password', 'kittens']",
         "['password', 'kittens']",
         CLOSERS,
@@ -186,10 +217,20 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "drawn",
-        r"\\{0,8}[\"'][ \t]{0,64}+,[ \t]{0,64}+" + _STRING + r"(?!.-)",
+        _NEXT_STRING,
         '["api_token", "%a{32}"]',
         '["api_token", "refresh"]',
         CLOSERS,
+    ),
+    Form(
+        "chosen",
+        r"\\{0,8}[\"'][ \t]{0,64}+,[ \t]{0,64}+" + _STRING,
+        "insert into x values('db_password','kittens7');",
+        "insert into x values('db_password','kittens');",
+        CLOSERS,
+        of="password",
+        before=r"(?i:values)[ \t]?\((?:\d{1,3},)?[ \t]?\\?[\"']",
+        back=20,
     ),
     Form(
         "drawn", r",[ \t]{0,8}+(?=[\"'])", '{:password, "%a{32}"}', '(password, "%a{32}")', ",", before="[{:]"
@@ -197,7 +238,7 @@ FORMS: tuple[Form, ...] = (
     # --- what is taken where a variable is not set ---
     Form(
         "chosen",
-        r"(?>(?:\\{0,8}[\"'])?)\]?\)?[ \t]{0,8}+(?:\|\||\?\?|or)[ \t]{0,8}+(?=[\"'`])",
+        _OR_ELSE,
         "process.env.DB_PASSWORD || '7%a{11}'",
         "process.env.DB_PASSWORD || 'not-set'",
         " \t\"'",
@@ -205,7 +246,7 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "drawn",
-        r"(?>(?:\\{0,8}[\"'])?)\]?\)?[ \t]{0,8}+(?:\|\||\?\?|or)[ \t]{0,8}+(?=[\"'`])",
+        _OR_ELSE,
         "process.env.API_TOKEN || '%a{32}'",
         "process.env.API_TOKEN || 'not-set'",
         " \t\"'",
@@ -222,7 +263,7 @@ FORMS: tuple[Form, ...] = (
     # --- a blank ---
     Form(
         "option",
-        r"[ \t]{1,16}+(?=[^\s=:])",
+        _BLANK_WORD,
         "--api-token %a{32}",
         "--api-token TOKEN",
         _BLANK,
@@ -231,7 +272,7 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "word",
-        r"[ \t]{1,16}+(?=[^\s=:])",
+        _BLANK_WORD,
         "setx DB_PASSWORD 7%a{11}",
         "offset DB_PASSWORD 7%a{11}",
         _BLANK,
@@ -240,7 +281,7 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "word",
-        r"[ \t]{1,16}+(?=[^\s=:])",
+        _BLANK_WORD,
         "machine h login me password kittens",
         "the login page password kittens",
         _BLANK,
@@ -251,7 +292,7 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "option",
-        r"[ \t]{1,16}+(?=[^\s=:])",
+        _BLANK_WORD,
         "login me password 7%a{11}",
         "login, password 7%a{11}",
         _BLANK,
@@ -262,7 +303,7 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "directive",
-        r"[ \t]{1,16}+(?=[^\s=:])",
+        _BLANK_WORD,
         "requirepass 7%a{11}",
         "password 12 is too short",
         _BLANK,
@@ -273,7 +314,7 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "word",
-        r"[ \t]{1,16}+(?=[^\s=:])",
+        _BLANK_WORD,
         "> PASS kittens",
         "the PASS kittens",
         _BLANK,
@@ -283,7 +324,7 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "option",
-        r"[ \t]{1,16}+(?=[^\s=:])",
+        _BLANK_WORD,
         "CREATE ROLE me LOGIN PASSWORD 7%a{11};",
         "the PASSWORD 7%a{11}",
         _BLANK,
@@ -292,10 +333,10 @@ FORMS: tuple[Form, ...] = (
         back=128,
         any_word=True,
     ),
-    Form("quoted", r"[ \t]{1,16}+(?=[\"'])", 'passwd "7%a{11}"', 'api_token "x"', _BLANK, name=_CALLED),
+    Form("quoted", _BLANK_STRING, 'passwd "7%a{11}"', 'api_token "x"', _BLANK, name=_CALLED),
     Form(
         "quoted",
-        r"[ \t]{1,16}+(?=[\"'])",
+        _BLANK_STRING,
         '#define API_TOKEN "%a{32}"',
         '#undef API_TOKEN "kittens"',
         _BLANK,
@@ -303,7 +344,7 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "drawn",
-        r"[ \t]{1,16}+(?=[\"'])",
+        _BLANK_STRING,
         'client_secret "%a{32}"',
         'client_secret "kittens"',
         _BLANK,
@@ -332,19 +373,53 @@ FORMS: tuple[Form, ...] = (
     Form(
         "column",
         r"(?:[ \t]{2,64}+|\t)(?=[^\s=:|<>\"'#-])(?![.+?]=)",
-        "token      %a{32}",
+        "token      %a{32}\n\nmain:dbPassword     7%a{11}\n\n/main/db/password\t7%a{11}",
         "token      refresh",
         _BLANK,
-        OWN_LINE,
+        rf"{OWN_LINE}(?:[A-Za-z]\w{{1,30}}:|/(?:[\w.-]{{1,48}}/){{0,6}})?",
         back=64,
+    ),
+    Form(
+        "cell",
+        rf"[ \t]{{1,64}}+{_BAR}[ \t]{{1,64}}+(?=[^\s|])",
+        "db_password  | 7%a{11}\n\n| api_token | %h{32} |\n\n║ api_token │ %h{32} ║",
+        "x api_token | %h{32} |\n| api_token | refresh |\n| token | varchar(64) |",
+        _BLANK,
+        rf"(?:\A|[\r\n])(?:[^:=(){{}}\r\n]{{0,200}}{_BAR})?[ \t]*",
+        back=256,
+    ),
+    Form(
+        "columns",
+        r"[ \t]{1,64}+\|" + rf"(?>(?:{_HEAD}\|){{0,15}})(?>(?:{_HEAD})?)[ \t]{{0,64}}+(?=[\r\n])",
+        " me  |  api_token   | mail\n-----+---+-----\n me  | %h{32} | x",
+        " me  |  api_token   | mail\n me, %h{32}, x",
+        _BLANK,
+        rf"(?:\A|[\r\n])(?:\|?{_HEAD}\|)?(?:{_HEAD}\|){{0,15}}[ \t|]*",
+        back=256,
+    ),
+    Form(
+        "columns",
+        r"[ \t]{0,64}+(?=[\r\n])",
+        " me  |  api_token   \n-----+---\n me  | %h{32}\n\n me | password\n----+---\n me | 7%a{11}\n\n me | password \n----+---\n me | 7%a{11}",
+        " me     api_token   \n me   %h{32}",
+        " \t\r\n",
+        rf"(?:\A|[\r\n])(?:\|?{_HEAD}\|)(?:{_HEAD}\|){{0,15}}[ \t]*",
+        back=256,
+    ),
+    Form(
+        "column",
+        r"[ \t]{1,4}+(?:\([^()\r\n]{0,96}+\)|\[[^\[\]\r\n]{0,96}+\]):[ \t]{1,8}+(?=\S)",
+        "Your new API token (shown once): %h{32}\n\nAWS Secret Access Key [None]: %a{30}/%h{9}",
+        "the API token (optional): refresh",
+        _BLANK,
     ),
     Form(
         "spoken",
         r"(?=[ \t]{1,16}+[^\s=:])(?>(?:[ \t]{1,64}+(?:[\w.-]{1,64}@[\w.-]{1,64}|(?:"
         + SPOKEN.replace(" ", "|")
         + r")\b)){0,8})"
-        r"(?:[ \t]{0,64}[:=][ \t]{0,64}|[ \t]{1,64}(?=[\"'`])|(?<=[ \t]is)[ \t]{1,64})(?=\S)",
-        "the new password is 7%a{11}",
+        r"(?:[ \t]{0,64}[:=][ \t]{0,64}|[ \t]{1,64}(?=[\"'`])|(?:(?<=[ \t]is)|(?<=[ \t]now))[ \t]{1,64})(?=\S)",
+        "the new password is 7%a{11}\n\nthe password is now 7%a{11}",
         "the new password is wrong",
         _BLANK,
         name=_CALLED,
@@ -368,7 +443,7 @@ FORMS: tuple[Form, ...] = (
     # --- a bracket ---
     Form(
         "argument",
-        r"\([ \t]{0,16}+N?(?=[\"'])",
+        _FIRST_ARGUMENT,
         'builder.password("7%a{11}")\n\nbuilder.password("kittens")',
         'keyring.set_password("system", "kittens")',
         "(",
@@ -376,7 +451,7 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "quoted",
-        r"\([ \t]{0,16}+N?(?=[\"'])",
+        _FIRST_ARGUMENT,
         "PASSWORD('kittens')",
         "OLD_PASSWORD('kittens')",
         "(",
@@ -384,11 +459,19 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "drawn",
-        r"\([ \t]{0,16}+N?(?=[\"'])",
+        _FIRST_ARGUMENT,
         'old_password("7f3%a{11}9")',
         'old_password("kittens")',
         "(",
         name=_CALLED,
+    ),
+    Form(
+        "issued",
+        r"\([ \t]{0,16}+[\"']",
+        'Client::with_api_key("%h{40}")\n\nbuilder.authToken("%h{40}")',
+        'Client::with_api_key("refresh")',
+        "(",
+        of="secret token",
     ),
     # --- elements ---
     Form(
@@ -410,6 +493,14 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "element",
+        r"</name>[ \t]{0,8}+<value>(?>(?:<string>)?)(?=[^<\s])",
+        "<member><name>api_token</name><value><string>%a{32}</string></value></member>",
+        "<member><name>api_token</name><value><int>%a{32}</int></value></member>",
+        "<",
+        "<name>",
+    ),
+    Form(
+        "element",
         r"</t[dh]>[ \t]{0,64}+<td[^<>\r\n]{0,64}+>[ \t]{0,64}+(?>(?:<pre[^<>\r\n]{0,64}+>)?)(?>(?:&#x27;|&#39;|&quot;)?)(?=[^<\s])",
         "<td>SECRET_KEY</td><td><pre>&#x27;%a{32}&#x27;</pre></td>",
         "<td>SECRET_KEY</td><td><pre>os.environ</pre></td>",
@@ -419,6 +510,6 @@ FORMS: tuple[Form, ...] = (
 
 # A blank behind a name: only where this matches, or a command or a directive says so, a value may follow.
 AFTER_BLANKS = (
-    r"[ \t]++(?:[.=:<>?+!&\\\"'`|-]|\d{1,2}[ \t:]|[Aa]s[ \t]|[Ss]tring|STRING|str\b|char|byte|text|TEXT|var\b|std::|\[|[Ii][Dd]\b"
-    r"|is\b|was\b|has\b|for\b|of\b|set\b|generated|the\b|elastic)|[ \t]{2}|\t"
+    r"[ \t]++(?:[.=:<>?+!&(\\\"'`|-]|\d{1,2}[ \t:]|[Aa]s[ \t]|[Ss]tring|STRING|str\b|char|byte|text|TEXT|var\b|std::|\[|[Ii][Dd]\b"
+    r"|is\b|was\b|has\b|for\b|of\b|set\b|generated|the\b|elastic|now\b|\xe2|[\r\n])|[ \t]{2}|\t"
 )

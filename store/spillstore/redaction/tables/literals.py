@@ -59,6 +59,27 @@ LITERALS: tuple[Unquoted, ...] = (
         rf"(?:\A|[\s\"'])(?:-[\w-]*[=\w]?|{OPTION})[\"']?[\w.,=-]{{0,64}}",
         _TIGHT,
     ),
+    Unquoted(
+        "//h/s /mnt cifs user=me,password=kittens,uid=0",
+        "cifs(user=me, password=kittens, uid=0)",
+        r"\bcifs[ \t]+[\w.,=\\-]{0,96}",
+        _TIGHT,
+    ),
+    Unquoted(
+        "vault kv put x/y password=kittens_cats34",
+        "f(x/y, password=kittens_cats34)",
+        r"(?:\A|[\r\n])[^\s(){}\[\],;][^(){}\[\],;\r\n]*[ \t]",
+        _TIGHT,
+        rf"[ \t]|{_END}",
+        r"\w*\d\d",
+    ),
+    Unquoted(
+        "Username: me  Password: kittens_cats34",
+        "user: me, password: kittens_cats34",
+        r"\b(?:User(?:name)?|Login|E-?[Mm]ail):[ \t]*\S{1,64}[ \t,;/|]+",
+        r"[A-Z].*:\s*",
+        _END,
+    ),
     Unquoted("{User:me Password:kittens}", "{user:me password:kittens}", r"[{ ]", r"[A-Z].*:", r"[} ]"),
     Unquoted("password=&quot;kittens&quot;", "password = kittens or", "", r".*;"),
     Unquoted(
@@ -75,7 +96,7 @@ LITERALS: tuple[Unquoted, ...] = (
         OWN_LINE,
         r".*:\s*",
         _END,
-        not_value=r"[A-Za-z]{0,4}|(?=.*[A-Z])[A-Za-z]+|[A-Za-z_]\w*[.\[|<][\w.\[\]|<{:'\"]*",
+        not_value=r"[A-Za-z]{0,4}|(?=.*[A-Z])[A-Za-z]+|(?!\w*\d\d\.\w?\Z)[A-Za-z_]\w*[.\[|<][\w.\[\]|<{:'\"]*(?<!\d\d)",
     ),
     Unquoted(
         "password = kittens", "    password = kittens", rf"(?:{OWN_LINE})(?<!  )(?<!\t)", r".*[^:\s]\s*", _END

@@ -40,7 +40,7 @@ class Promise(NamedTuple):
 
 WHERE = words(
     "prod production dev develop development stage staging test testing live local qa uat value val string str text plain raw "
-    "base64 b64 encoded env var default current primary secondary backup main data clear cleartext plaintext it x b"
+    "base64 b64 encoded env var default current primary secondary backup main data clear cleartext plaintext stdout it x b"
 )
 
 _PASSWORD = words(
@@ -115,6 +115,7 @@ PROMISES: tuple[Promise, ...] = (
         words("wifi wlan wpa wireless security"),
     ),
     Promise(words("phrase"), "password", "pass_phrase=%a{12}", "catch_phrase=%a{12}", words("pass")),
+    Promise(words("secret key keys"), "", "", "existingSecret: %a{24}", among=words("existing")),
     Promise(words("secret"), "secret", "client_secret=%a{24}", "secretName=%a{24}"),
     Promise(words("token tokens"), "", "", "next_page_token=%a{24}", _PASSING),
     Promise(
@@ -123,12 +124,23 @@ PROMISES: tuple[Promise, ...] = (
     Promise(words("token"), "", "", "clientToken=%a{24}", words("client")),
     Promise(words("token tokens"), "", "", "publicKeyToken=%a{24}", among=words("public")),
     Promise(words("token tokens"), "token", "authToken=%a{24}", "tokenizer=%a{24}"),
+    Promise(words("pepper"), "token", "auth_pepper: %h{32}", "auth_pepper: ground"),
+    Promise(words("totp"), "long", '"totp": "%U{32}"', '"totp": "%U{6}"'),
     Promise(words("pat"), "long", "ado_pat=%l{52}", "ado_pat=%l{12}"),
     Promise(_KEYS, "", "", "cache_key=%a{24}", _PUBLIC),
     Promise(_KEYS, "", "", "public_api_key=%a{24}", among=words("public publishable")),
     Promise(_KEYS, "secret", "SECRET_KEY=%a{24}", "secretKeyName=%a{24}", among=words("secret")),
     Promise(_KEYS, "token", "X-Api-Key: %a{24}", "primary_key=%a{24}", among=words("api")),
+    Promise(_KEYS, "weak", "GPG_KEY=%a{32}", "GPG_KEY=%h{40}", words("gpg pgp")),
     Promise(_KEYS, "token", "stripe_key=%a{24}", "primary_key=%a{24}", _KEYED | PROVIDERS),
+    Promise(
+        _KEYS,
+        "token",
+        "PAGERDUTY_ROUTING_KEY=%h{32}",
+        "routing_key=%h{32}",
+        words("routing"),
+        among=words("pagerduty"),
+    ),
     Promise(_KEYS, "weak", "row_key=%a{32}", "row_key=%h{32}", _LOCAL),
     Promise(_KEYS, "long", "acme_key=%h{32}", "acme_key=%h{12}", longer=1),
     Promise(_KEYS, "weak", "key=%a{32}", "key=%h{32}"),
@@ -140,6 +152,7 @@ PROMISES: tuple[Promise, ...] = (
         words("key"),
         among=words("secret"),
     ),
+    Promise(words("base"), "long", "db_key_base=%h{128}", "key_base=%h{128}", words("key"), longer=2),
     Promise(words("credential credentials creds"), "token", "aws_credentials=%a{24}", "credentials=%d{9}"),
     Promise(words("signature sig auth authorization cert salt"), "weak", "AUTH_SALT=%a{32}", "author=%a{32}"),
     Promise(words("id"), "token", "secret_id=%a{24}", "user_id=%a{24}", words("secret")),
@@ -184,6 +197,7 @@ JOINED = {
     "trustpass": "trust pass",
     "requirepass": "require pass",
     "masterauth": "master pass",
+    "passwordsalt": "password salt",
 }
 # Words that may stand at the end of another: `dbpassword`; and those that may do so behind some words alone.
 ENDINGS = ("password", "passwd", "secret", "token", "passphrase", "apikey", "accesskey", "secretkey")
@@ -192,6 +206,14 @@ BEFORE_SHORT = words(
     "db user mysql my root admin smtp mail ftp pg postgres postgresql redis mongo proxy login web server remote sudo ssh vnc rdp "
     "svn git"
 )
+
+# What texts are searched for: parts of names, words that another may begin with (`key`, `keyword`), and short ones with the sign behind.
+PARTS = (
+    "passw Passw PASSW passphr Passphr PASSPHR passco Passco PASSCO redential REDENTIAL creds CREDS essionid essionId SESSID "
+    "SESSIONID ession_id _pw _PW kennwort contrasena sonar.login sonarLogin SONAR_LOGIN _SALT CLI_AUTH masterauth totp TOTP epper EPPER"
+)
+WORDS = "pass Pass PASS pwd Pwd PWD psk _pat _PAT ecret ECRET oken OKEN key Key KEY"
+MARKED = '_session= _SESSION= pw= pw: pw" pw\' PW= PW: PW"'
 
 # The kind of a secret: of the first mark that a name holds, its words joined by `_`.
 KINDS = (

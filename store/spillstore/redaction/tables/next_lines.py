@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from spillstore.redaction.tables.forms import ENTITY, PASSED, VALUES
+
 
 class NextLine(NamedTuple):
     """A value in another line than its name; the first row that fits decides.
@@ -31,6 +33,46 @@ class NextLine(NamedTuple):
 _ENDED = r"(?>(?:\\?[\"']|</(?:key|t[dh])>)?)\]?+"
 _SET = _ENDED + r"[ \t]{0,8}+(?>=>|[:=])[ \t]{0,8}+"
 _NO_SIGN = _ENDED + r"[ \t]{0,8}+,?[ \t]{0,8}+"
+
+
+class Line(NamedTuple):
+    """What a line looks like that has a value, and is known by one expression; for other forms see ``nextlines.py``.
+
+    Attributes:
+        form: see ``NextLine``.
+        found: what stands before a value that may be in quotes; or a line, its group the value.
+        passed: another line that may stand before that of the value.
+    """
+
+    form: str
+    found: str
+    passed: str = ""
+
+
+_VALUES, _PASSED = (words.replace(" ", "|") for words in (VALUES, PASSED))
+DESCRIBED = (
+    rf"(?i)[ \t]*(?:[-+][ \t]+)?[\"']?(?:{_PASSED})[\"']?[ \t]*[:=].*"  # what may stand before a value
+)
+_RESULT = r"[ \t]*+\"?result\"?[ \t]*+[:=][ \t]*+(?=\")"
+LINES = (
+    Line(
+        "value",
+        rf"[ \t]*(?:[-+][ \t]+)?\\?[\"']?(?i:{_VALUES})\\?[\"']?[ \t]*(?:=>|[:=])[ \t]*(?:!!str[ \t]+)?(?=\S)",
+        DESCRIBED,
+    ),
+    Line("result", _RESULT, rf"(?s)(?!{_RESULT}).*"),
+    Line("joined", r"\s*(?=[\"'])"),
+    Line(
+        "string",
+        rf"(?s)[ \t]*<(?:string|td[^<>]*)>[ \t]*(?:<pre[^<>]*>)?(?:{ENTITY})?(?=[^<\s])(.*?)(?=(?:{ENTITY})?<|\Z)",
+    ),
+    Line(
+        "element",
+        r"[ \t]*+(?:<[Vv]alue>)?([^\s<>]++)(?:<(?:/.*)?)?[ \t]*+\Z",
+        r"[ \t]*+<\w+>(?:true|false)</\w+>[ \t]*+",
+    ),
+)
+
 NEXT_LINES: tuple[NextLine, ...] = (
     NextLine("joined", "", _SET + r"\\", 'API_TOKEN = \\\n    "%a{32}"', "API_TOKEN = \\\n    find"),
     NextLine(
@@ -47,7 +89,7 @@ NEXT_LINES: tuple[NextLine, ...] = (
         "nested",
         r"[ \t]*(?:-[ \t]+)?[\[\"']{0,2}[\w.-]*",
         _ENDED + r"[ \t]{0,8}+(?::|=>)[ \t]{0,8}+",
-        "api_token:\n  %a{32}\n",
+        "api_token:\n  %a{32}\n\napi_keys:\n  - %a{32}\n  - %a{32}\n\nDBPassword:\n  Type: String\n  Default: 7%a{11}\n",
         "api_token:\n  refresh: %a{32}\n",
         whole=True,
     ),
@@ -90,17 +132,31 @@ NEXT_LINES: tuple[NextLine, ...] = (
         'Content-Disposition: form-data; name="password"\n7%a{11}',
     ),
     NextLine(
+        "printed",
+        r"(?:>>>|In \[\d{1,5}\]:|irb[^>]{0,40}>) [^\r\n]{0,160}[\[(][\"'][\w.-]*",
+        r"[\"'][\])]{1,3}",
+        ">>> from x import settings; settings.DB[\"PASSWORD\"]\n'7%a{11}'",
+        ">>> from x import settings; settings.DB[\"PASSWORD\"]\n'none'",
+    ),
+    NextLine(
+        "printed",
+        r"\d{1,4}\) [\"'][\w.:-]*",
+        _ENDED,
+        '3) "access_token"\n4) "%a{40}"',
+        '3) "access_token"\n4) "refresh"',
+    ),
+    NextLine(
         "value",
-        r"(?:\A|[\s{,\"'-])(?:name|Name|NAME|key|Key|field|variable|header)[\"']?[ \t]*[:=][ \t]*[\"']?[\w.-]*",
+        r"(?:\A|[\s{,\"'-])(?:name|Name|NAME|key|Key|ParameterKey|label|field|variable|header)[\"']?[ \t]*[:=][ \t]*[\"']?[\w.-]*",
         _NO_SIGN,
         "- name: API_TOKEN\n  value: %a{32}",
         "- name: API_TOKEN\n  label: %a{32}",
     ),
     NextLine(
         "printed",
-        r">{1,3} {1,2}[\w.:()-]*",
-        "",
-        "irb(main)> app.secret_key_base\n=> \"%h{128}\"\n\n>>> settings.SECRET_KEY\n'%a{40}'",
+        r"(?:>|In \[\d{1,5}\]:) {1,2}[\w.:()\[\]\"'-]*",
+        r"(?>(?:[\"'])?)[\])]{0,2}",
+        "irb(main)> app.secret_key_base\n=> \"%h{128}\"\n\n>>> settings.SECRET_KEY\n'%a{40}'\n\n>>> os.environ['API_TOKEN']\n'%a{40}'",
         'irb(main)> app.secret_key_base\n=> "%h{128}", 1',
     ),
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from spillstore.redaction.tables.forms import ASSIGN, CLOSER, SQL
+from spillstore.redaction.tables.forms import ASSIGN, CLOSER, MAYBE_QUOTE, SQL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,12 +77,32 @@ def _tables() -> Iterator[Phrase]:
         )
 
 
+# What stands between the words and a value in several phrases; what stands before some of them.
+_STRING = r"[ \t]{1,64}+(?=[\"'])"
+_BARE = r"[ \t]{1,16}+(?=[^\s=:\"'])"
+_NO_COLON = r"(?:\A|[^:])"
+_LINE = r"[^\r\n]{0,96}+(?=[\r\n])"
+_LINE_END = r"[ \t]{0,8}+(?=[\r\n])"
+
+
+def _semicolons() -> Iterator[Phrase]:
+    behind, _ = _table_names(";")
+    yield Phrase(
+        behind,
+        "columns",
+        rf"(?>(?:;{_COLUMN}){{0,15}})(?=[\r\n])",
+        "host;user;password\nx;me;7%a{11}\ny;me;7%a{11}",
+        "host;user;password\nx;7%a{11}",
+        rf"(?:\A|[\r\n])(?>{_COLUMN}(?:;{_COLUMN}){{0,15}})",
+    )
+
+
 PHRASES: tuple[Phrase, ...] = (
-    Phrase("DENTIFIED BY", "value", r"[ \t]{1,64}+(?=[\"'])", "IDENTIFIED BY 'kittens'", "IDENTIFIED BY ''"),
-    Phrase("DENTIFIED BY", "word", r"[ \t]{1,16}+(?=[^\s=:\"'])", "IDENTIFIED BY kittens", "IDENTIFIED BY <word>"),
-    Phrase("dentified by", "quoted", r"[ \t]{1,64}+(?=[\"'])", "create user me identified by 'kittens'", "is identified by 'kittens'", SQL),
-    Phrase("dentified by", "word", r"[ \t]{1,16}+(?=[^\s=:\"'])", "create user me identified by kittens", "is identified by kittens", SQL),
-    Phrase("dentified by", "drawn", r"[ \t]{1,64}+(?=[\"'])", "identified by '7%a{11}'", "identified by 'kittens'"),
+    Phrase("DENTIFIED BY", "value", _STRING, "IDENTIFIED BY 'kittens'", "IDENTIFIED BY ''"),
+    Phrase("DENTIFIED BY", "word", _BARE, "IDENTIFIED BY kittens", "IDENTIFIED BY <word>"),
+    Phrase("dentified by", "quoted", _STRING, "create user me identified by 'kittens'", "is identified by 'kittens'", SQL),
+    Phrase("dentified by", "word", _BARE, "create user me identified by kittens", "is identified by kittens", SQL),
+    Phrase("dentified by", "drawn", _STRING, "identified by '7%a{11}'", "identified by 'kittens'"),
     Phrase(
         "dentified with|DENTIFIED WITH",
         "quoted",
@@ -118,12 +138,12 @@ PHRASES: tuple[Phrase, ...] = (
         ASSIGN,
         "пароль: 7%a{11}",
         "a:пароль:7%a{11}",
-        r"(?:\A|[^:])",
+        _NO_COLON,
     ),
     Phrase(
         SERVICES.replace(" ", "|"),
         "issued",
-        ASSIGN,
+        ASSIGN + MAYBE_QUOTE,
         'deepgram = "%h{40}"\n\nx_ai: %h{8}-%h{4}-%h{4}-%h{4}-%h{12}',
         "deepgram = %h{7}\nacme = %h{40}\ndeepgram.%h{40}",
         r"(?:\A|[^A-Za-z0-9])",
@@ -132,7 +152,7 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(
         "_api=|_api =|_api:|-api:|-api =|_API=|_API =|_API:",
         "issued",
-        "[ \\t]{0,8}+(?=[\\w\"'])",
+        r"[ \t]{0,8}+(?=[\w\"'])" + MAYBE_QUOTE,
         "ACME_API=%h{32}\n\nacme-api: %h{40}",
         "/_api=%h{32}",
         "[A-Za-z0-9]",
@@ -151,7 +171,7 @@ PHRASES: tuple[Phrase, ...] = (
         f"(?:워드|ワード){ASSIGN}",
         "パスワード: 7%a{11}",
         "a:パスワード:7%a{11}",
-        r"(?:\A|[^:])",
+        _NO_COLON,
     ),
     Phrase(
         "assword>",
@@ -201,6 +221,13 @@ PHRASES: tuple[Phrase, ...] = (
         "connect('localhost', user, 'kittens')",
     ),
     Phrase(
+        ".login('|.login(\"",
+        "drawn",
+        r"[^\"'\r\n]{1,128}+[\"'][ \t]{0,8}+,[ \t]{0,8}+(?=[\"'])",
+        "smtp.login('me@host.example', '7f3%a{11}9')",
+        "smtp.login('me@host.example', 'kittens')",
+    ),
+    Phrase(
         "Login(|log_in(|Credentials(|Credential(|AuthenticationToken(|TokenAuth(|authenticate(",
         "drawn",
         _ARGUMENT + r"(?=[\"'])",
@@ -208,18 +235,170 @@ PHRASES: tuple[Phrase, ...] = (
         "client.log_in('me', 'kittens')",
     ),
     Phrase(
+        "SET PASSWORD FOR ",
+        "quoted",
+        r"[^\r\n=]{1,128}+=[ \t]{0,8}+(?>(?:PASSWORD\()?)(?=[\"'])",
+        "SET PASSWORD FOR 'me'@'%%' = 'kittens';",
+        "SET PASSWORD FOR 'me'@'%%' = ?;",
+    ),
+    Phrase(
+        ": PSK |: EAP |: XAUTH ",
+        "quoted",
+        r"(?=[\"'])",
+        '10.0.0.1 10.0.0.2 : PSK "kittens"',
+        "the key is : PSK or none",
+    ),
+    Phrase(
+        "insecure-password ",
+        "word",
+        r"(?=\S)",
+        "user me insecure-password kittens",
+        "user me insecure-password <word>",
+    ),
+    Phrase(
+        "PASSWORD kibana|PASSWORD elastic|PASSWORD apm_|PASSWORD logstash_|PASSWORD beats_|PASSWORD remote_",
+        "word",
+        r"\w{0,32} = (?=\S)",
+        "PASSWORD kibana_system = %a{20}",
+        "PASSWORD elastic = <word>",
+    ),
+    Phrase(
+        " LOGIN ",
+        "column",
+        r"[\"']?[\w.@+-]{1,64}[\"']?[ \t]{1,4}+(?=\S)",
+        "a1 LOGIN me@host.example 7%a{11}",
+        "the LOGIN page 7%a{11}",
+        r"(?:\A|[\r\n]|C: )[A-Za-z]{0,4}\d{1,6}",
+    ),
+    Phrase(
+        "userPassword:: |unicodePwd:: |RootPW:: ",
+        "word",
+        r"(?=\S)",
+        "userPassword:: S2l0dGVucz%d{2}cw==",
+        "userPassword:: <word>",
+    ),
+    Phrase(
+        "ecovery code: |ecovery Code: |ecovery code |ackup code: ",
+        "alone",
+        "",
+        "Recovery code: %a{24}",
+        "Recovery code: see below",
+        promises="token",
+    ),
+    Phrase(
+        "RLANG_COOKIE|rlang Cookie|rlangCookie|RLang Cookie",
+        "value",
+        ASSIGN,
+        "RABBITMQ_ERLANG_COOKIE=%a{32}",
+        "RABBITMQ_ERLANG_COOKIE=$COOKIE",
+        promises="token",
+    ),
+    Phrase(
+        '"keyName":|"KeyName":',
+        "below",
+        r"[ \t]{0,8}+\"key\d\",?[ \t]{0,8}+(?=[\r\n])",
+        '"keyName": "key1",\n"permissions": "FULL",\n"value": "%b{86}=="',
+        '"keyName": "deploy",\n"permissions": "FULL",\n"value": "%b{86}=="',
+        promises="token",
+    ),
+    Phrase(
+        '"key1":|"key2":',
+        "issued",
+        r"[ \t]{0,8}+\"",
+        '{"key1": "%h{32}",\n"key2": "%h{32}"}',
+        '{"key1": "value1", "key2": "value2"}',
+        promises="token",
+    ),
+    Phrase(
+        '"username":',
+        "quoted",
+        r"[ \t]?\"[\w.-]{1,64}\",[ \t]?\"key\":[ \t]?(?=\")",
+        '{"username":"me","key":"%h{32}"}',
+        '{"username":"me","key":"value"}',
+        promises="long",
+    ),
+    Phrase(
+        "plain-text-password-value ",
+        "quoted",
+        r"(?=[\"'])",
+        'root-authentication plain-text-password-value "kittens"',
+        "plain-text-password-value is asked for",
+    ),
+    Phrase(
+        "assword,ParameterValue=|ecret,ParameterValue=|oken,ParameterValue=",
+        "word",
+        r"[\"']?(?=[^\s\"'])",
+        "ParameterKey=DbPassword,ParameterValue=7%a{11}",
+        "ParameterKey=DbPassword,ParameterValue=$PASSWORD",
+    ),
+    Phrase("::add-mask::", "word", r"(?=\S)", "::add-mask::%a{12}", "::add-mask::$TOKEN"),
+    Phrase(
+        "SET requirepass |set requirepass |SET masterauth ",
+        "word",
+        r"(?=\S)",
+        "redis:6379> CONFIG SET requirepass 7%a{11}",
+        "redis:6379> CONFIG SET requirepass <password>",
+    ),
+    Phrase(
+        '"primaryKey":|"secondaryKey":',
+        "quoted",
+        r"[ \t]?(?=\")",
+        '"primaryKey": "%b{43}=",\n"secondaryKey": "%h{32}"',
+        '"primaryKey": "%d{9}"',
+        promises="long",
+    ),
+    Phrase(
+        "-setcookie ",
+        "word",
+        r"(?=\S)",
+        "-setcookie 7%a{19}",
+        "-setcookie <cookie>",
+        r"(?:\A|\s)",
+    ),
+    Phrase(
+        "bindpw |rootpw |auth_pass ",
+        "word",
+        r"[ \t]*(?=[^\s={])",
+        "bindpw 7%a{11}",
+        "the bindpw 7%a{11}",
+        r"(?:\A|[\r\n])[ \t]*",
+    ),
+    Phrase(
+        '"CONCEALED",',
+        "below",
+        r"[ \t]{0,8}+(?=[\r\n])",
+        '"type": "CONCEALED",\n"label": "x",\n"value": "7%a{11}"',
+        '"type": "STRING",\n"label": "x",\n"value": "7%a{11}"',
+    ),
+    Phrase(
+        '"random_password"',
+        "drawn",
+        r"[^\r\n]{0,400}?\"result\":[ \t]{0,4}+(?=\")",
+        '{"type": "random_password", "values": {"length": 20, "result": "%a{20}"}}',
+        '{"type": "random_pet", "values": {"length": 20, "result": "%a{20}"}}',
+    ),
+    Phrase(
         '"random_password"',
         "result",
-        r"[^\r\n]{0,96}+(?=[\r\n])",
+        _LINE,
         '"type": "random_password",\n"name": "db",\n"attributes": {\n"length": 20,\n"result": "%a{20}"',
         '"type": "random_pet",\n"result": "%a{20}"',
     ),
     Phrase(
-        'admin initial-password|requirepass"|331 Please|331 Password',
+        'admin initial-password|requirepass"|331 Please|331 Password|$ pass show |/initialAdminPassword|print-access-token|gh auth token'
+        "|$ op read |secrets versions access |$ lpass show |--query SecretString |find-generic-password |$ op item get |$ bw get password"
+        "|config get DB_PASSWORD|--query value -o tsv",
         "printed",
-        r"[^\r\n]{0,96}+(?=[\r\n])",
-        '$ argocd admin initial-password -n argocd\n%a{16}\n\n1) "requirepass"\n2) "7%a{11}"',
+        r"[^\r\n]{0,160}+(?=[\r\n])",
+        '$ argocd admin initial-password -n argocd\n%a{16}\n\n1) "requirepass"\n2) "7%a{11}"\n\n$ pass show web/x\n7%a{11}',
         "$ argocd admin initial-password -n argocd\nnot found",
+    ),
+    Phrase(
+        "get secret ",
+        "printed",
+        r"[^\r\n]{0,200}[ \t]base64[ \t]+(?:-d|-D|--decode)\b[^\r\n]{0,32}+(?=[\r\n])",
+        "$ kubectl get secret x -o jsonpath='{.data.password}' | base64 -d\n%a{16}",
+        "$ kubectl get secret x -o name\nsecret/x7%a{11}",
     ),
     Phrase(
         "Password for ",
@@ -231,7 +410,7 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(
         '"SecureString",',
         "below",
-        r"[ \t]{0,8}+(?=[\r\n])",
+        _LINE_END,
         '"Name": "/db/x",\n"Type": "SecureString",\n"Value": "7%a{11}"',
         '"Name": "/db/x",\n"Type": "SecureString",\n"Label": "7%a{11}"',
     ),
@@ -257,20 +436,22 @@ PHRASES: tuple[Phrase, ...] = (
         'accounts: ["0x%h{40}"]',
     ),
     Phrase(
-        "snmp-server community |pac key |s-server key ",
+        "snmp-server community |pac key |s-server key |rocommunity |rwcommunity ",
         "word",
         r"(?:\d )?(?=\S)",
         "snmp-server community 7%a{11} RW\n\npac key 0 7%a{11}\n\nradius-server key 7%a{11}",
         "snmp-server community <word>",
     ),
     Phrase(
-        "API Key|API Secret|Api Key|API key|Secret Key|SECRET Token|Secret Token|Access Token|API Token|API token|Client Secret|Secret key",
+        "API Key|API Secret|Api Key|API key|Secret Key|SECRET Token|Secret Token|Access Token|API Token|API token|Client Secret|Secret key"
+        "|Signing Secret|Signing secret|Verification Token|Bot Token|Auth Token|Webhook Secret",
         "printed",
-        r"[ \t]{0,8}+(?=[\r\n])",
-        "API Key\n%h{32}\n\nYour Client Secret\n  %a{32}",
+        r"(?>(?:[ \t]{1,2}[a-z]{2,12}){0,3}):?[ \t]{0,8}+(?=[\r\n])",
+        "API Key\n%h{32}\n\nYour Client Secret\n  %a{32}\n\nAPI key created:\n  %a{40}",
         "API Key\nis needed",
         r"(?:\A|[\r\n])(?:[ \t]|[A-Z][A-Za-z]{0,15} ){0,4}",
         "token",
     ),
     *_tables(),
+    *_semicolons(),
 )  # fmt: skip

@@ -5,6 +5,8 @@ Columns are told in ``rows.py``. What no row can say is a function of Python, an
 
 from __future__ import annotations
 
+from spillstore.redaction.tables.classes import CREDENTIAL, WORD
+from spillstore.redaction.tables.forms import ASSIGN, MAYBE_QUOTED
 from spillstore.redaction.tables.rows import Command, Place
 
 # What may stand between ``Authorization:`` and the credentials, of either case; of some the credentials may be parameters with names.
@@ -13,17 +15,36 @@ SCHEMES = (
     "bearer basic token api-token apikey api-key bot digest negotiate ntlm sso-key key aws4-hmac-sha256 genie-?key ssws splunk hawk "
     "oauth jwt pat"
 )
+# Attributes of a cookie, which are no cookies.
+COOKIE_ATTRIBUTES = "path domain expires max-age samesite version comment priority"
+# What schemes of databases and queues have in them: the user or the password of such may be a word of every day.
+DATABASES = (
+    "postgres mysql mariadb mongo redis amqp mssql sqlserver oracle jdbc clickhouse cockroach couchbase cassandra neo4j bolt "
+    "ldap smtp db2 snowflake influx kafka nats mqtt valkey memcache elasticsearch pgsql psql"
+)
+# Users and passwords of manuals: users of databases, those of other addresses besides, and passwords of either.
+NOBODY = "user username name login usr u me uid"
+ANYBODY = "foo root admin userid user1 test john"
+PASSWORDS_OF_MANUALS = "pass password passwd pw pwd secret bar p passwort pass1"  # which are none
+# What stands in an address in place of a password.
+ADDRESS_VARIABLE = (
+    r"\$\{?[\w.:-]*\}?\\?|\{\{?[^{}]*\}?\}|%\w*%|%[sd]|<[^<>]*>?|[*x.]+|\[REDACTED.*|(?i:redacted|hidden|secret|x-oauth-basic|x|masked|\*+)"
+    r"|:+|\\.*|\$\(.*|\{.*"
+)
+# Hosts whose paths are hashes of files.
+HOSTS_OF_FILES = (
+    r"git\w*|bitbucket|raw|cdn\w*|static|assets?|img|images?|media|files?|storage|registry|docker|s3|archive|pypi|npm\w*|crates|proxy"
+    "|cache|mediapackage"
+)
 _BASE64 = "[A-Za-z0-9+/=]"
 _PARAMETER = "[A-Za-z0-9%+/=_-]"
 _SEGMENT = "[A-Za-z0-9_-]"
-_HEX = "[0-9a-fA-F]"
-_WORD = r"[^\s\"'`\x00-\x20\x7f]"
 _QUOTED = r"(?<=')[^'\r\n]*+'?|(?<=\")[^\"\r\n]*+\"?"  # with the quote behind it, which must be there
 _IN_QUOTES = r"([^'\"]*|[^\"]*|[^']*)['\"]\Z"
 _FIRST = r"[ \t]{0,16}+[\"'][^\"'\r\n]{0,256}[\"'][ \t]{0,16}+,"
 _THEN = r"[ \t]{0,16}+[\"'][^\"'\r\n]{0,128}[\"'][ \t]{0,16}+,[ \t]{0,16}+(?:Some\()?[\"']"
 _MECHANISM = r"(?:PLAIN|LOGIN|CRAM-MD5|XOAUTH2|EXTERNAL|TLS|SSL)[ \t]*\Z"
-_CREDENTIALS = r"[^\s\"'`<>,;\\\x00-\x20(){}\[\]|&]"
+_ENCODED = r"(?>(?:[A-Za-z0-9._~*+!-]|%(?!26)[0-9A-Fa-f]{2}|%[0-9A-Fa-f]?\Z))*+"  # up to an ampersand that is encoded, too
 
 HEADERS = (
     Place(
@@ -37,7 +58,7 @@ HEADERS = (
         "BEARER_TOKEN",
         ("Bearer ", "bearer ", "BEARER ", "Bearer%20", "bearer%20"),
         before=r"[ \t]{0,16}+(?:(?<=--oauth2-bearer )[\"'])?",
-        run=_CREDENTIALS,
+        run=CREDENTIAL,
         least=8,
         form=".*[^.,;:]",
         judge="opaque",
@@ -48,7 +69,7 @@ HEADERS = (
     Place(
         "AUTHORIZATION",
         ("OAuth ", "oauth "),
-        run=_CREDENTIALS,
+        run=CREDENTIAL,
         least=20,
         form=r"[A-Za-z0-9._~+/-]{20,}=*\Z",
         judge="mixed",
@@ -69,7 +90,7 @@ HEADERS = (
     Place(
         "BASIC_AUTH",
         ("_auth", '"auth"'),
-        before="{assign}{quote}",
+        before=ASSIGN + MAYBE_QUOTED,
         run=_BASE64,
         least=8,
         judge="user_and_password",
@@ -231,7 +252,7 @@ ADDRESSES = (
         "PASSWORD",
         ("NEO4J_AUTH",),
         before=r"[\"']?[ \t]{0,8}[=:][ \t]{0,8}[\"']?\w{1,64}/",
-        run=_WORD,
+        run=WORD,
         judge="known",
         goes="NEO4J_AUTH=neo4j/%a{12}",
         stays="NEO4J_AUTH=none",
@@ -240,7 +261,7 @@ ADDRESSES = (
         "PASSWORD",
         ("BUNDLE_",),
         before=r"[A-Z0-9_]{1,128}__[A-Z]{2,16}[\"']?[ \t]{0,8}[=:][ \t]{0,8}[\"']?(?=[^\s\"'$])",
-        run=_WORD,
+        run=WORD,
         form=r"[^/:]++:[^/:]++\Z",
         judge="known",
         goes="BUNDLE_GEMS__EXAMPLE__COM=me:%a{12}",
@@ -271,7 +292,7 @@ SIGNATURES = (
         "SAML",
         ("SAMLResponse", "SAMLRequest", "SAMLart"),
         before=r"(?:=|\\{0,4}\"[ \t]{1,4}value=\\{0,4}\"|\\{0,4}\"[ \t]{0,4}:[ \t]{0,4}\\{0,4}\")",
-        run="[A-Za-z0-9%+/=_-]",
+        run=_PARAMETER,
         least=40,
         judge="mixed",
         goes='SAMLResponse=PHNhbWxw%a{60}&RelayState=x\n<input name="SAMLResponse" value="PHNhbWxw%a{60}"/>',
@@ -332,13 +353,111 @@ FILES = (
     ),
     Place(
         "PASSWORD",
-        ("> AUTH ", "> auth "),
+        ("> AUTH ", "> auth ", "C: AUTH "),
         run=r"[^\r\n]",
         least=3,
         form=rf"(?!{_MECHANISM})(?:[^\s\"']+ )?[\"']?(?!{_MECHANISM})([^\s\"']+)[\"']?[ \t]*\Z",
         judge="chosen",
         goes="127.0.0.1:6379> AUTH %a{12}\nredis:6379> AUTH me %a{12}\n>>> AUTH PLAIN AG1lAHMz%l{16}M2Q=",
         stays="127.0.0.1:6379> AUTH <password>\n>>> AUTH PLAIN\n>>> AUTH PLAIN LOGIN CRAM-MD5",
+    ),
+    Place(
+        "PASSWORD",
+        ("npmAuthIdent", "auth.user.info", "USERPWD"),
+        before=rf"(?:{ASSIGN}|[ \t]{{0,4}},[ \t]{{0,4}}){MAYBE_QUOTED}[\w.@+-]{{1,96}}:",
+        run=WORD,
+        judge="chosen",
+        goes='npmAuthIdent: "me:%a{12}"\nbasic.auth.user.info=me:%b{64}\ncurl_setopt($c, CURLOPT_USERPWD, "me:%a{12}");',
+        stays='npmAuthIdent: ""\nbasic.auth.user.info=<key>:<secret>',
+    ),
+    Place(
+        "PASSWORD",
+        ("stats auth ", ":587 ", ":465 "),
+        before=r"[ \t]*[\w.@+-]{1,96}:",
+        run=WORD,
+        judge="chosen",
+        goes="stats auth me:%a{12}\n[mail.host.example]:587 me@host.example:%a{12}",
+        stays="stats auth\nlistening on :587 and on :465 too",
+    ),
+    Place(
+        "PASSWORD",
+        ('user = "', 'user="'),
+        before=r"[\w.@+-]{1,64}:",
+        run=r"(?:[^\"\r\n])*+\"?",
+        form=r"(?=[^\d]*\d)(?=[^A-Za-z]*[A-Za-z])([^\s\"/]{6,})\"\Z",
+        judge="chosen",
+        goes='user = "me:7%a{11}"',
+        stays='user = "1000:1000"\nuser = "me:staff"',
+    ),
+    Place(
+        "PASSWORD",
+        ("echo ",),
+        run=r"[^\r\n]",
+        least=10,
+        form=r"(?:-n[ \t]+)?[\"']?(?:[\w.-]{1,32}:)?([^\s\"']{3,128})[\"']?[ \t]*\|[ \t]*"
+        r"(?:sudo[ \t]+(?:-[A-Za-z]+[ \t]+){0,3}-\w*S|(?:sudo[ \t]+)?(?:chpasswd|passwd[ \t]+--stdin|kinit|cryptsetup)\b"
+        r"|[^|\r\n]{1,256}--password-stdin)",
+        judge="chosen",
+        goes="echo '%a{12}' | sudo -S apt-get update\necho me:%a{12} | chpasswd\necho %a{12} | docker login -u me --password-stdin",
+        stays='echo "$PASSWORD" | docker login --password-stdin\necho done | sudo tee -a /etc/x',
+    ),
+    Place(
+        "PASSWORD",
+        ("assword%3D", "assword%3d"),
+        run=_ENCODED,
+        least=3,
+        judge="known",
+        goes="grant_type%3Dpassword%26password%3D%a{12}%26scope%3Dall",
+        stays="password%3D%26scope%3Dall",
+    ),
+    Place(
+        "TOKEN",
+        ("oken%3D", "oken%3d", "ecret%3D", "ecret%3d"),
+        run=_ENCODED,
+        least=16,
+        judge="drawn",
+        goes="%26client_secret%3D%h{32}%26x%3D1",
+        stays="%26token%3Drefresh-the-session%26",
+    ),
+    Place(
+        "PASSWORD",
+        ("redentials: ", "redentials:  "),
+        before=r"[\"'`]?[\w.@-]{1,64}[`]?(?::|[ \t]?/[ \t]?)[`]?",
+        run=CREDENTIAL,
+        least=6,
+        form=r"(?=[^\d]*\d).*",
+        judge="chosen",
+        goes="Default credentials: me:Kittens%d{4}\nCredentials: `me` / `Kittens%d{4}`",
+        stays="credentials: me:word\ncredentials: same-origin",
+    ),
+    Place(
+        "PASSWORD",
+        ("SQL> CONNECT ", "SQL> connect ", "SQL> conn "),
+        before=r"[\w$#]{1,64}/",
+        run=r"[^\s@\"'\x00-\x20]",
+        judge="chosen",
+        goes="SQL> CONNECT system/%a{12}@//db:1521/x",
+        stays="SQL> CONNECT /@db\nSQL> CONNECT system@db",
+    ),
+    Place(
+        "SECRET",
+        ("django-insecure-",),
+        run=r"[^\s\"'`<>\\\x00-\x20]",
+        least=30,
+        goes="'django-insecure-%a{30}$(x&%a{20}'",
+        stays="the prefix is django-insecure-",
+    ),
+    Place(
+        "AWS_SECRET_KEY",
+        ("AKI",),
+        before=r"A[A-Z0-9]{16}[\"']?[ \t,;|:]{1,8}+(?:[\dT:+.Z-]{10,32}[ \t,]{1,8}+)?[\"']?",
+        run="[A-Za-z0-9/+]",
+        least=40,
+        form=r"(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z]).{40}\Z",
+        judge="mixed",
+        goes="AKIA%U{16},%a{40}\nACCESSKEY\tAKIA%U{16}\t2026-02-03T08:00:00+00:00\t%a{40}\tActive",
+        apart=True,
+        stays="AKIA and others",
     ),
     Place(
         "PASSWORD",
@@ -363,7 +482,7 @@ FILES = (
     Place(
         "DISCORD_TOKEN",
         (".login(", ".run(", "Bot "),
-        before="{quote}",
+        before=MAYBE_QUOTED,
         least=50,
         form=r"[MNO][DTjz](?:[AEIMQUYcgk][w-z0-5][MNO][DTjz]){3,4}[A-Za-z0-9_-]{2,10}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}",
         goes="client.run('MTAxMTAxMTAxMTAxMTA%w{4}.%w{6}.%w{27}')",
@@ -433,7 +552,7 @@ COMMANDS = (
     ),
     Command(
         "PASSWORD",
-        "sqlcmd,bcp,zip,unzip,mosquitto_pub,mosquitto_sub",
+        "sqlcmd,bcp,zip,unzip,mosquitto_pub,mosquitto_sub,ipmitool",
         r"-P[ \t]+[\"']?",
         goes="sqlcmd -U me -P '%a{12}'",
         stays="zip -r a.zip .",
@@ -544,6 +663,20 @@ COMMANDS = (
         r"\w[\w-]*[ \t]+https?://\S+[ \t]+\S+[ \t]+[\"']?",
         goes="mc alias set x https://h.example me %a{20}",
         stays="mc alias set x",
+    ),
+    Command(
+        "PASSWORD",
+        "admin user add",
+        r"\w[\w-]*[ \t]+\S+[ \t]+[\"']?",
+        goes="mc admin user add prod me %a{20}",
+        stays="mc admin user add prod me",
+    ),
+    Command(
+        "PASSWORD",
+        "unlock-keychain,create-keychain,altool,notarytool",
+        r"-p[ \t]+[\"']?(?!@)",
+        goes="security unlock-keychain -p %a{12} build.keychain",
+        stays="altool --upload-app -p @keychain:ALTOOL",
     ),
     Command(
         "PASSWORD",

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-TOKEN_BYTES = "[A-Za-z0-9_.~+/=@-]"  # noqa: S105  # a class of them
+from spillstore.redaction.tables.classes import TOKEN
+
 ARGUMENT = r"(?<=')[^'\r\n]*+|(?<=\")[^\"\r\n]*+|(?<![\"'])[^\s\"'`\x00-\x20|;&]*+"
 
 
@@ -17,8 +18,7 @@ class Place(NamedTuple):
     Attributes:
         kind: of the placeholder.
         literals: texts that are looked for.
-        before: expression for what may stand between a literal and the secret; ``{assign}`` is a sign as of an assignment,
-            ``{quote}`` a quote that may be missing.
+        before: expression for what may stand between a literal and the secret.
         run: the bytes that the secret cannot leave: a class, or an expression.
         least: how many of them there are at least.
         form: expression that the run begins with; its group, if it has one, is the secret.
@@ -32,7 +32,7 @@ class Place(NamedTuple):
     kind: str
     literals: tuple[str, ...]
     before: str = ""
-    run: str = TOKEN_BYTES
+    run: str = TOKEN
     least: int = 1
     form: str = ""
     judge: str = ""

@@ -24,7 +24,7 @@ IDS = (
     "req msg evt event cus pi call toolu srvtoolu resp run job user org session sess ch pm py sub si in ii il prod price plan card tok src acct "
     "txn tr po re dp du ba seti mandate link promo quote prv we vs rs fc step thread asst proj batch ft ftjob item part cmpl chatcmpl modr "
     "upload ws ig mcp cntr msgbatch container wrkspc apikey invite skill client idn ins ep app atmpt dpl prj team pr ic rr rc cr la dc wfr trace "
-    "span request message order invoice customer account project node task worker pod node instance group member role policy"
+    "usr ord inv doc pay ent tkt cmt jr cg dt ca db cluster df dfm ab shardgroup span request message order invoice customer account project node task worker pod node instance group member role policy"
 )
 
 # fmt: off
@@ -90,6 +90,7 @@ TOKENS = (
     ("DISCORD_TOKEN",        "mfa.", "%w{84}", "mfa.%w{84}", "mfa.%w{28}"),
     ("DOCKER_TOKEN",         "dckr_pat_ dckr_oat_", "%w{20,}", "dckr_pat_%w{24}", "dckr_pat_%w{8}"),
     ("DOPPLER_TOKEN",        "dp.", r"[a-z]{2,6}\.(?:[a-z0-9_-]{2,35}\.)?%a{40,44}", "dp.abcd.%a{42}", "dp.abcd.%a{14}"),
+    ("DOCKER_AUTH",          "eyJhdXRocyI6", "[A-Za-z0-9+/=]{40,}", "eyJhdXRocyI6%b{60}", "eyJhdXRocyI6%b{12}"),
     ("DROPBOX_TOKEN",        "sl.", "[A-Za-z0-9_=-]{130,}", "sl.%w{134}", "sl.%w{44}"),
     ("DUB_KEY",              "dub_", "%a{24}(?!%w)", "dub_%a{24}", "dub_%a{8}"),
     ("DUFFEL_TOKEN",         "duffel_live_ duffel_test_", "[A-Za-z0-9=_-]{40,}", "duffel_live_%w{44}", "duffel_live_%w{14}"),

@@ -72,7 +72,7 @@ PLACEHOLDERS: tuple[Harmless, ...] = (
     Harmless(r"\W+|(.)\1*", "-----", "--7a--"),
     Harmless(r"\.{3}.*|.*\.{3}|.*\xe2\x80\xa6", "abc7...", "abc7.."),
     Harmless(
-        r"passwort|heslo|parool|geslo|salasana|l\xc3\xb6senord|parol[aeo]?|parol\xc4\x83|contrase\xc3\xb1a|[ck]ontrasenya|contrasinal|contrasigno"
+        r"passwort|kennwort|clave|llave|heslo|parool|geslo|salasana|l\xc3\xb6senord|parol[aeo]?|parol\xc4\x83|contrase\xc3\xb1a|[ck]ontrasenya|contrasinal|contrasigno"
         r"|\xc5\x9fifr\xc9\x99|\xc5\x9eifr\xc9\x99|\xc5\xa0ifra|ger-tremen|cyfrinair|adgangskode|pasvorto|pasahitza|loynior\xc3\xb0|mot\ de\ passe"
         r"|wachtwurd|wachtwoord|pasfhocal|lozinka|jelsz\xc3\xb3|lykilor\xc3\xb0|nasnav|passwuert|slapta\xc5\xbeodis|katalaluan|passord|has\xc5\x82o"
         r"|senha|fjal\xc3\xabkalimi|te\xc3\x9fera|m\xe1\xba\xadt\ kh\xe1\xba\xa9u|kata\ sandi|sandi|\xc5\x9fifre|parola|has\xc5\x82a|palavra-passe",
@@ -111,6 +111,11 @@ VARIABLES: tuple[Harmless, ...] = (
     ),
     Harmless(r"\#\{.*|:[a-z_]+|:[A-Z_]+|\?\d*|\?[A-Z_]+|\(.*|\).*", ":NAME", ":name7!"),
     Harmless(
+        r"(?:hover|focus(?:-within|-visible)?|active|visited|link|disabled|enabled|checked|required|valid|invalid|before|after)\{(?:\}|[a-z-]+:.*)",
+        "focus{color:red}",
+        "focus7{color:red}",
+    ),
+    Harmless(
         r"ENC\(.*|(?:vault|op|ssm|arn|secret|keyring|env|file|awssm|kms|projects):.*",
         "vault:name7",
         "volt:name7",
@@ -136,7 +141,28 @@ VARIABLES: tuple[Harmless, ...] = (
     Harmless(r"\{\w+:.*", "{name:{name7", "{7name{"),
     Harmless(r"\+[\w.]+\+|\+[\w.]+\(.*|\.\w+\(.*|/\.\w+\(.*", "+name.name7+", "+name7!"),
     Harmless(r"(?:this|self)\.[A-Za-z_].*|![01](?:[,;)}\]].*)?", "this.name7", "thi7s.name!"),
+    Harmless(r"(?:module\.)?exports\.[A-Za-z_].*", "exports.name7", "export.name7!"),
     Harmless(r"(?:[A-Za-z]\w*\|)+[A-Za-z]\w*", "Name7|string", "Name7|str!ng"),
     Harmless(r"[A-Z_]+=[A-Z_]+|--?[A-Za-z][a-z-]*|-[A-Z]+", "SECRET=SECRET", "SECRET=SEC7RET"),
     Harmless(r"\$(?:1|2[abxy]?|5|6|y|apr1|argon2\w*|scrypt)\$.*\$?.*", "$6$name$name7", "$77$name$name7!"),
+)
+
+NUMBER = r"(?i:[\^~<>=]*[\d.,:+-]+|0x[0-9a-f]+[ul]*|\d+<<\d+)"
+# What is no key or token, but may be a password; the examples stand behind `token`.
+NO_KEYS: tuple[Harmless, ...] = (
+    Harmless(r".{0,7}|.*\ .*", "k8Jd72h", "k8Jd72hsQ0"),
+    Harmless(
+        r"(?i:(?:sha(?:1|224|256|384|512)|md5|blake[23]b?)[-:].+)",
+        "sha256:k8Jd72hsQ0zPw",
+        "sha2:k8Jd72hsQ0zPw",
+    ),
+    Harmless(
+        r"(?:ssh-|ecdsa-|AAAA[A-J][23nm]|MFk|MFw|MIG[fe]|MII[BC]I?j|-----BEGIN\ (?:PUBLIC|CERT)).*",
+        "MFkwk8Jd72hsQ0zPw",
+        "MFawk8Jd72hsQ0zPw",
+    ),
+    Harmless(NUMBER, "0x7f3a9c41d2e8b605", "0y7f3a9c41d2e8b605"),
+    Harmless(r"(?=[^{]*\{)[^}]*\}.*", "k8Jd{72hsQ0}zPw", "k8Jd{72hsQ0zPw"),
+    Harmless(r".*%s.*", "k8Jd72%shsQ0zPw", "k8Jd72%hsQ0zPw"),
+    Harmless(r".*(?:\\[wdsbWDSBux]|[\])][+*?{]|\(\?).*", "k8Jd72)+hsQ0zPw", "k8Jd72+hsQ0zPw"),
 )

@@ -1,0 +1,133 @@
+/* What stands around literals that are no names: tokens, addresses, headers, commands. */
+#include "scan.h"
+
+/* `://`: whether an `@` follows where a user and a password would end. */
+static int credentials_could(const Text *t, i64 start, i64 end) {
+    if (!is(t, start - 1, ALNUM))
+        return 0;
+    i64 at = end, most = end + REACH < t->size ? end + REACH : t->size;
+    for (; at < most && at < end + 257; at++)
+        if (!is(t, at, ALNUM) &&
+            (!(is(t, at, WORD) || t->text[at] == 0x7f) || one_of(t->text[at], ":/@?#<>\\(){}[],;|")))
+            break;
+    if (at == t->size || at_is(t, at, '@'))
+        return 1;
+    if (!at_is(t, at, ':'))
+        return 0;
+    while (++at < most && (is(t, at, WORD) || t->text[at] == 0x7f) && t->text[at] != '<' && t->text[at] != '>')
+        if (t->text[at] == '@')
+            return 1;
+    return at == most;
+}
+
+/* A sign behind the literal, and behind it, after quotes and short prefixes, `least` bytes of a set. */
+static int signed_could(const Text *t, i64 end, const Literal *literal) {
+    const u8 *set = t->tables->sets + 256 * (u32)literal->set;
+    i64 at = end;
+    for (; is(t, at, CLOSER | BLANK); at++)
+        if (one_of(t->text[at], "\\&%"))
+            return 1;
+    if (at >= t->size)
+        return 1;
+    int length = literal->comma ? one_of(t->text[at], ":=,") : sign_at(t, at);
+    if (!length)
+        return 0;
+    at += length;
+    for (int runs = 0; runs < 4; runs++) {
+        i64 begin = at, run = 0;
+        if (at_is(t, at, '&'))
+            return 1;
+        while (at < t->size && at < begin + 160 && (is(t, at, BLANK) || one_of(t->text[at], "\"'`\\|>-+!="))) at++;
+        if (at == begin + 160 || at_is(t, at, '&'))
+            return 1;
+        while (at > begin && set[t->text[at - 1]]) at--; /* such a sign may be of the run, too */
+        while (at + run < t->size && run < literal->least && set[t->text[at + run]]) run++;
+        if (run >= literal->least || at + run >= t->size)
+            return 1;
+        if (run == 0)
+            return 0;
+        at += run; /* of a prefix of quotes, of a tag, of a scheme */
+    }
+    return 0;
+}
+
+/* Whether a sign follows, and a name with a `=` that may begin a pair. */
+static int cookie_could(const Text *t, i64 end, const Literal *literal) {
+    const u8 *set = t->tables->sets + 256 * (u32)literal->set;
+    i64 at = end;
+    while (is(t, at, CLOSER | BLANK)) at++;
+    if (at_is(t, at, ',')) /* `"name": "Cookie", "value": "..."` */
+        return at + 96 >= t->size || holds(t, at, at + 96, "alue");
+    if (at < t->size && !one_of(t->text[at], ":="))
+        return 0;
+    at += at_is(t, at, '=') && at_is(t, at + 1, '>') ? 2 : 1;
+    while (is(t, at, CLOSER | BLANK)) at++;
+    if (at_is(t, at, ';'))
+        at = blanks_end(t, at + 1);
+    for (i64 most = at + literal->least; at < most && at < t->size && set[t->text[at]]; at++)
+        if (t->text[at] == '=')
+            return 1;
+    return at >= t->size;
+}
+
+/* Whether an option follows in the line of a command. */
+static int command_could(const Text *t, i64 start, i64 end) {
+    if (is(t, start - 1, ALNUM))
+        return 0;
+    for (i64 at = end - 1; at < end + 512; at++) {
+        if (at + 1 >= t->size)
+            return 1;
+        if (is(t, at, LINE_END))
+            return 0;
+        if (is(t, at, BLANK) && (at_is(t, at + 1, '-') || at_is(t, at + 1, '/')))
+            return 1;
+    }
+    return 0;
+}
+
+static int run_could(const Text *t, i64 start, i64 end, const Literal *literal) {
+    if (literal->apart && is(t, start - 1, ALNUM)) {
+        int escaped = at_is(t, start - 2, '\\') || at_is(t, start - 3, '%') || at_is(t, start - 4, '\\') ||
+                      at_is(t, start - 6, '\\');
+        if (!escaped)
+            return 0;
+    }
+    const u8 *set = t->tables->sets + 256 * (u32)literal->set;
+    i64 at = end, least = literal->least;
+    if (least && end + least <= t->size) { /* a look at some of them says nearly always that it is none */
+        const u8 *run = t->text + end;
+        if (!(set[run[least - 1]] & set[run[least / 2]] & set[run[least / 4]] & set[run[least * 3 / 4]]))
+            return 0;
+    }
+    while (at < t->size && at - end < literal->least && set[t->text[at]]) at++;
+    return at - end >= literal->least || at == t->size;
+}
+
+static int line_start_could(const Text *t, i64 start) {
+    for (i64 at = start - 1; at >= 0 && at > start - 66; at--) {
+        if (is(t, at, LINE_END))
+            return 1;
+        if (!is(t, at, BLANK) && t->text[at] != '#')
+            return 0;
+    }
+    return 1;
+}
+
+int place_could(const Text *t, i64 start, i64 end, const Literal *literal) {
+    switch (literal->check) {
+    case RUN:
+        return run_could(t, start, end, literal);
+    case SIGNED:
+        return signed_could(t, end, literal);
+    case COOKIE:
+        return cookie_could(t, end, literal);
+    case CREDENTIALS:
+        return credentials_could(t, start, end);
+    case COMMAND:
+        return command_could(t, start, end);
+    case LINE_START:
+        return line_start_could(t, start);
+    default:
+        return 1;
+    }
+}

@@ -1,0 +1,85 @@
+/* Runs of letters that may be tokens with a prefix, whatever the prefix is; see `prefixed.py`. */
+#include "scan.h"
+
+#define LEAST_RUN 23  /* bytes of a token that stands alone, with its prefix */
+#define MOST_RUN 512
+#define ESCAPE 5      /* bytes of an escape that may stand before it, at most, behind its first sign */
+#define MOST_WORD (14 + ESCAPE) /* letters of a prefix, digits and an escape before them */
+#define LEAST_BODY 20
+
+typedef struct { u32 start, end; } Run;
+
+/* A bit for each of sixteen bytes that is of LETTER. */
+static inline u32 letters_in(Sixteen bytes) { return parts_in(bytes) | bits_of((Sixteen)(bytes == '-')); }
+
+/* Whether one of at least eight bytes, all of LETTER, is a digit. */
+static int holds_digit(const u8 *at, i64 size) {
+    const u64 ones = 0x0101010101010101ull, high = 0x8080808080808080ull;
+    for (i64 i = 0;; i += 8) {
+        u64 word;
+        memcpy(&word, at + (i + 8 < size ? i : size - 8), 8);
+        if ((word + (0x80 - '0') * ones) & ~(word + (0x80 - '9' - 1) * ones) & high)
+            return 1;
+        if (i + 8 >= size)
+            return 0;
+    }
+}
+
+/* Whether letters and digits between `from` and `to` change as often, and in as many places, as in a token. */
+static int run_is_mixed(const Text *t, i64 from, i64 to) {
+    int digits = 0, changes = 0;
+    u32 before = 0;
+    for (i64 i = from; i < to; i++) {
+        u8 byte = t->text[i];
+        u32 now = byte == '_' || byte == '-' ? 0 : is(t, i, DIGIT) ? 1 : byte >= 'a' ? 2 : 3;
+        changes += now && before && now != before;
+        digits += now == 1 && before != 1;
+        before = now;
+    }
+    return digits && changes >= 5;
+}
+
+/* Whether a run of LETTER may be a token: `prefix_`, and behind it what is drawn. */
+static int alone_could(const Text *t, i64 start, i64 end) {
+    if (end - start > MOST_RUN + ESCAPE || is(t, start - 1, LEADS))
+        return 0;
+    if (is(t, end, GOES_ON) || (at_is(t, end, '.') && is(t, end + 1, ALNUM)))
+        return 0;
+    i64 sign = start;
+    while (sign < end && sign < start + MOST_WORD && t->text[sign] != '_' && t->text[sign] != '-') sign++;
+    if (sign - start < 2 || sign >= end - LEAST_BODY || !(t->text[sign] == '_' || t->text[sign] == '-'))
+        return 0;
+    return holds_digit(t->text + sign, end - sign) && run_is_mixed(t, sign, end);
+}
+
+/* Gives out runs of LETTER that end behind `*from` and may be tokens, in order. As `spillstore_scan`, but nothing is lost
+ * behind the text's last line: a run that ends with the text is looked at again when it goes on.
+ *
+ * Of such a run two words of eight bytes side by side are letters alone, so it is enough to look at every other word. */
+i64 spillstore_runs(const Tables *tables, const u8 *text, i64 size, i64 *from, Run *out, i64 room) {
+    const Text t = {.tables = tables, .text = text, .size = size, .is = tables->bytes};
+    i64 found = 0, at = *from > LEAST_RUN + 16 ? (*from - LEAST_RUN - 16) & ~(i64)15 : 0;
+    for (u32 before = 0; at + 8 <= size; at += 16) {
+        u32 letters = letters_in(bytes_from(&t, at));
+        int long_enough = (letters & 0xFF) == 0xFF && ((letters >> 8) == 0xFF || (before >> 8) == 0xFF);
+        before = letters;
+        if (!long_enough)
+            continue;
+        i64 start = at, end = at + 8;
+        for (int n = 16; n == 16 && start > at - MOST_RUN - ESCAPE - 1; start -= n)
+            n = ones_last(letters_in(bytes_before(&t, start)));
+        for (int n = 16; n == 16; end += n)
+            n = ones_first(letters_in(bytes_from(&t, end)));
+        if (end - start >= LEAST_RUN && end > *from && alone_could(&t, start, end)) {
+            if (found == room) {
+                *from = start;
+                return found;
+            }
+            out[found++] = (Run){(u32)start, (u32)end};
+        }
+        at = end & ~(i64)15; /* nothing before the next block but its second word can be of another run */
+        before = letters_in(bytes_from(&t, at));
+    }
+    *from = size;
+    return found;
+}

@@ -1,0 +1,83 @@
+"""A value without quotes: where the word ends, and whether it is a literal or a variable of a program."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import TYPE_CHECKING
+
+from spillstore.redaction.look import BACK, WORD_END, compiled, name_start
+from spillstore.redaction.tables.literals import LITERALS, NOT_PASSWORDS
+from spillstore.redaction.values import LEAST, drawn, judged, mixed
+
+if TYPE_CHECKING:
+    from spillstore.redaction.look import Look
+    from spillstore.redaction.names import Named
+    from spillstore.redaction.tables.literals import Unquoted
+
+CUT = re.compile(
+    rb"[&;,|](?:\s*+(?:[\w.%$\[\]-]{1,64}+[=:])|[;&,|)\]}>.]*+$)|</|\\+[\"nrt]|[&|;]{2}|&(?:quot|apos|#39|#34|#x27|#x22|lt|gt);"
+    rb"|\xe2\x80[\x98-\x9f]|\xc2[\xab\xbb]"
+)
+TRAILING = b")]}>,;.:"
+_PARTNERS = {b")": b"(", b"]": b"[", b"}": b"{", b">": b"<"}
+_CLOSED = re.compile(rb"([\w.]*)[)\]}]+[.;,)\]}]")  # in a program, by brackets that were opened before
+_LONG = 256  # bytes of a refused value that are looked at again, for names in it
+_LOOKS = {"drawn": drawn, "mixed": mixed}
+
+
+def _stands(rows: tuple[Unquoted, ...], text: bytes, begin: int, start: int, stop: int) -> bool:
+    """Whether one of the rows fits a value from ``start`` to ``stop`` behind a name at ``begin``."""
+    before, sign, value = text[max(0, begin - BACK) : begin], text[begin:start], text[start:stop]
+    return any(
+        (not row.sign or compiled(row.sign).fullmatch(sign))
+        and (not row.behind or compiled(row.behind).match(text, stop))
+        and (not row.value or compiled(row.value).fullmatch(value))
+        and (not row.not_value or not compiled(row.not_value).fullmatch(value))
+        and (not row.before or compiled(row.before, ends=True).search(before))
+        and (not row.unless or not _LOOKS[row.unless](value))
+        for row in rows
+    )
+
+
+def _literal(text: bytes, begin: int, start: int, stop: int) -> bool:
+    """Whether an unquoted word is a literal where it stands."""
+    given = text[start:stop]
+    return b"(" not in given and not given.endswith(b"[") and _stands(LITERALS, text, begin, start, stop)
+
+
+def _read(look: Look, named: Named, begin: int, start: int, *, literal: bool) -> int:
+    text = look.text
+    end = look.word(start)
+    if look.open(start, end, WORD_END):
+        return end
+    cut = CUT.search(text, start, end)
+    stop = cut.start() if cut else end
+    while stop > start and text[stop - 1] in TRAILING and not _balanced(text[start:stop]):
+        stop -= 1
+    given = text[start:stop]
+    if (closed := _CLOSED.match(given)) and not literal and not _literal(text, begin, start, stop):
+        stop = start + closed.end(1)
+        given = closed[1]
+    password = named.strength == "password"
+    if not given or (not password and len(given) < LEAST):
+        return 0
+    found = judged(given, named.strength, quoted=False, literal=True)
+    if found != judged(given, named.strength, quoted=False, literal=False):
+        found = found == (literal or _literal(text, begin, start, stop))
+    if found and password and not literal and _stands(NOT_PASSWORDS, text, begin, start, stop):
+        return 0
+    if found:
+        look.add(start, stop, named.kind)
+    return 0 if not found and len(given) <= _LONG else name_start(text, stop, start)
+
+
+def _balanced(given: bytes) -> bool:
+    """Whether the bracket at the end of a value has its partner in it."""
+    partner = _PARTNERS.get(given[-1:])
+    return partner is not None and given.count(partner) >= given.count(given[-1:])
+
+
+# A literal or a variable, by where it stands; and where it can only be a literal.
+bare = functools.partial(_read, literal=False)
+word = functools.partial(_read, literal=True)

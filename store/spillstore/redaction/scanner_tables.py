@@ -1,0 +1,228 @@
+"""The tables of the native scanner: its automaton, and what is asked of the bytes around each literal.
+
+Structures and checks are those of ``_native/scan.h``, in its order.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from spillstore import _native
+from spillstore.redaction import addresses, assignments, commands, headers, tokens
+from spillstore.redaction.places import LEAST_SEGMENT, SEGMENT, Placed, segment
+from spillstore.redaction.tables import classes, forms, scanner
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from spillstore.redaction.families import Entry
+    from spillstore.redaction.look import Rule
+
+_VERSION = 8  # of the tables, the checks and the functions' arguments
+MOST_NAMES = 8192
+STRENGTHS: dict[str | None, int] = {None: 1, "password": 2, "secret": 3, "token": 4, "weak": 5, "long": 5}
+_NARROW, _WIDE = (
+    7,
+    8,
+)  # bits of a column's number in a row of the automaton; the wide rows cost up to a tenth more
+_WORD_ROOM = 16  # bytes of a word in a list
+_MOST = 255  # of what a literal has one byte for
+
+_ALWAYS, _NAMED, _RUN, _SIGNED, _CREDENTIALS, _COMMAND, _LINE_START, _COOKIE = range(8)
+
+
+class Literal(ctypes.Structure):
+    """What is asked where a literal stands."""
+
+    _fields_ = [
+        (name, ctypes.c_uint8)
+        for name in ["check", "length", "skip", "least", "set", "apart", "no_name", "plural", "comma"]
+    ]
+
+
+class Name(ctypes.Structure):
+    """What a name promises."""
+
+    _fields_ = [("strength", ctypes.c_uint8), ("length", ctypes.c_uint8), ("bytes", ctypes.c_uint8 * 46)]
+
+
+class Tables(ctypes.Structure):
+    """All that the scanner reads."""
+
+    _fields_ = [
+        ("classes", ctypes.c_char_p),
+        *((name, ctypes.c_void_p) for name in ("next", "first", "ends", "literals", "bytes")),
+        *((name, ctypes.c_char_p) for name in ("sets", *scanner.WORDS, *scanner.PARTS)),
+        ("names", ctypes.c_void_p),
+        ("seed", ctypes.c_uint64),
+        *((name, ctypes.c_uint32) for name in ("accepting", "names_mask", "longest", "shift")),
+    ]
+
+
+def fits(library: ctypes.CDLL) -> bool:
+    """Whether the library reads the tables as they are made here; one of another version may have been left behind."""
+    return _native.fits(library, "spillstore_version", _VERSION, Tables, Literal)
+
+
+class _Check(NamedTuple):
+    """What is asked of the bytes around the literals of a rule: which check, and how many bytes of which set follow at least."""
+
+    check: int
+    follow: bytes = b""
+    least: int = 0
+    skip: int = 0
+    apart: bool = False
+    comma: bool = False
+
+
+_CHECKS: dict[Rule, _Check] = {
+    assignments.word: _Check(_NAMED),
+    assignments.named: _Check(_NAMED),
+    assignments.marked: _Check(_NAMED, skip=1),
+    assignments.signed_phrase: _Check(_SIGNED, classes.members(r"\S"), 1),
+    segment: _Check(_RUN, classes.members(SEGMENT), LEAST_SEGMENT),
+    addresses.url: _Check(_CREDENTIALS),
+    commands.own_line: _Check(_LINE_START),
+    headers.cookie: _Check(_COOKIE, classes.members(headers.COOKIE_NAME) + b"=", headers.LONGEST_NAME + 1),
+    headers.authorization: _Check(
+        _SIGNED, classes.members(classes.CREDENTIAL), headers.LEAST_CREDENTIAL, comma=True
+    ),
+}
+# What a row's expression begins with, and the check for what follows it.
+_PLACE_CHECKS = {"": _RUN, forms.MAYBE_QUOTED: _RUN, forms.ASSIGN + forms.MAYBE_QUOTED: _SIGNED}
+
+
+def _check(entry: Entry) -> _Check:
+    rule, literal = entry.rule, entry.literal
+    if isinstance(rule, tokens.Tokens):
+        runs = [_token_run(token, len(literal)) for token in rule.of if token.literal.startswith(literal)]
+        follow, least = b"".join(members for members, _ in runs), min(least for _, least in runs)
+        return _Check(_RUN, follow, least, apart=not rule.of[0].skip)
+    if isinstance(rule, Placed):
+        row = rule.row
+        check = _PLACE_CHECKS.get(row.before) if row.run[0] == "[" else None
+        if check is None:
+            return _Check(_ALWAYS, apart=row.apart)
+        quotes = b"\"'`\\" if row.before == forms.MAYBE_QUOTED else b""
+        return _Check(check, classes.members(row.run) + quotes, row.least, apart=row.apart)
+    if isinstance(rule, commands.Program) and rule.option:
+        return _Check(_COMMAND)
+    return _CHECKS.get(rule, _Check(_ALWAYS))
+
+
+_SIMPLE = re.compile(r"(\[[^\]]+\])\{(\d+)")  # what a token goes on with, where that is one class
+
+
+def _token_run(token: tokens.Token, size: int) -> tuple[bytes, int]:
+    """What a token goes on with behind the first ``size`` bytes of its literal: bytes of a set, and how many of them at least."""
+    more = token.literal[size:]
+    if simple := _SIMPLE.match(token.rest):
+        return classes.members(simple[1]) + more, int(simple[2]) + len(more)
+    return classes.members(classes.TOKEN_OR_MARK), max(0, tokens.LEAST - size + token.skip)
+
+
+class _Sets:
+    """Sets of bytes, each once."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[frozenset[int], int] = {}
+
+    def of(self, members: bytes) -> int:
+        return self._numbers.setdefault(frozenset(members), len(self._numbers))
+
+    def flags(self) -> bytes:
+        """256 bytes for each set: which bytes it has."""
+        assert len(self._numbers) <= _MOST + 1, "a literal has one byte for the number of its set"
+        return b"".join(bytes(byte in members for byte in range(256)) for members in self._numbers)
+
+
+def _literal(entry: Entry, sets: _Sets) -> Literal:
+    check, follow, least, skip, apart, comma = _check(entry)
+    found = Literal(check=check, length=len(entry.literal), skip=skip, apart=apart, comma=comma)
+    found.least = min(least, _MOST)
+    if follow:
+        found.set = sets.of(follow)
+    if check == _NAMED:
+        found.no_name = sets.of(bytes(entry.not_before))
+    if entry.rule is assignments.word:
+        found.plural = ord("s") if entry.literal[-1:].islower() else ord("S")
+    return found
+
+
+def tables(library: ctypes.CDLL, of: Sequence[Entry]) -> tuple[Tables, tuple[object, ...]]:
+    """The scanner's tables, and what must live as long as they."""
+    sets = _Sets()
+    literals = [entry.literal for entry in of]
+    table = (Literal * len(of))(*(_literal(entry, sets) for entry in of))
+    alphabet = sorted({byte for literal in literals for byte in literal})
+    shift = _NARROW if len(alphabet) < 1 << _NARROW else _WIDE
+    others = len(alphabet) < 1 << _WIDE  # one column is for all other bytes, if there are any
+    column = {byte: place for place, byte in enumerate(alphabet, int(others))}
+    columns = bytes(column.get(byte, 0) for byte in range(256))
+    following, firsts, numbers, accepting = _automaton(library, literals, columns, shift)
+    members = [
+        *map(classes.members, scanner.CLASSES),
+        *(_letters(words, place) for words, place in scanner.LETTERS),
+        classes.members(scanner.BEGINS) + b"".join(_letters(words, 0) for words in scanner.BEGIN_LINES),
+    ]
+    bits = (ctypes.c_uint32 * 256)(
+        *(sum(1 << bit for bit, bytes_ in enumerate(members) if byte in bytes_) for byte in range(256))
+    )
+    address = ctypes.addressof
+    made = Tables(
+        classes=columns,
+        next=address(following),
+        first=address(firsts),
+        ends=address(numbers),
+        literals=address(table),
+        bytes=address(bits),
+        sets=sets.flags(),
+        **{name: _words(words) for name, words in scanner.WORDS.items()},
+        **{name: _parts(words) for name, words in scanner.PARTS.items()},
+        seed=int.from_bytes(os.urandom(8), "little"),
+        accepting=accepting,
+        names_mask=MOST_NAMES - 1,
+        longest=max(map(len, literals)),
+        shift=shift,
+    )
+    return made, (following, firsts, numbers, table, bits, made)
+
+
+def _letters(words: str, place: int) -> bytes:
+    """The first or the last letters of words, in both cases."""
+    letters = "".join(word[place] for word in words.split())
+    return (letters.lower() + letters.upper()).encode()
+
+
+def _words(words: str) -> bytes:
+    """As many bytes for each word as are compared at once, the last one a blank; a 0 behind all of them."""
+    assert all(len(word) < _WORD_ROOM for word in words.split())
+    return b"".join(word.encode().ljust(_WORD_ROOM) for word in words.split()) + b"\0"
+
+
+def _parts(words: str) -> bytes:
+    """For each its length and its bytes; a 0 behind all of them."""
+    return b"".join(bytes([len(word)]) + word.encode() for word in words.split()) + b"\0"
+
+
+def _automaton(library: ctypes.CDLL, literals: list[bytes], columns: bytes, shift: int) -> tuple[Any, ...]:
+    """The states of the automaton, where the literals of each accepting one stand among the ends, and the first of them."""
+    most, room = sum(map(len, literals)) + 1, 4 * len(literals)
+    following = (ctypes.c_uint16 * (most << shift))()
+    work = (ctypes.c_uint32 * (most * 4))()
+    firsts = (ctypes.c_uint32 * (most + 1))()
+    ends = (ctypes.c_uint16 * room)()
+    states = ctypes.c_uint32()
+    lengths = bytes(map(len, literals))
+    build = library.spillstore_build
+    build.restype = ctypes.c_int64
+    accepting = build(
+        b"".join(literals), lengths, ctypes.c_int64(len(literals)), columns, ctypes.c_uint32(shift), following, work, firsts, ends,
+        ctypes.c_uint32(most), ctypes.c_uint32(room), ctypes.byref(states),
+    )  # fmt: skip
+    assert accepting >= 0, "the literals have no more states and ends than this"
+    return following, firsts, ends, accepting
