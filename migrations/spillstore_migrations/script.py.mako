@@ -1,6 +1,6 @@
 """${message}.
 
-Revision: ${up_revision}, after ${down_revision}. Name the file v0002_what.py and give the revision the next number; see
+Revision: ${up_revision}, after ${down_revision}. Name the file v0003_what.py and give the revision the next number; see
 CONTRIBUTING.md, "Change the stored format".
 """
 

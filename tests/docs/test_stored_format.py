@@ -63,8 +63,8 @@ def test_the_file_has_the_marks_that_the_page_names(file):
         }
         revisions = connection.execute("SELECT version_num FROM alembic_version").fetchall()
     connection.close()
-    assert pragmas == {"page_size": 2048, "auto_vacuum": 2, "application_id": 0x5370696C, "user_version": 1}
-    assert revisions == [("0001",)]
+    assert pragmas == {"page_size": 2048, "auto_vacuum": 2, "application_id": 0x5370696C, "user_version": 2}
+    assert revisions == [("0002",)]
 
 
 def test_the_event_table_traces_every_operation(file):

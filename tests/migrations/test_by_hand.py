@@ -17,6 +17,7 @@ import spillstore_migrations
 from spillstore.engine.sqlite import sql as _sql
 
 MIGRATIONS = Path(spillstore_migrations.__file__).parents[1]
+NEXT = f"{_sql.SCHEMA_NUMBER + 1:04d}"
 INI = MIGRATIONS / "alembic.ini"
 
 
@@ -68,7 +69,7 @@ def test_the_command_is_a_program(file):
         (["current"], rf"^{_sql.REVISION} \(head\)$"),
         (["upgrade", "head"], r"^$"),
         (["check"], "^No new upgrade operations detected.$"),
-        (["history"], rf"<base> -> {_sql.REVISION}"),
+        (["history"], rf"^0001 -> {_sql.REVISION} \(head\)"),
         (["upgrade", "head", "--sql"], "CREATE TABLE session"),
     ],
 )
@@ -107,16 +108,16 @@ def test_a_difference_is_found_and_written_down(alembic, file, tmp_path):
         connection.execute("DROP INDEX ix_artifact_created")
     assert "add_index" in alembic("-x", f"file={file}", "check", ini=ini, code=1)
     place = tmp_path / "versions"
-    asked = ["revision", "--autogenerate", "-m", "more", "--rev-id", "0002", "--version-path", place]
+    asked = ["revision", "--autogenerate", "-m", "more", "--rev-id", NEXT, "--version-path", place]
     alembic("-x", f"file={file}", *asked, ini=ini)
-    (made,) = place.glob("0002*.py")
+    (made,) = place.glob(f"{NEXT}*.py")
     text = made.read_text()
     assert "op.create_index('ix_artifact_created'" in text
     assert f"down_revision = '{_sql.REVISION}'" in text
     assert "SCHEMA_NUMBER" in alembic("-x", f"file={file}", "upgrade", "head", ini=ini, code=1)
     made.write_text(text.replace("SCHEMA_NUMBER: int", f"SCHEMA_NUMBER = {_sql.SCHEMA_NUMBER}"))
     alembic("-x", f"file={file}", "upgrade", "head", ini=ini)
-    assert "0002 (head)" in alembic("-x", f"file={file}", "current", ini=ini)
+    assert f"{NEXT} (head)" in alembic("-x", f"file={file}", "current", ini=ini)
 
 
 @pytest.mark.parametrize("command", [["current"], ["upgrade", "head"]])

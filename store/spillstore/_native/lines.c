@@ -41,12 +41,6 @@ typedef struct {
 
 enum { NOTHING = -1, UNKNOWN_MATCH = -2 };
 
-static inline Lanes lanes_at(const u8 *text) {
-    Lanes lanes;
-    memcpy(&lanes, text, sizeof lanes);
-    return lanes;
-}
-
 /* The length of the first alternative that matches at a place, or 0. Bytes that were looked at in vain are added to `work`. */
 static inline i64 matching(const Sequences *wanted, const u8 *at, i64 room, i64 *work) {
     for (i64 index = 0; index < wanted->count; index++) {
@@ -71,11 +65,19 @@ static inline i64 matching(const Sequences *wanted, const u8 *at, i64 room, i64 
     return 0;
 }
 
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+static inline Lanes lanes_at(const u8 *text) {
+    Lanes lanes;
+    memcpy(&lanes, text, sizeof lanes);
+    return lanes;
+}
+
 static inline Lanes fitting(const Alternative *each, const u8 *at) {
     Lanes first = (Lanes)((lanes_at(at + each->place[0]) & each->mask[0]) == each->byte[0]);
     Lanes second = (Lanes)((lanes_at(at + each->place[1]) & each->mask[1]) == each->byte[1]);
     return first & second;
 }
+#endif
 
 /* The first match that begins in [at, high) and ends there, or NOTHING; its length too. UNKNOWN_MATCH where so much was looked
  * at in vain that it would not take linear time. */
@@ -124,7 +126,7 @@ i64 spillstore_count_sequences(const Sequences *wanted, const u8 *text, i64 low,
     for (; (at = next_match(wanted, text, at, high, &length, &work)) >= 0; at += length) {
         matches++;
         if (at >= line_end) {
-            const u8 *end = memchr(text + at, '\n', (u64)(high - at));
+            const u8 *end = memchr(text + at, '\n', (size_t)(high - at));
             line_end = end == NULL ? high : end - text + 1;
             lines++;
         }

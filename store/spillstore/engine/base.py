@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 class VanishedError(Exception):
     """A session was deleted between two steps of opening it; the caller may try again."""
 
+    def __init__(self) -> None:
+        super().__init__("the session was deleted while it was opened; open it again, which makes a new one")
+
 
 class SessionRef(NamedTuple):
     """The name of a session.

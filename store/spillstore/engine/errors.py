@@ -71,6 +71,16 @@ def translation(error: Exception, doing: str) -> SpillstoreError | None:
     return None
 
 
+def storing_failed(error: Exception) -> SpillstoreError:
+    """What a writer raises for an error that ended its artifact: ours as it is, or one that says what is kept."""
+    if isinstance(error, SpillstoreError):
+        return error
+    return StorageError(
+        f"storing failed: {error!r}; what was committed before is kept and can be read, what came after is lost: store it "
+        "again as a new artifact"
+    )
+
+
 def may_be_full(error: StorageError) -> bool:
     """Whether an error may come from a disk that takes no more: engines and the system call that by many names."""
     return isinstance(error, DiskFullError) or type(error) is StorageError

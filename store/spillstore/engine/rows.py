@@ -143,6 +143,9 @@ class Snapshot(Protocol):
         With a stream (0 for stdout, 1 for stderr): those that hold bytes of it, by the position of its first byte in them.
         """
 
+    def chunk_grams(self, artifact_key: int, after: int, last: int, limit: int) -> Rows:
+        """The same of both streams together, with nothing in place of ``segments`` and ``data``, which are not fetched."""
+
     def chunk_before_line(self, artifact_key: int, stream: int | None, line: int) -> Row | None:
         """The last chunk that counts fewer than ``line`` line ends before itself; of a stream, of those that hold some of it."""
 

@@ -42,7 +42,12 @@ class Totals:
 
 @dataclasses.dataclass(slots=True)
 class RawChunk:
-    """A chunk before compression: its bytes, its segments, and the counters before it."""
+    """A chunk before compression: its bytes, its segments, and the counters before it.
+
+    Attributes:
+        lead: the last bytes before it, as many as its gram filter looks at; None where it gets no filter, because it is not
+            whole or among the first, its lines do not end in LF, or what stands before it is not known.
+    """
 
     seq: int
     raw: bytes
@@ -54,6 +59,7 @@ class RawChunk:
     stderr_lines: int
     chars: int
     end_flags: int
+    lead: bytes | None = None
 
     def after(self) -> Totals:
         """The counters behind this chunk."""

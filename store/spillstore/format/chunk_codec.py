@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import zstandard
 
 from spillstore.exceptions import IntegrityError
-from spillstore.format import segment_map
+from spillstore.format import grams, segment_map
 from spillstore.format.chunk import END_SHIFT, split_stream
 from spillstore.format.digests import digest_bytes
 from spillstore.settings import KIB
@@ -55,11 +55,12 @@ class ChunkRow(NamedTuple):
     digest: bytes
     segments: bytes
     data: bytes
+    grams: bytes | None = None
 
     @property
     def stored_size(self) -> int:
-        """Bytes of the compressed data and the map."""
-        return len(self.data) + len(self.segments)
+        """Bytes of the compressed data, the map and the gram filter."""
+        return len(self.data) + len(self.segments) + len(self.grams or b"")
 
 
 _HEADER_COLUMNS = ChunkRow._fields.index("digest")
@@ -90,7 +91,18 @@ def encode(chunks: Sequence[RawChunk], start: bytes, algorithm: Algorithm) -> li
         frames = [frames[index].tobytes() for index in range(len(chunks))]
     else:
         frames = [engine.compress(chunk.raw) for chunk in chunks]
-    return [_row(chunk, data, start, algorithm) for chunk, data in zip(chunks, frames, strict=True)]
+    filters = _filters(chunks, frames)
+    return [
+        _row(chunk, data, found, start, algorithm)
+        for chunk, data, found in zip(chunks, frames, filters, strict=True)
+    ]
+
+
+def _filters(chunks: Sequence[RawChunk], frames: Sequence[bytes]) -> list[bytes]:
+    """The gram filters of chunks, empty where there is none; made without the interpreter's lock, like the frames."""
+    whole = [(chunk.lead, chunk.raw, len(data)) for chunk, data in zip(chunks, frames, strict=True)]
+    made = iter(grams.grams_of([each for each in whole if each[0] is not None]))  # type: ignore[misc]
+    return [b"" if lead is None else next(made) for lead, _, _ in whole]
 
 
 def header(chunk: RawChunk) -> tuple[int, ...]:
@@ -114,11 +126,12 @@ def header(chunk: RawChunk) -> tuple[int, ...]:
     )
 
 
-def _row(chunk: RawChunk, data: bytes, start: bytes, algorithm: Algorithm) -> ChunkRow:
+def _row(chunk: RawChunk, data: bytes, found: bytes, start: bytes, algorithm: Algorithm) -> ChunkRow:
     columns = header(chunk)
     segments = segment_map.encode(chunk.segments, chunk.segments[0].time, compressor())
     digest = _digest(start, columns, segments, data, algorithm)
-    return ChunkRow._make((*columns, digest, segments, data))
+    sealed = grams.sealed(found, _place(start, columns, digest), algorithm)
+    return ChunkRow._make((*columns, digest, segments, data, sealed))
 
 
 @lru_cache(maxsize=64)
@@ -136,6 +149,31 @@ def _digest(
 ) -> bytes:
     packed = _HEADER.pack(*columns, len(segments), len(data))
     return digest_bytes(algorithm, b"".join((start, packed, segments, data)))
+
+
+def _place(start: bytes, columns: tuple[Any, ...], digest: bytes) -> bytes:
+    """What binds a gram filter to its chunk: where and what that is."""
+    return b"".join((start, _HEADER.pack(*columns, 0, 0), digest))
+
+
+def verify_grams(row: ChunkRow, start: bytes, algorithm: Algorithm) -> None:
+    """Raise IntegrityError unless the gram filter, and every column before the digest, are what was written with that digest.
+
+    Args:
+        row: its ``segments`` and ``data`` are not looked at.
+        start: the artifact's prefix.
+        algorithm: of the session.
+    """
+    try:
+        is_right = row.grams is None or grams.is_sealed(
+            row.grams, _place(start, row[:_HEADER_COLUMNS], row.digest), algorithm
+        )
+    except (struct.error, TypeError) as error:
+        raise IntegrityError(f"chunk {row.seq!r:.30} holds a value of a wrong type: {error}") from None
+    if not is_right:
+        raise IntegrityError(
+            f"the gram filter of chunk {row.seq} of {start[1:].decode().rstrip()} is damaged"
+        )
 
 
 def verify(row: ChunkRow, start: bytes, algorithm: Algorithm) -> None:

@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
+from spillstore.format import grams
 from spillstore.format.chunk import COMBINED_BIT, SEGMENT_US, STREAM_BITS, RawChunk, Totals, split_stream
 from spillstore.format.segment_map import STDERR, STDOUT, Segment
-from spillstore.text_scan import count, survey
+from spillstore.text_scan import chars, count
 
 if TYPE_CHECKING:
     from spillstore.format.chunk import Piece
@@ -36,6 +37,7 @@ class Chunker:
         self.pending = 0
         self.saw_cr = False
         self._seq = seq
+        self._lead = None if seq or terminator != b"\n" else b""
         self._pieces: deque[Piece] = deque()
         self._segments: list[Segment] = []
         self._chunks: list[RawChunk] = []
@@ -97,6 +99,9 @@ class Chunker:
             raw = self._take_bytes(size)
             self.content.update(raw)
             chunk = self._build(raw, _take_segments(segments, size))
+            if self._lead is not None:
+                chunk.lead = self._lead if self._seq >= grams.FROM else None
+                self._lead = (self._lead + raw[-grams.BEFORE :])[-grams.BEFORE :]
             self._chunks.append(chunk)
             self.totals = chunk.after()
             self._seq += 1
@@ -146,7 +151,7 @@ class Chunker:
             stdout_lines=lines - stderr_lines,
             stderr_size=stderr_size,
             stderr_lines=stderr_lines,
-            chars=len(raw) if raw.isascii() else survey(raw).chars,
+            chars=chars(raw),
             end_flags=ends,
         )
 

@@ -7,7 +7,11 @@ from typing import Any, Protocol
 
 
 class Cleaner(Protocol):
-    """Turns stored lines into the text that a reader sees, so that a search finds what is seen. Used on several threads."""
+    """Turns stored lines into the text that a reader sees, so that a search finds what is seen. Used on several threads.
+
+    One that has the attribute ``keeps_plain``, which is true, says that UTF-8 without control characters but tab and LF is its own
+    cleaned text. Then a search need not read the chunks that cannot hold what is looked for.
+    """
 
     def is_clean(self, data: bytes | memoryview) -> bool:
         """Whether any lines between LFs in these bytes, the torn ones at both ends too, are their own cleaned text.

@@ -122,7 +122,13 @@ def byte_limit(value: object) -> int:
 
 
 def page_start(limit: object, cursor: object) -> tuple[int, int] | None:
-    """The time in microseconds and the key that a cursor names; None for no cursor.
+    """The time in microseconds and the key that a cursor names; None for no cursor. See ``page_cursor``."""
+    match = page_cursor(limit, cursor, _CURSOR)
+    return None if match is None else (int(match[1]), int(match[2]))
+
+
+def page_cursor(limit: object, cursor: object, form: re.Pattern[str]) -> re.Match[str] | None:
+    """A cursor of that form; None for no cursor.
 
     Raises:
         InvalidSettingError: the limit is no whole number from 1 on, or the cursor is none.
@@ -131,10 +137,10 @@ def page_start(limit: object, cursor: object) -> tuple[int, int] | None:
         raise InvalidSettingError(f"limit must be a whole number from 1, not {limit!r}")
     if cursor is None:
         return None
-    match = _CURSOR.fullmatch(cursor) if isinstance(cursor, str) else None
+    match = form.fullmatch(cursor) if isinstance(cursor, str) else None
     if match is None:
         raise InvalidSettingError(f"{str(cursor)[:80]!r} is no cursor; take it from the page before")
-    return int(match[1]), int(match[2])
+    return match
 
 
 @overload

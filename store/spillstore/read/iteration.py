@@ -6,6 +6,7 @@ So an abandoned iterator costs nothing. Above four batches the next ones are pre
 from __future__ import annotations
 
 import functools
+import itertools
 import time
 from typing import TYPE_CHECKING, TypeVar
 
@@ -15,9 +16,10 @@ from spillstore.format.chunk_codec import segments_of
 from spillstore.model.arguments import byte_position, whole_number
 from spillstore.model.records import STREAMS, VIEWS, view_of
 from spillstore.read.block_reader import block_of
-from spillstore.read.blocks import runs
+from spillstore.read.blocks import Run, runs
 from spillstore.read.prefetch import prefetch
 from spillstore.read.ranges import RangeReader
+from spillstore.read.sieve import Part, sifted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,10 +28,13 @@ if TYPE_CHECKING:
     from spillstore.format.segment_map import Segment as StoredSegment
     from spillstore.info import Holes, Segment, Stream
     from spillstore.model.records import ArtifactRow, View
-    from spillstore.read.blocks import Block, Run
+    from spillstore.read.blocks import Block
     from spillstore.read.handle import ArtifactHandle
+    from spillstore.read.sieve import Rules
 
 BLOCKS = 16  # chunks that are fetched in one short transaction: a batch
+_SOON = 2  # batches that are made before any is prefetched: most searches end in the first page
+_SCATTERED = 4  # parts; a batch of more is mostly look-ups, which hold the interpreter's lock: two threads take longer than one
 _AHEAD = 4  # batches from which on the next ones are prefetched
 T = TypeVar("T")
 
@@ -41,10 +46,15 @@ def batches(
     stream: Stream,
     holes: Holes,
     make: Callable[[Iterator[Run]], T],
+    rules: Rules | None = None,
 ) -> Iterator[T]:
     """Apply ``make`` to the bytes ``[start, end)``, a batch of chunks at a time.
 
     ``make`` runs on the workers where the next batches can be prefetched, and has to use up what it is given.
+
+    With ``rules``, whole lines may be left out: those in which what they look for cannot be, as gram filters tell. ``start`` is
+    then where a line begins. Nothing is left out while the artifact is open, of a stream that is not all of it, and where
+    lines end in CR.
     """
     view = view_of(stream)
     start = byte_position(start, "start", "chunks(0, 65536)")
@@ -54,6 +64,9 @@ def batches(
     batch = BLOCKS * record.chunk_size
     # Where a position tells its chunk, what comes next is known before the last batch is there.
     whole = view.stream is None or record.view_size(VIEWS["combined"]) == size
+    if rules is not None and whole and record.state != "open" and record.terminator() == b"\n":
+        yield from _sifted(handle, record, sifted(handle, record, start, end, rules), view, make, rules)
+        return
     soon = end
     if whole and end - start > _AHEAD * batch:
         soon = start - start % batch + 2 * batch
@@ -69,6 +82,92 @@ def batches(
 
     makers = (functools.partial(read, at, min(at + batch, end)) for at in range(soon, end, batch))
     yield from prefetch(makers, handle.session.check_usable)
+
+
+def _sifted(
+    handle: ArtifactHandle,
+    record: ArtifactRow,
+    parts: Iterator[Part],
+    view: View,
+    make: Callable[[Iterator[Run]], T],
+    rules: Rules,
+) -> Iterator[T]:
+    """Apply ``make`` to the whole lines of some parts, as many of them at once as are about a batch."""
+
+    def read(some: list[Part]) -> T:
+        return make(
+            itertools.chain.from_iterable(_lines_of(handle, record, part, view, rules) for part in some)
+        )
+
+    packed = _packed(parts, BLOCKS * record.chunk_size)
+    yield from map(read, itertools.islice(packed, _SOON))
+    for are_scattered, several in itertools.groupby(packed, lambda some: len(some) > _SCATTERED):
+        if are_scattered:
+            yield from map(read, several)
+        else:
+            yield from prefetch(
+                (functools.partial(read, some) for some in several), handle.session.check_usable
+            )
+
+
+def _lines_of(
+    handle: ArtifactHandle, record: ArtifactRow, part: Part, view: View, rules: Rules
+) -> Iterator[Run]:
+    """The whole lines of a part; of those that reach in or out, the rest is read where they may hold what is looked for."""
+    size = record.chunk_size
+    runs = _in_turn(handle, part.start, part.end, view, "skip", record)
+    last = next(runs, None)
+    if last is None:
+        return
+    if part.before:
+        head = last.data.find(b"\n") + 1
+        if part.is_told_before and not rules.may_end_in_text(last.data[:head]):
+            last = _from(last, head)
+        else:
+            (run,) = _in_turn(handle, part.start - size, part.start, view, "skip", record)
+            yield _from(run, run.data.rindex(b"\n") + 1)
+    for run in runs:
+        yield last
+        last = run
+    if part.behind:
+        tail = last.data.rfind(b"\n") + 1
+        if part.is_told_behind and not rules.may_end_in_text(last.data[tail:]):
+            last = _to(last, tail)
+        else:
+            yield last
+            (last,) = _in_turn(handle, part.end, min(part.end + size, record.size), view, "skip", record)
+            last = _to(last, last.data.index(b"\n") + 1)
+    yield last
+
+
+def _from(run: Run, low: int) -> Run:
+    """A run without the bytes before a line's beginning."""
+    ends = run.data.count(b"\n", 0, low)
+    return Run(run.start + low, run.line + ends, run.line_ends - ends, run.data[low:])
+
+
+def _to(run: Run, high: int) -> Run:
+    """A run without the bytes behind a line's end."""
+    return Run(run.start, run.line, run.data.count(b"\n", 0, high), run.data[:high])
+
+
+def _packed(parts: Iterator[Part], size: int) -> Iterator[list[Part]]:
+    """Parts of about so many bytes together; larger ones are divided."""
+    some: list[Part] = []
+    room = size
+    for part in parts:
+        start = part.start
+        while start < part.end:
+            end = min(part.end, start + room)
+            before, behind = part.before and start == part.start, part.behind and end == part.end
+            some.append(Part(start, end, before, behind, part.is_told_before, part.is_told_behind))
+            room -= end - start
+            start = end
+            if room <= 0:
+                yield some
+                some, room = [], size
+    if some:
+        yield some
 
 
 def _in_turn(

@@ -166,6 +166,10 @@ class RangeReader:
         walk = self._sequence.walk(self._view, start, end, few=min(FETCH, limit))
         return list(itertools.islice(walk, limit))
 
+    def with_grams(self, first: int, end: int, before: ChunkRow | None) -> list[ChunkRow]:
+        """The chunks ``[first, end)``, none of them in the hole, without segments and data; see ``Sequence.with_grams``."""
+        return self._sequence.with_grams(first, end, before)
+
     # --- where things stand ------------------------------------------------------------------------------
 
     def start_of_line(self, number: int) -> int:

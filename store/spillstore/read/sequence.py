@@ -165,6 +165,37 @@ class Sequence:
         size = self._chunk_size
         return list(self.walk(COMBINED, first * size, min(end * size, self._record.size)))
 
+    def with_grams(self, first: int, end: int, before: ChunkRow | None) -> list[ChunkRow]:
+        """The chunks ``[first, end)``, none of them in the hole, without their segments and data.
+
+        Of a chunk with a gram filter, all that comes before these is verified by that. Of one without, nothing is.
+
+        Args:
+            first: number of the first.
+            end: the number behind the last.
+            before: the chunk before the first, if it is known.
+
+        Raises:
+            IntegrityError: names the chunk that is missing, has a damaged filter or does not go on where the one before ends.
+        """
+        fetched = self._snapshot.chunk_grams(self._key, first - 1, end - 1, end - first)
+        try:
+            rows = list(map(ChunkRow._make, fetched))
+        finally:
+            fetched.close()
+        for expected, row in enumerate(rows, first):
+            if row.seq != expected:
+                raise self._missing(COMBINED, expected * self._chunk_size)
+            if row.grams is not None:
+                chunk_codec.verify_grams(row, self._prefix, self._algorithm)
+                self._check_size(row)
+                if before is not None and before.grams is not None and _apart(before, row):
+                    raise self._wrong(COMBINED, row.seq * self._chunk_size, row)
+            before = row
+        if len(rows) < end - first:
+            raise self._missing(COMBINED, (first + len(rows)) * self._chunk_size)
+        return rows
+
     def stray(self, first: int, last: int) -> int | None:
         """The first chunk from ``first`` to ``last``, where none should be; None if there is none."""
         rows = self._snapshot.chunks(self._key, None, first - 1, last, 1)
@@ -218,17 +249,21 @@ class Sequence:
     def _verified(self, values: tuple[Any, ...]) -> ChunkRow:
         row = ChunkRow._make(values)
         chunk_codec.verify(row, self._prefix, self._algorithm)
+        chunk_codec.verify_grams(row, self._prefix, self._algorithm)
+        self._check_size(row)
+        if self.hole is not None and self.hole.first_seq <= row.seq < self.hole.last_seq:
+            raise IntegrityError(
+                f"chunk {row.seq} of {self._record.artifact_id} was dropped, and is still there"
+            )
+        return row
+
+    def _check_size(self, row: ChunkRow) -> None:
         expected = min(self._chunk_size, self._record.size - row.seq * self._chunk_size)
         if row.size != expected:
             # Right once, perhaps: the unfinished last chunk as it was before it grew.
             raise IntegrityError(
                 f"chunk {row.seq} of {self._record.artifact_id} has {row.size} bytes where its artifact has {expected}"
             )
-        if self.hole is not None and self.hole.first_seq <= row.seq < self.hole.last_seq:
-            raise IntegrityError(
-                f"chunk {row.seq} of {self._record.artifact_id} was dropped, and is still there"
-            )
-        return row
 
 
 def _apart(before: ChunkRow, row: ChunkRow) -> bool:

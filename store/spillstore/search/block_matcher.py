@@ -64,51 +64,65 @@ class BlockMatcher:
         searched = self._searched
         if not searched.is_stored(text.view[: text.size]):
             lines = text.part(first, last)
-            return self._block(place, lines, searched.of(lines))
+            shown = searched.of(lines)
+            return self._block(place, lines, shown, self._counts(shown))
         finder = None if self._invert else searched.finder_for(text.view[first:last])
-        if finder is not None and finder.pattern.exact and self._only_counts:
-            counts = finder.count(text.address, first, last)
-            if counts is not None:
-                return Block(*place, b"", b"", counts=counts)
-        if finder is not None and self._is_ruled_out(finder, text, first, last):
-            return Block(*place, b"", b"")
+        counts = has_match = None
+        if finder is not None and not (finder.pattern.exact and self._only_counts):
+            has_match = self._has_match(finder, text, first, last)
+        if self._only_counts and has_match is not False:
+            counts = searched.counts(text.view[first:last], text.address, first, last)
+        if counts is not None or has_match is False:
+            return Block(*place, b"", b"", counts=counts)
         lines = text.part(first, last)
-        return self._block(place, lines, lines)
+        return self._block(place, lines, lines, has_match=has_match)
 
-    def _is_ruled_out(self, finder: Finder, text: Text, first: int, last: int) -> bool:
-        """Whether none of these lines matches, as far as a look at the few lines that might can tell."""
+    def _has_match(self, finder: Finder, text: Text, first: int, last: int) -> bool | None:
+        """Whether any of these lines matches; None where a look at the few lines that might cannot tell."""
         for _ in range(_FEW):
             hit = finder.first(text.address, first, last)
             if hit < 0:
-                return hit == -1
+                return False if hit == -1 else None
             if finder.pattern.exact:
-                break
+                return True
             begin, end = text.rfind(b"\n", first, hit) + 1 or first, text.find(b"\n", hit, last) + 1 or last
             if self._searched.has_match(text.part(begin, end)):
-                break
+                return True
             first = end
-        return False
+        return None
 
-    def _block(self, place: tuple[int, int, int], lines: bytes, text: bytes) -> Block:
-        """A block; without its bytes if nothing in its text is looked for, or all is counted."""
-        if self._invert:
-            return Block(*place, lines, text)
-        counts = self._counts(text)
-        if counts is not None or not self._searched.has_match(text):
+    def _block(
+        self,
+        place: tuple[int, int, int],
+        lines: bytes,
+        text: bytes,
+        counts: tuple[int, int] | None = None,
+        *,
+        has_match: bool | None = None,
+    ) -> Block:
+        """A block; without its bytes if nothing in its text is looked for, or all is counted.
+
+        Args:
+            place: its first three fields.
+            lines: its bytes.
+            text: its lines as they are searched.
+            counts: matching lines and matches, where they are known.
+            has_match: whether a line matches, where that is known.
+        """
+        if not self._invert and (counts is not None or not (has_match or self._searched.has_match(text))):
             return Block(*place, b"", b"", counts=counts)
         return Block(*place, lines, text)
 
     def _counts(self, text: bytes) -> tuple[int, int] | None:
         """Matching lines and matches, where nothing else is looked for and they can be counted without RE2."""
-        if not self._only_counts:
-            return None
-        finder = self._searched.finder_for(text)
-        return finder.count(text, 0, len(text)) if finder is not None and finder.pattern.exact else None
+        return self._searched.counts(text, text, 0, len(text)) if self._only_counts else None
 
     def search(self, block: Block) -> int | None:
         """Search a block; where to go on, if the page is full or its time over."""
-        text = self._searched.of(block.data) if block.text is None else block.text
-        counts = block.counts or self._counts(text)
+        text, counts = block.text, block.counts
+        if text is None:  # not prepared, so not counted either
+            text = self._searched.of(block.data)
+            counts = self._counts(text)
         if counts is not None:
             lines, matches = counts
             self._page.lines += lines
@@ -129,7 +143,7 @@ class BlockMatcher:
         text, page = lines.text, self._page
         while position < high:
             found = pattern.search(text, position, high)
-            if found is None or ((hit := found.start()) == high and text[:high].endswith(b"\n")):
+            if found is None or ((hit := found.start()) == high and text.endswith(b"\n", 0, high)):
                 break
             begin = text.rfind(b"\n", 0, hit) + 1
             position = text.find(b"\n", hit, high) + 1 or high

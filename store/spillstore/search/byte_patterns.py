@@ -15,21 +15,27 @@ import itertools
 import math
 import re
 import string
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
 
 MOST = 16  # alternatives
 LONGEST = 64  # classes of an alternative
 _DEEPEST = 32  # groups in groups that are read
 _LF = 10
-_CASE, _BOTH = 0x20, 2
+CASE = 0x20  # the bit in which a small letter of ASCII differs from its capital
+_BOTH = 2
 _ESCAPED = {"n": b"\n", "t": b"\t", "f": b"\f", "r": b"\r", "v": b"\v", "a": b"\a"}
 _DIGITS = frozenset(b"0123456789")
 _WORDS = frozenset((string.ascii_letters + string.digits + "_").encode())
-_CLASSES = {"d": _DIGITS, "w": _WORDS, "s": frozenset(b"\t\f\r ")}  # no match holds a line's end
-_REPEATED = re.compile(r"\{(\d{1,3})(?:(,)(\d{0,3}))?\}|[*+?]")
+CLASSES = {"d": _DIGITS, "w": _WORDS, "s": frozenset(b"\t\f\r ")}  # no match holds a line's end
+REPEATED = re.compile(r"\{(\d{1,3})(?:(,)(\d{0,3}))?\}|[*+?]")
 _FOLDING_BEYOND = frozenset(b"kKsS")  # in UTF-8 the Kelvin sign and the long s are other cases of them
 
-_ANY = frozenset(range(256)) - {_LF}
+ANY = frozenset(range(256)) - {_LF}
 
 
 class Rest(frozenset[int]):
@@ -67,7 +73,7 @@ class _Part(NamedTuple):
     bytes_: frozenset[int] | None = None
 
 
-class _UnknownError(Exception):
+class UnknownError(Exception):
     """The pattern has what is not read here."""
 
 
@@ -88,9 +94,11 @@ def byte_pattern(pattern: str, *, ignore_case: bool, literal: bool) -> BytePatte
         ignore_case = True
     try:
         part = (
-            _literal(pattern, ignore_case) if literal else _Parser(pattern, ignore_case=ignore_case).whole()
+            _literal(pattern, ignore_case)
+            if literal
+            else PatternParser(pattern, ignore_case=ignore_case).whole()
         )
-    except _UnknownError:
+    except UnknownError:
         return None
     found = part.exact if part.exact is not None and _usable(part.exact) else _rarer(part.exact, part.needed)
     if found is None or not _usable(found):
@@ -106,9 +114,9 @@ def _literal(text: str, ignore_case: bool) -> _Part:  # noqa: FBT001  # of our o
     try:
         data = text.encode()
     except UnicodeEncodeError:
-        raise _UnknownError from None
+        raise UnknownError from None
     if ignore_case and not data.isascii():
-        raise _UnknownError
+        raise UnknownError
     return _Part((tuple(_folded(frozenset({byte}), ignore_case) for byte in data),), None)
 
 
@@ -119,7 +127,7 @@ def head(sequence: Sequence) -> Sequence:
 
 def is_compared(members: frozenset[int]) -> bool:
     """Whether a class is one byte, or one letter in both cases: bytes of a text are compared with such at once."""
-    return len(members) == 1 or (len(members) == _BOTH and members == {min(members), min(members) | _CASE})
+    return len(members) == 1 or (len(members) == _BOTH and members == {min(members), min(members) | CASE})
 
 
 def _usable(sequences: tuple[Sequence, ...]) -> bool:
@@ -161,27 +169,37 @@ def _rarer(
     return max(known, key=_weight, default=None)
 
 
-class _Parser:
+class PatternParser:
     """Reads one pattern.
 
     Args:
-        pattern: without flags.
-        ignore_case: letters of either case are the same.
+        pattern: an expression.
+        ignore_case: letters of either case are the same, whether the pattern says so or not.
+
+    Attributes:
+        ignore_case: whether they are.
     """
 
     def __init__(self, pattern: str, *, ignore_case: bool) -> None:
         self._pattern = pattern
-        self._ignore_case = ignore_case
+        self.ignore_case = ignore_case
         self._at = 0
         self._depth = 0
 
+    def begin(self) -> None:
+        """Take the flag at the beginning, and refuse what is not read here."""
+        if self._pattern.startswith("(?i)"):
+            self._at = 4
+            self.ignore_case = True
+        if not self._pattern.isascii() or not self._pattern.isprintable():
+            raise UnknownError
+
     def whole(self) -> _Part:
         """What is known of the pattern."""
-        if not self._pattern.isascii() or not self._pattern.isprintable():
-            raise _UnknownError
+        self.begin()
         part = self._alternatives()
         if self._at < len(self._pattern):
-            raise _UnknownError
+            raise UnknownError
         return part
 
     def _next(self) -> str:
@@ -225,16 +243,16 @@ class _Parser:
 
     def _repeated(self) -> _Part:
         part = self._atom()
-        found = _REPEATED.match(self._pattern, self._at)
+        found = REPEATED.match(self._pattern, self._at)
         if found is None:
             if self._next() == "{":
-                raise _UnknownError  # text to RE2
+                raise UnknownError  # text to RE2
             return part
         self._at = found.end()
         is_lazy = self._next() == "?"  # the same texts, in another order
         self._at += is_lazy
         if self._next() in {"*", "+", "?", "{"}:
-            raise _UnknownError
+            raise UnknownError
         least = {"*": 0, "?": 0, "+": 1}.get(found[0])
         least = int(found[1]) if least is None else least
         is_endless = found[0] in {"*", "+"} or (found[2] is not None and not found[3])
@@ -262,18 +280,18 @@ class _Parser:
         if first == "\\":
             return self._escape()
         if first == ".":
-            return _Part(None, None, _ANY)
+            return _Part(None, None, ANY)
         if first in {"^", "$"}:
             return _UNKNOWN
         if first in {"*", "+", "?", "{"}:
-            raise _UnknownError
+            raise UnknownError
         return self._one(frozenset(first.encode()))
 
     def _escape(self) -> _Part:
         second = self._next()
         self._at += 1
-        if second in _CLASSES:
-            return self._one(_CLASSES[second])
+        if second in CLASSES:
+            return self._one(CLASSES[second])
         if second in {"D", "W", "S", "b", "B"}:
             return _UNKNOWN
         return self._one(frozenset(self._escaped(second)))
@@ -282,27 +300,31 @@ class _Parser:
         if second in _ESCAPED:
             return _ESCAPED[second]
         if not second or second.isalnum():
-            raise _UnknownError
+            raise UnknownError
         return second.encode()
 
     def _one(self, bytes_: frozenset[int]) -> _Part:
-        folded = _folded(bytes_, self._ignore_case)
+        folded = _folded(bytes_, self.ignore_case)
         return _Part(((folded,),), None, folded)
 
     def _group(self) -> _Part:
+        return self.in_group(self._alternatives)._replace(bytes_=None)
+
+    def in_group(self, read: Callable[[], T]) -> T:
+        """What ``read`` makes of a group, behind its bracket."""
         if self._pattern.startswith("?:", self._at):
             self._at += 2
         elif self._next() == "?":
-            raise _UnknownError
+            raise UnknownError
         if self._depth == _DEEPEST:
-            raise _UnknownError
+            raise UnknownError
         self._depth += 1
-        part = self._alternatives()
+        part = read()
         if self._next() != ")":
-            raise _UnknownError
+            raise UnknownError
         self._at += 1
         self._depth -= 1
-        return part._replace(bytes_=None)
+        return part
 
     def _class(self) -> _Part:
         """A class of single bytes; the members of one that is negated are not all known."""
@@ -316,11 +338,11 @@ class _Parser:
                 self._at += 1
                 high = self._member(members)
                 if low is None or high is None or low > high:
-                    raise _UnknownError
+                    raise UnknownError
                 members |= set(range(low, high + 1))
         self._at += 1
         if is_negated:
-            return _UNKNOWN if self._ignore_case else _Part(None, None, _ANY - members)
+            return _UNKNOWN if self.ignore_case else _Part(None, None, ANY - members)
         return self._one(frozenset(members))
 
     def _member(self, members: set[int]) -> int | None:
@@ -328,12 +350,12 @@ class _Parser:
         first = self._next()
         self._at += 1
         if not first or first == "[":
-            raise _UnknownError
+            raise UnknownError
         if first == "\\":
             second = self._next()
             self._at += 1
-            if second in _CLASSES:
-                members |= _CLASSES[second]
+            if second in CLASSES:
+                members |= CLASSES[second]
                 return None
             first = self._escaped(second).decode()
         members.add(ord(first))

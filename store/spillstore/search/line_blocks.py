@@ -9,18 +9,19 @@ import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore.search.native_search import own_text
+from spillstore.text_scan import CONTINUING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from spillstore.info import Stream
     from spillstore.read.blocks import Run
+    from spillstore.read.sieve import Rules
     from spillstore.search.native_search import Text
 
 LONGEST = 16 * 1024 * 1024  # bytes of a line that is searched as a whole
 OVERLAP = 1024 * 1024
 LONGEST_CHARACTER = 4  # bytes
-CONTINUING = bytes(range(0x80, 0xC0))  # bytes that go on a character in UTF-8
 
 
 class Block(NamedTuple):
@@ -67,7 +68,7 @@ class _Batch(NamedTuple):
     tail_line: int
 
 
-class BlockReader:
+class LineBlockReader:
     """Reads one view in blocks.
 
     Args:
@@ -76,6 +77,7 @@ class BlockReader:
         terminator: what ends a line.
         prepare: makes a block of whole lines: where the text begins, the number of the first whole line, the text, and where
             in it the lines begin and end. It is called on any thread, and may not keep the text.
+        rules: what gram filters can tell of what is looked for; None if nothing.
     """
 
     def __init__(
@@ -84,11 +86,13 @@ class BlockReader:
         stream: Stream,
         terminator: bytes,
         prepare: Callable[[int, int, Text, int, int], Block],
+        rules: Rules | None,
     ) -> None:
         self._batches = batches
         self._stream = stream
         self._terminator = terminator
         self._prepare = prepare
+        self._rules = rules
 
     def between(self, start: int, end: int, *, inside: bool) -> Iterator[Block]:
         """The bytes ``[start, end)``: whole lines, about a megabyte at a time; what is torn at either end counts as a line.
@@ -102,7 +106,8 @@ class BlockReader:
             return
         held: list[bytes] = []  # of a line that has not ended
         size, at, line, windows = 0, start, 0, inside
-        batches = self._batches(start, end, self._stream, "skip", self._prepared)
+        rules = None if inside else self._rules
+        batches = self._batches(start, end, self._stream, "skip", self._prepared, rules)
         for batch in itertools.chain.from_iterable(batches):
             if at + size != batch.start:  # the artifact has rolled meanwhile
                 if held:
@@ -124,6 +129,8 @@ class BlockReader:
                 held, size, at, windows = [data[keep:]], size - keep, at + keep, True
         if held:
             yield Block(at, at + size, line, b"".join(held), window=windows)
+        if rules is not None and at + size < end:
+            yield Block(at + size, end, line, b"", b"")
 
     def _prepared(self, runs: Iterable[Run]) -> list[_Batch]:
         """Prepare a block as far as that needs no neighbouring block; runs on any thread."""

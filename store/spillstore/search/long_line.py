@@ -6,8 +6,9 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from spillstore.search import line_blocks
-from spillstore.search.line_blocks import CONTINUING, character_before
+from spillstore.search.line_blocks import character_before
 from spillstore.search.match_page import TEXT, match_of
+from spillstore.text_scan import chars
 
 if TYPE_CHECKING:
     from spillstore.info import Stream
@@ -149,6 +150,6 @@ class LongLineMatcher:
             return
         byte, text, place = line.first or (line.start, b"", 0)
         before = self._artifact.chunks(line.start, byte, stream=self._stream, holes="skip")
-        column = sum(len(data.translate(None, CONTINUING)) for data in before) + 1
+        column = sum(map(chars, before)) + 1
         match = dataclasses.replace(match_of(line.line, byte, text, place), clipped=True, column=column)
         self._page.found.append(self._context.of(match))

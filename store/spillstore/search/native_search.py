@@ -12,7 +12,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from spillstore import _native
-from spillstore.search.byte_patterns import Rest, byte_pattern, head, is_compared
+from spillstore.search.byte_patterns import CASE, Rest, byte_pattern, head, is_compared
 
 if TYPE_CHECKING:
     from spillstore.search.byte_patterns import BytePattern, Sequence
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 _VERSION = 4  # of the functions and their arguments, as in ``_native/lines.c``
 # The most frequent bytes of logs and sources, the most frequent first; of a sequence the others are looked for.
 _FREQUENT = b" etaoinrsldcu0mpf1g2h.34b5-y6_:789/wv=\"',kx()\tjqz[]{}"
-_CASE = 0x20
 _local = threading.local()
 
 
@@ -130,7 +129,7 @@ class Finder:
             at += len(sequence)
             for number, place in enumerate(both):
                 entry.place[number] = place
-                entry.mask[number] = 0xFF if len(sequence[place]) == 1 else 0xFF ^ _CASE
+                entry.mask[number] = 0xFF if len(sequence[place]) == 1 else 0xFF ^ CASE
                 entry.byte[number] = min(sequence[place])
         rests = bytes(isinstance(each, Rest) for sequence in found for each in sequence)
         self._tables = table, rests

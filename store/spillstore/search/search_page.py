@@ -17,7 +17,7 @@ from spillstore.search import line_blocks, searched_text
 from spillstore.search.block_matcher import BlockMatcher
 from spillstore.search.context_lines import ContextLines
 from spillstore.search.cursor import Cursor
-from spillstore.search.line_blocks import BlockReader, character_before
+from spillstore.search.line_blocks import LineBlockReader, character_before
 from spillstore.search.long_line import LongLine, LongLineMatcher
 from spillstore.search.match_page import MatchPage
 from spillstore.search.searched_text import SearchedText
@@ -83,7 +83,8 @@ class Search:
         if begin.line_start is not None:
             self._long_lines.line = LongLine(begin.line_start, 0, seen=begin.at, counted=begin.line_counted)
         self._blocks = BlockMatcher(searched, page, around, self._long_lines, invert=invert)
-        self._reader = BlockReader(batches, stream, terminator, self._blocks.prepare)
+        rules = None if invert else searched.rules
+        self._reader = LineBlockReader(batches, stream, terminator, self._blocks.prepare, rules)
 
     def run(self) -> SearchResult:
         """The page."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from spillstore.search.automaton import counter
+from spillstore.search.gram_patterns import gram_rules
 from spillstore.search.native_search import finder
 from spillstore.search.patterns import compiled
-from spillstore.text_scan import kind
+from spillstore.text_scan import is_utf8, kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +31,8 @@ class SearchedText:
 
     Attributes:
         pattern: the pattern for text in UTF-8.
+        rules: what gram filters can tell of matches; None if nothing.
+        counter: counts matches where ``finder`` cannot; None if it cannot either.
         finder: looks for the sequences of bytes that matches hold, faster; None if they are not known.
         has_uncleaned: whether a line was too long to be cleaned.
     """
@@ -40,7 +44,9 @@ class SearchedText:
             compiled(pattern, ignore_case=ignore_case, literal=literal, latin=latin)
             for latin in (False, True)
         )
+        self.rules = gram_rules(pattern, ignore_case=ignore_case, literal=literal, cleaner=cleaner)
         self.finder = finder(pattern, ignore_case=ignore_case, literal=literal)
+        self.counter = None if literal else counter(pattern, ignore_case=ignore_case)
         self.cleaner = cleaner
         self.terminator = terminator
         self.has_uncleaned = False
@@ -67,23 +73,34 @@ class SearchedText:
             return self.finder
         return None
 
+    def counts(
+        self, text: bytes | memoryview, at: int | bytes, low: int, high: int
+    ) -> tuple[int, int] | None:
+        """Matching lines and matches of a text, which stands at ``[low, high)`` of an address or of bytes; None if RE2 has to tell."""
+        finder = self.finder_for(text)
+        if finder is not None and finder.pattern.exact:
+            return finder.count(at, low, high)
+        if self.counter is None or kind(text) not in self.counter.kinds:
+            return None
+        return self.counter.count(at, low, high)
+
     def as_stored(self, data: bytes) -> bytes:
         """The text of stored lines that are not cleaned: byte for byte in the same place."""
         return data if self.terminator == b"\n" else data.replace(b"\n", b"\x0b").replace(b"\r", b"\n")
 
     def pattern_for(self, text: bytes) -> Any:
         """The pattern for a text: for UTF-8, or else for single bytes."""
-        return self.pattern if _is_utf8(text) else self._latin
+        return self.pattern if is_utf8(text) else self._latin
 
     def runs(self, text: bytes) -> Iterator[tuple[int, int, Any]]:
         """Runs of whole lines that are in UTF-8, or are not, and the pattern for each: ``[low, high)``."""
-        if _is_utf8(text):
+        if is_utf8(text):
             yield 0, len(text), self.pattern
             return
         low = at = 0
         good = True
         for line in text.split(b"\n"):
-            is_good = line.isascii() or _is_utf8(line)
+            is_good = line.isascii() or is_utf8(line)
             if is_good is not good:
                 if low < at:
                     yield low, at, self.pattern if good else self._latin
@@ -103,13 +120,3 @@ def _has_line_above(data: bytes, terminator: bytes, size: int) -> bool:
     if all(data.find(terminator, at, at + half) >= 0 for at in range(0, len(data) - half + 1, half)):
         return False
     return max(map(len, data.split(terminator))) > size
-
-
-def _is_utf8(text: bytes) -> bool:
-    if text.isascii():
-        return True
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+from support import tries
 
 from spillstore import Store
 
@@ -161,7 +162,7 @@ def busy():
 threads = [threading.Thread(target=busy) for _ in range(3)]
 for thread in threads:
     thread.start()
-for number in range(15):
+for number in range(int(sys.argv[2])):
     pid = os.fork()
     if not pid:
         code = 1
@@ -176,12 +177,12 @@ for number in range(15):
 stop.set()
 for thread in threads:
     thread.join()
-assert len(session.artifacts(source="child")) == 15
+assert len(session.artifacts(source="child")) == int(sys.argv[2])
 session.check()
 session.close()
 """
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", script, str(plain_store.root)],
+        [sys.executable, "-W", "ignore", "-c", script, str(plain_store.root), str(tries(15))],
         capture_output=True,
         text=True,
         check=False,

@@ -10,7 +10,9 @@ import older_session
 import pytest
 from support import ROOT
 
-from spillstore import Store
+from spillstore import Settings, Store
+from spillstore.engine.sqlite.upgrade import upgrade
+from spillstore.exceptions import SchemaTooOldError
 
 DATA = ROOT / "tests" / "data" / "sessions"
 VERSIONS = sorted(path.name for path in DATA.iterdir() if path.is_dir())
@@ -19,15 +21,33 @@ EACH = [(version, name) for version in VERSIONS for name in older_session.KINDS]
 
 @pytest.fixture(params=EACH, ids=["-".join(each) for each in EACH])
 def older(request, tmp_path):
-    """A session's file in its place, its kind, and what it answered when it was new."""
+    """A session's file in its place and of today's schema, its kind, and what it answered when it was new."""
     version, name = request.param
+    path, expected = placed(version, name, tmp_path)
+    upgrade(path, Settings())
+    return path, name, expected
+
+
+def placed(version, name, tmp_path):
+    """A session's file as it was written, in its place, and what it answered."""
     path = tmp_path / "root" / "web" / "chat-42" / "session.db"
     path.parent.mkdir(parents=True, mode=0o700)
     path.write_bytes(gzip.decompress((DATA / version / f"{name}.db.gz").read_bytes()))
     path.chmod(0o600)
     expected = json.loads((DATA / version / f"{name}.json").read_text(encoding="utf-8"))
     plain = json.loads((DATA / version / "plain.json").read_text(encoding="utf-8"))
-    return path, name, {**expected, "artifacts": plain["artifacts"]}
+    return path, {**expected, "artifacts": plain["artifacts"]}
+
+
+def test_it_is_upgraded_by_who_writes(tmp_path):
+    """A file of an older schema is refused for reading with the way out; opened for writing once, it is read."""
+    path, expected = placed("schema-1", "plain", tmp_path)
+    with pytest.raises(SchemaTooOldError, match="open it once for writing"):
+        older_session.opened("plain", path)
+    with Store(path.parents[2], **older_session.options("plain")).session("chat-42", project="web"):
+        pass
+    with older_session.opened("plain", path) as session:
+        assert len(expected["infos"]) == len(list(session.infos(limit=100)))
 
 
 def test_it_reads_as_when_it_was_written(older):

@@ -24,7 +24,7 @@ from spillstore.model import records, validation
 
 
 def test_the_rendered_statements_are_those_of_the_schema():
-    """``sql.py`` is exactly what ``statements.py`` renders today."""
+    """``sql.py`` is exactly what ``rendering.py`` makes of the statements today."""
     assert Path(_sql.__file__).read_text() == _rendering.render()
 
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import examples
+from support import each_of, examples
 
 from spillstore.exceptions import PatternError
 from spillstore.search.byte_patterns import LONGEST, MOST, Rest, byte_pattern
@@ -112,8 +112,8 @@ def test_literal_text_is_one_sequence(text, ignore_case, texts):
         ]
 
 
-@pytest.mark.parametrize(
-    ("pattern", "sequences", "exact"),
+@each_of(
+    "pattern, sequences, exact",
     [
         ("ERROR", ["ERROR"], True),
         ("panicked|deadlock", ["panicked", "deadlock"], True),

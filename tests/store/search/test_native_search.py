@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
-import subprocess
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import NO_FLOORS, examples
+from support import NO_FLOORS, compiled_library, examples, native
 
 from spillstore import Store
 from spillstore.search import native_search
 from spillstore.search.native_search import Text, finder
 from spillstore_tools.agent.search_artifact import TextCleaner
 
-ROOT = Path(__file__).parents[3]
-native = pytest.mark.skipif(native_search.library() is None, reason="the native library was not built")
 PATTERNS = (
     "a", "ab", "aa", "abc", "b|ab", "a|ab", "ab|a", "aab|b|ca", r"a\d", r"\w1", r"a\d+", "b[ab]*|1", "c.*", r"1[^a]+", "a1*b", r"b\d+c", "A[^B]*B", "c[ab]*1|a", "a1{3}", "[ab]c", "abcabcabcabcabc", "x|y|1|a1",
     "(?i)ab", "(?i)a1|C", "a{20}",
@@ -77,6 +74,21 @@ def test_what_would_take_more_than_linear_time_is_left_to_others():
     assert found.first(data, 0, len(data)) == -2
     assert found.count(data, 0, len(data)) is None
     assert found.count(data + b"c\n", 0, len(data) + 2) == (1, 1)
+
+
+@native
+def test_where_it_cannot_tell_it_is_asked_once(session, monkeypatch):
+    """No byte is counted twice by it before RE2 counts; the answer is RE2's."""
+    asked = []
+    monkeypatch.setattr(
+        native_search.Finder, "count", lambda _self, _text, low, high: asked.append(high - low)
+    )
+    data = b"an error\nand more\n" * 100_000
+    artifact = session.put(data)
+    page = artifact.search("error", limit=0)
+    assert (page.lines, page.total_matches) == (100_000, 100_000)
+    assert len(data) // 2 < sum(asked) <= len(data)
+    artifact.delete()
 
 
 @given(
@@ -152,14 +164,6 @@ def test_it_changes_no_answer(session, data, pattern, ignore_case, cleaner, stre
 )
 def test_a_library_of_another_version_is_left_alone(tmp_path, monkeypatch, source):
     """One that was left behind, whose functions are others, is not called."""
-    import ctypes
-    import shutil
-
-    compiler = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
-    if compiler is None:
-        pytest.skip("there is no C compiler")
-    (tmp_path / "old.c").write_text(source)
-    library = tmp_path / "old.so"
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", str(library), str(tmp_path / "old.c")], check=True)
+    library = compiled_library(tmp_path, source)
     monkeypatch.setattr("spillstore._native.library", lambda: ctypes.CDLL(str(library)))
     assert native_search.library.__wrapped__() is None

@@ -125,6 +125,11 @@ class MemoryRows:
         found = [row for row in rows if after < (row.seq if stream is None else _start(row, stream)) <= last]
         return _Rows(found[:limit])
 
+    def chunk_grams(self, artifact_key: int, after: int, last: int, limit: int) -> Rows:
+        """Rows of chunks without segments and data."""
+        found = [row for row in self._of(artifact_key, None) if after < row.seq <= last]
+        return _Rows([row._replace(segments=b"", data=b"") for row in found[:limit]])
+
     def chunk_before_line(self, artifact_key: int, stream: int | None, line: int) -> Row | None:
         """The last chunk that counts fewer line ends before itself."""
         rows = self._of(artifact_key, stream)

@@ -37,12 +37,12 @@ from spillstore.events.catalogue import RENDERED
 from spillstore.exceptions import (
     DamageError,
     IntegrityError,
-    InvalidSettingError,
     SessionDeletedError,
     SpillstoreError,
     UnsafeRootError,
 )
 from spillstore.format.digests import Algorithm
+from spillstore.model.arguments import page_cursor
 from spillstore.model.records import SessionRow
 
 if TYPE_CHECKING:
@@ -200,14 +200,9 @@ def page(
         limit: how many at most, from 1.
         cursor: of the page before.
     """
-    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-        raise InvalidSettingError(f"limit must be a whole number from 1, not {limit!r}")
-    last = (events.before_us, "", 0)  # time, session and key of the last event of the page before
-    if cursor is not None:
-        match = _CURSOR.fullmatch(cursor) if isinstance(cursor, str) else None
-        if match is None:
-            raise InvalidSettingError(f"{cursor!r} is no cursor; take it from the page before")
-        last = (int(match[1]), match[2], int(match[3]))
+    match = page_cursor(limit, cursor, _CURSOR)
+    # Time, session and key of the last event of the page before.
+    last = (events.before_us, "", 0) if match is None else (int(match[1]), match[2], int(match[3]))
     with (
         translated(f"reading the events kept in {project}"),
         fork_safety.using,

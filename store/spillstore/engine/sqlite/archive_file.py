@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import re
 from typing import TYPE_CHECKING, Final
 
 from spillstore.engine.sqlite import sql as _sql
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from spillstore.settings import Settings
 
 ARCHIVE: Final = ".audit.db"
-DAMAGED: Final = ".audit-damaged-"  # what the name of a file begins with that was moved aside
+_ASIDE: Final = ".audit-damaged-{}.db"  # the name of a file that was moved aside
+DAMAGED: Final = re.compile(_ASIDE.replace(".", r"\.").format("[0-9a-f]{8}"))
 _log = logging.getLogger("spillstore")
 
 
@@ -62,7 +64,7 @@ def provide(folder: Folder) -> int:
 
 def set_aside(folder: Folder, inode: int, error: Exception) -> None:
     """Give a damaged file another name, with its journal, unless somebody else has done so already."""
-    name = f"{DAMAGED}{os.urandom(4).hex()}.db"
+    name = _ASIDE.format(os.urandom(4).hex())
     with folder.locked():
         status = folder.stat(ARCHIVE)
         if status is None or status.st_ino != inode:

@@ -260,8 +260,9 @@ class FolderBackend:
                 if name.startswith(".") or (wanted is not None and name != wanted):
                     continue
                 with contextlib.suppress(FileNotFoundError, UnsafeRootError), root.folder(name) as folder:
-                    found = [info for each in folder.names() if (info := _session_info(folder, each))]
-                    yield from found
+                    for each in folder.names():
+                        if info := _session_info(folder, each):
+                            yield info
 
     def aged(self, info: SessionInfo, now: float, *, dry_run: bool) -> SessionInfo:
         """A session whose last use lies in the future, with a time from which its age can be told."""
@@ -298,7 +299,7 @@ class FolderBackend:
         Returns:
             How many folders, their bytes, and which files of kept events were moved aside.
         """
-        with translated("looking for leftovers"):  # as above
+        with translated("looking for leftovers"):  # an import opens files
             from spillstore.engine.sqlite import leftovers  # noqa: PLC0415  # once a day
 
         return leftovers.remove(self._root, self._settings.retention, now, dry_run=dry_run)
@@ -307,7 +308,7 @@ class FolderBackend:
 def _set_aside(folder: Path, *, failed: bool) -> Buried | None:
     if is_open(folder / DATABASE):
         return None
-    with translated("looking for what a power cut has left"):  # as above
+    with translated("looking for what a power cut has left"):  # an import opens files
         from spillstore.engine.sqlite import partial_sessions  # noqa: PLC0415  # they are rare
 
     found = partial_sessions.clear(folder, failed=failed)

@@ -99,15 +99,8 @@ def _keep(project: Path, session: SessionRow, kept: list[Row], settings: Setting
     from spillstore.engine.sqlite import archive  # noqa: PLC0415  # few keep them
 
     newest = max((row[0] for row in kept if isinstance(row[0], int)), default=0)
-    last = (
-        newest + 1,
-        now_us,
-        "delete_session",
-        None,
-        call_context().actor,
-        call_context().tool_call_id,
-        "{}",
-    )
+    call = call_context()
+    last = (newest + 1, now_us, "delete_session", None, call.actor, call.tool_call_id, "{}")
     rows: list[Row] = [*kept, last] if settings.audit != "off" else kept
     try:
         archive.append(project, session, lambda key: [row for row in rows if row[0] > key], settings, now_us)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import stat
 import time
 from typing import TYPE_CHECKING, Final
 
 from spillstore.engine.errors import translated
 from spillstore.engine.sqlite import partial_sessions
+from spillstore.engine.sqlite.archive_file import DAMAGED
 from spillstore.engine.sqlite.database import DATABASE
 from spillstore.engine.sqlite.folders import open_project, open_root
 from spillstore.engine.sqlite.session_file import is_open
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from spillstore.engine.sqlite.folders import Folder
 
 _UNFINISHED: Final = 60.0  # seconds after which a folder that is being made is one that was not finished
-_DAMAGED: Final = re.compile(r"\.audit-damaged-[0-9a-f]{8}\.db")
 
 
 def remove(
@@ -53,7 +52,7 @@ def remove(
                 if not dry_run:
                     _clear_all(project)
                 names = project.names()
-                damaged += [str(project.path / each) for each in names if _DAMAGED.fullmatch(each)]
+                damaged += [str(project.path / each) for each in names if DAMAGED.fullmatch(each)]
                 for each in names:
                     if _is_leftover(project, each, retention, now):
                         count += 1

@@ -88,6 +88,10 @@ class SessionRows(sqlite3.Connection):
         """Rows of chunks, in order."""
         return self.execute(_RANGE[stream], (SESSION_KEY, artifact_key, after, last, limit))
 
+    def chunk_grams(self, artifact_key: int, after: int, last: int, limit: int) -> Rows:
+        """Rows of chunks without segments and data."""
+        return self.execute(_sql.RANGE_GRAMS, (SESSION_KEY, artifact_key, after, last, limit))
+
     def chunk_before_line(self, artifact_key: int, stream: int | None, line: int) -> Row | None:
         """The last chunk that counts fewer line ends before itself."""
         return self._one(_LINE[stream], (SESSION_KEY, artifact_key, line))

@@ -49,7 +49,7 @@ SQLite stores in no bytes at all.
     received            int      bytes handed to ``write``, before redaction
     size                int      positions in the sequence: kept bytes and the hole
     kept                int      bytes present: ``size`` minus the hole
-    stored_size         int      bytes of compressed data and maps present
+    stored_size         int      bytes of compressed data, maps and gram filters present
     stdout_size         int      bytes of stdout in the sequence
     stdout_lines        int      line ends of stdout in it
     stderr_size         int      bytes of stderr in it
@@ -83,6 +83,8 @@ SQLite stores in no bytes at all.
     digest              blob     over the header below, then ``segments``, then ``data``
     segments            blob     the segment map (``format.segment_map``); empty for one single segment
     data                blob     the raw bytes as one zstd frame
+    grams               blob     the gram filter (``format.grams``), which has a digest of its own; NULL for none: the first chunks
+                                 and the last one, lines that end in CR, a chunk that takes little, a file that was upgraded
     ==================  =======  =================================================================================
 
 The header that a chunk's digest begins with: the artifact id's length as one byte and the id (with a CR behind it, which
@@ -116,8 +118,8 @@ import sqlalchemy as sa
 from spillstore.format.chunk_codec import ChunkRow
 from spillstore.model.records import ArtifactRow, SessionRow
 
-SCHEMA_NUMBER = 1
-REVISION = "0001"
+SCHEMA_NUMBER = 2
+REVISION = "0002"
 APPLICATION_ID = 0x5370696C
 PAGE_SIZE = 2048
 

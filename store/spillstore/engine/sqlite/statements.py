@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _P = sa.bindparam
 _ZERO: sa.ColumnElement[int] = sa.literal_column("0")
+_EMPTY: sa.ColumnElement[bytes] = sa.literal_column("x''")
 _ONE: sa.ColumnElement[int] = sa.literal_column("1")
 
 # The event by which somebody has last looked into an artifact; 0 if nobody has.
@@ -181,7 +182,14 @@ def _of_chunks() -> dict[str, ClauseElement]:
         "CHUNK_INSERT": sa.insert(chunk),
         "CHUNKS_DROP": sa.delete(chunk).where(_of_artifact(c.seq >= _P("first"), c.seq < _P("last"))),
         "CHUNKS_STORED": sa.select(
-            sa.func.coalesce(sa.func.sum(sa.func.length(c.data) + sa.func.length(c.segments)), _ZERO)
+            sa.func.coalesce(
+                sa.func.sum(
+                    sa.func.length(c.data)
+                    + sa.func.length(c.segments)
+                    + sa.func.coalesce(sa.func.length(c.grams), _ZERO)
+                ),
+                _ZERO,
+            )
         ).where(_of_artifact(c.seq >= _P("first"), c.seq < _P("last"))),
         "CHUNK_FIRST": sa.select(sa.func.min(c.seq)).where(_of_artifact()),
         "CHUNK_DIGESTS": sa.select(c.seq, c.digest).where(_of_artifact()).order_by(c.seq),
@@ -193,6 +201,13 @@ def _of_chunks() -> dict[str, ClauseElement]:
             c.seq,
             limit=_P("limit", type_=sa.BigInteger),
         ),
+        "RANGE_GRAMS": sa.select(
+            *(_EMPTY if each.name in {"segments", "data"} else each for each in CHUNK_COLUMNS)
+        )
+        .where(_of_artifact(c.seq > _P("after"), c.seq <= _P("last")))
+        .order_by(c.seq)
+        .limit(_P("limit", type_=sa.BigInteger))
+        .offset(_ZERO),
         "LINE_COMBINED": _locate(_of_artifact(c.line_start < _P("line")), c.line_start, c.seq),
         "TIME_COMBINED": _locate(_of_artifact(c.time_start < _P("time")), c.time_start, c.seq),
     }

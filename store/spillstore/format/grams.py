@@ -1,0 +1,229 @@
+"""The gram filter of a chunk: which short runs of bytes may be in it, so that a search need not decode it.
+
+A *gram* is a run of bytes in which capital letters of ASCII are small. Words are told by grams of four letters, ids by
+grams of five letters and digits that have some of both; a letter is one of ASCII, an underscore or any byte from 0x80 on. Of numbers
+nothing is kept, for a chunk has too many of them. Each gram is hashed to 13 bits, and each hash is a bit of the filter. A gram whose bit is
+not set does not end in the chunk. It may begin before it: the 63 bytes before the chunk are looked at, too, so a run of up to 64
+bytes is found in the chunk in which it ends.
+
+A filter costs a tenth of the processor time of storing its chunk, so only long artifacts have any, from their fifth MiB on.
+
+The column ``grams`` holds, where a chunk has a filter:
+
+    ============  ==================================================================================
+    bytes         meaning
+    ============  ==================================================================================
+    16            the beginning of a digest over what stands before the chunk's own digest in its row, that digest, and all
+                  that follows here; so the filter is checked without the chunk's data
+    1             kind of the text and of the 63 bytes before it: 0 ASCII, 1 other UTF-8, 2 with the Kelvin sign or the long s, all three without
+                  control characters but tab and LF; 3 anything else. A character that goes on behind the chunk is the next one's
+    1             n: of the grams with digits only those count whose hash ends in n zeros
+    2             m, bytes of the filter for grams without digits, little endian
+    m             that filter: hash ``h`` is bit ``h * 8m >> 13``, counted from the lowest bit of the first byte
+    the rest      the filter for grams with digits, in the same way
+    ============  ==================================================================================
+
+The hash of a gram is the highest 13 bits of its bytes as a number, little endian, times 0x9E3779B97F4A7C15 modulo 2**64.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any, Final
+
+from spillstore.format.digests import digest_bytes
+
+if TYPE_CHECKING:
+    import ctypes
+    from collections.abc import Sequence
+
+    from spillstore.format.digests import Algorithm
+
+FROM: Final = 64  # chunks at the beginning of an artifact get none: 4 MiB are searched in milliseconds, and few outputs have more
+BEFORE: Final = 63  # bytes before a chunk whose grams are in its filter
+LONGEST: Final = BEFORE + 1  # bytes of a run that is found in the chunk in which it ends
+PLAIN: Final = 2  # the highest kind of text without control characters
+ANYTHING: Final = 3  # the kind of all other text
+FOLDS: Final = 2  # the kind in which letters of ASCII have other cases beyond it
+MARK: Final = 5  # bytes of a gram with digits
+WORD: Final = 4  # bytes of a gram without
+MOST_BYTES: Final = 1024  # no filter has more
+_CHECK: Final = 16  # bytes of its digest
+_HEADER: Final = 4
+_SHARE: Final = 25  # a filter has at most this part of the bytes that its chunk takes
+_LEAST: Final = 16  # bytes; a chunk that takes so little that its filter would have less gets none
+_BITS: Final = 13
+_SPREAD: Final = 0x9E3779B97F4A7C15
+_LETTERS: Final = bytes([*b"abcdefghijklmnopqrstuvwxyz_", *range(0x80, 0x100)])
+_DIGITS: Final = b"0123456789"
+_VERSION: Final = 1  # as in ``_native/grams.c``
+
+
+def grams_of(texts: Sequence[tuple[bytes, bytes, int]]) -> list[bytes]:
+    """The filters of chunks, without their digests; empty where there is none: too small, of no use, or no native library.
+
+    Args:
+        texts: of each chunk what stands before it, its raw bytes, and the bytes that it takes compressed.
+    """
+    rooms = [min(size // _SHARE, MOST_BYTES) - _CHECK for _, _, size in texts]
+    wanted = [index for index, room in enumerate(rooms) if room >= _LEAST]
+    native = _native() if wanted else None
+    out = [b""] * len(texts)
+    if native is None:
+        return out
+    parts = (native.part * len(wanted))()
+    made = []
+    for part, index in zip(parts, wanted, strict=True):
+        before, text, _ = texts[index]
+        buffer = native.buffer(rooms[index])
+        made.append(buffer)
+        part.text, part.size, part.before, part.before_size = text, len(text), before, len(before)
+        part.out, part.most = native.address(buffer), rooms[index]
+    native.make(parts, len(parts))
+    for part, index, buffer in zip(parts, wanted, made, strict=True):
+        out[index] = buffer.raw[: part.made]
+    return out
+
+
+def sealed(grams: bytes, row: bytes, algorithm: Algorithm) -> bytes | None:
+    """A filter as it is stored; None for an empty one. ``row`` is what its digest binds it to."""
+    return _check(grams, row, algorithm) + grams if grams else None
+
+
+def is_sealed(stored: bytes, row: bytes, algorithm: Algorithm) -> bool:
+    """Whether a stored filter is what was made for that row."""
+    grams = stored[_CHECK:]
+    return (
+        _HEADER <= len(grams) <= MOST_BYTES
+        and grams[1] <= _BITS
+        and int.from_bytes(grams[2:_HEADER], "little") <= len(grams) - _HEADER
+        and stored[:_CHECK] == _check(grams, row, algorithm)
+    )
+
+
+def _check(grams: bytes, row: bytes, algorithm: Algorithm) -> bytes:
+    return digest_bytes(algorithm, b"".join((b"grams", row, grams)))[:_CHECK]
+
+
+def kind(stored: bytes) -> int:
+    """The kind of the chunk's text, from a stored filter."""
+    return stored[_CHECK]
+
+
+class Run:
+    """A run of bytes that is looked for in filters.
+
+    Args:
+        classes: its bytes, folded: of each place the one byte that stands there, None for several.
+
+    Attributes:
+        size: how many grams it has.
+        can_be_missed: whether each filter has a look at some of them.
+    """
+
+    __slots__ = ("_classes", "_marks", "_words", "can_be_missed", "size")
+
+    def __init__(self, classes: Sequence[int | None]) -> None:
+        assert len(classes) <= LONGEST
+        self._classes = classes
+        self._words = _hashes(classes, WORD, _is_word)
+        self._marks = _hashes(classes, MARK, _is_mark)
+        self.size = len(self._words) + len(self._marks)
+        self.can_be_missed = bool(self.size)
+
+    def may_end_in_text(self, text: bytes) -> bool:
+        """Whether the run may end in a text in small letters, whatever stands before that."""
+        if None in self._classes:
+            return True
+        run = bytes(self._classes)  # type: ignore[arg-type]  # no None
+        return run in text or any(text.startswith(run[at:]) for at in range(1, len(run)))
+
+    def may_end_in(self, stored: bytes) -> bool:
+        """Whether the run may end in a chunk; ``stored`` is its filter, and was verified."""
+        at = _CHECK + _HEADER
+        split = at + (stored[_CHECK + 2] | stored[_CHECK + 3] << 8)
+        bits = (split - at) << 3
+        for each in self._words if bits else ():
+            place = each * bits >> _BITS
+            if not stored[at + (place >> 3)] >> (place & 7) & 1:
+                return False
+        bits = (len(stored) - split) << 3
+        few = (1 << stored[_CHECK + 1]) - 1
+        for each in self._marks if bits else ():
+            place = each * bits >> _BITS
+            if not each & few and not stored[split + (place >> 3)] >> (place & 7) & 1:
+                return False
+        return True
+
+
+def hash_of(gram: bytes) -> int:
+    """The hash of a gram.
+
+    >>> hash_of(b"erro"), hash_of(b"a3f09")
+    (6236, 5108)
+    """
+    return (int.from_bytes(gram, "little") * _SPREAD & 0xFFFFFFFFFFFFFFFF) >> (64 - _BITS)
+
+
+def _hashes(classes: Sequence[int | None], length: int, wanted: Any) -> tuple[int, ...]:
+    found = []
+    for at in range(len(classes) - length + 1):
+        window = classes[at : at + length]
+        if None not in window and wanted(gram := bytes(window)):  # type: ignore[arg-type]  # no None
+            found.append(hash_of(gram))
+    return tuple(dict.fromkeys(found))
+
+
+def _is_word(gram: bytes) -> bool:
+    return not gram.translate(None, _LETTERS)
+
+
+def _is_mark(gram: bytes) -> bool:
+    return (
+        not gram.translate(None, _LETTERS + _DIGITS)
+        and not gram.isdigit()
+        and bool(gram.translate(None, _LETTERS))
+    )
+
+
+class _Native:
+    """The native function, and what it is given."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        import ctypes  # noqa: PLC0415  # four milliseconds that only large outputs need
+
+        class Part(ctypes.Structure):
+            _fields_ = [  # as ctypes wants it
+                ("text", ctypes.c_char_p),
+                ("before", ctypes.c_char_p),
+                ("out", ctypes.c_void_p),
+                ("size", ctypes.c_int64),
+                ("before_size", ctypes.c_int64),
+                ("most", ctypes.c_int64),
+                ("made", ctypes.c_int64),
+            ]
+
+        self.part, self.address, self.buffer = Part, ctypes.addressof, ctypes.create_string_buffer
+        self.make = library.spillstore_grams
+        self.make.argtypes, self.make.restype = [ctypes.c_void_p, ctypes.c_int64], None
+
+
+@functools.cache
+def _native() -> _Native | None:
+    """The native function; None where it was not built, or is of another version."""
+    from spillstore import _native as built  # noqa: PLC0415  # imports ctypes
+
+    loaded = built.library()
+    if loaded is None:
+        return None
+    import ctypes  # noqa: PLC0415
+
+    try:
+        native = _Native(loaded)
+    except AttributeError:
+        return None
+
+    class Tables(ctypes.Structure):
+        _fields_ = [("words", ctypes.c_uint8), ("marks", ctypes.c_uint8)]
+
+    return native if built.fits(loaded, "spillstore_grams_version", _VERSION, native.part, Tables) else None

@@ -1,0 +1,149 @@
+"""Gram filters: what ends in a chunk is never ruled out, and the native function makes what the description says."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support import dice, examples, native
+
+from spillstore.format import grams
+from spillstore.format.digests import Algorithm
+from spillstore.text_scan import kind
+
+pytestmark = native
+
+pieces = st.sampled_from(
+    [b"error", b"Timeout", b"deadlock_1", b" ", b"=", b"\n", b"a3f09bd1", b"0042", b"e7", "größe".encode(), b"\xff", b"_", b"Z",
+     "\u212a".encode(), "\u017f".encode(), b"\xc2\x85", b"\xe2\x84", b"\xaa", b"\r", b"abcdefghijklmnopqrstuvwxyz" * 3]
+)  # fmt: skip
+texts = st.lists(pieces, max_size=80).map(b"".join)
+random_bytes = st.binary(max_size=400)
+PARTS = 16 + grams._HEADER  # where the bits begin in a stored filter
+
+
+def made(before, text, size=100_000):
+    """The filter of a text, as it is stored but for its digest."""
+    (found,) = grams.grams_of([(before, text, size)])
+    return bytes(16) + found
+
+
+def folded(text):
+    """A run as filters see it."""
+    return re.sub(rb"[A-Z]", lambda found: found[0].lower(), text)
+
+
+@given(st.one_of(texts, random_bytes), st.one_of(texts, random_bytes), st.data())
+@examples(300)
+def test_what_ends_in_a_chunk_is_never_ruled_out(before, text, data):
+    """Any run of up to 64 bytes that ends in the chunk, wherever it begins, and whatever room the filter has."""
+    before = before[-grams.BEFORE :]
+    size = data.draw(st.sampled_from([2_100, 2_600, 5_000, 100_000]))
+    stored = made(before, text, size)
+    together = before + text
+    if len(stored) > 16:
+        for _ in range(20):
+            end = data.draw(st.integers(len(before) + 1, len(together))) if text else 0
+            start = data.draw(st.integers(max(0, end - grams.LONGEST), end))
+            assert grams.Run(list(folded(together[start:end]))).may_end_in(stored)
+
+
+def reference(before, text):
+    """The hashes of the grams by their lengths, and the kind of the text, by plain loops."""
+    together = folded(before + text)
+    places = {grams.MARK: set(), grams.WORD: set()}
+    for length, found in places.items():
+        for at in range(len(together) - length + 1):
+            gram = together[at : at + length]
+            if grams._is_mark(gram) if length == grams.MARK else grams._is_word(gram):
+                found.add(grams.hash_of(gram))
+    return places, _kind(before, text)
+
+
+def _kind(before, text):
+    """What the characters are that end in the text."""
+    whole = before + text
+    start = len(before)
+    while start > 0 and start < len(whole) and whole[start] & 0xC0 == 0x80:
+        start -= 1
+    for cut in range(4):  # a character that goes on behind
+        part = whole[start : len(whole) - cut]
+        try:
+            part.decode()
+        except UnicodeDecodeError:
+            continue
+        if cut and not _could_go_on(whole[len(whole) - cut :]):
+            continue
+        found = kind(part)
+        return 3 if found < 0 else found
+    return 3
+
+
+def _could_go_on(rest):
+    lead = rest[0]
+    length = 2 if lead >> 5 == 6 else 3 if lead >> 4 == 14 else 4 if lead >> 3 == 30 else 0
+    return len(rest) < length and all(byte & 0xC0 == 0x80 for byte in rest[1:])
+
+
+@given(texts, texts)
+@examples(200)
+def test_the_filter_is_the_one_that_is_described(before, text):
+    """Each bit is the one of a gram, and each gram has its bit; the kind is that of the characters that end in the chunk."""
+    before = before[-grams.BEFORE :]
+    stored = made(before, text)
+    if len(stored) == 16:
+        return
+    found, kind_of = reference(before, text)
+    few = stored[17]
+    split = PARTS + int.from_bytes(stored[18:20], "little")
+    for part, hashes in (
+        (stored[PARTS:split], found[grams.WORD]),
+        (stored[split:], {each for each in found[grams.MARK] if not each & ((1 << few) - 1)}),
+    ):
+        bits = 8 * len(part)
+        wanted = {each * bits >> grams._BITS for each in hashes} if bits else set()
+        assert wanted == {at for at in range(bits) if part[at >> 3] >> (at & 7) & 1}
+    assert kind_of <= grams.kind(stored)  # a higher one costs a look at the chunk, and no more
+    if (whole := kind(before + text)) >= 0:
+        assert whole == grams.kind(stored)
+
+
+def test_words_and_ids_that_are_not_there_are_ruled_out():
+    """Of a log of 64 KiB: nearly all words, and most ids of twelve digits."""
+    rnd = dice()
+    lines = [b"2024-05-01 INFO cache.redis request_id=%012x GET /v1/users/%d 200\n" % (rnd.getrandbits(48), n) for n in range(900)]  # fmt: skip
+    text = b"".join(lines)[:65536]
+    stored = made(b"", text, 13_000)
+    assert 13_000 // 25 >= len(stored)
+    for word in (b"deadlock", b"panicked", b"refused", b"traceback", b"segfault"):
+        assert not grams.Run(list(word)).may_end_in(stored)
+    ids = [b"%012x" % rnd.getrandbits(48) for _ in range(400)]
+    assert 200 > sum(grams.Run(list(each)).may_end_in(stored) for each in ids)
+    assert all(grams.Run(list(line[-45:-33])).may_end_in(stored) for line in lines[:600])
+
+
+def test_what_has_no_use_gets_no_filter():
+    """A chunk that takes few bytes, and one of nothing but noise."""
+    rnd = dice()
+    noise = rnd.randbytes(65536).translate(bytes(range(128, 256)) * 2)
+    assert [b"", b""] == grams.grams_of([(b"", b"word " * 13_000, 300), (b"", noise, 65_600)])
+
+
+@pytest.mark.parametrize("key", [None, bytes(32)])
+def test_its_digest_binds_it_to_its_chunk(key):
+    """A filter with another bit, of another chunk or with another key is none."""
+    algorithm = Algorithm("blake3" if key is None else "blake3-keyed:0", key)
+    (found,) = grams.grams_of([(b"", b"some words of a text\n" * 50, 9_000)])
+    stored = grams.sealed(found, b"row", algorithm)
+    assert grams.is_sealed(stored, b"row", algorithm)
+    assert not grams.is_sealed(stored, b"another", algorithm)
+    assert not grams.is_sealed(stored, b"row", Algorithm("blake3", bytes([1] * 32)))
+    for at in range(len(stored)):
+        changed = bytearray(stored)
+        changed[at] ^= 1
+        assert not grams.is_sealed(bytes(changed), b"row", algorithm)
+    for cut in (0, 3, 16, 20):
+        assert not grams.is_sealed(stored[:cut], b"row", algorithm)
+    assert grams.sealed(b"", b"row", algorithm) is None
