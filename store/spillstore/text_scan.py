@@ -21,7 +21,7 @@ _LARGE = (
     16 * 1024
 )  # bytes from which on the call of a native function pays; below, ctypes is not even imported
 _CONTROLS = bytes([*range(9), *range(0x0B, 0x20), 0x7F])
-_CONTINUATION = bytes(range(0x80, 0xC0))
+CONTINUING = bytes(range(0x80, 0xC0))  # bytes that go on a character in UTF-8
 _VERSION = 2  # of the tables and the functions' arguments, as in ``_native/text.c``
 _ROOM = 1024  # lines that one call gives out
 
@@ -76,16 +76,25 @@ def survey(text: bytes, end: bytes = b"\n") -> Survey:
     (Survey(ends=1, chars=6, ascii=False, plain=True), Survey(ends=0, chars=7, ascii=True, plain=False))
     """
     if len(text) < _LARGE or (native := _native()) is None:
-        is_ascii = text.isascii()
-        return Survey(
-            text.count(end),
-            len(text) if is_ascii else len(text.translate(None, _CONTINUATION)),
-            is_ascii,
-            len(text.translate(None, _CONTROLS)) == len(text),
-        )
+        return Survey(text.count(end), _chars(text), text.isascii(), _is_plain(text))
     counted = native.counters()
     kinds = native.survey(text, len(text), end[0], counted)
     return Survey(counted[0], counted[1], not kinds & _HIGH, not kinds & _CONTROL)
+
+
+def chars(text: bytes) -> int:
+    r"""How many bytes do not continue a character of UTF-8: ``survey(text).chars`` alone.
+
+    >>> chars("na\xefve\n".encode())
+    6
+    """
+    if len(text) < _LARGE or text.isascii() or _native() is None:
+        return _chars(text)
+    return survey(text).chars
+
+
+def _chars(text: bytes) -> int:
+    return len(text) if text.isascii() else len(text.translate(None, CONTINUING))
 
 
 def is_plain(text: bytes) -> bool:
@@ -94,9 +103,28 @@ def is_plain(text: bytes) -> bool:
     >>> is_plain(b"a\tb\n"), is_plain(b"\x1b[1mbold")
     (True, False)
     """
-    if len(text) < _LARGE:
-        return len(text.translate(None, _CONTROLS)) == len(text)
+    if len(text) < _LARGE or _native() is None:
+        return _is_plain(text)
     return survey(text).plain
+
+
+def _is_plain(text: bytes) -> bool:
+    return len(text.translate(None, _CONTROLS)) == len(text)
+
+
+def is_utf8(text: bytes) -> bool:
+    r"""Whether a text is in UTF-8.
+
+    >>> is_utf8("na\xefve".encode()), is_utf8(b"na\xefve")
+    (True, False)
+    """
+    if text.isascii():
+        return True
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def kind(data: bytes | memoryview) -> int | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,12 +12,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import FACTOR, SEED, examples
+from support import FACTOR, ROOT, SEED, a_compiler, compiled_library, examples, native
 
 from spillstore import _native, text_scan
-from spillstore.text_scan import Word, count, is_plain, kind, line_filter, survey
+from spillstore.text_scan import Word, chars, count, is_plain, kind, line_filter, survey
 
-ROOT = Path(__file__).parents[2]
 WORDS = (
     Word(b"error", "apart", "ended"),
     Word(b"fail", "apart"),
@@ -67,7 +65,6 @@ PIECES = [
 ]
 OTHER_CASES = {"\u017f", "\u212a"}  # of k and s
 texts = st.lists(st.sampled_from(PIECES) | st.binary(max_size=4), max_size=80).map(b"".join)
-native = pytest.mark.skipif(text_scan._native() is None, reason="the native functions were not built")
 
 
 @pytest.fixture
@@ -98,6 +95,7 @@ def test_survey(large, text, end, before, behind):
         assert model(text, end) == survey(text, end)
         assert text.count(end) == count(text, end)
         assert is_plain(text) is model(text, end)[3]
+        assert chars(text) == model(text, end)[1]
 
 
 @pytest.mark.parametrize("byte", [b"\n", b"\x85", b"\xc3", b"\r"])
@@ -208,15 +206,10 @@ OTHER = (
 
 def test_another_library_is_left_alone(tmp_path, monkeypatch):
     """One that was left behind, without these functions or with other tables, is not called."""
-    compiler = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
-    if compiler is None:
-        pytest.skip("this machine has no C compiler")
     for number, source in enumerate(("int other;", OTHER)):
-        (tmp_path / "old.c").write_text(source)
-        library = tmp_path / f"old{number}.so"
-        subprocess.run(
-            [compiler, "-shared", "-fPIC", "-o", str(library), str(tmp_path / "old.c")], check=True
-        )
+        folder = tmp_path / f"{number}"  # a library is loaded once from each path
+        folder.mkdir()
+        library = compiled_library(folder, source)
         monkeypatch.setattr(_native, "path", lambda library=library: library)
         text_scan._native.cache_clear()
         try:
@@ -232,9 +225,7 @@ def test_another_library_is_left_alone(tmp_path, monkeypatch):
 @native
 def test_nothing_is_read_outside(tmp_path):
     """Under AddressSanitizer and the checker of undefined behaviour: each text in a block of exactly its size."""
-    compiler = next(filter(None, map(shutil.which, ("gcc", "clang"))), None)
-    if compiler is None:
-        pytest.skip("this machine has no C compiler")
+    compiler = a_compiler("gcc", "clang")
     library = tmp_path / "all.so"
     flags = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-shared", "-fPIC"]
     sources = sorted(map(str, (ROOT / "store/spillstore/_native").glob("*.c")))
@@ -246,19 +237,23 @@ def test_nothing_is_read_outside(tmp_path):
         pytest.skip("this compiler comes without AddressSanitizer")
     script = (
         "import ctypes, pathlib, random, sys\n"
-        f"sys.path[:0] = [{str(Path(__file__).parent)!r}, {str(ROOT / 'tests')!r}]\n"
+        f"sys.path[:0] = [{str(Path(__file__).parent)!r}, {str(ROOT / 'tests')!r}, {str(ROOT / 'tests/store/redaction')!r}]\n"
         "from spillstore import _native\n"
         f"_native.path = lambda: pathlib.Path({str(library)!r})\n"
         "from spillstore import text_scan\n"
         "from spillstore.redaction import Redactor, candidates, finder as rules\n"
         "from spillstore.search.native_search import finder\n"
+        "from native_texts import text\n"
         "from test_text_scan import PIECES, WORDS\n"
         "text_scan._LARGE = 0\n"
         "found = text_scan.line_filter(WORDS)\n"
         "assert found is not None\n"
         "sequences = [finder(each, ignore_case=True, literal=False) for each in ('error', 'x+7m', ' [a-z]+:|http/')]\n"
         "assert None not in sequences\n"
-        "assert isinstance(rules.searcher(), candidates.Scanner)\n"
+        "scanner = rules.searcher()\n"
+        "assert isinstance(scanner, candidates.Scanner)\n"
+        "literals = tuple(entry.literal.decode() for entry in rules.ENTRIES)\n"
+        "hits = runs = 0\n"
         "rng = random.Random(int(sys.argv[1]))\n"
         "for _ in range(int(sys.argv[2])):\n"
         "    drawn = b''.join(rng.choices(PIECES, k=rng.randrange(30)))\n"
@@ -272,6 +267,11 @@ def test_nothing_is_read_outside(tmp_path):
         "        each.count(ctypes.addressof(held), 0, len(drawn))\n"
         "    redactor = Redactor()\n"
         "    assert (redactor.feed(drawn) + redactor.finish()).count(b'\\n') == drawn.count(b'\\n')\n"
+        "    drawn = text(rng, literals)\n"
+        "    held = (ctypes.c_char * len(drawn)).from_buffer_copy(drawn)\n"
+        "    hits += len(list(scanner.hits(held, rng.randrange(len(drawn) + 1))))\n"
+        "    runs += len(list(scanner.runs(held)))\n"
+        "assert hits > int(sys.argv[2]) and runs > 0, (hits, runs)\n"
     )
     subprocess.run(
         [

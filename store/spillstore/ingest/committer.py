@@ -11,7 +11,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from spillstore.engine.errors import NotStoredError
+from spillstore.engine.errors import NotStoredError, storing_failed
 from spillstore.exceptions import (
     DiskFullError,
     LockedError,
@@ -267,9 +267,7 @@ class Committer:
             locked = error
             self._queue.put_back(work, error)
         except Exception as error:  # noqa: BLE001  # whatever it is, a waiting writer must learn of it
-            failure = (
-                error if isinstance(error, SpillstoreError) else StorageError(f"storing failed: {error!r}")
-            )
+            failure = storing_failed(error)
             for pipeline, _ in work:
                 self._queue.fail(pipeline, failure)
                 self.record_failure(pipeline, failure)

@@ -11,7 +11,8 @@ import contextlib
 import time
 from typing import TYPE_CHECKING
 
-from spillstore.exceptions import SpillstoreError, StorageError
+from spillstore.engine.errors import storing_failed
+from spillstore.exceptions import SpillstoreError
 from spillstore.ingest.pipeline import BATCH_BYTES, PUMP_SECONDS, TakenError
 from spillstore.ingest.sequencer import SLICE
 from spillstore.runtime import workers
@@ -172,9 +173,7 @@ class Inboxes:
         except TakenError:
             raise
         except Exception as error:
-            failure = (
-                error if isinstance(error, SpillstoreError) else StorageError(f"storing failed: {error!r}")
-            )
+            failure = storing_failed(error)
             self._queue.fail(pipeline, failure)
             raise failure from error
         if batch is None:

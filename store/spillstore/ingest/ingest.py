@@ -13,6 +13,7 @@ from spillstore.ingest.ingest_queue import IngestQueue
 from spillstore.ingest.quotas import refuse_rate
 from spillstore.ingest.removal import ArtifactRemover
 from spillstore.ingest.row_writer import RowWriter
+from spillstore.model.validation import read_artifact_row
 
 if TYPE_CHECKING:
     import contextlib
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from spillstore.audit.audit_log import Audit
     from spillstore.engine.base import SessionBackend
-    from spillstore.engine.rows import Snapshot
+    from spillstore.engine.rows import Snapshot, Transaction
     from spillstore.ingest.committer import CommitLock
     from spillstore.ingest.pipeline import Ending, Pipeline
     from spillstore.model.clock import Clock
@@ -69,6 +70,7 @@ class Ingest:
         self.check_usable = check_usable
         self._store = store
         self._settings = settings
+        self._algorithm = session.digest_algorithm
         self.queue = IngestQueue(settings, check_usable, self._failed)
         self.inboxes = Inboxes(self.queue)
         self.rows = RowWriter(session, settings, EventWriter(settings, clock, audit))
@@ -90,6 +92,22 @@ class Ingest:
     def owner(self) -> str:
         """The owner of the artifacts that are written here: this process's claim on the session."""
         return self._store.owner
+
+    def interrupt_dead(self, tx: Transaction) -> list[ArtifactRow]:
+        """Interrupt artifacts whose process has ended; returns all that are neither sealed nor gone, for ``clear_up``."""
+        unfinished = [read_artifact_row(row, self._algorithm) for row in tx.unfinished()]
+        for record in unfinished:
+            if record.state == "open" and not self._store.alive(record.owner):
+                self.rows.interrupt(tx, record, "its process ended")
+        return unfinished
+
+    def clear_up(self, unfinished: list[ArtifactRow]) -> None:
+        """After that transaction: finish the deletions that dead owners began, and forget these owners."""
+        self.rows.events.emit_recorded()
+        self._store.remove_dead()
+        for record in unfinished:
+            if record.state == "deleted":
+                self.remover.purge(record)
 
     def begin(self, pipeline: Pipeline, detail: dict[str, object]) -> None:
         """Insert an artifact's row, and from then on commit what is written. Returns after the commit.

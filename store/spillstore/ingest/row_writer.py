@@ -51,16 +51,19 @@ class RowWriter:
 
     def update(self, tx: Transaction, row: ArtifactRow) -> ArtifactRow:
         """Store an artifact's row with its digest."""
-        row = row.sealed(self.session.digest_algorithm)
-        self._sum_up(tx, row.artifact_key, row.digest)
+        row = self._sealed(tx, row)
         tx.update_artifact(row)
         return row
 
     def insert(self, tx: Transaction, row: ArtifactRow) -> ArtifactRow:
         """Store the row of a new artifact with its digest."""
+        row = self._sealed(tx, row)
+        tx.insert_artifact(row)
+        return row
+
+    def _sealed(self, tx: Transaction, row: ArtifactRow) -> ArtifactRow:
         row = row.sealed(self.session.digest_algorithm)
         self._sum_up(tx, row.artifact_key, row.digest)
-        tx.insert_artifact(row)
         return row
 
     def remove(self, tx: Transaction, row: ArtifactRow) -> None:

@@ -159,15 +159,8 @@ class SessionCore:
                 check_usable=self._refuse_reader,
                 deleted=self.note_deletion,
             )
-            unfinished = [read_artifact_row(row, self.row.digest_algorithm) for row in tx.unfinished()]
-            for record in unfinished:
-                if record.state == "open" and not self.store.alive(record.owner):
-                    ingest.rows.interrupt(tx, record, "its process ended")
-        ingest.rows.events.emit_recorded()
-        self.store.remove_dead()
-        for record in unfinished:
-            if record.state == "deleted":
-                ingest.remover.purge(record)
+            unfinished = ingest.interrupt_dead(tx)
+        ingest.clear_up(unfinished)
 
     def shutdown(self, reason: str = "its writer was not closed") -> None:
         """Commit everything, interrupt what is still open, give up the claim. Idempotent."""

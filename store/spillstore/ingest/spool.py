@@ -5,12 +5,14 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from spillstore.exceptions import ClosedError, SpillstoreError, StorageError
+from spillstore.engine.errors import storing_failed
+from spillstore.exceptions import ClosedError
 from spillstore.model.records import STREAMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from spillstore.exceptions import SpillstoreError
     from spillstore.ingest.pipeline import Pipeline
 
 
@@ -114,8 +116,7 @@ class Spool:
             raise self._fail(error) from error
 
     def _fail(self, error: Exception) -> SpillstoreError:
-        failure = error if isinstance(error, SpillstoreError) else StorageError(f"storing failed: {error!r}")
-        self._pipeline.error = failure
+        self._pipeline.error = failure = storing_failed(error)
         return failure
 
     def _refuse_ended(self) -> None:

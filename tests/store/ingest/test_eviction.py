@@ -11,7 +11,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import NO_FLOORS, ROUNDS, dice, examples, wait_until
+from support import NO_FLOORS, ROUNDS, dice, examples, tries, wait_until
 
 from spillstore import Store
 from spillstore.exceptions import ArtifactNotFoundError, SessionQuotaError
@@ -219,12 +219,15 @@ def start(root, count):
 
 def test_processes_evict_beside_each_other(plain_store):
     """Three processes fill one session at once: nobody fails, the quota holds, and what is left is sound."""
-    processes = [start(plain_store.root, 25) for _ in range(3)]
+    count = tries(25)
+    processes = [start(plain_store.root, count) for _ in range(3)]
     for process in processes:
         _, errors = process.communicate()
         assert (0, b"") == (process.returncode, errors)
     with plain_store.session("test") as session:
-        assert 75 == len(session.infos(limit=1000)) + len(evicted(session))
+        gone = evicted(session)
+        assert 3 * count == len(session.infos(limit=1000)) + len(gone)
+        assert len(gone) > 0
         session.check()
 
 

@@ -7,6 +7,7 @@ import copy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support import each_of
 
 from spillstore_tools.preview.strategies import actionable
 from spillstore_tools.preview.strategies.actionable import STRONG, Hints, score
@@ -182,7 +183,7 @@ DO_NOT = [
 ]
 
 
-@pytest.mark.parametrize("line", MATTER)
+@each_of("line", MATTER)
 def test_matters(line):
     """A line that tells of a failure is found in a block and is worth showing."""
     before, around = b"before\n", f"before\n{line}\nbehind\n".encode()
@@ -190,13 +191,13 @@ def test_matters(line):
     assert score(line) >= STRONG
 
 
-@pytest.mark.parametrize("line", DO_NOT)
+@each_of("line", DO_NOT)
 def test_does_not_matter(line):
     """A line that only speaks of failures, or says that there are none, is not."""
     assert score(line) < STRONG
 
 
-@pytest.mark.parametrize("line", WARN)
+@each_of("line", WARN)
 def test_a_warning_is_found_and_weaker(line):
     """It is shown where nothing worse takes the room."""
     before, around = b"before\n", f"before\n{line}\nbehind\n".encode()
@@ -239,13 +240,15 @@ def test_any_text(text):
 
 
 @pytest.mark.parametrize(
-    "piece", ["error ", "at a.", " ", "0 errors", "expected ", "no ", "fail:", "#1 ", "\\", "(", "é"]
+    ("piece", "points", "found"),
+    [("error ", 10.375, 1), ("fail:", 7, 1), ("0 errors", 3, 1), ("expected ", 0, 1)]
+    + [(piece, 0, 0) for piece in ("at a.", " ", "no ", "#1 ", "\\", "(", "é")],
 )
-def test_hostile(piece):
-    """A line of much of anything is judged like any other."""
-    line = piece * (300_000 // len(piece))
-    assert score(line) >= 0
-    assert len(found_in(line.encode())) <= 1
+def test_hostile(piece, points, found):
+    """A line of 300,000 of anything is judged like one of ten."""
+    for times in (10, 300_000 // len(piece)):
+        line = piece * times
+        assert (score(line), len(found_in(line.encode()))) == (points, found)
 
 
 def test_narrowed():

@@ -26,6 +26,7 @@ import pytest
 import zstandard
 from hypothesis import example, given
 from hypothesis import strategies as st
+from support import each_of
 
 from spillstore_tools.preview.binary.dimensions import dimensions
 from spillstore_tools.preview.binary.magic import BinaryType
@@ -212,7 +213,7 @@ MADE = {
 }
 
 
-@pytest.mark.parametrize("expected", MADE)
+@each_of("expected", MADE)
 def test_known_formats(tmp_path, expected):
     """Each format that has a magic number is called by its media type, whole and by its first 8 KiB."""
     made = {
@@ -318,7 +319,7 @@ def test_damaged_formats_never_crash(name, cut, data):
     assert summarise(kind, bytes(head), cut + 10, inline=500).startswith("[Binary: ")
 
 
-@pytest.mark.parametrize(
+@each_of(
     "data",
     [
         b"",
@@ -343,7 +344,7 @@ def test_text_that_is_a_little_broken_is_text(data):
     assert recognise(data, len(data)) is None
 
 
-@pytest.mark.parametrize(
+@each_of(
     "data",
     [
         bytes(100),

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from law import CLUSTERS, cleaned, line_bytes, lines_of, lines_with_endings, outputs
+from support import each_of
 
 from spillstore_tools.preview.text.clean import clean, clean_length, is_clean, one_line, redrawn, split_lines
 from spillstore_tools.preview.text.graphemes import grapheme_boundary, splits_grapheme
@@ -40,8 +41,8 @@ def test_length(data, terminator):
     assert len(clean(data, terminator)) == clean_length(data, terminator)
 
 
-@pytest.mark.parametrize(
-    ("data", "text"),
+@each_of(
+    "data, text",
     [
         (b"\x1b[1;31mred\x1b[0m \x1b[?25lon\x1b[2K", "red on"),
         ("\x9b31mred\x9b0m".encode(), "red"),

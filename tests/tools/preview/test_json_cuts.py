@@ -11,7 +11,7 @@ import unicodedata
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from support import not_for_ever
+from support import each_of, not_for_ever
 
 from spillstore_tools.preview.structured import json_tree
 from spillstore_tools.preview.structured.cuts import (
@@ -291,7 +291,7 @@ def test_pretty_printed_values_in_a_row_are_a_sequence():
     assert shown(text, 100, first=1, last=1) == '{\n  "a": 1\n}\n"... 98 items omitted ..."\n{\n  "a": 1\n}\n'
 
 
-@pytest.mark.parametrize(
+@each_of(
     "text",
     [
         "",
@@ -330,7 +330,7 @@ def test_bottomless_nesting_is_refused(end):
         cut_json("[" * 100_000 + end, 100)
 
 
-@pytest.mark.parametrize("depth", range(700, 1000, 20))
+@each_of("depth", range(700, 1000, 20))
 def test_nesting_near_the_scanner_s_limit_is_cut_or_refused(depth):
     """What the first pass could just read may be too deep for a later one: then it is refused as well."""
     text = "[" * depth + "1" * 100 + "]" * depth

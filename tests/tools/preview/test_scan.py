@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from itertools import pairwise
 
 import pytest
@@ -185,8 +186,8 @@ def _ends(overview):
     from spillstore_tools.preview.strategies.ends import beginning, ending
     from spillstore_tools.preview.strategies.request import Request
 
-    head = beginning(overview.forward(), 100, Request(limit=200))
-    return head, ending(overview.backward(), 100, Request(limit=200), head.position, overview)
+    head = beginning(overview, 100, Request(limit=200))
+    return head, ending(overview, 100, Request(limit=200), head.position)
 
 
 @pytest.mark.parametrize(
@@ -260,3 +261,25 @@ def test_what_begins_as_json_is_kept_longer(begin, kept):
     for piece in (begin.encode(), b" x" * 200_000, b"\n"):
         scan.feed(piece)
     assert scan.finish().complete == kept
+
+
+@pytest.mark.parametrize("text_only", [True, False])
+def test_binary_content_of_which_no_line_is_shown_is_only_counted(text_only):
+    """Nothing of it is looked for; sizes, lines and both ends are as ever."""
+    data = bytes(random.Random(3).randbytes(600_000))
+    observer = Blocks()
+    scan = Scan(head_chars=100, tail_chars=100, observer=observer, exact=False, text_only=text_only)
+    scan.feed(data)
+    overview = scan.finish()
+    assert (overview.size, overview.lines) == (len(data), data.count(b"\n") + (not data.endswith(b"\n")))
+    assert next(overview.forward()).end == data.find(b"\n") + 1
+    assert (not observer.spans, overview.redrawn == 0) == (text_only, text_only)
+
+
+def test_text_of_which_binary_content_would_not_be_shown_is_looked_at():
+    """Text is text whatever comes later."""
+    observer = Blocks()
+    scan = Scan(head_chars=100, tail_chars=100, observer=observer, text_only=True)
+    scan.feed(b"text\n" * 30_000 + bytes(100_000) + b" 10%\r 20%\r100%\n")
+    assert scan.finish().redrawn == 8
+    assert len(observer.spans) > 1

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from law import CLUSTERS, assert_law, outputs
 
@@ -13,7 +14,7 @@ from spillstore.exceptions import InvalidSettingError
 from spillstore_tools.preview import strategies as module
 from spillstore_tools.preview.parts import Gap, Note, Shown, gaps_of, length_of, text_of
 from spillstore_tools.preview.scan import scan as scan_module
-from spillstore_tools.preview.scan.overview import Position
+from spillstore_tools.preview.scan.position import Position
 from spillstore_tools.preview.scan.scan import Scan
 from spillstore_tools.preview.strategies import names, register, strategy
 from spillstore_tools.preview.strategies.ends import beginning, ending
@@ -297,9 +298,9 @@ def test_repeats_without_room():
     """Where there is no room for a run and its gap there may be room for one line of it."""
     overview = overview_of("head", b"a\n" + b"0123456789\n" * 100, limit=5000)
     request = Request(limit=500, repeats=True)
-    head = beginning(overview.forward(), 20, request)
+    head = beginning(overview, 20, request)
     assert (text_of(head.parts), head.position) == ("a\n0123456789\n", Position(13, 3))
-    tail = ending(overview.backward(), 20, request, Position(0, 1), overview)
+    tail = ending(overview, 20, request, Position(0, 1))
     assert (text_of(tail.parts), tail.position) == ("0123456789\n", Position(1091, 101))
 
 
@@ -308,10 +309,47 @@ def test_repeats_to_the_tail():
     data = b"0123456789\n" * 100
     overview = overview_of("head", data, limit=5000)
     request = Request(limit=500, repeats=True)
-    head = beginning(overview.forward(), 20, request)
-    tail = ending(overview.backward(), 80, request, head.position, overview)
+    head = beginning(overview, 20, request)
+    tail = ending(overview, 80, request, head.position)
     assert text_of(tail.parts) == "0123456789\n  [the same 98 more times, lines 3-100]\n"
     assert (tail.position, tail.chars) == (Position(11, 2), 99 * 11)
+
+
+@example([("a line", 1), ("x" * 40, 9)], True, {"limit": 99, "repeats": True}, 87, -1, False, None)  # fmt: skip
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["", "a", "bb", "a line", "x" * 40]), st.sampled_from([1, 2, 9])),
+        min_size=1,
+        max_size=9,
+    ),
+    st.booleans(),
+    REQUESTS,
+    st.integers(0, 2000),
+    st.integers(-1, 200),
+    st.booleans(),
+    st.sampled_from([None, None, 0, 3, 300]),
+)
+def test_many_plain_lines_are_taken_as_each_of_them_would_be(runs, ended, request, room, border, exact, most):
+    """Text, place, and what is counted are those of the lines one by one."""
+    lines = [line for line, times in runs for _ in range(times)]
+    data = "\n".join([*lines, "end\n" if ended else "end"]).encode()
+    overview = overview_of("head", data, limit=5000)
+    blocks = tuple(dataclasses.replace(block, is_clean=False) for block in (*overview.head, *overview.tail))
+    one_by_one = dataclasses.replace(overview, head=blocks, tail=())
+    places = [0, *(place + 1 for place, byte in enumerate(data) if byte == 10)]
+    line = border % len(places)
+    after, stop = Position(places[line], line + 1), None if border < 0 else border
+    request = Request(**request)
+    for both in (
+        [
+            beginning(each, room, request, stop=stop, most=most, exact=exact)
+            for each in (overview, one_by_one)
+        ],
+        [ending(each, room, request, after, most=most, exact=exact) for each in (overview, one_by_one)],
+    ):
+        for end in both:
+            end.parts = merged(end.parts)
+        assert both[0] == both[1]
 
 
 def test_merged():

@@ -11,10 +11,12 @@ import subprocess
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import examples, not_for_ever
+from support import each_of, examples, not_for_ever
 
-from spillstore_tools.preview.code.cut_units import cut_units, language_of
-from spillstore_tools.preview.code.diff import looks_like_diff
+from spillstore_tools.preview.code.cut_units import cut_units
+from spillstore_tools.preview.code.diff import read_diff
+from spillstore_tools.preview.code.omissions import TextLines
+from spillstore_tools.preview.code.source import read_code
 from spillstore_tools.preview.structured.cuts import apply_cuts
 
 MARKER = re.compile(r"^[ \t]*\.\.\. \[.*; lines (\d+)-(\d+)\] \.\.\.$", re.MULTILINE)
@@ -33,6 +35,17 @@ VERBS = [
     "drop",
 ]
 NOUNS = ["User", "Order", "Token", "Invoice", "Session", "Cache", "Packet", "Report", "Index", "Queue"]
+
+
+def language_of(text, hint=None):
+    """The language of a text that is source code, or None."""
+    code = read_code(TextLines(text), hint)
+    return code[0] if code else None
+
+
+def looks_like_diff(text):
+    """Whether a text is a unified diff."""
+    return read_diff(TextLines(text)) is not None
 
 
 def names(number):
@@ -556,8 +569,8 @@ NEGATIVES = {
 }
 
 
-@pytest.mark.parametrize("name", NEGATIVES)
 @pytest.mark.parametrize("hint", [None, "run_command", "output.log"])
+@each_of("name", NEGATIVES)
 def test_negatives(name, hint):
     """What is neither a diff nor source code is left to others."""
     text = NEGATIVES[name]
@@ -566,8 +579,8 @@ def test_negatives(name, hint):
     assert cut_units(text, 2000, source_hint=hint) is None
 
 
-@pytest.mark.parametrize("name", ["log", "prose", "json", "gcc", "yaml", "markdown", "csv", "html"])
 @pytest.mark.parametrize("hint", ["a.py", "a.c", "a.js", "a.php"])
+@each_of("name", ["log", "prose", "json", "gcc", "yaml", "markdown", "csv", "html"])
 def test_a_name_proves_nothing(name, hint):
     """A file's name alone makes no code of what is none."""
     assert cut_units(NEGATIVES[name], 2000, source_hint=hint) is None
@@ -623,8 +636,8 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("piece", HOSTILE)
 @pytest.mark.parametrize("language", [None, "python", "c", "javascript", "php", "csharp"])
+@each_of("piece", HOSTILE)
 def test_hostile(piece, language):
     """100 KB of anything take linear time and raise nothing."""
     repeated = (piece * (100_000 // len(piece) + 1))[:100_000]

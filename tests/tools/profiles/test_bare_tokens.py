@@ -7,6 +7,7 @@ import random
 import string
 
 import pytest
+from support import each_of
 
 from spillstore_tools.output.truncation import TruncationProcessor
 
@@ -31,7 +32,7 @@ def test_a_bare_token_is_taken_out(token, line):
         assert text == shown(text, "omni")
 
 
-@pytest.mark.parametrize(
+@each_of(
     "text",
     [
         TOKENS[0][:39],

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from spillstore_tools.output.rendering import place_of
 from spillstore_tools.output.signed_answers import MOST, unsigned_chars
 from spillstore_tools.preview.parts import Note, Shown
-from spillstore_tools.preview.scan.overview import Position
+from spillstore_tools.preview.scan.position import Position
 from spillstore_tools.profiles.notices import get_artifact_call
 from spillstore_tools.profiles.rendered import Section, compose
 

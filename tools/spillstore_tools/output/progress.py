@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from spillstore.exceptions import SpillstoreError
 from spillstore_tools.output.rendering import preview_detail
-from spillstore_tools.preview.scan.overview import Position
+from spillstore_tools.preview.scan.position import Position
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
-from spillstore_tools.describe import tokens
+from spillstore_tools.describe import counted, tokens
 from spillstore_tools.output.output_events import omitted_chars, shown_chars
 from spillstore_tools.profiles.rendered import REFUSED
 
@@ -94,7 +94,7 @@ class TruncationMetadata:
         if self.strategy_used == REFUSED:
             return f"all of it, {self.original_bytes} bytes"
         missing = self.omitted_characters
-        lines = f"{self.omitted_lines} {'line' if self.omitted_lines == 1 else 'lines'}"
+        lines = counted(self.omitted_lines, "line")
         return lines if missing is None else f"{lines}, {missing} characters / ~{tokens(missing)} tokens"
 
 

@@ -10,14 +10,15 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from spillstore_tools.describe import preview_size
+from spillstore_tools.describe import counted, preview_size
 from spillstore_tools.preview.parts import Note
 from spillstore_tools.profiles.excerpt import excerpt
 from spillstore_tools.profiles.notices import problem_notice
 from spillstore_tools.profiles.rendered import Section, compose
 
 if TYPE_CHECKING:
-    from spillstore_tools.preview.scan.overview import Overview, Position
+    from spillstore_tools.preview.scan.overview import Overview
+    from spillstore_tools.preview.scan.position import Position
     from spillstore_tools.profiles.facts import Facts
     from spillstore_tools.profiles.rendered import Rendered
 
@@ -39,7 +40,7 @@ def news(new: Overview, origin: Position, facts: Facts) -> Rendered:
     if not new.size:
         words = f"{problem_notice(facts)}[nothing new]\n{footer}"
         return compose([Section("combined", [Note(words)])], facts, strategy="none")
-    total = f"{new.lines} {'line' if new.lines == 1 else 'lines'}, {preview_size(new.size)}"
+    total = f"{counted(new.lines, 'line')}, {preview_size(new.size)}"
     header = problem_notice(facts) + f"[new since the last time: {total}, from line {origin.line} on]\n"
     # The last line may grow yet.
     grows = new.end.inside and facts.background is not None and facts.background.state != "ended"

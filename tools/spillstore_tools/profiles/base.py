@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from spillstore_tools.preview.parts import View
-    from spillstore_tools.preview.scan.overview import Overview, Position
+    from spillstore_tools.preview.scan.overview import Overview
+    from spillstore_tools.preview.scan.position import Position
     from spillstore_tools.preview.scan.scan import Scan
     from spillstore_tools.profiles.facts import Facts
     from spillstore_tools.profiles.rendered import Rendered

@@ -11,7 +11,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from spillstore.settings import MIB
-from spillstore_tools.describe import preview_size
+from spillstore_tools.describe import counted, preview_size
 from spillstore_tools.preview.parts import Note, Shown, gaps_of
 from spillstore_tools.preview.scan.scan import Scan
 from spillstore_tools.preview.strategies import strategy
@@ -94,6 +94,7 @@ class Default(Profile):
             terminator=terminator,
             observer=chosen.observer(),
             exact=name != SMART,
+            text_only=True,
         )
 
     def complete(self, overviews: Mapping[View, Overview], facts: Facts) -> bool:
@@ -208,7 +209,7 @@ def _with_dropped_noted(parts: list[Part], hole: tuple[int, int]) -> list[Part]:
 
 def _notice(overview: Overview, facts: Facts, json: Structured | None, *, people: bool) -> str:
     """The notice that comes first: how much output there is, and the calls that show any of it; of JSON by a path."""
-    total = f"{overview.lines} {'line' if overview.lines == 1 else 'lines'}, {preview_size(overview.size)}"
+    total = f"{counted(overview.lines, 'line')}, {preview_size(overview.size)}"
     stored = facts.stored
     if stored is None:
         what = f"[{total}; a part is shown, and what is left out below cannot be fetched]\n"

@@ -19,7 +19,8 @@ from spillstore_tools.profiles.rendered import Section, compose, is_dropped
 
 if TYPE_CHECKING:
     from spillstore_tools.preview.parts import Marker, Part, View
-    from spillstore_tools.preview.scan.overview import Overview, Position
+    from spillstore_tools.preview.scan.overview import Overview
+    from spillstore_tools.preview.scan.position import Position
     from spillstore_tools.profiles.facts import Facts
     from spillstore_tools.profiles.rendered import Rendered
 

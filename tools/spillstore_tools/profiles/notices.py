@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spillstore_tools.describe import preview_size
+from spillstore_tools.describe import counted, preview_size
 from spillstore_tools.preview.parts import Note
 from spillstore_tools.profiles.rendered import is_dropped
 
@@ -20,7 +20,7 @@ def redrawn_notice(overview: Overview, facts: Facts, view: View = "combined") ->
     if not count:
         return ""
     stream = {} if view == "combined" else {"stream": view}
-    what = f"{count} {'character' if count == 1 else 'characters'}"
+    what = counted(count, "character")
     of_view = "" if view == "combined" else f" of {view}"
     where = "they cannot be fetched"
     if facts.stored is not None:
@@ -99,7 +99,7 @@ def gap_marker(gap: Gap, *, partial: bool, before: str = "", behind: str = "") -
     if gap.inside:
         what, unit, low, high = f"{gap.end - gap.start} bytes", "byte", gap.start, gap.end
     else:
-        what = f"{gap.lines} {'line' if gap.lines == 1 else 'lines'}"
+        what = counted(gap.lines, "line")
         unit, low, high = "line", gap.first_line, gap.last_line
     span = f"{before}start_{unit}={low}, end_{unit}={high}" if partial else f"{unit}s {low}-{high}"
     return f"[... {what} omitted: {span}{behind} ...]\n"

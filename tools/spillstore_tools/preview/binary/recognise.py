@@ -75,6 +75,18 @@ def recognise(head: bytes, size: int) -> BinaryType | None:
     return by_magic(head, size) or (_OCTETS if _is_noise(head, controls) else None)
 
 
+def is_noise(head: bytes) -> bool:
+    """Whether content that begins so is binary whatever its size is: by numbers, no text in any encoding.
+
+    Example:
+        >>> is_noise(bytes(range(256))), is_noise(b"text"), is_noise("text".encode("utf-16"))
+        (True, False, False)
+    """
+    head = head[:HEAD_BYTES]
+    controls = len(head) - len(head.translate(None, _CONTROLS))
+    return (controls > 0 or not head.isascii()) and _is_noise(head, controls) and text_encoding(head) is None
+
+
 def text_encoding(head: bytes) -> str | None:
     r"""The encoding that a byte order mark announces.
 

@@ -52,22 +52,3 @@ def cut_units(text: str, limit: int, *, source_hint: str | None = None) -> list[
     elif (code := read_code(lines, source_hint)) is not None:
         cuts = [] if len(text) <= limit else cut_code(lines, code[1], limit)
     return cuts
-
-
-def language_of(text: str, hint: str | None = None) -> str | None:
-    r"""The programming language that a text is in, if it is source code that ``cut_units`` can cut.
-
-    Args:
-        text: all of the text.
-        hint: a file's name.
-
-    Returns:
-        ``python``, ``c``, ``cpp``, ``csharp``, ``go``, ``java``, ``javascript``, ``kotlin``, ``php``, ``rust``,
-        ``swift``, ``typescript``, or None.
-
-    Example:
-        >>> language_of("package a\n\nfunc f(x int) {\n\tg(x)\n}\n\nfunc g(x int) {\n\tf(x)\n}\n"), language_of("Prose.\n")
-        ('go', None)
-    """
-    code = read_code(TextLines(text), hint)
-    return code[0] if code else None

@@ -12,8 +12,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from spillstore_tools.describe import counted
 from spillstore_tools.preview.code.omissions import MARKER, TextLines, omission, short
-from spillstore_tools.preview.structured.cuts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,18 +57,8 @@ class _File:
         return self.hunks[kept] if kept < len(self.hunks) else self.end
 
 
-def looks_like_diff(text: str) -> bool:
-    r"""Whether a text is a unified diff, as opposed to one that quotes a diff.
-
-    Example:
-        >>> looks_like_diff("--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n"), looks_like_diff("--- a\n+++ b\nno hunk\n")
-        (True, False)
-    """
-    return read_diff(TextLines(text)) is not None
-
-
 def read_diff(lines: TextLines) -> list[_File] | None:
-    """The files of a diff, or None if the text is none."""
+    """The files of a unified diff, or None if the text is none, or quotes one."""
     if "\n@@" not in lines.text and not _START.match(lines.text):
         return None
     files = list(_files(lines.raw))

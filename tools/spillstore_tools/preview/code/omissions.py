@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from spillstore_tools.preview.structured.cuts import TextCut, counted
+from spillstore_tools.describe import counted
+from spillstore_tools.preview.structured.cuts import TextCut
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

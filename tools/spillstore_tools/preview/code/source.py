@@ -13,10 +13,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from spillstore_tools.describe import counted
 from spillstore_tools.preview.code.language import INSIDE, guessed, hinted, masked
 from spillstore_tools.preview.code.omissions import MARKER, TextLines, several
 from spillstore_tools.preview.code.units import BLOCK, HEAD, LINES, NAMED, TAIL, Unit, units_of
-from spillstore_tools.preview.structured.cuts import counted
 
 if TYPE_CHECKING:
     from spillstore_tools.preview.structured.cuts import TextCut

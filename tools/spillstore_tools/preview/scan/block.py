@@ -11,6 +11,7 @@ from spillstore_tools.preview.text.lines import Line
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from spillstore_tools.preview.scan.position import Position
     from spillstore_tools.preview.text.long_line import LongLine
 
 
@@ -55,23 +56,27 @@ class Block:
         """The cleaned text; of a long line the part that is held."""
         return clean(self.raw, self.terminator) if self.long is None else self.long.text
 
-    def forward(self) -> Iterator[Line]:
-        """The lines from the first on, made one at a time."""
+    def forward(self, after: Position | None = None) -> Iterator[Line]:
+        """The lines from the first on, or from the line that begins at ``after``, made one at a time."""
         if self.long is not None:
             yield self.long
             return
         number, start, raw = self.first_line, 0, self.raw
+        if after is not None and after.byte > self.start:
+            number, start = after.line, after.byte - self.start
         while start < len(raw):
             end = raw.find(self.terminator, start) + 1 or len(raw)
             yield Line(number, self.start + start, raw[start:end], self.terminator, is_clean=self.is_clean)
             number, start = number + 1, end
 
-    def backward(self) -> Iterator[Line]:
-        """The lines from the last on."""
+    def backward(self, before: Position | None = None) -> Iterator[Line]:
+        """The lines from the last on, or from the line that ends at ``before``."""
         if self.long is not None:
             yield self.long
             return
         number, end, raw = self.first_line + self.lines - 1, len(self.raw), self.raw
+        if before is not None and before.byte < self.end:
+            number, end = before.line - 1, before.byte - self.start
         while end > 0:
             start = raw.rfind(self.terminator, 0, end - 1) + 1
             yield Line(number, self.start + start, raw[start:end], self.terminator, is_clean=self.is_clean)

@@ -6,6 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from spillstore_tools.preview.parts import Gap
+from spillstore_tools.preview.scan.position import Position
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,15 +45,35 @@ class Overview:
     redrawn: int = 0
     redrawn_span: tuple[int, int] = (0, 0)
 
-    def forward(self) -> Iterator[Line]:
-        """Lines from the first on, as far as they were kept."""
-        for block in (*self.head, *(self.tail if self.whole else ())):
-            yield from block.forward()
+    def forward(self, after: Position | None = None) -> Iterator[Line]:
+        """Lines from the first on, as far as they were kept; from the line that begins at ``after``."""
+        for block in self._from_first:
+            if after is None or block.end > after.byte:
+                yield from block.forward(after)
 
-    def backward(self) -> Iterator[Line]:
-        """Lines from the last on, as far as they were kept."""
-        for block in reversed((*(self.head if self.whole else ()), *self.tail)):
-            yield from block.backward()
+    def backward(self, before: Position | None = None) -> Iterator[Line]:
+        """Lines from the last on, as far as they were kept; from the line that ends at ``before``."""
+        for block in reversed(self._to_last):
+            if before is None or block.start < before.byte:
+                yield from block.backward(before)
+
+    @property
+    def first(self) -> Block | None:
+        """The block in which the output begins, if it was kept."""
+        return next(iter(self._from_first), None)
+
+    @property
+    def last(self) -> Block | None:
+        """The block in which the output ends, if it was kept."""
+        return next(reversed(self._to_last), None)
+
+    @property
+    def _from_first(self) -> tuple[Block, ...]:
+        return (*self.head, *(self.tail if self.whole else ()))
+
+    @property
+    def _to_last(self) -> tuple[Block, ...]:
+        return (*(self.head if self.whole else ()), *self.tail)
 
     def text(self) -> str | None:
         """All of the cleaned text, or None if not all of it was kept. Made by blocks, several times as fast as by lines."""
@@ -89,30 +110,4 @@ class Overview:
             lines=max(0, high.line - first_missing),
             chars=chars if self.counted else None,
             inside=low.inside or high.inside,
-        )
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Position:
-    """A position between two bytes.
-
-    Attributes:
-        byte: the byte behind it.
-        line: the line that this byte is in, from 1.
-        inside: whether that line began before it.
-    """
-
-    byte: int
-    line: int
-    inside: bool = False
-
-    def moved(self, gap: Gap) -> Gap:
-        """A gap that counts from this position, as one that counts from the beginning of the output."""
-        return dataclasses.replace(
-            gap,
-            start=gap.start + self.byte,
-            end=gap.end + self.byte,
-            first_line=gap.first_line + self.line - 1,
-            last_line=gap.last_line + self.line - 1,
-            inside=gap.inside or (self.inside and gap.start == 0),
         )

@@ -13,6 +13,7 @@ import re
 from typing import TYPE_CHECKING
 
 from spillstore.text_scan import survey
+from spillstore_tools.preview.binary.recognise import HEAD_BYTES, is_noise
 from spillstore_tools.preview.scan.block import Block
 from spillstore_tools.preview.scan.overview import Overview
 from spillstore_tools.preview.scan.windows import WIDEST, Windows
@@ -43,6 +44,8 @@ class Scan:
         observer: receives every block.
         exact: count every code point; else only up to 256 KiB, and bytes from there on, which takes a third of the time,
             and a tenth where there is much to clean. Both windows are as large as ever.
+        text_only: lines of binary content are not shown, so they are counted alone: the observer does not get them, and what
+            was overwritten in them is not looked for, which takes a hundred times as long.
 
     Example:
         >>> scan = Scan(head_chars=10, tail_chars=10)
@@ -62,8 +65,11 @@ class Scan:
         terminator: bytes = b"\n",
         observer: Observer | None = None,
         exact: bool = True,
+        text_only: bool = False,
     ) -> None:
         self._exact = exact
+        self._text_only = text_only
+        self._noise = False  # the content is binary, and its lines are not shown
         self._counted = True
         self._windows = Windows(head_chars, tail_chars, keep_bytes)
         self._keep_json = keep_json
@@ -170,8 +176,10 @@ class Scan:
     def _take(self, data: bytes, at: int) -> int:
         """Make one block, or a piece of a long line, of the bytes from ``at`` on; returns its length."""
         limit = at + BLOCK
-        if not self._position and _JSON.match(data, at):
-            self._windows.keep_bytes = max(self._windows.keep_bytes, self._keep_json)
+        if not self._position:
+            if _JSON.match(data, at):
+                self._windows.keep_bytes = max(self._windows.keep_bytes, self._keep_json)
+            self._noise = self._text_only and is_noise(data[at : at + HEAD_BYTES])
         if self._long is None:
             cut = data.rfind(self._terminator, at, limit) + 1
             if cut > at:
@@ -198,7 +206,7 @@ class Scan:
             is_clean=is_clean,
         )
         self._counted = self._counted and counted
-        self._add(block, 0 if is_clean else redrawn(raw, end))
+        self._add(block, 0 if is_clean or self._noise else redrawn(raw, end))
 
     def _long_piece(self, piece: bytes, *, last: bool) -> None:
         long = self._long
@@ -228,7 +236,7 @@ class Scan:
         self._position = block.end
         self._lines += block.lines
         self.chars += block.chars
-        if self._observer is not None:
+        if self._observer is not None and not self._noise:
             self._observer.block(block)
         self._windows.add(block)
 

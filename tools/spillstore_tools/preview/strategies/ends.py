@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+from itertools import islice, pairwise, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore_tools.preview.parts import Gap, Shown, length_of
-from spillstore_tools.preview.scan.overview import Position
+from spillstore_tools.preview.scan.position import Position
 from spillstore_tools.preview.text.runs import runs
 
 if TYPE_CHECKING:
@@ -36,21 +37,30 @@ class End:
 
 
 def beginning(
-    lines: Iterable[Line], room: int, request: Request, *, most: int | None = None, exact: bool = False
+    overview: Overview,
+    room: int,
+    request: Request,
+    *,
+    stop: int | None = None,
+    most: int | None = None,
+    exact: bool = False,
 ) -> End:
     """As many lines from the first on as there is room for.
 
     Args:
-        lines: from the first on.
+        overview: has the lines.
         room: code points.
         request: its limit of a line, unless ``exact``.
+        stop: the byte behind the last line that may be shown.
         most: lines at most.
         exact: use the room to the last code point, in the middle of a line if need be.
     """
     end = End([], Position(0, 1))
-    for count, group in enumerate(_groups(lines, request, exact=exact)):
-        if count == most:
-            break
+    taken = _plain_beginning(end, overview, room, stop, _Plain(request, most, exact=exact))
+    lines = overview.forward(end.position)
+    if stop is not None:
+        lines = takewhile(lambda line: line.end <= stop, lines)
+    for group in islice(_groups(lines, request, exact=exact), None if most is None else most - taken):
         line = group.first
         parts = _whole(line, request, exact=exact)
         if group.rest is not None and _fits(
@@ -68,21 +78,20 @@ def beginning(
 
 
 def ending(
-    lines: Iterable[Line],
+    overview: Overview,
     room: int,
     request: Request,
     after: Position,
-    overview: Overview,
     *,
     most: int | None = None,
     exact: bool = False,
 ) -> End:
-    """As many lines from the last on as there is room for; ``lines`` come in reverse and stop at ``after``."""
+    """As many lines from the last on as there is room for, none of which begins before ``after``."""
     end = End([], Position(overview.size, overview.lines + 1))
+    taken = _plain_ending(end, overview, room, after, _Plain(request, most, exact=exact))
     torn: list[Line] = []  # the line that ``after`` is inside of, once all lines behind it are shown
-    for count, group in enumerate(_groups(_from(after, lines, torn), request, exact=exact)):
-        if count == most:
-            break
+    lines = _from(after, overview.backward(end.position), torn)
+    for group in islice(_groups(lines, request, exact=exact), None if most is None else most - taken):
         first, last = group.first, group.last
         if group.rest is not None:
             parts = [*_whole(first, request, exact=exact), group.rest]
@@ -100,6 +109,69 @@ def ending(
             _add(end, [Shown(text, byte, torn[0].end)], len(text), position, len(text))
     end.parts.reverse()
     return end
+
+
+class _Plain:
+    """Lines that are shown as they are: none is too long, and no two in a row are equal where equal lines are shown as one.
+
+    Most lines are, and all of them are one part: line by line, a preview of short lines takes ten times as long.
+    """
+
+    def __init__(self, request: Request, most: int | None, *, exact: bool) -> None:
+        self._longest = None if exact else request.line_limit
+        self._repeats = request.repeats and not exact
+        self._most = most
+
+    def of(self, lines: list[str]) -> int:
+        """How many from the first on: the next one, which may be equal to one that is not given, is left out."""
+        count = len(lines) - 1
+        if self._most is not None:
+            count = min(count, self._most)
+        if self._longest is not None and max(map(len, lines), default=0) >= self._longest:
+            long = (at for at, line in enumerate(lines) if len(line) >= self._longest)
+            count = min(count, next(long))
+        if self._repeats:
+            equal = (at for at, (line, following) in enumerate(pairwise(lines)) if line == following)
+            count = min(count, next(equal, count))
+        return max(0, count)
+
+
+def _plain_beginning(end: End, overview: Overview, room: int, stop: int | None, plain: _Plain) -> int:
+    """Take plain lines of the first block; returns how many."""
+    block = overview.first
+    if block is None or not block.is_clean:
+        return 0
+    size = room if stop is None else min(room, stop)
+    lines = block.raw[: max(0, size)].decode().split("\n")
+    lines.pop()  # without its end
+    count = plain.of(lines)
+    if count:
+        text = "\n".join((*lines[:count], ""))
+        _add(end, [Shown(text, 0, len(text))], len(text), Position(len(text), count + 1), len(text))
+    return count
+
+
+def _plain_ending(end: End, overview: Overview, room: int, after: Position, plain: _Plain) -> int:
+    """Take plain lines of the last block; returns how many."""
+    block = overview.last
+    if block is None or not block.is_clean:
+        return 0
+    raw = block.raw
+    low = max(0, len(raw) - max(0, room), after.byte - block.start)
+    if low > 0 and not raw.endswith(b"\n", 0, low):
+        low = raw.find(b"\n", low) + 1 or len(raw)
+    lines = raw[low:].decode().split("\n")
+    last = lines.pop()
+    if last:  # the output ends without a line end
+        lines.append(last)
+    lines.reverse()
+    count = plain.of(lines)
+    if count:
+        text = "\n".join(reversed(lines[:count])) + ("" if last else "\n")
+        start = overview.size - len(text)
+        position = Position(start, overview.lines + 1 - count)
+        _add(end, [Shown(text, start, overview.size)], len(text), position, len(text))
+    return count
 
 
 class _Group(NamedTuple):

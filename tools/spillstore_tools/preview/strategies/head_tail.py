@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from spillstore.settings import MIB
 from spillstore_tools.preview.parts import Shown
-from spillstore_tools.preview.scan.overview import Position
+from spillstore_tools.preview.scan.position import Position
 from spillstore_tools.preview.strategies.ends import End, beginning, ending
 from spillstore_tools.preview.strategies.fit import assemble, fitted
 
@@ -36,10 +36,8 @@ class HeadTail(_WithoutObserver):
             return [Shown(text, 0, overview.size)]
 
         def attempt(room: int) -> list[Part]:
-            head = beginning(overview.forward(), int(room * request.head_ratio), request, exact=True)
-            tail = ending(
-                overview.backward(), room - head.length, request, head.position, overview, exact=True
-            )
+            head = beginning(overview, int(room * request.head_ratio), request, exact=True)
+            tail = ending(overview, room - head.length, request, head.position, exact=True)
             return assemble(head, tail, overview, request.marker)
 
         return fitted(overview, request, attempt)
@@ -52,7 +50,7 @@ class Head(_WithoutObserver):
         """As in ``Strategy``."""
 
         def attempt(room: int) -> list[Part]:
-            head = beginning(overview.forward(), room, request, most=request.head_lines)
+            head = beginning(overview, room, request, most=request.head_lines)
             return assemble(head, _no_tail(overview), overview, request.marker) if head.parts else []
 
         if _fits(overview, request, request.head_lines):
@@ -68,7 +66,7 @@ class Tail(_WithoutObserver):
         start = Position(0, 1)
 
         def attempt(room: int) -> list[Part]:
-            tail = ending(overview.backward(), room, request, start, overview, most=request.tail_lines)
+            tail = ending(overview, room, request, start, most=request.tail_lines)
             return assemble(End([], start), tail, overview, request.marker) if tail.parts else []
 
         if _fits(overview, request, request.tail_lines):
@@ -82,16 +80,14 @@ class WholeLines(_WithoutObserver):
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:
         """As in ``Strategy``."""
         if _fits(overview, request, request.head_lines + request.tail_lines):
-            head = beginning(overview.forward(), request.limit, request)
+            head = beginning(overview, request.limit, request)
             return assemble(head, _no_tail(overview), overview, request.marker)
 
         def attempt(room: int) -> list[Part]:
             share = int(room * request.head_ratio)
-            head = beginning(overview.forward(), share, request, most=request.head_lines)
+            head = beginning(overview, share, request, most=request.head_lines)
             rest = room - head.length
-            tail = ending(
-                overview.backward(), rest, request, head.position, overview, most=request.tail_lines
-            )
+            tail = ending(overview, rest, request, head.position, most=request.tail_lines)
             return assemble(head, tail, overview, request.marker) if head.parts or tail.parts else []
 
         return fitted(overview, request, attempt)

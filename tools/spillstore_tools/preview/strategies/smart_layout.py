@@ -6,11 +6,11 @@ lengthens tail and head. Three or more equal lines are shown as one and a gap.
 
 from __future__ import annotations
 
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from spillstore_tools.preview.parts import Note, length_of
-from spillstore_tools.preview.scan.overview import Position
+from spillstore_tools.preview.scan.position import Position
 from spillstore_tools.preview.strategies.candidates import Candidate, ranked
 from spillstore_tools.preview.strategies.ends import beginning, ending
 from spillstore_tools.preview.strategies.fit import marker_width, merged, with_marker
@@ -142,10 +142,8 @@ class Layout:
 
     def _ends(self, head_share: float, tail_share: float) -> tuple[End, End]:
         room = self._room
-        head = beginning(self._overview.forward(), int(room * head_share), self._request)
-        tail = ending(
-            self._overview.backward(), int(room * tail_share), self._request, head.position, self._overview
-        )
+        head = beginning(self._overview, int(room * head_share), self._request)
+        tail = ending(self._overview, int(room * tail_share), self._request, head.position)
         return head, tail
 
     def _lengthened(self, head: End, tail: End, left: int) -> tuple[End, End]:
@@ -157,13 +155,12 @@ class Layout:
         low = self._excerpts[first].start if first else tail.position.byte
         high = self._behind(last).byte if last else head.position.byte
         room = tail.length + int(left * (0.65 if first else 0.6))
-        longer = ending(overview.backward(), room, request, Position(high, 0), overview)
+        longer = ending(overview, room, request, Position(high, 0))
         if longer.length >= tail.length:
             left -= longer.length - tail.length
             tail = longer
         stop = min(low, tail.position.byte)
-        lines = takewhile(lambda line: line.end <= stop, overview.forward())
-        longer = beginning(lines, head.length + left, request)
+        longer = beginning(overview, head.length + left, request, stop=stop)
         return (longer if longer.length >= head.length else head), tail
 
     def _behind(self, number: int) -> Position:

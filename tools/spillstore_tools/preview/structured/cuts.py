@@ -17,6 +17,8 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from spillstore_tools.describe import counted
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -129,16 +131,6 @@ def apply_cuts(text: str, cuts: Iterable[TextCut]) -> str:
         pieces += text[pos : cut.start], cut.text
         pos = cut.end
     return "".join([*pieces, text[pos:]])
-
-
-def counted(number: int, noun: str) -> str:
-    """A number of things.
-
-    Example:
-        >>> counted(1, "item"), counted(96, "item")
-        ('1 item', '96 items')
-    """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def largest(text: str, limit: int, asked: Detail, render: Callable[[Detail], list[TextCut]]) -> list[TextCut]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from spillstore_tools.describe import counted
 from spillstore_tools.preview.structured.cuts import (
     DEEPEST,
     SHORTEST,
     Detail,
     NotStructured,
     TextCut,
-    counted,
     largest,
     shortened,
 )

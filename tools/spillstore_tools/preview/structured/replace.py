@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from spillstore.settings import KIB
 from spillstore_tools.preview.parts import Shown
-from spillstore_tools.preview.scan.overview import Position
+from spillstore_tools.preview.scan.position import Position
 from spillstore_tools.preview.text.clean import is_clean
 
 if TYPE_CHECKING:

@@ -16,13 +16,13 @@ import re
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
+from spillstore_tools.describe import counted
 from spillstore_tools.preview.structured.cuts import (
     DEEPEST,
     SHORTEST,
     Detail,
     NotStructured,
     TextCut,
-    counted,
     largest,
     shortened,
 )

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 
-from spillstore.text_scan import is_plain, kind
+from spillstore.text_scan import is_plain, is_utf8, kind
 from spillstore_tools.preview.text.control import (
     ERASE_LINE,
     ERASER_OF,
@@ -98,15 +98,7 @@ def is_clean(data: bytes | memoryview) -> bool:
     if len(data) >= _LARGE and (found := kind(data)) is not None:
         return found >= 0
     data = bytes(data)
-    if not is_plain(data):
-        return False
-    if data.isascii():
-        return True
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return b"\xc2" not in data or _C1.search(data) is None
+    return is_plain(data) and is_utf8(data) and (b"\xc2" not in data or _C1.search(data) is None)
 
 
 def clean_length(data: bytes, terminator: bytes = b"\n") -> int:

@@ -13,9 +13,9 @@ import datetime as dt
 import json
 from typing import TYPE_CHECKING
 
-from spillstore_tools.describe import preview_size, tokens
+from spillstore_tools.describe import counted, preview_size, tokens
 from spillstore_tools.preview.parts import Note, Shown, gaps_of, length_of, text_of
-from spillstore_tools.preview.scan.overview import Position
+from spillstore_tools.preview.scan.position import Position
 from spillstore_tools.preview.scan.scan import Scan
 from spillstore_tools.preview.strategies import strategy
 from spillstore_tools.preview.strategies.ends import beginning
@@ -152,9 +152,7 @@ def _truncated(overview: Overview, facts: Facts, limits: ToolLimits) -> tuple[st
         if facts.problem is not None:
             reference = f"\n[{_not_stored(facts)}]"
         elif facts.stored is not None:
-            reference = (
-                f"\n{reference_line(overview, facts)}{''.join(f' [{loss}]' for loss in _losses(facts))}"
-            )
+            reference = _reference_with_losses(overview, facts)
         if notice := redrawn_notice(overview, facts):
             reference = f"\n{notice}{reference}"
     words = len(reference)
@@ -194,7 +192,7 @@ def _within_json(parts: list[Part], reference: str) -> list[Part] | None:
 
 def _block(overview: Overview, facts: Facts, room: int, tail: str) -> list[Part]:
     """A preview of so many characters between the head of the block and its tail; no head where there is no preview."""
-    head = beginning(overview.forward(), room, Request(limit=room, line_limit=None), exact=True)
+    head = beginning(overview, room, Request(limit=room, line_limit=None), exact=True)
     gap = overview.gap(
         head.position, Position(overview.size, overview.lines + 1), overview.chars - head.chars
     )
@@ -208,20 +206,22 @@ def _binary(overview: Overview, facts: Facts, kind: BinaryType, limits: ToolLimi
     reference = ""
     if limits.inline_limit >= _SMALLEST_WITH_REFERENCE:
         if facts.stored is not None:
-            reference = (
-                f"\n{reference_line(overview, facts)}{''.join(f' [{loss}]' for loss in _losses(facts))}"
-            )
+            reference = _reference_with_losses(overview, facts)
         if facts.problem is not None:
             reference += f"\n[{_not_stored(facts)}]"
     gap = summarised(overview, facts, kind, limits.inline_limit - len(reference))
     return [gap, Note(reference)]
 
 
+def _reference_with_losses(overview: Overview, facts: Facts) -> str:
+    return f"\n{reference_line(overview, facts)}{''.join(f' [{loss}]' for loss in _losses(facts))}"
+
+
 def reference_line(overview: Overview, facts: Facts) -> str:
     """``[Artifact: {id}] {summary} ({size})``, the summary in at most 100 characters."""
     identity = facts.stored.id if facts.stored else "not stored"
     kind = facts.content_type or (facts.binary.media_type if facts.binary else "text/plain")
-    lines = f"{overview.lines} {'line' if overview.lines == 1 else 'lines'} of "
+    lines = f"{counted(overview.lines, 'line')} of "
     summary = one_line(f"{facts.source}: {'' if facts.binary else lines}{kind}")
     if facts.binary is None:
         first = next((line.prefix(_SUMMARY)[0].strip() for line in overview.forward() if line.chars > 1), "")

@@ -11,7 +11,7 @@ import json
 from typing import TYPE_CHECKING
 
 from spillstore_tools.preview.parts import Gap, Shown, length_of, omissions_of, text_of
-from spillstore_tools.preview.scan.overview import Position
+from spillstore_tools.preview.scan.position import Position
 from spillstore_tools.preview.scan.scan import Scan
 from spillstore_tools.preview.strategies.ends import End, beginning, ending
 from spillstore_tools.preview.strategies.fit import assemble
@@ -112,12 +112,10 @@ def _preview(overview: Overview, view: View, facts: Facts) -> list[Part]:
     request = Request(limit=MAX_CHARS, line_limit=None)
     few = overview.lines <= HEAD_LINES + TAIL_LINES
     most = None if few else HEAD_LINES
-    head = beginning(overview.forward(), 2 * MAX_CHARS, request, most=most, exact=True)
+    head = beginning(overview, 2 * MAX_CHARS, request, most=most, exact=True)
     tail = End([], Position(overview.size, overview.lines + 1))
     if not few:
-        tail = ending(
-            overview.backward(), MAX_CHARS, request, head.position, overview, most=TAIL_LINES, exact=True
-        )
+        tail = ending(overview, MAX_CHARS, request, head.position, most=TAIL_LINES, exact=True)
 
     def marker(gap: Gap) -> str:
         return "" if few else _marker(gap, view, facts)  # few long lines are cut off below

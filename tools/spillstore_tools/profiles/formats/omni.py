@@ -58,8 +58,8 @@ class Omni(Profile):
         request = Request(limit=LIMIT)
         redrawn = _redrawn(overview, facts)
         room = LIMIT - len(_notice(facts, overview.chars)) - len(redrawn) - len(_HEAD) - len(_TAIL)
-        head = beginning(overview.forward(), room // 2, request, exact=True)
-        tail = ending(overview.backward(), room - head.length, request, head.position, overview, exact=True)
+        head = beginning(overview, room // 2, request, exact=True)
+        tail = ending(overview, room - head.length, request, head.position, exact=True)
         gap = overview.gap(head.position, tail.position, overview.chars - head.chars - tail.chars)
         parts = [
             Note(_notice(facts, gap.chars or 0) + redrawn + _HEAD),

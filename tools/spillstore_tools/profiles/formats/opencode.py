@@ -11,8 +11,9 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
+from spillstore_tools.describe import count, counted
 from spillstore_tools.preview.parts import Gap, Note, Shown, text_of
-from spillstore_tools.preview.scan.overview import Position
+from spillstore_tools.preview.scan.position import Position
 from spillstore_tools.preview.scan.scan import Scan
 from spillstore_tools.preview.strategies.fit import merged
 from spillstore_tools.preview.strategies.request import Request
@@ -93,7 +94,10 @@ class Opencode(Profile):
         kept = overview.lines > 1 or not head
         parts: list[Part] = [Note(self._notice(overview, view, facts))]
         if head:
-            parts += [Note(f"--- First {_lines(len(head))} ---\n"), *(part for line in head for part in line)]
+            parts += [
+                Note(f"--- First {counted(len(head), 'line')} ---\n"),
+                *(part for line in head for part in line),
+            ]
         place = _after(head)
         behind = tail[0][0].start if tail else overview.size  # type: ignore[union-attr]  # lines are no notes
         if behind > place.byte:
@@ -102,11 +106,14 @@ class Opencode(Profile):
             gap = overview.gap(place, Position(behind, number), overview.chars - covered)
             parts.append(dataclasses.replace(gap, text="\n" if kept and head else ""))
         if tail:
-            parts += [Note(f"--- Last {_lines(len(tail))} ---\n"), *(part for line in tail for part in line)]
+            parts += [
+                Note(f"--- Last {counted(len(tail), 'line')} ---\n"),
+                *(part for line in tail for part in line),
+            ]
         return merged(parts)
 
     def _notice(self, overview: Overview, view: View, facts: Facts) -> str:
-        lines = [f"<{view} truncated: {overview.lines:,} {'line' if overview.lines == 1 else 'lines'} total>"]
+        lines = [f"<{view} truncated: {count(overview.lines, 'line')} total>"]
         if facts.stored is not None and facts.problem is None:
             call = get_artifact_call(facts, stream=view, offset=0, limit=MAX_LINES, max_chars=_READ_CHARS)
             capped = " (truncated at 100MB)" if view in facts.capped else ""
@@ -193,7 +200,3 @@ def _covered(lines: list[list[Part]]) -> int:
     return sum(
         (part.chars or 0) if isinstance(part, Gap) else len(part.text) for line in lines for part in line
     )
-
-
-def _lines(count: int) -> str:
-    return f"{count} line" if count == 1 else f"{count} lines"

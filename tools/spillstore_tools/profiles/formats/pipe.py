@@ -11,7 +11,8 @@ import dataclasses
 from typing import TYPE_CHECKING, Literal
 
 from spillstore_tools.preview.parts import Gap, Note, Shown, text_of
-from spillstore_tools.preview.scan.overview import Overview, Position
+from spillstore_tools.preview.scan.overview import Overview
+from spillstore_tools.preview.scan.position import Position
 from spillstore_tools.preview.scan.scan import Scan
 from spillstore_tools.profiles.base import Inline, Profile
 from spillstore_tools.profiles.notices import get_artifact_call, redrawn_notice, search_command
