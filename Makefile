@@ -10,8 +10,8 @@
 
 PYTHON ?= python3
 VENV ?= .venv
-# Processes that run tests: one more than processors, since some tests wait.
-JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+# Processes that run tests: two more than processors, since some tests wait.
+JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
 # How many times the usual number of examples the quick tests try a property with.
 QUICK ?= 0.3
 # Of torture: how many times the usual number of examples, how many kills, and what both are drawn with.
@@ -22,23 +22,29 @@ EXECUTIONS ?= 1000000
 FIRST ?= 0
 SEED ?= $(or $(SPILLSTORE_TEST_SEED),$(shell od -An -N3 -tu4 /dev/urandom | tr -d ' '))
 
-# Of the wheels: the platforms of hatch_build.py.
-TARGETS ?= x86_64-linux-gnu aarch64-linux-gnu x86_64-linux-musl aarch64-linux-musl x86_64-macos aarch64-macos
+# Of the wheels: the platforms of hatch_build.py, unless some are named.
+TARGETS ?= $(shell $(BIN)/python -c 'import hatch_build; print(*hatch_build.TARGETS)')
+
+# The quick tests of what calls native functions: they run without them, too.
+CALLERS := tests/store/redaction tests/store/search tests/store/format tests/store/test_text_scan.py tests/tools/preview
 
 BIN := $(VENV)/bin
-BUILT := hatch_build.py store/spillstore/_native/scan.c store/spillstore/_native/text.c store/spillstore/_native/lines.c
+BUILT := hatch_build.py $(wildcard store/spillstore/_native/*.[ch])
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test heavy check torture fuzz lint types docs bench wheels clean
+.PHONY: help demo test heavy check torture fuzz lint types docs bench bench-quick bench-growth bench-peers wheels clean
 # Tests start hundreds of processes: each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
 help:
 	@sed -n 's/^#   //p' Makefile
 	@echo "make docs    the manual, in docs/_build/html"
-	@echo "make bench   the benchmarks; takes minutes"
+	@echo "make bench   all benchmarks, then docs/performance.md and the figures of the README; 40 minutes on an idle machine"
+	@echo "make bench-quick   what the README shows, with small sizes, in three minutes; its page is in benchmarks/.data/quick"
+	@echo "make bench-growth  growth alone: 100,000 artifacts, 20,000 sessions, 10 GiB; ten minutes, 5 GB of disk"
+	@echo "make bench-peers   the stores of agents that the benchmarks compare with, in benchmarks/.data"
 	@echo "make wheels  a wheel for each platform, in dist: built here, by a compiler from the package index"
 	@echo "make clean   removes .venv and everything that was built"
 
@@ -48,10 +54,11 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-test
 	SPILLSTORE_TEST_FACTOR=$(QUICK) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow and not fault"
 
-# The heavy tests as CI runs them: each once, with the same examples every time, and few kills.
+# The heavy tests as CI runs them: each once, with the same examples every time, and few kills. Then what runs where no
+# compiler was.
 heavy: $(VENV)/.installed-test
 	SPILLSTORE_TEST_ROUNDS=3 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "slow or fault"
-	SPILLSTORE_NATIVE=0 $(BIN)/python -m pytest -q -n $(JOBS) -m "not slow and not fault" tests/store/redaction
+	SPILLSTORE_NATIVE=0 $(BIN)/python -m pytest -q -n $(JOBS) -m "not slow and not fault" $(CALLERS)
 
 # The quick tests come last, so that their summary is the last thing to read.
 check: QUICK = 1
@@ -77,8 +84,23 @@ types: $(VENV)/.installed-dev
 docs: $(VENV)/.installed-dev
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
-bench: $(VENV)/.installed-dev
-	$(BIN)/python -m benchmarks
+bench: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks $(BENCH)
+	$(BIN)/python -m benchmarks.pages
+
+# What benchmarks/pages.py shows in the README.
+bench-quick: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks --quick defaults peers growth
+	$(BIN)/python -m benchmarks.pages --results benchmarks/.data/quick --into benchmarks/.data/quick
+
+bench-growth: BENCH = growth
+bench-growth: bench
+
+bench-peers: $(VENV)/.installed-bench
+	$(BIN)/python -m venv benchmarks/.data/agents
+	benchmarks/.data/agents/bin/python -m pip --quiet --disable-pip-version-check install -r benchmarks/agents.txt
+	npm install --prefix benchmarks/.data/context-mode context-mode@1.0.131 && npm rebuild --prefix benchmarks/.data/context-mode better-sqlite3 \
+	  || echo "context-mode needs npm and, where it has no prebuilt SQLite, a C++ compiler: it is not compared."
 
 wheels: $(VENV)/.installed-wheels
 	@for target in $(TARGETS); do echo "$$target ..." && SPILLSTORE_TARGET=$$target \
@@ -117,6 +139,11 @@ $(VENV)/.installed-dev: $(VENV)/.made pyproject.toml $(BUILT)
 	@echo "Installing the development tools into $(VENV) (about a minute) ..."
 	@$(PIP) --editable '.[dev]'
 	@touch $@ $(VENV)/.installed $(VENV)/.installed-test
+
+$(VENV)/.installed-bench: $(VENV)/.installed-dev
+	@echo "Installing what the benchmarks compare with into $(VENV) ..."
+	@$(PIP) --editable '.[bench]'
+	@touch $@
 
 $(VENV)/.installed-wheels: $(VENV)/.made pyproject.toml $(BUILT)
 	@echo "Installing a compiler for other platforms into $(VENV) (400 MB) ..."

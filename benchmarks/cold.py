@@ -7,14 +7,13 @@ or server by the time that the caller waits.
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
-import tempfile
 import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from benchmarks import plain, process
 from benchmarks.row import Row, absolute, compare
 from benchmarks.samples import interleaved, median, percentile
 from benchmarks.workspace import SESSION
@@ -52,7 +51,11 @@ def measure(space: Workspace) -> list[Row]:
     store = Store(space.fresh("cold"), artifacts_per_minute=0, free_disk_floor=0)
     with store.session(SESSION) as session:
         shown = session.put(_LINES, source="benchmark").id
-    return [*_processes(space, shown, rounds), *_puts(store, rounds * 10), *_calls(store.root, rounds * 5)]
+    return [
+        *_processes(space, shown, rounds),
+        *_puts(store, space.fresh("temporary"), rounds * 10),
+        *_calls(store.root, rounds * 5),
+    ]
 
 
 def _commands(space: Workspace, shown: str) -> dict[str, _Process]:
@@ -110,7 +113,7 @@ def _processes(space: Workspace, shown: str, rounds: int) -> list[Row]:
     calls: dict[str, Callable[[int], object]] = {name: partial(run, name) for name in commands}
     for call in calls.values():  # so that what is imported is compiled
         call(0)
-    times = interleaved(calls, rounds, check, _children_seconds)
+    times = interleaved(calls, rounds, check, process.children_cpu_seconds)
     rows = []
     for name, taken in times.items():
         if name == _EMPTY:
@@ -130,13 +133,9 @@ def _processes(space: Workspace, shown: str, rounds: int) -> list[Row]:
     return rows
 
 
-def _children_seconds() -> float:
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
-
-
-def _puts(store: Store, rounds: int) -> list[Row]:
-    """26 bytes into an open session, next to a temporary file."""
+def _puts(store: Store, folder: Path, rounds: int) -> list[Row]:
+    """26 bytes into an open session, next to a temporary file in that folder."""
+    folder.mkdir()
     correct = True
     with store.session("puts") as session:
 
@@ -146,7 +145,7 @@ def _puts(store: Store, rounds: int) -> list[Row]:
 
         calls: dict[str, Callable[[int], object]] = {
             "ours": lambda _: session.put(_SMALL),
-            "peer": lambda _: _temporary_file(_SMALL),
+            "peer": lambda _: plain.temporary_file(_SMALL, folder),
         }
         times = interleaved(calls, rounds, check)
     ours = times["ours"]
@@ -156,11 +155,6 @@ def _puts(store: Store, rounds: int) -> list[Row]:
     ]
     peer = "temporary file"
     return [*rows, compare(f"put of 26 bytes against a {peer}", ours, times["peer"], peer, unit="ms", limit=None, correct=correct)]  # fmt: skip
-
-
-def _temporary_file(data: bytes) -> None:
-    with tempfile.NamedTemporaryFile(delete=False) as file:
-        file.write(data)
 
 
 def _calls(root: Path, rounds: int) -> list[Row]:

@@ -21,6 +21,7 @@ KINDS: dict[str, Callable[[], Iterator[bytes]]] = {
     "tool": tool_output.blocks,
     "json": functools.partial(texts.blocks, "JSON lines"),
     "sources": texts.sources,
+    **{name: functools.partial(texts.blocks, name) for name in texts.TEN},
 }
 NAMES = {
     "log": "generated log",
@@ -41,7 +42,7 @@ class Source(NamedTuple):
     @property
     def label(self) -> str:
         """For people."""
-        return f"{NAMES[self.kind]}, {self.size // MIB} MiB"
+        return f"{NAMES.get(self.kind, self.kind)}, {self.size // MIB} MiB"
 
 
 def digest_of(blocks: Iterable[bytes]) -> str:
@@ -72,7 +73,7 @@ def source(kind: str, size: int) -> Source:
 
 
 def _make(path: Path, kind: str, size: int) -> None:
-    print(f"making {NAMES[kind]}, {size // MIB} MiB ...", flush=True)
+    print(f"making {NAMES.get(kind, kind)}, {size // MIB} MiB ...", flush=True)
     hidden = path.with_suffix(f".{os.getpid()}")
     left = size
     with hidden.open("wb") as file:

@@ -1,7 +1,7 @@
 """What a user gets who changes no setting, by kind of text: redaction, previews and the audit log are on.
 
-A file through ``Writer.write``, through ``spillstore run -- cat`` and through ``spillstore put``, each in a process of its
-own, in turn with one zstd stream at level 1 on one thread.
+A file through ``Writer.write``, through ``spillstore run -- cat`` and through ``spillstore put``, and through the redactor
+alone, each in a process of its own, in turn with one zstd stream at level 1 on one thread.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from benchmarks import process, stream
 from benchmarks.data import MIB, digest_of, read_blocks
 from benchmarks.row import Row, absolute, compare
 from benchmarks.samples import median
-from benchmarks.texts import texts
+from benchmarks.texts import TEN, texts
 from spillstore import Store
 from spillstore.redaction import Redactor
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from benchmarks.workspace import Workspace
 
 _MADE = 8 * MIB  # of each kind; the file repeats it
-_QUICK = ("log lines", "Kubernetes", "Python sources")
 _MEMORY_MB = 80
 _PEER = "zstd -1"
 _WORKER = functools.partial(process.python, "defaults_worker")
@@ -37,17 +36,16 @@ _MEASURED = {
     "plain": ("Writer.write, redaction off", _PEER, 0.9, None, 1.2),
     "run": ("spillstore run -- cat", _PEER, 2.5, 2.0, None),
     "put --profile": ("spillstore put --profile default", "put", 1.4, None, None),
+    "redactor": ("the redactor alone", _PEER, None, None, 1.5),
 }
 
 
 def measure(space: Workspace) -> list[Row]:
     """All rows."""
-    rounds, size = (2, 64 * MIB) if space.quick else (5, 256 * MIB)
+    rounds, size = (1, 32 * MIB) if space.quick else (3, 256 * MIB)
     rows: dict[str, list[Row]] = {name: [] for name in _MEASURED}
     others: list[Row] = []
-    for kind, data in texts(_MADE):
-        if space.quick and kind not in _QUICK:
-            continue
+    for kind, data in texts(_MADE, TEN):
         path = space.fresh("text")
         with path.open("wb") as file:
             for _ in range(size // len(data)):
@@ -68,6 +66,7 @@ def _kind(space: Workspace, kind: str, path: Path, rounds: int) -> dict[str, lis
         "run": lambda root: _command(root, "run", "--root", root, "--", "cat", path),
         "put": lambda root: _command(root, "put", "--root", root, path),
         "put --profile": lambda root: _command(root, "put", "--root", root, "--profile", "default", path),
+        "redactor": lambda _: _WORKER("redactor", path, ""),
     }
     reports: dict[str, list[dict[str, Any]]] = {name: [] for name in calls}
     for number in range(rounds):

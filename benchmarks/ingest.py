@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from benchmarks import process, stream
-from benchmarks.data import KINDS
 from benchmarks.row import Row, absolute, compare
 
 if TYPE_CHECKING:
@@ -20,8 +19,8 @@ _DURABILITIES = ("normal", "full")
 def measure(space: Workspace) -> list[Row]:
     """All rows."""
     rows: list[Row] = []
-    for kind in KINDS:
-        rows += _kind(space, space.source(kind, space.large), 2 if space.quick else 5)
+    for kind in _LIMITS:
+        rows += _kind(space, space.source(kind, space.large), 2 if space.quick else 3)
     return rows
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import tempfile
 from typing import TYPE_CHECKING
 
 import zstandard
@@ -25,6 +26,12 @@ def write_file(path: Path, data: bytes, engine: zstandard.ZstdCompressor, *, syn
         file.write(b"".join(frames_of(data, engine)))
         if sync:
             os.fsync(file.fileno())
+
+
+def temporary_file(data: bytes, folder: Path) -> None:
+    """What a program writes that keeps output in a file for itself; it goes with the folder."""
+    with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
+        file.write(data)
 
 
 class Table:

@@ -47,7 +47,16 @@ def python(module: str, *arguments: object) -> dict[str, Any]:
 
 def cpu_seconds() -> float:
     """Processor time of this process so far, all threads."""
-    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return _cpu_seconds(resource.RUSAGE_SELF)
+
+
+def children_cpu_seconds() -> float:
+    """Processor time of all processes of ours that have ended."""
+    return _cpu_seconds(resource.RUSAGE_CHILDREN)
+
+
+def _cpu_seconds(who: int) -> float:
+    usage = resource.getrusage(who)
     return usage.ru_utime + usage.ru_stime
 
 

@@ -1,4 +1,4 @@
-"""What was measured, told: a table for people, one small JSON file a measurement and day, and a summary of the newest."""
+"""What was measured, told: a table for people, and one small JSON file a measurement and day."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 
 def save(folder: Path, name: str, command: str, rows: Sequence[Row]) -> None:
-    """Write one measurement's file and the summary anew."""
+    """Write one measurement's file."""
     folder.mkdir(parents=True, exist_ok=True)
     day = dt.datetime.now(dt.UTC).date().isoformat()
     content = {
@@ -55,29 +55,22 @@ def save(folder: Path, name: str, command: str, rows: Sequence[Row]) -> None:
         "rows": [_rounded(dataclasses.asdict(row) | {"verdict": row.verdict}) for row in rows],
     }
     (folder / f"{day}-{name}.json").write_text(json.dumps(content, indent=1) + "\n")
-    _summarise(folder)
 
 
 def _rounded(fields: dict[str, Any]) -> dict[str, Any]:
     return {key: round(value, 4) if isinstance(value, float) else value for key, value in fields.items()}
 
 
-def _summarise(folder: Path) -> None:
-    newest: dict[str, dict[str, Any]] = {}
+def newest(folder: Path) -> dict[str, dict[str, Any]]:
+    """The newest file of each measurement, by its name."""
+    found: dict[str, dict[str, Any]] = {}
     for path in sorted(folder.glob("*.json")):
         if match := _FILE.fullmatch(path.name):
-            newest[match[1]] = json.loads(path.read_text())
-    parts = ["# The newest results", ""]
-    for name, content in newest.items():
-        about = ", ".join(f"{key} {value}" for key, value in content["machine"].items())
-        fields = {field.name for field in dataclasses.fields(Row)}
-        rows = [Row(**{key: value for key, value in row.items() if key in fields}) for row in content["rows"]]
-        parts += [
-            f"## {name}",
-            "",
-            f"{content['date']}: `{content['command']}`; {about}",
-            "",
-            table(rows),
-            "",
-        ]
-    (folder / "latest.md").write_text("\n".join(parts))
+            found[match[1]] = json.loads(path.read_text())
+    return found
+
+
+def rows_of(content: dict[str, Any]) -> list[Row]:
+    """The rows of a file."""
+    fields = {field.name for field in dataclasses.fields(Row)}
+    return [Row(**{key: value for key, value in row.items() if key in fields}) for row in content["rows"]]

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import os
 import re
-import resource
 import shutil
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from benchmarks import process
 from benchmarks.data import MIB, read_blocks
+from benchmarks.queries import OTHERS, QUERIES, Query
 from benchmarks.row import Row, absolute, compare
 from benchmarks.samples import interleaved, median, percentile
 from benchmarks.workspace import SESSION
@@ -28,54 +27,8 @@ if TYPE_CHECKING:
     from spillstore import Artifact
 
 _SIZE = 200
-_WORDS = "panicked|deadlock|overflow|refused"
-
-
-class _Query(NamedTuple):
-    """What is searched for."""
-
-    name: str
-    pattern: str
-    literal: bool = False
-    ignore_case: bool = False
-    limit: float | None = None
-
-    @property
-    def expression(self) -> str:
-        """The same as one expression of the standard library."""
-        return f"{'(?i)' * self.ignore_case}{re.escape(self.pattern) if self.literal else self.pattern}"
-
-
-_NOTHING = _Query("nothing", "zebra quartz", limit=0.5)
-_QUERIES = {
-    "log": (
-        _Query("a rare pattern", "request_id=000[0-9a-f]+ DELETE"),
-        _Query("a rare text", "GET /v1/users/4242 status=503", literal=True, limit=0.5),
-        _Query("a common text", "ERROR", limit=1.0),
-        _Query("a common pattern", "status=50[03] duration_ms=[0-9]+"),
-        _Query("four words", _WORDS),
-        _Query("either case", "timeouterror: upstream", ignore_case=True),
-        _NOTHING,
-    ),
-    "json": (
-        _Query("a rare pattern", 'trace_id": "dead[0-9a-f]+b"'),
-        _Query("a rare text", '"key": "user:4242"', literal=True, limit=0.5),
-        _Query("a common text", "expired", limit=1.0),
-        _Query("a common pattern", 'key": "user:9[0-9]+"'),
-        _Query("four words", _WORDS),
-        _Query("either case", "EXPIRED", ignore_case=True),
-        _NOTHING,
-    ),
-    "sources": (
-        _Query("a rare pattern", "SIGUSR[0-9]+"),
-        _Query("a rare text", "JUMP_BACKWARD_NO", literal=True, limit=0.5),
-        _Query("a common text", "return", limit=1.0),
-        _Query("a common pattern", "def [a-z_]+_[a-z]+"),
-        _Query("four words", _WORDS),
-        _Query("either case", "keyboardINTERRUPT", ignore_case=True),
-        _NOTHING,
-    ),
-}
+_OTHER_SIZE = 64
+_AS_STORED = ("random bytes",)  # what a reader sees of them says nothing
 _CATASTROPHIC = ("(a+)+$", "(a|aa)+$", "((a*)*b)*c$")
 
 
@@ -83,59 +36,57 @@ def measure(space: Workspace) -> list[Row]:
     """All rows."""
     rounds = 3 if space.quick else 7
     rows = []
-    for kind in _QUERIES:
-        root, report = space.stored(kind, _SIZE * MIB)
+    for kind in (*QUERIES, *OTHERS):
+        size = _SIZE if kind in QUERIES else _OTHER_SIZE
+        root, report = space.stored(kind, size * MIB)
         with Store(root).session(SESSION, read_only=True) as session:
-            rows += _searches(space, kind, session.artifact(report["artifact"]), rounds)
+            artifact = session.artifact(report["artifact"])
+            rows += [
+                _searched(space, query, kind, size, artifact, rounds) for query in (QUERIES | OTHERS)[kind]
+            ]
+            if kind in QUERIES:
+                rows.append(_first_page(kind, artifact, rounds))
     rows += _linear(space)
     root, report = space.stored("log", _SIZE * MIB)
-    return [
-        *rows,
-        *_cold(root, report["artifact"], 5 * rounds),
-        *_served(root, report["artifact"], 40 * rounds),
-    ]
+    return [*rows, *_served(root, report["artifact"], 40 * rounds)]
 
 
-def _searches(space: Workspace, kind: str, artifact: Artifact, rounds: int) -> list[Row]:
-    """Counting all matching lines and matches, beside a search through the same bytes as one zstd file for the lines alone."""
-    source, stream = space.source(kind, _SIZE * MIB).path, space.compressed(kind, _SIZE * MIB)
-    rows = [_searched(query, kind, artifact, source, stream, rounds) for query in _QUERIES[kind]]
-    common = next(query.pattern for query in _QUERIES[kind] if query.name == "a common text")
+def _first_page(kind: str, artifact: Artifact, rounds: int) -> Row:
+    common = next(query.pattern for query in QUERIES[kind] if query.name == "a common text")
     pages = interleaved(
         {"page": lambda _: artifact.search(common, limit=50, context=2, cleaner=TextCleaner())},
         5 * rounds,
         lambda *_: None,
     )["page"]
-    rows.append(
-        absolute(
-            f"{_SIZE} MiB of {kind}, first page of a common pattern with context",
-            median(pages),
-            unit="ms",
-            limit=20.0,
-            correct=len(artifact.search(common, limit=50, cleaner=TextCleaner()).matches) == 50,
-            p99=percentile(pages, 0.99) * 1e3,
-        )
+    return absolute(
+        f"{_SIZE} MiB of {kind}, first page of a common pattern with context",
+        median(pages),
+        unit="ms",
+        limit=20.0,
+        correct=len(artifact.search(common, limit=50, cleaner=TextCleaner()).matches) == 50,
+        p99=percentile(pages, 0.99) * 1e3,
     )
-    return rows
 
 
-def _searched(query: _Query, kind: str, artifact: Artifact, source: Path, stream: Path, rounds: int) -> Row:
-    peer, peer_name = _peer(stream, query)
-    expected = _found_in(source, query.expression)
+def _searched(space: Workspace, query: Query, kind: str, size: int, artifact: Artifact, rounds: int) -> Row:
+    """All matching lines and matches counted, beside a search through the same bytes as one zstd file for the lines alone."""
+    peer, peer_name = _peer(space.compressed(kind, size * MIB), query)
+    expected = _found_in(space.source(kind, size * MIB).path, query.expression)
+    cleaner = None if kind in _AS_STORED else TextCleaner()
     spent = {"ours": 0.0, peer_name: 0.0}
     right = True
 
     def ours(_: int) -> tuple[int, int]:
         before = process.cpu_seconds()
         options = {"literal": query.literal, "ignore_case": query.ignore_case}
-        found = artifact.search(query.pattern, limit=0, cleaner=TextCleaner(), **options)
+        found = artifact.search(query.pattern, limit=0, cleaner=cleaner, **options)
         spent["ours"] += process.cpu_seconds() - before
         return found.lines, found.total_matches
 
     def theirs(_: int) -> int:
-        before = _cpu_of_children()
+        before = process.children_cpu_seconds()
         lines = _counted(peer)
-        spent[peer_name] += _cpu_of_children() - before
+        spent[peer_name] += process.children_cpu_seconds() - before
         return lines
 
     def check(who: str, _: int, answer: Any) -> None:
@@ -144,7 +95,7 @@ def _searched(query: _Query, kind: str, artifact: Artifact, source: Path, stream
 
     times = interleaved({"ours": ours, peer_name: theirs}, rounds, check)
     return compare(
-        f"{_SIZE} MiB of {kind}, {query.name}: {expected[0]} lines, {expected[1]} matches",
+        f"{size} MiB of {kind}, {query.name}: {expected[0]} lines, {expected[1]} matches",
         times["ours"],
         times[peer_name],
         peer_name,
@@ -155,18 +106,13 @@ def _searched(query: _Query, kind: str, artifact: Artifact, source: Path, stream
     )
 
 
-def _cpu_of_children() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
-def _peer(path: Path, query: _Query) -> tuple[list[str], str]:
+def _peer(path: Path, query: Query) -> tuple[list[str], str]:
     """The command that counts, and what it is called: ripgrep where it is installed, else grep behind zstd."""
     options = ["-i"] * query.ignore_case + ["-F"] * query.literal
     if shutil.which("rg"):
-        return ["rg", "-z", "-c", "--no-filename", *options, query.pattern, str(path)], "rg -z -c"
+        return ["rg", "-a", "-z", "-c", "--no-filename", *options, query.pattern, str(path)], "rg -z -c"
     flags = "".join(each[1:] for each in options) + "P" * (not query.literal)
-    command = f'zstd -dcq "$0" | LC_ALL=C grep -c{flags} "$1"'
+    command = f'zstd -dcq "$0" | LC_ALL=C grep -ac{flags} "$1"'
     return ["sh", "-c", command, str(path), query.pattern], "zstd -dc | grep -c"
 
 
@@ -214,38 +160,6 @@ def _linear(space: Workspace) -> list[Row]:
                 )
             )
     return rows
-
-
-def _cold(root: Path, artifact_id: str, rounds: int) -> list[Row]:
-    """A command from its start to its end, above an empty Python."""
-    script = shutil.which("spillstore", path=os.path.dirname(sys.executable)) or "spillstore"
-    where = ["--root", str(root), "--session", SESSION]
-    answers: dict[str, bytes] = {}
-
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-
-    def run(command: list[str]) -> bytes:
-        """Its output; the first run leaves compiled modules behind, as an installation does."""
-        return subprocess.run(command, capture_output=True, check=True, env=environment).stdout
-
-    def check(name: str, _: int, answer: bytes) -> None:
-        answers[name] = answer
-
-    calls = {
-        "python": lambda _: run([sys.executable, "-c", "pass"]),
-        "show": lambda _: run([script, "show", artifact_id, "--lines", "1000-1099", *where]),
-    }
-    times = interleaved(calls, rounds, check)
-    return [
-        absolute(
-            "spillstore show, 100 lines, from start to end, above an empty Python",
-            median(times["show"]) - median(times["python"]),
-            unit="ms",
-            limit=150.0,
-            correct=answers["show"].count(b"\n") == 100,
-            peer_ms=median(times["python"]) * 1e3,
-        )
-    ]
 
 
 def _served(root: Path, artifact_id: str, rounds: int) -> list[Row]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchmarks import stream
-from benchmarks.data import KINDS
 from benchmarks.row import Row, compare
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ _FILE_LIMIT = 1.09
 def measure(space: Workspace) -> list[Row]:
     """All rows."""
     rows = []
-    for kind in KINDS:
+    for kind, limit in _LIMITS.items():
         source = space.source(kind, space.large)
         _, report = space.stored(kind, space.large)
         streamed = space.compressed(kind, space.large)
@@ -32,7 +31,7 @@ def measure(space: Workspace) -> list[Row]:
                 [size],
                 "zstd -1",
                 unit="MB",
-                limit=_LIMITS[kind],
+                limit=limit,
                 correct=correct,
                 compression=ratio,
             ),

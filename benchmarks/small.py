@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import tempfile
 from typing import TYPE_CHECKING
 
 import zstandard
@@ -16,8 +15,6 @@ from benchmarks.workspace import SESSION
 from spillstore import Store
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from benchmarks.workspace import Workspace
     from spillstore import Session
 
@@ -59,18 +56,13 @@ def _durability(space: Workspace, durability: str, inputs: list[bytes]) -> list[
                 "file": lambda number: plain.write_file(
                     folder / str(number), inputs[number], engine, sync=durability == "full"
                 ),
-                "temporary": lambda number: _temporary_file(inputs[number], folder),
+                "temporary": lambda number: plain.temporary_file(inputs[number], folder),
                 "table": lambda number: table.put(str(number), inputs[number]),
             },
             len(inputs),
             check,
         )
     return _rows(durability, times, correct=not wrong)
-
-
-def _temporary_file(data: bytes, folder: Path) -> None:
-    with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
-        file.write(data)
 
 
 def _store(session: Session, data: bytes) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
 _WORDS = (
     b"request user order cache worker timeout retry connection database session handler queue message payload service node "
@@ -122,8 +122,43 @@ def _lock_file(draw: _Draw) -> str:
     )
 
 
+def _build(draw: _Draw) -> str:
+    done, name = draw.randrange(100), f"src/{draw.word()}/{draw.word()}_{draw.randrange(999):03}"
+    flags = f"-I../include -I{draw.word()}/include -DNDEBUG -O2 -g -fPIC -Wall -Wextra -std=c++17"
+    line = f"[{done:3}%] Building CXX object CMakeFiles/{draw.word()}.dir/{name}.cpp.o\n"
+    line += f"/usr/bin/c++ {flags} -MD -MT {name}.cpp.o -o {name}.cpp.o -c /src/{name}.cpp\n"
+    if draw.random() < 0.2:
+        place, what = f"{name}.cpp:{draw.randrange(1, 900)}:{draw.randrange(1, 80)}", draw.word()
+        line += f"{place}: warning: unused variable '{what}_token' [-Wunused-variable]\n"
+        line += f"  {draw.randrange(1, 900):3} |     auto {what}_token = next_{draw.word()}();\n      |          ^~~~~~~~\n"
+    return line
+
+
+def _minified(draw: _Draw) -> str:
+    """A bundle of a script or of styles: one line of 20 to 100 KB."""
+    script = draw.random() < 0.7
+    make = _statement if script else _rule
+    bundle = "".join(make(draw) for _ in range(draw.randrange(300, 1500)))
+    return f"!function(e,t){{{bundle}}}(this,void 0);\n" if script else f"{bundle}\n"
+
+
+def _statement(draw: _Draw) -> str:
+    a, b = draw.choices("abcdefghijklmnopqrstuvwxyz", k=2)
+    call = f"{a}.{draw.word()}({b},{draw.randrange(999)})"
+    return f'function {a}{draw.word()[:2]}({a},{b}){{var n={call};return n&&n.{draw.word()}?{b}["{draw.hex(6)}"]:!{draw.randrange(2)}}}'
+
+
+def _rule(draw: _Draw) -> str:
+    name = f".{draw.word()}-{draw.word()}--{draw.word()}"
+    return f"{name}:hover{{color:#{draw.hex(6)};margin:{draw.randrange(64)}px auto;transition:all .{draw.randrange(9)}s}}"
+
+
 def _base64(draw: _Draw) -> str:
     return base64.encodebytes(draw.randbytes(57)).decode()
+
+
+def _random(draw: _Draw) -> str:
+    return draw.randbytes(4096).decode("latin-1")
 
 
 MADE: dict[str, Callable[[_Draw], str]] = {
@@ -132,43 +167,76 @@ MADE: dict[str, Callable[[_Draw], str]] = {
     "logfmt": _logfmt,
     "access log": _web_server,
     "test run": _tests,
+    "build output": _build,
+    "lock file": _lock_file,
+    "minified": _minified,
+    "random bytes": _random,
     "Kubernetes": _kubernetes,
     "SQL": _sql,
     "Terraform plan": _plan,
     "journal": _journal,
-    "lock file": _lock_file,
     "base64": _base64,
 }
 FOUND = {
     "Python sources": (Path(sysconfig.get_path("stdlib")), "*.py"),
     "C headers": (Path("/usr/include"), "*.h"),
 }
+# What all figures by kind are about.
+TEN = (
+    "log lines",
+    "JSON lines",
+    "logfmt",
+    "access log",
+    "test run",
+    "build output",
+    "Python sources",
+    "lock file",
+    "minified",
+    "random bytes",
+)
 
 
-def texts(size: int) -> Iterator[tuple[str, bytes]]:
+def texts(size: int, names: Collection[str] = (*MADE, *FOUND)) -> Iterator[tuple[str, bytes]]:
     """Name and text of each kind; those of files that this machine does not have are left out."""
-    for name, make in MADE.items():
-        draw = _Draw(7)
-        parts: list[str] = []
-        length = 0
-        while length < size:
-            parts.append(make(draw))
-            length += len(parts[-1])
-        yield name, "".join(parts).encode()[:size]
-    for name, (folder, form) in FOUND.items():
-        found = bytearray()
-        for path in sorted(folder.rglob(form)):
-            found += path.read_bytes()
-            if len(found) >= size:
-                yield name, bytes(found[:size])
-                break
+    for name in names:
+        if name in MADE:
+            yield name, _made(name, size)
+        elif len(found := _found(name, size)) == size:
+            yield name, found
+
+
+def _made(name: str, size: int) -> bytes:
+    draw, make = _Draw(7), MADE[name]
+    parts: list[bytes] = []
+    length = 0
+    while length < size:
+        parts.append(_encoded(make(draw)))
+        length += len(parts[-1])
+    return b"".join(parts)[:size]
+
+
+def _found(name: str, size: int) -> bytes:
+    folder, form = FOUND[name]
+    found = bytearray()
+    for path in sorted(folder.rglob(form)):
+        found += path.read_bytes()
+        if len(found) >= size:
+            break
+    return bytes(found[:size])
+
+
+def _encoded(text: str) -> bytes:
+    """Each character is one byte: random ones from 0 to 255, all others ASCII."""
+    return text.encode("latin-1")
 
 
 def blocks(name: str) -> Iterator[bytes]:
-    """A made text without end, about a megabyte at a time."""
+    """A text of that kind without end, about a megabyte at a time."""
+    if name not in MADE:
+        yield from sources()
     draw, make = _Draw(7), MADE[name]
     while True:
-        yield "".join(make(draw) for _ in range(4096)).encode()
+        yield _encoded("".join(make(draw) for _ in range(4096)))
 
 
 def sources() -> Iterator[bytes]:
