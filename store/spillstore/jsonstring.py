@@ -188,9 +188,15 @@ class JSONString:
         ).run()
 
     def _batches(
-        self, start: int, end: int, _stream: Stream, _holes: Holes, make: Callable[[Iterable[Run]], T]
+        self,
+        start: int,
+        end: int,
+        _stream: Stream,
+        _holes: Holes,
+        make: Callable[[Iterable[Run]], T],
+        _rules: object,
     ) -> Iterator[T]:
-        """As ``read.iteration.batches``."""
+        """As ``read.iteration.batches``; nothing is left out."""
         for at in range(start, end, _BLOCK):
             data = self._data[at : min(at + _BLOCK, end)]
             yield make(iter([Run(at, bisect_right(self._starts, at), data.count(b"\n"), data)]))

@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING
 
 from spillstore.engine.base import SessionRef
 from spillstore.engine.errors import translated
-from spillstore.engine.registry import open_backend, open_file
-from spillstore.exceptions import (
-    IntegrityError,
-    SessionNotFoundError,
-    StorageError,
-)
+from spillstore.engine.registry import open_backend
 from spillstore.format.digest_key import load_key
 from spillstore.limits.collector import Collector
 from spillstore.model.clock import SinceClock, SystemClock
@@ -182,18 +177,9 @@ class Store:
             NotASessionError, SchemaTooNewError, IntegrityError: it cannot be trusted.
         """
         with translated("opening the session"):  # an import opens files
-            from spillstore.ingest.session_core import SessionCore  # noqa: PLC0415
-            from spillstore.ingest.session_pool import release  # noqa: PLC0415
-            from spillstore.session import Session  # noqa: PLC0415
+            from spillstore.session.foreign import open_foreign  # noqa: PLC0415
 
-        file = Path(os.path.abspath(path))  # noqa: PTH100
-        if not file.is_file():
-            raise SessionNotFoundError(f"there is no file {file}")
-        settings = Settings.load()
-        key = load_key(digest_key, settings.digest_key_file)
-        core = SessionCore(open_file(file, settings), settings, SystemClock(), foreign=True, key=key)
-        core.users = 1
-        return Session(core, release)
+        return open_foreign(path, digest_key)
 
     def sessions(self, project: str | None = None) -> Iterator[SessionInfo]:
         """All sessions, or those of one project, in no particular order. Cost: a few system calls each."""
@@ -304,18 +290,9 @@ class Store:
             IntegrityError: the first session in which something is wrong.
             StorageError: one cannot be read.
         """
-        count = 0
-        for info in self.sessions():
-            try:
-                with self.session(info.id, info.project, read_only=True) as session:
-                    session.check()
-            except SessionNotFoundError:
-                continue
-            except (IntegrityError, StorageError):
-                if self._backend.exists(SessionRef(info.id, info.project)):
-                    raise
-                continue  # what went wrong is that it was deleted
-            count += 1
-        return count
+        with translated("checking the sessions"):  # an import opens files
+            from spillstore.session.check_all import check_all  # noqa: PLC0415
+
+        return check_all(self._backend, partial(self.session, read_only=True))
 
     collect = delegated(Collector.collect, "_collector")

@@ -28,19 +28,25 @@ def library() -> ctypes.CDLL | None:
         return None
 
 
-def fits(loaded: ctypes.CDLL, function: str, version: int, *tables: type[ctypes.Structure]) -> bool:
+def fits(
+    loaded: ctypes.CDLL,
+    function: str,
+    version: int,
+    first: type[ctypes.Structure],
+    second: type[ctypes.Structure],
+) -> bool:
     """Whether functions of the library are those that are called here; a library of another version may have been left behind.
 
     Args:
         loaded: the library.
         function: says the version of the functions that stand beside it, in one file of C.
         version: of their arguments, and of what is in their tables.
-        tables: two structures that they read, whose sizes must be the same, too.
+        first: a structure that they read, whose size must be the same, too.
+        second: likewise.
     """
     try:
         says = getattr(loaded, function)
     except AttributeError:
         return False
     says.restype, says.argtypes = ctypes.c_uint64, []
-    first, second = map(ctypes.sizeof, tables)
-    return bool(says() == version << 32 | first << 8 | second)
+    return bool(says() == version << 32 | ctypes.sizeof(first) << 8 | ctypes.sizeof(second))

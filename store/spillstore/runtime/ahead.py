@@ -14,6 +14,7 @@ from spillstore.runtime import workers
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_PATIENCE = 1.0  # seconds between two checks that the thread which makes the call is still there
 T = TypeVar("T")
 
 
@@ -27,14 +28,19 @@ class Ahead(Generic[T]):
 
     __slots__ = ("_begun", "_call", "_ended", "_error", "_result")
 
-    def __init__(self, call: Callable[[], T]) -> None:
-        """Offer the call to the workers, where there are any; none is started for it."""
+    def __init__(self, call: Callable[[], T], *, starts: bool = False) -> None:
+        """Offer the call to the workers.
+
+        Args:
+            call: made once, on any thread.
+            starts: whether workers are started for it; else it is offered to those that there are, and not to the only one.
+        """
         self._call: Callable[[], T] | None = call
-        self._begun = threading.Lock()  # taken by who makes the call, and never released
+        self._begun = threading.Lock()  # taken by who makes the call, or does without it, and never released
         self._ended = threading.Event()
         self._result: T | None = None
         self._error: BaseException | None = None
-        if workers.COUNT > 1 and workers.working():
+        if starts or (workers.COUNT > 1 and workers.working()):
             workers.submit(self._run)
 
     def _run(self) -> None:
@@ -48,10 +54,17 @@ class Ahead(Generic[T]):
             self._error = error
         self._ended.set()
 
-    def result(self) -> T:
-        """What the call returns, or raises."""
+    def result(self, check: Callable[[], None] | None = None) -> T:
+        """What the call returns, or raises; ``check`` raises if nobody can be making it any more, for example after a fork."""
         self._run()
-        self._ended.wait()
+        while not self._ended.wait(None if check is None else _PATIENCE):
+            if check is not None:
+                check()
         if self._error is not None:
             raise self._error
         return self._result  # type: ignore[return-value]  # it has returned
+
+    def cancel(self) -> None:
+        """Let nobody begin the call any more; ``result`` is not to be asked for then."""
+        if self._begun.acquire(blocking=False):
+            self._call = None

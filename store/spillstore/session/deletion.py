@@ -86,7 +86,9 @@ def delete_artifact(
         return size  # it was deleted before, and its space is free now
     except VanishedError:
         if size is None:
-            raise SessionNotFoundError(f"session {ref.session_id!r} was deleted") from None
+            raise SessionNotFoundError(
+                f"session {ref.session_id!r} was deleted meanwhile, with its artifacts; Store.sessions() lists what there is"
+            ) from None
         return size  # with its session
     finally:
         backend.keep_reserve()
