@@ -4,43 +4,40 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
+
+import click
+
+from spillstore_tools.cli import group
 
 PAGE = Path(__file__).with_name("cli.md")
 BEGIN = "<!-- Help texts: written by docs/generate_cli.py, compared by a test. -->\n"
 
 
-def help_text(*command: str) -> str:
-    """What ``spillstore COMMAND --help`` prints at a terminal of 100 columns."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("SPILLSTORE_")}
-    done = subprocess.run(
-        [sys.executable, "-m", "spillstore_tools.cli", *command, "--help"],
-        env={**environment, "COLUMNS": "100", "NO_COLOR": "1", "LC_ALL": "C.UTF-8"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
-    )
-    return "\n".join(line.rstrip() for line in done.stdout.splitlines())
+def context() -> click.Context:
+    """What ``spillstore`` is called with at a terminal of 80 columns or more."""
+    return click.Context(group, info_name="spillstore", terminal_width=78, **group.context_settings)
 
 
-def commands() -> list[str]:
-    """The names of all commands, in the order in which ``spillstore --help`` lists them."""
-    import click  # noqa: PLC0415
-
-    from spillstore_tools.cli import group  # noqa: PLC0415
-
-    return group.list_commands(click.Context(group))
+def help_text(name: str | None = None) -> str:
+    """What ``spillstore --help`` or ``spillstore NAME --help`` prints."""
+    above = context()
+    if name is None:
+        text = group.get_help(above)
+    else:
+        command = group.get_command(above, name)
+        assert command is not None, name
+        text = command.get_help(
+            click.Context(command, info_name=name, parent=above, **command.context_settings)
+        )
+    return "\n".join(line.rstrip() for line in text.splitlines())
 
 
 def rendered(page: str) -> str:
     """The page with today's help texts."""
     prose, _, _ = page.partition(BEGIN)
     parts = [f"```text\n{help_text()}\n```\n"]
-    parts += [f"### {name}\n\n```text\n{help_text(name)}\n```\n" for name in commands()]
+    parts += [f"### {name}\n\n```text\n{help_text(name)}\n```\n" for name in group.list_commands(context())]
     return prose + BEGIN + "\n" + "\n".join(parts)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import itertools
 import os
 import threading
 from pathlib import Path
@@ -40,12 +41,20 @@ def pytest_runtest_makereport():
     return report
 
 
+@pytest.fixture(scope="session")
+def default_roots(tmp_path_factory):
+    """Names of roots, one for each test; none is made before somebody uses it, which takes longer than most tests."""
+    folder = tmp_path_factory.mktemp("default-roots")
+    return (str(folder / f"{number}") for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def _empty_environment(monkeypatch, tmp_path):
-    for name in [name for name in os.environ if name.startswith("SPILLSTORE_") and "TEST" not in name]:
+def _empty_environment(monkeypatch, default_roots):
+    ours = {name for name in os.environ if name.startswith("SPILLSTORE_") and "TEST" not in name}
+    for name in ours - {"SPILLSTORE_NATIVE"}:  # which says what a whole run is about
         monkeypatch.delenv(name)
     # Whoever forgets to name a root must not write into the user's own store.
-    monkeypatch.setenv("SPILLSTORE_ROOT", str(tmp_path / "default-root"))
+    monkeypatch.setenv("SPILLSTORE_ROOT", next(default_roots))
 
 
 @pytest.fixture

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import inspect
 import os
 import random
 import shutil
@@ -13,6 +15,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from spillstore import _native
 
 # How many times the usual number of examples a property is tried with, and how often a process is killed.
 FACTOR = float(os.environ.get("SPILLSTORE_TEST_FACTOR", "1"))
@@ -26,8 +30,54 @@ DRAWN_WITH = f"SPILLSTORE_TEST_SEED={SEED} SPILLSTORE_TEST_FACTOR={FACTOR:g} SPI
 
 ROOT = Path(__file__).parents[1]  # of the project
 
+
+def _why_not_native() -> str:
+    """Why the native functions are not used by these tests; nothing where they are."""
+    if os.environ.get("SPILLSTORE_NATIVE") == "0":
+        return "SPILLSTORE_NATIVE=0 leaves the native functions alone"
+    if _native.path() is None:
+        return "the native functions were not built"
+    return "" if _native.library() is not None else "the native functions were built for another platform"
+
+
+# Without them there is nothing to test; a library of another version is no reason to skip, but makes tests fail.
+WITHOUT_NATIVE = _why_not_native()
+native = pytest.mark.skipif(WITHOUT_NATIVE != "", reason=WITHOUT_NATIVE or "they are there")
+
 # What the machine happens to have free is not what these tests are about.
 NO_FLOORS = {"free_disk_floor": 0, "artifacts_per_minute": 0}
+
+
+def each_of(names, rows):
+    """Tries a test with each row of a table of many small ones, and tells all that fail; else like ``pytest.mark.parametrize``.
+
+    A test for each row would cost 5 ms more a row: in fixtures, reports, and messages between processes. Here the rows
+    share their fixtures.
+    """
+    names = [name.strip() for name in names.split(",")]
+    rows = list(rows)
+    assert rows
+
+    def decorate(function):
+        @functools.wraps(function)
+        def test(**fixtures):
+            failed = []
+            for row in rows:
+                values = row if len(names) > 1 else (row,)
+                try:
+                    function(**fixtures, **dict(zip(names, values, strict=True)))
+                except (Exception, pytest.fail.Exception) as error:
+                    error.add_note(f"with {names} = {values!r}"[:2000])
+                    failed.append(error)
+            if failed:
+                raise BaseExceptionGroup(f"{len(failed)} of {len(rows)} rows", failed)
+
+        signature = inspect.signature(function)
+        left = [each for name, each in signature.parameters.items() if name not in names]
+        test.__signature__ = signature.replace(parameters=left)
+        return test
+
+    return decorate
 
 
 class ManualClock:
@@ -46,10 +96,15 @@ class ManualClock:
         self.now += seconds
 
 
+def tries(count: int) -> int:
+    """How often a test tries what ``count`` times is usual for: of examples, or of races that must never be lost."""
+    return max(round(count * FACTOR), min(count, 5))
+
+
 def examples(count: int = 60, **options) -> settings:
     """The settings of a property that is tried with ``count`` examples."""
     return settings(
-        max_examples=max(round(count * FACTOR), min(count, 5)),
+        max_examples=tries(count),
         derandomize=not SEED,
         deadline=None,
         suppress_health_check=list(HealthCheck),
@@ -127,6 +182,27 @@ def small_disk(folder, size):
         yield
     finally:
         subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def compiler_here(*names):
+    """The first of these commands, or of those that build the package, that this machine has; None where it has none."""
+    return next(filter(None, map(shutil.which, names or ("cc", "gcc", "clang"))), None)
+
+
+def a_compiler(*names):
+    """The same; skips the test where there is none."""
+    found = compiler_here(*names)
+    if found is None:
+        pytest.skip("this machine has no C compiler")
+    return found
+
+
+def compiled_library(folder, source):
+    """A shared library of this C source."""
+    (folder / "made.c").write_text(source)
+    library = folder / "made.so"
+    subprocess.run([a_compiler(), "-shared", "-fPIC", "-o", str(library), str(folder / "made.c")], check=True)
+    return library
 
 
 def fill(folder):

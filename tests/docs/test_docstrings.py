@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import itertools
 import pkgutil
 
 import pytest
@@ -17,16 +18,27 @@ MODULES = sorted(
     for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
     if not info.name.endswith(("__main__", "._native.scan"))  # a library for ctypes is no module
 )
+# A test for each module would take longer around them than in them.
+PACKAGES = {
+    package: list(names)
+    for package, names in itertools.groupby(
+        ["spillstore", *MODULES], lambda name: ".".join(name.split(".")[:2])
+    )
+}
 
 
-@pytest.mark.parametrize("name", ["spillstore", *MODULES])
-def test_the_examples_of_a_module_hold(name, monkeypatch):
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_examples_of_modules_hold(package, monkeypatch, default_roots):
     """What a docstring shows is what happens."""
     monkeypatch.setenv(
         "SPILLSTORE_FREE_DISK_FLOOR", "0"
     )  # what this machine has free is not the example's subject
-    result = doctest.testmod(importlib.import_module(name))
-    assert result.failed == 0
+    failed = []
+    for name in PACKAGES[package]:
+        monkeypatch.setenv("SPILLSTORE_ROOT", next(default_roots))
+        if doctest.testmod(importlib.import_module(name)).failed:
+            failed.append(name)
+    assert failed == []
 
 
 def test_the_main_classes_have_examples():

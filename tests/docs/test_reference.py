@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 
 import pytest
+from support import each_of
 
 import spillstore
 import spillstore_tools
@@ -52,7 +53,7 @@ def test_the_audit_page_lists_every_kind_of_event():
     assert set(re.findall(r"`(\w+)`", kinds)) == set(READS)
 
 
-@pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(Settings)])
+@each_of("name", [field.name for field in dataclasses.fields(Settings)])
 def test_every_setting_has_the_variable_that_the_page_says(name):
     """``SPILLSTORE_`` and the name in capitals sets it."""
     default = getattr(Settings(), name)

@@ -8,6 +8,7 @@ import pydoc
 import threading
 
 import pytest
+from support import each_of
 
 import spillstore
 from spillstore import aio
@@ -31,7 +32,7 @@ def members(cls):
 
 
 PAIRS = [
-    pytest.param(getattr(getattr(spillstore, name), member), mirror, id=f"{name}.{member}")
+    (f"{name}.{member}", getattr(getattr(spillstore, name), member), mirror)
     for name in NAMES
     for member, mirror in members(getattr(aio, name)).items()
 ]
@@ -44,10 +45,9 @@ def test_it_has_every_public_name(name):
     assert plain.keys() - ONLY_PLAIN == mirror.keys()
 
 
-@pytest.mark.parametrize(("plain", "mirror"), PAIRS)
-def test_parameters_are_those_of_the_plain_method(plain, mirror, request):
+@each_of("name, plain, mirror", PAIRS)
+def test_parameters_are_those_of_the_plain_method(name, plain, mirror):
     """Names, order, kinds, defaults and types; a property gives the same type."""
-    name = request.node.callspec.id
     if isinstance(plain, property):
         told = inspect.get_annotations(mirror.fget)["return"]
         expected = plain.fget.__annotations__["return"]
@@ -61,10 +61,9 @@ def test_parameters_are_those_of_the_plain_method(plain, mirror, request):
         assert list(ours.values()) == list(theirs.values())
 
 
-@pytest.mark.parametrize(("plain", "mirror"), PAIRS)
-def test_it_is_of_the_kind_that_callers_await(plain, mirror, request):
+@each_of("name, plain, mirror", PAIRS)
+def test_it_is_of_the_kind_that_callers_await(name, plain, mirror):
     """A coroutine function, an asynchronous generator, a listing, an opening, or a plain function; and it says so."""
-    name = request.node.callspec.id
     if isinstance(plain, property):
         return
     returned = inspect.signature(mirror).return_annotation
@@ -77,16 +76,15 @@ def test_it_is_of_the_kind_that_callers_await(plain, mirror, request):
     assert inspect.isasyncgenfunction(mirror) == returned.startswith("AsyncIterator[")
 
 
-@pytest.mark.parametrize(("plain", "mirror"), PAIRS)
-def test_help_has_signature_and_text(plain, mirror, request):
+@each_of("name, plain, mirror", PAIRS)
+def test_help_has_signature_and_text(name, plain, mirror):
     """``help`` shows the parameters and what the plain method says, without examples, which do not await."""
-    name = request.node.callspec.id.split(".")[1]
     shown = pydoc.render_doc(mirror, renderer=pydoc.plaintext)
     assert inspect.getdoc(mirror)
     assert inspect.getdoc(mirror).splitlines()[0] in shown
     assert ">>>" not in shown
     if not isinstance(plain, property):
-        assert f"{name}(" in shown
+        assert f"{name.split('.')[1]}(" in shown
         assert all(parameter in shown for parameter in inspect.signature(mirror).parameters)
 
 

@@ -80,7 +80,7 @@ def test_a_session_is_shaped_as_documented(plain_store):
         "auto_vacuum": 2,
         "journal_mode": "wal",
         "application_id": 0x5370696C,
-        "user_version": 1,
+        "user_version": 2,
     }
 
 
@@ -152,7 +152,8 @@ def test_async_iterables_can_be_put(tmp_path):
 
 def test_the_default_root_is_the_users_state_folder(monkeypatch, tmp_path):
     """Without any setting: the platform's state folder; with ``SPILLSTORE_ROOT``: that."""
-    assert tmp_path / "default-root" == Store().root
+    monkeypatch.setenv("SPILLSTORE_ROOT", str(tmp_path / "mine"))
+    assert tmp_path / "mine" == Store().root
     monkeypatch.delenv("SPILLSTORE_ROOT")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     assert "spillstore" == Store().root.name

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support import each_of
 
 import spillstore
 from spillstore import exceptions
@@ -92,8 +93,8 @@ def test_every_setting_can_come_from_the_environment(variable, text, name, value
     assert default == getattr(Settings.load({variable: text}, **{name: default}), name)
 
 
-@pytest.mark.parametrize(
-    ("environ", "overrides", "shown"),
+@each_of(
+    "environ, overrides, shown",
     [
         ({"SPILLSTORE_ARTIFACT_LIMIT": "much"}, {}, "SPILLSTORE_ARTIFACT_LIMIT.*'much'"),
         ({"SPILLSTORE_RETENTION": "a week"}, {}, "SPILLSTORE_RETENTION.*'a week'"),

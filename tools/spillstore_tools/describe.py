@@ -67,6 +67,30 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def counted(number: int, noun: str) -> str:
+    """The same without separators, as previews have it.
+
+    Example:
+        >>> counted(1, "item"), counted(12_345, "line")
+        ('1 item', '12345 lines')
+    """
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def shown(value: object, length: int) -> str:
+    """What an error says of a value: at most so many characters, and three dots.
+
+    Example:
+        >>> shown("make", 10), shown(10**5000, 10), shown([1, 2, 3], 4)
+        ("'make'", 'a number of thousands of digits', '[1, ...')
+    """
+    try:
+        text = repr(value)
+    except ValueError:  # a whole number of more digits than ``sys.get_int_max_str_digits``
+        return "a number of thousands of digits"
+    return text if len(text) <= length else f"{text[:length]}..."
+
+
 def shortened(text: str, length: int = 60) -> str:
     """A text of at most ``length`` characters; a longer one ends in three dots.
 

@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from support import NO_FLOORS, ROOT
+from support import NO_FLOORS, ROOT, each_of
 
 from spillstore import Store
 from spillstore.exceptions import QueryError, QueryLimitError
@@ -22,10 +22,6 @@ VALID = [case for case in CASES if not case.get("invalid_selector")]
 INVALID = [case for case in CASES if case.get("invalid_selector")]
 
 
-def named(case):
-    return case["name"]
-
-
 def right(case, found):
     paths, values = [path for path, _ in found], [value for _, value in found]
     if "result" in case:
@@ -38,7 +34,7 @@ def test_the_suite_is_whole():
     assert (len(CASES), len(VALID), len(INVALID)) == (687, 442, 245)
 
 
-@pytest.mark.parametrize("case", VALID, ids=named)
+@each_of("case", VALID)
 def test_a_query_finds_what_it_must(case):
     """Values and normalized paths are those of the suite, in its order."""
     document = decode(json.dumps(case["document"]).encode())
@@ -46,7 +42,7 @@ def test_a_query_finds_what_it_must(case):
     assert right(case, [(normalized(place), value) for place, value in found])
 
 
-@pytest.mark.parametrize("case", INVALID, ids=named)
+@each_of("case", INVALID)
 def test_what_is_no_query_is_refused(case):
     """Every malformed or ill-typed query, with a query that would have been right."""
     with pytest.raises(QueryError, match=r"for example|leave out the space"):

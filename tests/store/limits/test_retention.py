@@ -11,7 +11,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import NO_FLOORS, ROUNDS, dice, examples
+from support import NO_FLOORS, ROUNDS, dice, examples, tries
 
 from spillstore import Store
 from spillstore.engine.sqlite.backend import FolderBackend
@@ -215,7 +215,7 @@ from spillstore.exceptions import SessionBusyError, SessionDeletedError
 store = Store(sys.argv[1], free_disk_floor=0, artifacts_per_minute=0)
 told = 0
 print(flush=True)
-for number in range(150):
+for number in range(int(sys.argv[2])):
     try:
         with store.session(f"s{number % 3}") as session:
             artifact = session.put(b"x" * 1000)
@@ -228,9 +228,8 @@ print(told)
 
 def test_sessions_that_are_opened_while_others_collect(plain_store):
     """Two collect without end what a third opens all the time: it gets its session or a clear error, never half of one."""
-    user = subprocess.Popen(
-        [sys.executable, "-c", USER, str(plain_store.root)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    command = [sys.executable, "-c", USER, str(plain_store.root), str(tries(150))]
+    user = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     user.stdout.readline()
     ended = threading.Event()
     failures: list[BaseException] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from support import each_of
 
 from spillstore_tools.agent.arguments import ArgumentError, named, text, whole
 from spillstore_tools.agent.bash import BashTool, bash_definition
@@ -80,7 +81,7 @@ def test_whole_numbers(value):
     assert whole("n", value) == 7
 
 
-@pytest.mark.parametrize(
+@each_of(
     "value",
     [
         True,

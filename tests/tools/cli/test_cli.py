@@ -9,6 +9,7 @@ import sys
 
 import click
 import pytest
+from support import each_of
 
 from spillstore import Store
 from spillstore_tools.cli import group
@@ -68,7 +69,7 @@ def probe(script: str, *, code: int = 0) -> str:
     return done.stderr
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@each_of("name", COMMANDS)
 def test_help_has_an_example(name):
     """Every command explains itself with a call that one can copy."""
     help_text = group.get_command(click.Context(group), name).get_help(click.Context(group))
@@ -76,7 +77,7 @@ def test_help_has_an_example(name):
     assert f"spillstore {name}" in help_text or f"| spillstore {name}" in help_text
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@each_of("name", COMMANDS)
 def test_every_option_is_explained(name):
     """No option is without its help, and all commands agree on where artifacts are."""
     command = group.get_command(click.Context(group), name)
@@ -87,7 +88,7 @@ def test_every_option_is_explained(name):
     assert where <= {option.name for option in options}
 
 
-@pytest.mark.parametrize("name", sorted(set(COMMANDS) - {"cat"}))
+@each_of("name", sorted(set(COMMANDS) - {"cat"}))
 def test_every_command_speaks_json(name):
     """All but ``cat``, which writes bytes, can answer a program."""
     command = group.get_command(click.Context(group), name)

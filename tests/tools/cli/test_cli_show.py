@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import gzip
 
 import pytest
+from support import ROOT
 
 from spillstore.format import chunk_codec
 
@@ -157,3 +159,15 @@ def test_a_chunk_is_decoded_once(cli, put, monkeypatch, options):
     chunk_codec._local.decoded = None
     assert 0 == cli("show", "@last", *options).code
     assert 1 == decoding.calls
+
+
+@pytest.mark.parametrize("arguments", [["show", "@last"], ["search", "written", "@last"], ["list"]])
+def test_a_session_of_an_older_version_is_shown(cli, tmp_path, arguments):
+    """Its file becomes one of this version first; nobody has to know how."""
+    folder = tmp_path / "old" / "web" / "chat-42"
+    folder.mkdir(parents=True, mode=0o700)
+    stored = ROOT / "tests" / "data" / "sessions" / "schema-1" / "plain.db.gz"
+    (folder / "session.db").write_bytes(gzip.decompress(stored.read_bytes()))
+    (folder / "session.db").chmod(0o600)
+    where = ["--root", str(tmp_path / "old"), "--project", "web", "--session", "chat-42"]
+    assert cli(*arguments, *where).code == 0

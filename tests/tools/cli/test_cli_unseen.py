@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support import each_of
 
 from spillstore_tools.preview.text.clean import label, visible
 
@@ -72,7 +73,7 @@ def test_writing_of_all_scripts_stays(text):
     assert visible(text) == text
 
 
-@pytest.mark.parametrize(
+@each_of(
     "code",
     [
         0xAD,

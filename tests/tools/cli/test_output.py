@@ -6,14 +6,15 @@ import re
 from pathlib import Path
 
 import pytest
+from support import each_of
 
 import spillstore_tools
 from spillstore_tools.cli.support.tables import table
 from spillstore_tools.describe import count, exact_size, human_size, preview_size, utc
 
 
-@pytest.mark.parametrize(
-    ("size", "text"),
+@each_of(
+    "size, text",
     [
         (0, "0 bytes"),
         (1, "1 byte"),

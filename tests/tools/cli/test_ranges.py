@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support import each_of
 
 from spillstore.exceptions import RangeError
 from spillstore_tools.cli.support.ranges import parse_bytes, parse_lines
@@ -32,7 +33,7 @@ def test_bytes(text, found):
     assert parse_bytes(text) == found
 
 
-@pytest.mark.parametrize(
+@each_of(
     "text",
     [
         "",

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import ROOT
+from support import ROOT, each_of
 
 from spillstore import Settings
 from spillstore.exceptions import InvalidSettingError, SpillstoreError
@@ -507,10 +507,8 @@ def test_equal_limits_are_allowed(load):
 # --- refusals ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "value", ["0", "-1", "1.5", "8000.0", "true", "'8000'", "8,000", "~", "[1]", "{a: 1}", "010"]
-)
 @pytest.mark.parametrize("key", [key for key, value in DEFAULTS.items() if type(value) is int])
+@each_of("value", ["0", "-1", "1.5", "8000.0", "true", "'8000'", "8,000", "~", "[1]", "{a: 1}", "010"])
 def test_limits_are_positive_integers(refusal, key, value):
     """FR-012: nothing else is taken for a count, not even a truth or a number in quotes; a size may be text."""
     if key == "max_artifact_size" and value == "'8000'":

@@ -8,6 +8,7 @@ import json
 import threading
 
 import pytest
+from support import each_of
 
 from spillstore_tools import profiles
 from spillstore_tools.agent.bash import BashTool
@@ -151,8 +152,8 @@ def test_the_media_type_is_found(plain_store, data, expected):
         assert "text/x-mine" == session.artifact(said.artifact_id).info.content_type
 
 
-@pytest.mark.parametrize(
-    ("data", "whole", "expected"),
+@each_of(
+    "data, whole, expected",
     [
         (b"", True, None),
         (b"{}", True, "application/json"),

@@ -159,6 +159,37 @@ def test_tools_are_listed_as_they_are_and_ours_behind_them(root, mode):
     assert proxied == directly
 
 
+AS_A_PROCESS = """
+import asyncio, json, os, sys
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+async def main():
+    given = StdioServerParameters(command=sys.argv[1], args=sys.argv[2:], env=dict(os.environ))
+    async with Client(stdio_client(given)) as client:
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        large = await client.call_tool("echo", {"text": "0123456789 abcdef\\n", "times": 5000})
+        small = await client.call_tool("echo", {"text": "hello"})
+    print(json.dumps([names, len(large.content[0].text), large.meta, small.content[0].text]))
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.slow
+def test_client_proxy_and_server_are_processes_of_their_own(store):
+    """The SDK's client on one side and a server that is written with it on the other: calls are answered, and all three end."""
+    server = [sys.executable, str(HERE / "upstream_sdk.py")]
+    command = [sys.executable, "-c", AS_A_PROCESS, *PROXY, "--session", "named", "--", *server]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "spillstore: session named\n")
+    names, size, meta, small = json.loads(done.stdout)
+    assert (len(names), size <= 8000, small) == (4, True, "hello")  # the first page
+    with store.session("named", read_only=True) as session:
+        artifact = session.artifact(meta[META][0]["id"])
+        assert artifact.read_bytes(0, 100_000) == b"0123456789 abcdef\n" * 5000
+
+
 def test_our_tools_are_all_reading_tools_of_a_toolbox(plain_store):
     """What the proxy adds are the definitions that a toolbox gives, without bash."""
     with plain_store.session("s") as session:
@@ -855,12 +886,33 @@ def test_a_server_that_lingers_is_ended(talk):
     assert not alive(pid)
 
 
-@pytest.mark.parametrize("read", [pytest.param(True, marks=pytest.mark.slow), False])
-def test_a_server_that_is_slow_answers(root, read):
+IMPATIENT = """
+import pathlib, sys
+from spillstore_tools.cli import main
+from spillstore_tools.mcp.proxy import proxy
+from spillstore_tools.mcp.wire.pending import PendingRequests
+has_clients = PendingRequests.has_clients
+def told(pending):
+    pathlib.Path(sys.argv[1]).touch()
+    return has_clients(pending)
+PendingRequests.has_clients = told
+proxy._LEAVE = 0.05
+main(["mcp-proxy", "--", *sys.argv[2:]])
+"""
+
+
+@pytest.mark.parametrize("read", [True, False])
+def test_a_server_that_is_slow_answers(root, tmp_path, read):
     """A request in a pipeline is answered though nothing follows it; where nobody reads, it is not waited for."""
     answer = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {}})
-    server = f"import time; input(); time.sleep({7 if read else 600}); print({answer!r})"
-    command = [sys.executable, "-m", "spillstore_tools.cli", "mcp-proxy", "--", sys.executable, "-c", server]
+    asked = tmp_path / "asked"  # whether the server, which has had its time, is waited for any longer
+    server = (
+        "import pathlib, time\n"
+        "input()\n"
+        f"while not ({read} and pathlib.Path({str(asked)!r}).exists()): time.sleep(0.01)\n"
+        f"print({answer!r})"
+    )
+    command = [sys.executable, "-c", IMPATIENT, str(asked), sys.executable, "-c", server]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin
         assert process.stdout
@@ -871,6 +923,7 @@ def test_a_server_that_is_slow_answers(root, read):
         else:
             process.stdout.close()
         assert process.wait(120) == 0
+    assert asked.exists()
 
 
 def test_the_server_ends_when_we_are_killed(talk):

@@ -20,7 +20,6 @@ MODEL = "model"  # the actor of tool calls, unless the caller names another one
 MAX_CHARS = 8000  # characters of an answer, by default
 LEAST_CHARS, MOST_CHARS = 500, 100_000
 SECONDS = 5.0  # after which a search, a query or a comparison answers with what it has found so far
-PATH_CHARS = 100  # characters of a JSONPath that an answer repeats
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

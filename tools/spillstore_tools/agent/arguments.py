@@ -14,6 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from spillstore.settings import BOOLEANS, parse_duration
+from spillstore_tools.describe import shown
 
 _ABSENT = frozenset({"", "null", "none", "undefined", "nil"})
 _WHOLE = re.compile(r"[+-]?[0-9]+(?:\.0*)?", re.ASCII)
@@ -212,11 +213,7 @@ def moment(name: str, value: object, *, here: bool = False) -> float | None:
 
 
 def _shown(value: object) -> str:
-    try:
-        shown = repr(value)
-    except ValueError:  # a whole number of more digits than Python writes
-        return "a number of thousands of digits"
-    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
+    return shown(value, _SHOWN)
 
 
 def _for(example: str) -> str:

@@ -6,6 +6,7 @@ import itertools
 import json
 from typing import TYPE_CHECKING, cast, get_args
 
+from spillstore import Artifact
 from spillstore.exceptions import ArtifactNotFoundError, DroppedRangeError, NotJSONError, QueryLimitError
 from spillstore.info import Stream
 from spillstore.model.ids import named_by
@@ -15,9 +16,10 @@ from spillstore_tools.preview.text.clean import one_line
 from spillstore_tools.process.working_folders import folder_of
 
 if TYPE_CHECKING:
-    from spillstore import Artifact, Session
+    from spillstore import Session
     from spillstore.jsonstring import JSONString
 
+_PATH_CHARS = 100  # of a JSONPath that an answer repeats
 STREAMS: tuple[Stream, ...] = get_args(Stream)
 _NAMED = 5  # ids that an error message names
 _NOTHING = "$[0:0]"  # a query that selects nothing, and needs JSON to do so
@@ -47,6 +49,11 @@ def _newest(session: Session) -> str:
         return "it holds none yet"
     example = f'get_artifact(id="{ids[0]}", start_line=1, end_line=100)'
     return f"the newest are {', '.join(ids)}; for example {example}"
+
+
+def name_of(source: Artifact | JSONString) -> str:
+    """What an answer calls an artifact, or a string of its JSON: its id, and the beginning of the path."""
+    return source.id if isinstance(source, Artifact) else f"{source.id} {one_line(source.path)[:_PATH_CHARS]}"
 
 
 def id_argument(artifact: Artifact) -> str:

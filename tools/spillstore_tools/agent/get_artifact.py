@@ -23,11 +23,9 @@ import contextlib
 import dataclasses
 from typing import TYPE_CHECKING, cast
 
-from spillstore import Artifact
 from spillstore.exceptions import DroppedRangeError
 from spillstore.text_scan import is_plain
 from spillstore_tools.agent.answers import (
-    PATH_CHARS,
     Answer,
     answer_size,
     max_chars_argument,
@@ -35,21 +33,28 @@ from spillstore_tools.agent.answers import (
     signed,
 )
 from spillstore_tools.agent.arguments import ArgumentError, absent, flag, one_of, unquoted
-from spillstore_tools.agent.artifacts import STREAMS, find_artifact, find_string, id_argument, ranges_are_off
+from spillstore_tools.agent.artifacts import (
+    STREAMS,
+    find_artifact,
+    find_string,
+    id_argument,
+    name_of,
+    ranges_are_off,
+)
 from spillstore_tools.agent.definitions import CURSOR, ID, MAX_CHARS, PATH, STREAM, ToolDefinition
 from spillstore_tools.agent.query_artifact import QUERY_CURSOR, query_artifact
 from spillstore_tools.agent.ranges import Range
 from spillstore_tools.output.rendering import kind_of
 from spillstore_tools.output.signed_answers import ROOM as SIGNATURE_ROOM
 from spillstore_tools.preview.binary.recognise import HEAD_BYTES
-from spillstore_tools.preview.text.clean import one_line, split_lines
+from spillstore_tools.preview.text.clean import split_lines
 from spillstore_tools.preview.text.lines import Line
 from spillstore_tools.preview.text.stream import settled_length
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from spillstore import HoleInfo, Session
+    from spillstore import Artifact, HoleInfo, Session
     from spillstore.info import Stream
     from spillstore.jsonstring import JSONString
 
@@ -307,10 +312,7 @@ class _RangeAnswer:
         if at <= start:
             shown = "nothing" if self._size else "empty"
         notes = "".join(f"; {note}" for note in self._range.notes)
-        path = (
-            "" if isinstance(self._artifact, Artifact) else f" {one_line(self._artifact.path)[:PATH_CHARS]}"
-        )
-        return f"[{self._artifact.id}{path}: {shown} of {self._lines}, bytes {start}-{at} of {self._size}{view}{notes}]\n"
+        return f"[{name_of(self._artifact)}: {shown} of {self._lines}, bytes {start}-{at} of {self._size}{view}{notes}]\n"
 
     def _dropped(self, hole: HoleInfo) -> str:
         return f"bytes {hole.start}-{hole.end} were dropped at the artifact's limit and cannot be fetched"

@@ -36,6 +36,7 @@ from spillstore_tools.agent.answers import (
 )
 from spillstore_tools.agent.arguments import ArgumentError, absent, flag, one_of, text, unquoted, whole
 from spillstore_tools.agent.artifacts import STREAMS, find_artifact, json_view, ranges_are_off, view_of_cursor
+from spillstore_tools.describe import counted
 from spillstore_tools.output.signed_answers import ROOM as SIGNATURE_ROOM
 from spillstore_tools.preview.text.clean import one_line
 
@@ -335,5 +336,5 @@ def _kind(value: Any) -> str:
     if not isinstance(value, (dict, list)):
         return f"({'text' if isinstance(value, str) else 'number'} of {len(written)} characters)"
     noun = "member" if isinstance(value, dict) else "element"
-    size = f"{len(value)} {noun}{'' if len(value) == 1 else 's'}"
+    size = counted(len(value), noun)
     return f"({'object' if isinstance(value, dict) else 'array'} of {size}, {len(written)} characters)"

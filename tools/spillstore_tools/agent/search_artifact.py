@@ -24,10 +24,9 @@ import time
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from spillstore import Artifact
-from spillstore_tools.agent.answers import MAX_CHARS, PATH_CHARS, SECONDS, Answer, reading_tool, signed
+from spillstore_tools.agent.answers import MAX_CHARS, SECONDS, Answer, reading_tool, signed
 from spillstore_tools.agent.arguments import ArgumentError, absent, flag, one_of, text, unquoted, whole
-from spillstore_tools.agent.artifacts import STREAMS, find_artifact, find_string, id_argument
+from spillstore_tools.agent.artifacts import STREAMS, find_artifact, find_string, id_argument, name_of
 from spillstore_tools.agent.definitions import CURSOR, ID, PATH, STREAM, ToolDefinition
 from spillstore_tools.preview.text.clean import clean, is_clean, one_line
 from spillstore_tools.preview.text.offsets import ByteOffsets
@@ -35,7 +34,7 @@ from spillstore_tools.preview.text.offsets import ByteOffsets
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from spillstore import Session
+    from spillstore import Artifact, Session
     from spillstore.info import Match, SearchResult, Stream
     from spillstore.jsonstring import JSONString
 
@@ -75,6 +74,8 @@ DEFINITION = ToolDefinition(
 
 class TextCleaner:
     """Cleans stored lines as previews do, so that a search sees what a reader sees. A ``spillstore.info.Cleaner``."""
+
+    keeps_plain = True
 
     def is_clean(self, data: bytes | memoryview) -> bool:
         """As in ``Cleaner``."""
@@ -250,12 +251,9 @@ class _Search:
         if not result.complete:
             found = f"at least {found}; searched to byte {result.scanned} of {result.size}"
         notes = "".join(f"; {note}" for note in result.notes)
-        path = (
-            "" if isinstance(self._artifact, Artifact) else f" {one_line(self._artifact.path)[:PATH_CHARS]}"
-        )
         end = f"[more: {self._call(result.cursor)}]\n" if result.cursor else "[that is all]\n"
         return Answer(
-            text=f"[{self._artifact.id}{path}: {found}{notes}]\n{content}{end}",
+            text=f"[{name_of(self._artifact)}: {found}{notes}]\n{content}{end}",
             content=content,
             cursor=result.cursor,
             artifact_id=self._artifact.id,

@@ -19,6 +19,7 @@ from spillstore.exceptions import InvalidSettingError
 from spillstore.settings import parse_bool, parse_size
 from spillstore_tools.config.schema import ConfigurationError
 from spillstore_tools.config.sources import KeyPath, Layer, Setting, dotted
+from spillstore_tools.describe import shown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -185,8 +186,4 @@ def _shown(value: object) -> str:
         return "a list"
     if isinstance(value, dict):
         return "a mapping"
-    try:
-        text = repr(value)
-    except ValueError:  # an int with more digits than sys.get_int_max_str_digits()
-        return "a number of thousands of digits"
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    return shown(value, _SHOWN)

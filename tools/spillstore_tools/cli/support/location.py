@@ -49,14 +49,18 @@ class Location:
 
         Args:
             create: whether it is made if it does not exist.
-            write: whether it is opened for writing; otherwise nothing on disk changes. None for writing if that is
-                possible, else for reading.
+            write: whether it is opened for writing; otherwise nothing on disk changes, but that a file of an older version
+                becomes one of this version. None for writing if that is possible, else for reading.
 
         Raises:
             SessionNotFoundError: it does not exist.
             SpillstoreError: it cannot be opened.
         """
-        from spillstore.exceptions import SessionNotFoundError, StorageError  # noqa: PLC0415
+        from spillstore.exceptions import (  # noqa: PLC0415
+            SchemaTooOldError,
+            SessionNotFoundError,
+            StorageError,
+        )
 
         if write is None:
             try:
@@ -66,6 +70,9 @@ class Location:
         store = self.store()
         try:
             return store.session(self.session, self.project, create=create, read_only=not write)
+        except SchemaTooOldError:
+            store.session(self.session, self.project, create=False).close()
+            return store.session(self.session, self.project, create=False, read_only=True)
         except SessionNotFoundError:
             where = f" of project {self.project!r}" if self.project else ""
             raise SessionNotFoundError(

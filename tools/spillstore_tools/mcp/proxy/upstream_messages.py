@@ -87,10 +87,10 @@ class UpstreamMessages:
         except RawJsonError:
             raise
         except Exception as error:  # noqa: BLE001  # whatever it is, there is more to read, and the waiting client gets an answer
-            note(f"what the server said cannot be handled ({in_words(error)}): {excerpt(line)}")
+            why = type(error).__name__
+            note(f"what the server said cannot be handled ({why}): {excerpt(line)}")
             if "id" in message and "method" not in message:
-                words = f"the answer cannot be handled: {in_words(error)}"
-                self.client.send_error(message["id"], INTERNAL_ERROR, words)
+                self.client.send_error(message["id"], INTERNAL_ERROR, f"the answer cannot be handled: {why}")
 
     def handle_oversized(self, line: OversizedLine) -> None:
         """Answer the request that an oversized message answers, if its id can be found."""
