@@ -28,7 +28,6 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 FOLDER = Path("store/spillstore/_native")
-SOURCES = ("scan.c", "text.c", "lines.c")
 ZIG_PLATFORMS = {("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "x86_64"), ("darwin", "arm64")}
 # What can be built for: the compiler's name, with the oldest C library or system that it is to run on, and the wheel's tag.
 TARGETS = {
@@ -64,19 +63,31 @@ def build(folder: Path, into: Path | None = None, target: str = "") -> str:
     """Compile the sources, into their own folder or another one; returns what went wrong, or nothing."""
     command = compiler(target)
     if not command:
-        return "there is no C compiler"
+        named = os.environ.get("CC")
+        missing = (
+            f"{named!r}, the compiler that CC names, is not there" if named else "there is no C compiler"
+        )
+        return f"{missing}; install one, such as gcc or clang, or name one in CC"
     into = folder if into is None else into
     made = into / f"scan.{uuid.uuid4().hex}.tmp"  # process ids are not unique across containers
-    arguments = [*FLAGS, "-o", str(made), *(str(folder / name) for name in SOURCES)]
+    arguments = [*FLAGS, "-o", str(made), *map(str, sorted(folder.glob("*.c")))]
     try:
         subprocess.run([*command, *arguments], check=True, capture_output=True, text=True, timeout=300)
-        made.replace(into / "scan.so")  # a process that has the old one loaded keeps it
+        return _put_in_place(made, into / "scan.so")
     except subprocess.CalledProcessError as error:
         return f"{shlex.join(command)} failed: {error.stderr.strip()[-500:]}"
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"{shlex.join(command)} cannot be run: {error}"
     finally:
         made.unlink(missing_ok=True)
+
+
+def _put_in_place(made: Path, library: Path) -> str:
+    """Let a library take the place of the one before; returns what went wrong, or nothing."""
+    try:
+        made.replace(library)  # a process that has the old one loaded keeps it
+    except OSError as error:
+        return f"{library} was compiled, but cannot be put in its place: {error}"
     return ""
 
 
@@ -100,7 +111,10 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         if problem:
             with contextlib.suppress(OSError):  # a folder that is only read; its library may still fit
                 Path(self.root, FOLDER, "scan.so").unlink(missing_ok=True)
-            self.app.display_warning(f"spillstore is built without its native functions: {problem}")
+            self.app.display_warning(
+                "spillstore is built without its native functions. It works and gives the same answers, but redaction, "
+                f"search and previews are slower. The reason: {problem}. When that is mended, install it again."
+            )
             return
         if version == "standard":
             name = sysconfig.get_platform().replace("-", "_").replace(".", "_")
