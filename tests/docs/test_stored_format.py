@@ -10,7 +10,7 @@ from contextlib import closing
 import pytest
 
 from spillstore import Store
-from spillstore.engine.sqlite import schema as _schema
+from spillstore.engine.relational import schema as _schema
 from spillstore.model import ids as _ids
 
 TABLES = ["session", "artifact", "chunk"]

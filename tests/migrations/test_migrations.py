@@ -17,8 +17,8 @@ from alembic.script import ScriptDirectory
 
 import spillstore_migrations
 from spillstore import Store
+from spillstore.engine.relational import schema as _schema
 from spillstore.engine.sqlite import database
-from spillstore.engine.sqlite import schema as _schema
 from spillstore.engine.sqlite import sql as _sql
 from spillstore.engine.sqlite import upgrade as _upgrade
 from spillstore.exceptions import NotASessionError, SchemaTooNewError, SchemaTooOldError, SessionBusyError

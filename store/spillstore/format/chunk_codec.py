@@ -36,7 +36,7 @@ _local = threading.local()
 
 
 class ChunkRow(NamedTuple):
-    """A row of ``chunk``, in the order of its columns; ``engine.sqlite.schema`` says what each means."""
+    """A row of ``chunk``, in the order of its columns; ``engine.relational.schema`` says what each means."""
 
     seq: int
     size: int

@@ -12,7 +12,7 @@ first bytes of a digest under that key, by which a missing or another key is tol
 key, which is as long as the digest.
 
 Rows are digested in a canonical form in which no two different rows look alike: every value carries its type and
-length. Chunks, of which there are many, have a fixed binary header instead (``engine.sqlite.schema`` has it as a table).
+length. Chunks, of which there are many, have a fixed binary header instead (``engine.relational.schema`` has it as a table).
 """
 
 from __future__ import annotations

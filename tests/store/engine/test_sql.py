@@ -13,10 +13,10 @@ import pytest
 from support import NO_FLOORS, ManualClock
 
 import spillstore
+from spillstore.engine.relational import schema
 from spillstore.engine.rows import EVENT_FIELDS, NewEvent
 from spillstore.engine.sqlite import database as _database
 from spillstore.engine.sqlite import rendering as _rendering
-from spillstore.engine.sqlite import schema
 from spillstore.engine.sqlite import sql as _sql
 from spillstore.exceptions import DiskFullError, IntegrityError, ReadOnlyError, SpillstoreError, StorageError
 from spillstore.format import chunk_codec

@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from spillstore import sqlite_functions
-from spillstore.engine.sqlite import schema
+from spillstore.engine.sqlite import file_schema
 from spillstore.engine.sqlite import sql as _sql
 
 DATA = b"".join(b"line %d\n" % number for number in range(1, 20_001))
@@ -102,7 +102,7 @@ def test_what_is_no_chunk_is_an_error(file, data):
 
 def test_every_view_can_be_read_and_none_is_read_by_us(file):
     """All views have rows or none, without an error; no statement of the store names one."""
-    names = [statement.split()[2] for statement in schema.VIEWS]
+    names = [statement.split()[2] for statement in file_schema.VIEWS]
     for name in names:
         rows(file, f"SELECT * FROM {name}")
     statements = [text for name, text in vars(_sql).items() if name.isupper() and isinstance(text, str)]

@@ -12,7 +12,7 @@ from support import NO_FLOORS
 import spillstore
 import spillstore_tools
 from spillstore import Store
-from spillstore.engine.sqlite import schema
+from spillstore.engine.sqlite import file_schema
 from spillstore.events.catalogue import KINDS, READS, RENDERED
 
 # Views are part of the stored format and stay as they are: a kind that one side alone takes for a read, and why.
@@ -75,7 +75,7 @@ def test_every_kind_of_ours_is_in_the_catalogue():
 @pytest.mark.parametrize("view", ["v_reads", "v_never_read"])
 def test_the_views_take_the_same_for_reads(view):
     """Those that the catalogue calls reads of content, unless there is a reason."""
-    (text,) = (text for text in schema.VIEWS if text.startswith(f"CREATE VIEW {view} "))
+    (text,) = (text for text in file_schema.VIEWS if text.startswith(f"CREATE VIEW {view} "))
     (kinds,) = re.findall(r"kind IN \(([^)]*)\)", text)
     assert set(re.findall(r"'(\w+)'", kinds)) ^ set(READS) == set(VIEWS_DIFFER)
 

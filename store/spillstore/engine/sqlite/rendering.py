@@ -1,6 +1,6 @@
-"""Renders the schema and the statements as the text of ``sql.py``, which runs without SQLAlchemy.
+"""Renders the tables and the statements as the text of ``sql.py``, which runs without SQLAlchemy.
 
-``python -m spillstore.engine.sqlite.rendering`` prints it.
+Run ``python -m spillstore.engine.sqlite.rendering > store/spillstore/engine/sqlite/sql.py`` after a change.
 """
 
 from __future__ import annotations
@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from spillstore.engine.sqlite import schema
-from spillstore.engine.sqlite.statements import ARTIFACT_COLUMNS, CHUNK_COLUMNS, SESSION_COLUMNS, statements
+from spillstore.engine.relational import schema
+from spillstore.engine.relational.statements import (
+    ARTIFACT_COLUMNS,
+    CHUNK_COLUMNS,
+    SESSION_COLUMNS,
+    statements,
+)
+from spillstore.engine.sqlite import file_schema
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +47,7 @@ def render_ddl() -> list[str]:
             " ".join(str(CreateIndex(index).compile(dialect=_NAMED)).split())
             for index in sorted(table.indexes, key=lambda index: str(index.name))
         ]
-    return [*out, *schema.VIEWS]
+    return [*out, *file_schema.VIEWS]
 
 
 _NAMED = sqlite.dialect(paramstyle="named")
@@ -56,20 +62,20 @@ def _columns(name: str, columns: Sequence[sa.Column[Any]]) -> list[str]:
 def render() -> str:
     """The text of ``sql.py``."""
     lines = [
-        '"""Rendered from ``schema.py`` and ``statements.py``; a test keeps them equal. Do not edit."""',
+        '"""Rendered from the tables and statements of ``engine.relational``; a test keeps them equal. Do not edit."""',
         "",
         "# fmt: off",
         "",
-        f"SCHEMA_NUMBER = {schema.SCHEMA_NUMBER}",
-        f'REVISION = "{schema.REVISION}"',
-        f"APPLICATION_ID = {schema.APPLICATION_ID}",
-        f"PAGE_SIZE = {schema.PAGE_SIZE}",
+        f"SCHEMA_NUMBER = {file_schema.SCHEMA_NUMBER}",
+        f'REVISION = "{file_schema.REVISION}"',
+        f"APPLICATION_ID = {file_schema.APPLICATION_ID}",
+        f"PAGE_SIZE = {file_schema.PAGE_SIZE}",
         "",
         "DDL = (",
         *(f"    {_quoted(text)}," for text in render_ddl()),
         ")",
         "ARCHIVE_DDL = (",
-        *(f"    {_quoted(text)}," for text in schema.ARCHIVE_INDEXES),
+        *(f"    {_quoted(text)}," for text in file_schema.ARCHIVE_INDEXES),
         ")",
         "",
         *_columns("SESSION_COLUMNS", SESSION_COLUMNS),

@@ -1,4 +1,4 @@
-"""Rendered from ``schema.py`` and ``statements.py``; a test keeps them equal. Do not edit."""
+"""Rendered from the tables and statements of ``engine.relational``; a test keeps them equal. Do not edit."""
 
 # fmt: off
 

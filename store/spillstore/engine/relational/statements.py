@@ -1,10 +1,8 @@
-"""Every statement of the store, written once as SQLAlchemy Core, run two ways.
+"""Every statement of the store, written once as SQLAlchemy Core.
 
-Importing SQLAlchemy costs 300 ms and running a look-up through it four times what ``sqlite3`` takes. So the statements
-are written here, against ``schema.py``, and rendered into plain strings in ``sql.py``, which is all that a local file
-needs; a test renders them again and compares. A server engine will execute the statements of this module themselves.
-
-Render with ``python -m spillstore.engine.sqlite.rendering > store/spillstore/engine/sqlite/sql.py``.
+Importing SQLAlchemy costs 300 ms and running a look-up through it four times what ``sqlite3`` takes. So each engine
+renders the statements into plain strings, in a module ``sql.py`` of its own, which is all that it needs at run time; a test
+renders them again and compares.
 
 Query shapes were chosen by measurement. A look-up is ``counter < k ORDER BY counter DESC, seq DESC LIMIT 1`` on an
 index that ends in ``seq``, because one line may span 100,000 chunks, all with the same counter. Ranges are bounded on
@@ -18,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from spillstore.engine.sqlite.schema import artifact, chunk, event, session
+from spillstore.engine.relational.schema import artifact, chunk, event, session
 from spillstore.events.catalogue import READS, RENDERED
 
 if TYPE_CHECKING:
