@@ -119,7 +119,7 @@ ORDER = (
     ("audit",),
     ("observers",),
     ("engine.registry",),
-    ("engine.sqlite", "engine.memory"),
+    ("engine.sqlite", "engine.memory", "engine.postgres"),
     ("engine.relational",),
     ("engine.base", "engine.errors"),
     ("engine.rows",),
