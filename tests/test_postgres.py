@@ -115,6 +115,40 @@ def test_nothing_outlives_the_process(servers, killed, then):
     wait_until(lambda: not any(map(alive, pids)) and not any(folder.exists() for folder in folders))
 
 
+def test_a_server_that_runs_already_is_used(own_server):
+    """All that was made on it is gone afterwards, and it runs on."""
+    there = own_server.execute("SELECT datname FROM pg_database ORDER BY 1")
+    found = postgres.Databases(own_server.url())
+    for _ in range(2):
+        assert ask(found.url(found.new_database())) == (1,)
+    found.drop_all()
+    assert own_server.execute("SELECT datname FROM pg_database ORDER BY 1") == there
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root starts servers as another user")
+def test_binaries_in_a_closed_folder(servers, tmp_path, monkeypatch):
+    """A package that only root can enter is copied to where the servers' user can."""
+    package = Path(postgres.importlib.util.find_spec(postgres.PACKAGE).origin).parent
+    tmp_path.chmod(0o700)
+    for folder in (package, package.with_name(f"{package.name}.libs")):
+        (tmp_path / folder.name).symlink_to(folder)
+    monkeypatch.syspath_prepend(tmp_path)
+    with postgres.Servers() as others:
+        assert ask(others.new().url()) == (1,)
+    (tmp_path / "others").symlink_to(package / "pginstall")
+    monkeypatch.setenv("SPILLSTORE_TEST_POSTGRES_BIN", str(tmp_path / "others" / "bin"))
+    with pytest.raises(postgres.NoServerError, match="nobody cannot execute"):
+        postgres.Servers()
+
+
+def test_binaries_may_be_named(servers, monkeypatch):
+    """By their folder, of whatever version."""
+    package = Path(postgres.importlib.util.find_spec(postgres.PACKAGE).origin).parent
+    monkeypatch.setenv("SPILLSTORE_TEST_POSTGRES_BIN", str(package / "pginstall" / "bin"))
+    with postgres.Servers() as others:
+        assert others.new().execute("SHOW server_version")[0][0].startswith("16.")
+
+
 def test_a_reason_where_there_is_no_server(monkeypatch):
     """Tests are skipped with it."""
     monkeypatch.delenv("SPILLSTORE_TEST_POSTGRES_BIN", raising=False)
