@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from postgres import own_server, server, server_url, servers  # noqa: F401 - fixtures
 from support import DRAWN_WITH, NO_FLOORS, SEED, ManualClock, examples
 
 from spillstore import Store, aio
