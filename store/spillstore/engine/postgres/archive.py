@@ -35,22 +35,22 @@ _EVENTS: Final = (
     f"INSERT INTO spillstore.kept_event (session_key, {_COLUMNS}) SELECT session_key, {_COLUMNS} FROM spillstore.event"
     f" WHERE session_key = %(session_key)s AND kind <> '{RENDERED}' ON CONFLICT DO NOTHING"
 )
-_OLD: Final = "DELETE FROM spillstore.kept_event WHERE session_key = %(session_key)s AND at_us < %(before_us)s"
+_OLD: Final = (
+    "DELETE FROM spillstore.kept_event WHERE session_key = %(session_key)s AND at_us < %(before_us)s"
+)
 _SESSIONS: Final = "SELECT session_key FROM spillstore.kept_session WHERE name = %(name)s"
 _PAGE: Final = (
     f"SELECT {_COLUMNS} FROM spillstore.kept_event WHERE session_key = %(session_key)s AND at_us >= %(since_us)s"
     " AND (at_us, event_key) < (%(before_us)s, %(before_key)s)"
     + "".join(
-        f" AND (%({name})s IS NULL OR {name} = %({name})s)"
+        f" AND (%({name})s::text IS NULL OR {name} = %({name})s)"
         for name in ("kind", "actor", "artifact_id", "tool_call_id")
     )
     + " ORDER BY at_us DESC, event_key DESC LIMIT %(limit)s"
 )
 
 
-def append(
-    tx: ServerTransaction, name: str, session: SessionRow, settings: Settings, now_us: int
-) -> None:
+def append(tx: ServerTransaction, name: str, session: SessionRow, settings: Settings, now_us: int) -> None:
     """Copy the events of a session that is being deleted.
 
     Args:
@@ -66,7 +66,9 @@ def append(
         tx.write(_OLD, before_us=now_us - int(settings.audit_age * 1e6))
 
 
-def page(connections: Connections, name: str, events: EventFilter, limit: int, cursor: str | None) -> Page[Event]:
+def page(
+    connections: Connections, name: str, events: EventFilter, limit: int, cursor: str | None
+) -> Page[Event]:
     """A page of the events of all deleted sessions of a name, the newest first; see ``Store.deleted_events``."""
     match = page_cursor(limit, cursor, _CURSOR)
     # Time, session and key of the last event of the page before.

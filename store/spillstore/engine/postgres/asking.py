@@ -111,4 +111,3 @@ class Asking:
         connection, self._connection = self._connection, None
         if connection is not None:
             self._connections.give_back(connection)
-

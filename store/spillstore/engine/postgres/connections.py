@@ -22,6 +22,7 @@ from psycopg.types.numeric import Int8BinaryDumper
 from psycopg.types.string import BytesBinaryDumper, StrBinaryDumper
 
 from spillstore.engine.postgres.errors import is_lost, message_of
+from spillstore.engine.postgres.schema import check_schema, check_server
 from spillstore.exceptions import LockedError, StorageError
 
 if TYPE_CHECKING:
@@ -39,7 +40,13 @@ _LONGEST_PAUSE: Final = 0.5
 # What a server says that will take a connection later. It comes without an SQLSTATE (libpq gives none before there is a connection).
 _LATER: Final = ("starting up", "shutting down", "recovery", "too many", "remaining connection slots")
 # And what will be the same next time.
-_NEVER: Final = ("authentication failed", "does not exist", "no pg_hba.conf", "no password supplied", "translate host")
+_NEVER: Final = (
+    "authentication failed",
+    "does not exist",
+    "no pg_hba.conf",
+    "no password supplied",
+    "translate host",
+)
 
 
 class Connection:
@@ -145,13 +152,15 @@ class Connections:
     def _begin_anew(self) -> None:
         self._free = threading.Condition()  # protects what follows
         self._idle: list[Connection] = []
+        self._end = weakref.finalize(self, _close_all, self._idle)  # when nobody has the store any more
         self._lent = 0
         self._reached = False  # whether the server was there once
         self._closed = False
 
     def forget(self) -> None:
         """In a forked child: leave the connections to the parent, and have none."""
-        _inherited.extend(self._idle)
+        self._end.detach()
+        _inherited.append(self._idle)
         self._begin_anew()
 
     def take(self) -> Connection:
@@ -204,9 +213,7 @@ class Connections:
         """
         connection.close()
         with self._free:
-            idle, self._idle = self._idle, []
-        for each in idle:  # most likely lost, too
-            each.close()
+            _close_all(self._idle)  # most likely lost, too
         return self._connect(time.monotonic() + self._patience if deadline is None else deadline)
 
     def _connect(self, deadline: float) -> Connection:
@@ -220,9 +227,7 @@ class Connections:
                     self._reached and not any(word in said for word in _NEVER)
                 )
                 if not patient or time.monotonic() + pause > deadline:
-                    raise StorageError(
-                        f"{self._address.shown} cannot be reached: {self._address.masked(said)}"
-                    ) from None  # whose message may hold more
+                    raise StorageError(f"{self._address.shown} cannot be reached: {said}") from None
             else:
                 self._reached = True
                 return connection
@@ -236,16 +241,27 @@ class Connections:
             connect_timeout=max(2, round(deadline - time.monotonic())),
             prepare_threshold=5 if self._address.prepare else None,
         )
-        for kind, dumper in _CLASSES:
-            raw.adapters.register_dumper(kind, dumper)
+        try:
+            if not self._reached:
+                check_server(raw)
+                check_schema(raw, self._address.shown)
+            for kind, dumper in _CLASSES:
+                raw.adapters.register_dumper(kind, dumper)
+        except BaseException:
+            raw.close()
+            raise
         return Connection(raw)
 
     def close(self) -> None:
         """Close those that nobody uses; the others are closed when they are given back."""
         with self._free:
-            idle, self._idle, self._closed = self._idle, [], True
-        for each in idle:
-            each.close()
+            self._closed = True
+            _close_all(self._idle)
+
+
+def _close_all(connections: list[Connection]) -> None:
+    while connections:
+        connections.pop().close()
 
 
 def lost(error: BaseException, connection: Connection) -> bool:
@@ -254,7 +270,9 @@ def lost(error: BaseException, connection: Connection) -> bool:
 
 
 _all: weakref.WeakSet[Connections] = weakref.WeakSet()
-_inherited: list[Connection] = []  # of a parent; never closed here, since the server would take that for the parent's wish
+_inherited: list[
+    list[Connection]
+] = []  # of a parent; never closed here, since the server would take that for the parent's wish
 
 
 def _forget_after_fork() -> None:

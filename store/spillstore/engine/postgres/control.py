@@ -33,6 +33,7 @@ _DATA: Final = "113 / 100"  # of a chunk's bytes: pages of the table beside
 BEGIN: Final = "BEGIN"
 BEGIN_READING: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 COMMIT: Final = "COMMIT"
+ROLLBACK: Final = "ROLLBACK"
 SET_LOCAL: Final = (
     "SELECT set_config('lock_timeout', %(lock_timeout)s, true), set_config('synchronous_commit', %(durable)s, true),"
     " set_config('statement_timeout', %(statement_timeout)s, true),"
@@ -42,7 +43,6 @@ SET_LOCAL: Final = (
 NAME_GET: Final = "SELECT session_key, uid FROM spillstore.name WHERE name = %(name)s"
 NAME_INSERT: Final = (
     "INSERT INTO spillstore.name (name, session_key, uid) VALUES (%(name)s, %(session_key)s, %(uid)s)"
-    " ON CONFLICT DO NOTHING"
 )
 NAME_DELETE: Final = "DELETE FROM spillstore.name WHERE name = %(name)s AND session_key = %(session_key)s"
 
@@ -75,30 +75,23 @@ CLAIM_UPDATE: Final = (
     "UPDATE spillstore.claim SET token = %(token)s, beat = clock_timestamp()"
     " WHERE session_key = %(session_key)s AND owner = %(owner)s"
 )
-CLAIM_BEAT: Final = (
-    "UPDATE spillstore.claim SET beat = clock_timestamp() WHERE session_key = %(session_key)s AND owner = %(owner)s"
-)
+CLAIM_BEAT: Final = "UPDATE spillstore.claim SET beat = clock_timestamp() WHERE session_key = %(session_key)s AND owner = %(owner)s"
 CLAIM_DELETE: Final = "DELETE FROM spillstore.claim WHERE session_key = %(session_key)s AND owner = %(owner)s"
 _ALIVE: Final = "beat >= clock_timestamp() - make_interval(secs => %(lease)s)"
 CLAIM_ALIVE: Final = (
     f"SELECT {_ALIVE} FROM spillstore.claim WHERE session_key = %(session_key)s AND owner = %(owner)s"
 )
 CLAIM_DELETE_IF_DEAD: Final = (
-    "DELETE FROM spillstore.claim WHERE session_key = %(session_key)s AND owner = %(owner)s"
-    f" AND NOT {_ALIVE}"
+    f"DELETE FROM spillstore.claim WHERE session_key = %(session_key)s AND owner = %(owner)s AND NOT {_ALIVE}"
 )
 CLAIMS_DELETE_DEAD: Final = (
     f"DELETE FROM spillstore.claim WHERE session_key = %(session_key)s AND NOT {_ALIVE}"
 )
 CLAIMS_DELETE: Final = "DELETE FROM spillstore.claim WHERE session_key = %(session_key)s"
-CLAIMS_LIVING: Final = (
-    f"SELECT owner, about FROM spillstore.claim WHERE session_key = %(session_key)s AND {_ALIVE} ORDER BY owner"
-)
+CLAIMS_LIVING: Final = f"SELECT owner, about FROM spillstore.claim WHERE session_key = %(session_key)s AND {_ALIVE} ORDER BY owner"
 
 SESSION_ROW_DELETE: Final = "DELETE FROM spillstore.session WHERE session_key = %(session_key)s"
-SESSION_KEY_SET: Final = (
-    "UPDATE spillstore.session SET next_artifact_key = %(next_artifact_key)s WHERE session_key = %(session_key)s"
-)
+SESSION_KEY_SET: Final = "UPDATE spillstore.session SET next_artifact_key = %(next_artifact_key)s WHERE session_key = %(session_key)s"
 
 # A chunk's share of ``stored_bytes`` is the same when it comes and when it goes.
 _SHARE: Final = (

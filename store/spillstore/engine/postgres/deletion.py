@@ -65,4 +65,3 @@ class DoomedRows:
         except SpillstoreError:
             return before - self.size()
         return before
-

@@ -19,15 +19,41 @@ from spillstore.exceptions import (
     StorageError,
 )
 
-_NO_SCHEMA: Final = {"3F000", "42P01", "42703"}  # no such schema, table, column
-_DENIED: Final = {"42501", "25006"}
-_BUSY: Final = {"55P03", "57014", "53300"}
 _AGAIN: Final = {"40001", "40P01"}  # serialisation failure, deadlock
-_GONE: Final = {"57P01", "57P02", "57P03", "57P05", "25P03"}  # shut down, crashed, starting, idle for too long
-_FULL: Final = {"53100"}
+_GONE: Final = {
+    "57P01",
+    "57P02",
+    "57P03",
+    "57P05",
+    "25P03",
+}  # shut down, crashed, starting, idle for too long
 _UNCLEAR: Final = {"XX000"}  # of Citus, where a node was lost while it committed
-UNREACHABLE: Final = (
-    "is the server there? `spillstore upgrade URL` tries the same; what was committed before is kept"
+_UNREACHABLE: Final = "try again when the server is there; what was committed before is kept"
+
+
+class AlreadyThereError(StorageError):
+    """A row of that key is there."""
+
+
+_KINDS: Final[tuple[tuple[set[str], type[SpillstoreError], str], ...]] = (
+    ({"53100"}, DiskFullError, "free some space on the server's disk"),
+    (
+        {"42501", "25006"},
+        ReadOnlyError,
+        "the role may not write there: `spillstore grant URL` says what it needs; read_only=True needs no such right",
+    ),
+    (
+        {"55P03", "57014", "53300"},
+        LockedError,
+        "others kept the server busy: try again later, or raise SPILLSTORE_BUSY_TIMEOUT",
+    ),
+    (_AGAIN, errors.NotStoredError, "others wrote at the same time: try again"),
+    (
+        {"3F000", "42P01", "42703"},
+        SchemaTooOldError,
+        "the tables are not those of this version: `spillstore upgrade URL` makes them",
+    ),
+    ({"23505"}, AlreadyThereError, "somebody else was first"),
 )
 
 
@@ -60,26 +86,11 @@ def of_server(error: Exception, doing: str) -> SpillstoreError | None:
     if not isinstance(error, psycopg.Error):
         return None
     said, state = message_of(error), error.sqlstate or ""
-    if state in _FULL:
-        return DiskFullError(f"{doing} failed: the server's disk is full ({said}); free some space there")
-    if state in _DENIED:
-        return ReadOnlyError(
-            f"{doing} failed: {said}; the role may not write there: `spillstore grant URL` prints what it needs, and "
-            "read_only=True opens a session that cannot be written"
-        )
-    if state in _BUSY:
-        return LockedError(
-            f"{doing} failed: the server was busy for too long ({said}); try again later, or raise "
-            "SPILLSTORE_BUSY_TIMEOUT"
-        )
-    if state in _AGAIN:
-        return errors.NotStoredError(f"{doing} failed: others wrote at the same time ({said}); try again")
-    if state in _NO_SCHEMA:
-        return SchemaTooOldError(
-            f"{doing} failed: the database has no tables of this version ({said}); make them with `spillstore upgrade URL`"
-        )
+    for states, kind, way_out in _KINDS:
+        if state in states:
+            return kind(f"{doing} failed: {said}; {way_out}")
     if is_lost(error):
-        return StorageError(f"{doing} failed: the connection to the server was lost ({said}); {UNREACHABLE}")
+        return StorageError(f"{doing} failed: the connection to the server was lost ({said}); {_UNREACHABLE}")
     return StorageError(f"{doing} failed: {said} ({state or type(error).__name__})")
 
 

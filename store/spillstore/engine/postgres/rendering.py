@@ -8,6 +8,7 @@ from Citus. Tables stand with their schema, since nothing is set on a connection
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 SCHEMA = "spillstore"
 # Events get their keys from who holds the session's lock; archives are tables of their own here.
 _NOT_HERE = ("EVENT_INSERT", "ARCHIVE_", "CHUNK_DIGESTS", "CHUNKS_DROP")
-_DIALECT = psycopg2.dialect(paramstyle="pyformat")
+_OPTIONAL = re.compile(r"\(%\((\w+)\)s IS NULL")  # whose type nothing else says where it is NULL
+_DIALECT = psycopg2.dialect(paramstyle="pyformat")  # type: ignore[no-untyped-call]  # SQLAlchemy's
 
 
 def render_sql(statement: ClauseElement) -> str:
@@ -40,6 +42,7 @@ def render_sql(statement: ClauseElement) -> str:
     text = str(compiled).replace("__[SCHEMA__none].", f"{SCHEMA}.").replace("x''", "''::bytea")
     for table in metadata.tables:
         text = text.replace(f"{SCHEMA}.{table}.", f"{table}.")  # columns
+    text = _OPTIONAL.sub(r"(%(\1)s::text IS NULL", text)
     return " ".join(text.split())
 
 

@@ -233,4 +233,3 @@ class FetchedRows:
     def close(self) -> None:
         """Ask for no more."""
         self._rows = iter(())
-

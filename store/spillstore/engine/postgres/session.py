@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from spillstore.engine.base import SessionRef
-    from spillstore.engine.postgres.asking import Asking
-from spillstore.engine.postgres.claims import Heartbeat
+    from spillstore.engine.postgres.claims import Heartbeat
     from spillstore.engine.postgres.connections import Connections
     from spillstore.engine.rows import Row, Snapshot, Transaction
     from spillstore.model.records import SessionRow

@@ -30,18 +30,19 @@ from spillstore.model.records import SessionRow
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
+    from typing import Self
 
     from spillstore.engine.postgres.connections import Connection, Connections, Values
     from spillstore.engine.rows import NewEvent, Row
     from spillstore.settings import Settings
 
-_COPY_FROM: Final = 32  # chunks; measured beside the server, COPY is faster from 8 on, and takes two trips more
+_COPY_FROM: Final = (
+    32  # chunks; measured beside the server, COPY is faster from 8 on, and takes two trips more
+)
 _STATEMENT_TIMEOUT: Final = "120s"  # of the server: a statement that takes longer hangs
 _IDLE_TIMEOUT: Final = "10s"  # of the server: whoever was stopped while it holds the lock loses it
 _TRIES: Final = 3  # after the server has rolled a transaction back for another one's sake
-_COPY: Final = (
-    f"COPY spillstore.chunk (session_key, artifact_key, {', '.join(_sql.CHUNK_COLUMNS)}) FROM STDIN (FORMAT BINARY)"
-)
+_COPY: Final = f"COPY spillstore.chunk (session_key, artifact_key, {', '.join(_sql.CHUNK_COLUMNS)}) FROM STDIN (FORMAT BINARY)"
 _CHUNK_TYPES: Final = ["int8"] * 16 + ["bytea"] * 4
 
 
@@ -130,7 +131,7 @@ class ServerTransaction(AnsweredRows):
 
     # --- beginning and ending -------------------------------------------------------------------------------
 
-    def __enter__(self) -> ServerTransaction:
+    def __enter__(self) -> Self:
         try:
             self._connection = self._connections.take()
             try:
@@ -209,7 +210,8 @@ class ServerTransaction(AnsweredRows):
             raise deleted()
         ((last_event,),) = newest.fetchall()
         claimed = claims[0].fetchone() if claim is not None and claim.made else None
-        return _Locked(*found, SessionRow(*row), last_event, claimed)
+        version, token, stored = found
+        return _Locked(version, token, stored, SessionRow(*row), last_event, claimed)
 
     def _check(self, locked: _Locked) -> None:
         """Refuse what may not be written to; take over what was read, or see whether it has changed since."""
