@@ -118,6 +118,7 @@ def test_names_that_differ_in_case_or_form_stay_apart(store):
     assert set(names) == {info.id for info in store.sessions()}
 
 
+@pytest.mark.files
 def test_foreign_folders_in_the_root_are_left_alone(store):
     """What is not ours is neither listed nor collected."""
     with store.session("test"):
@@ -187,7 +188,7 @@ def test_deleting_a_session_removes_it_whole(store):
     artifact = session.put(b"x")
     session.delete()
     assert [] == list(store.sessions())
-    assert not folder_of(store).exists()
+    assert store.root is None or not folder_of(store).exists()
     with pytest.raises(SessionDeletedError):
         artifact.read_bytes(0, 1)
     with store.session("test") as again:

@@ -62,8 +62,12 @@ class SessionBackend(Protocol):
     using: AbstractContextManager[None]
 
     @property
-    def path(self) -> Path:
-        """Where the session is, for messages and for other programs."""
+    def path(self) -> Path | None:
+        """The session's file, for other programs; None where it is in no file."""
+
+    @property
+    def name(self) -> str:
+        """Where the session is, as messages say it, without a password."""
 
     def still_there(self) -> bool:
         """Whether who opened the session now would find this one."""
@@ -170,8 +174,16 @@ class Backend(Protocol):
     """
 
     @property
-    def root(self) -> Path:
-        """The folder, as errors name it."""
+    def root(self) -> Path | None:
+        """The folder; None where the sessions are in none."""
+
+    @property
+    def name(self) -> str:
+        """The store, as messages name it: a path, or a URL with ``***`` for the password."""
+
+    @property
+    def address(self) -> str:
+        """What names the store to another process, without a password: an absolute path, or a URL."""
 
     def place(self, ref: SessionRef) -> str:
         """Where a session is: one text for one session, in this process."""

@@ -137,7 +137,9 @@ def parse(url: str) -> Address:
 
 def _split(url: str) -> tuple[str, str, str, str, str | None, str]:
     """Scheme, user, password, hosts, path and query, as they are written; the path is None if there is no ``/``."""
-    scheme, _, rest = url.partition("://")
+    scheme, separator, rest = url.partition("://")
+    if not separator:
+        raise UsageError(f"a URL is given as text, with two slashes, and not as a path: {_FORM}")
     if scheme not in _SCHEMES:
         raise UsageError(_no_engine(scheme))
     before, at, after = rest.partition("@")
