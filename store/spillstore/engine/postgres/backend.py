@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from spillstore import info as infos
@@ -57,9 +56,19 @@ class ServerBackend:
         self._found: dict[SessionRef, int] = {}  # the keys of sessions that were just looked for
 
     @property
-    def root(self) -> Path:
-        """The store's name, without its secrets."""
-        return Path(self._address.shown)
+    def root(self) -> None:
+        """No folder."""
+        return None
+
+    @property
+    def name(self) -> str:
+        """The URL, without its secrets."""
+        return self._address.shown
+
+    @property
+    def address(self) -> str:
+        """The URL, without credentials."""
+        return self._address.without_credentials
 
     def place(self, ref: SessionRef) -> str:
         """The store's name and the session's."""
@@ -128,7 +137,7 @@ class ServerBackend:
             ref,
             key,
             self._settings,
-            self.root / ref.session_id,
+            f"{self._address.shown} (session {ref.session_id!r})",
             read_only=read_only,
         )
 

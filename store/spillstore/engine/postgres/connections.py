@@ -28,13 +28,14 @@ from spillstore.exceptions import LockedError, StorageError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from psycopg.abc import Buffer
+
     from spillstore.engine.postgres.address import Address
     from spillstore.engine.rows import Row
 
     Values = dict[str, Any]
     Statement = tuple[str, Values]
 
-_CLASSES: Final = ((int, Int8BinaryDumper), (str, StrBinaryDumper), (bytes, BytesBinaryDumper))
 _PAUSE: Final = 0.02  # seconds, before a server that is away is tried again; then longer
 _LONGEST_PAUSE: Final = 0.5
 # What a server says that will take a connection later. It comes without an SQLSTATE (libpq gives none before there is a connection).
@@ -47,6 +48,17 @@ _NEVER: Final = (
     "no password supplied",
     "translate host",
 )
+
+
+class _Text(StrBinaryDumper):
+    """Texts without NUL, which no text of the server holds; nothing that has one is found by it."""
+
+    def dump(self, obj: str) -> Buffer | None:
+        """The text in UTF-8."""
+        return super().dump(obj.replace("\0", "\ufffd") if "\0" in obj else obj)
+
+
+_CLASSES: Final = ((int, Int8BinaryDumper), (str, _Text), (bytes, BytesBinaryDumper))
 
 
 class Connection:

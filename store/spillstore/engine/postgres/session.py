@@ -14,7 +14,6 @@ from spillstore.engine.postgres.transactions import Claim, ServerTransaction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from spillstore.engine.base import SessionRef
     from spillstore.engine.postgres.claims import Heartbeat
@@ -39,7 +38,7 @@ class ServerSession:
         ref: SessionRef,
         session_key: int,
         settings: Settings,
-        path: Path,
+        name: str,
         *,
         read_only: bool,
     ) -> None:
@@ -51,11 +50,12 @@ class ServerSession:
             ref: the session's name.
             session_key: the key of its rows.
             settings: what is in force.
-            path: for messages.
+            name: for messages.
             read_only: claim and write nothing.
         """
         self.read_only = read_only
-        self.path = path
+        self.path = None
+        self.name = name
         self._connections = connections
         self._heartbeat = heartbeat
         self._ref = ref
