@@ -212,7 +212,7 @@ class Servers:
         self._numbers = itertools.count(1)
         self._processes = set()
         try:
-            self._binaries = self._reachable(_binaries())
+            self.binaries = self._reachable(_binaries())
             self._make_pristine()
         except BaseException:
             self.close()
@@ -246,7 +246,7 @@ class Servers:
         """A process of one of the binaries. The guard hears of it from itself, before it is one."""
         with log.open("ab") as said:
             process = subprocess.Popen(
-                ["/bin/sh", "-c", 'echo "+$$"; exec "$0" "$@" >&2', self._binaries / name, *arguments],
+                ["/bin/sh", "-c", 'echo "+$$"; exec "$0" "$@" >&2', self.binaries / name, *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=self._guard.stdin,
                 stderr=said,
@@ -269,7 +269,7 @@ class Servers:
         password.write_text(self.password)
         self._own(password)
         self._run(
-            self._binaries / "initdb",
+            self.binaries / "initdb",
             *("-D", self._pristine, "--username=postgres", f"--pwfile={password}"),
             *("--auth-local=trust", "--auth-host=scram-sha-256"),
             *("--encoding=UTF8", "--no-locale", "--no-sync", "--no-instructions"),
