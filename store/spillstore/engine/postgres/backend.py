@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+import time
 from typing import TYPE_CHECKING, Any, Final
 
 from spillstore import info as infos
@@ -13,7 +14,7 @@ from spillstore.engine.postgres import archive, control
 from spillstore.engine.postgres import sql as _sql
 from spillstore.engine.postgres.asking import Asking
 from spillstore.engine.postgres.claims import Heartbeat
-from spillstore.engine.postgres.connections import Connections
+from spillstore.engine.postgres.connections import shared
 from spillstore.engine.postgres.deletion import DoomedRows, doom
 from spillstore.engine.postgres.errors import AlreadyThereError
 from spillstore.engine.postgres.session import ServerSession, name_of
@@ -51,9 +52,13 @@ class ServerBackend:
         self._settings = settings
         self._digest_key = key
         self._clock = clock
-        self._connections = Connections(address, settings.busy_timeout)
+        self._connections = shared(address, settings.busy_timeout)
         self._heartbeat = Heartbeat(self._connections, settings.lease)
         self._found: dict[SessionRef, int] = {}  # the keys of sessions that were just looked for
+        self._looked: float | None = (
+            None  # when the store was looked at for what is too old, as far as is known here
+        )
+        self._size: tuple[int, float] | None = None  # of the store, and when it was measured
 
     @property
     def root(self) -> None:
@@ -224,26 +229,39 @@ class ServerBackend:
 
     def last_look(self, now: float, interval: float) -> float | None:
         """When the store was looked at before, if it is time to do so again."""
-        found = self._ask("looking for old sessions", control.STORE_LOOKED, now=now, interval=interval)
-        return found[0][0] if found else None
+        if self._looked is not None and 0 <= now - self._looked < interval:
+            return None
+        ((before, due),) = self._ask(
+            "looking for old sessions", control.STORE_LOOKED, now=now, interval=interval
+        )
+        self._looked = now if due else before
+        return before if due else None
 
     def size(self, quota: int, measure: Callable[[], int]) -> tuple[int, bool]:
         """About how many bytes the store takes, and whether that was found just now: the server adds them up."""
-        found = self._ask("measuring the store", control.STORE_MEASURED)
-        if found:
-            size, age = found[0]
-            if 0 <= age < max(min((quota - size) / _FASTEST, _AT_MOST), _AT_LEAST):
-                return size, False
+        if self._size is None or not self._lasts(self._size, quota):
+            found = self._ask("measuring the store", control.STORE_MEASURED)
+            self._size = (found[0][0], time.monotonic() - found[0][1]) if found else None
+        if self._size is not None and self._lasts(self._size, quota):
+            return self._size[0], False
         ((size,),) = self._ask("measuring the store", control.STORE_SIZE)
         self.remember_size(size, 0.0)
         return size, True
 
+    @staticmethod
+    def _lasts(measured: tuple[int, float], quota: int) -> bool:
+        """Whether a size is good still: the store cannot have filled up since."""
+        size, at = measured
+        return 0 <= time.monotonic() - at < max(min((quota - size) / _FASTEST, _AT_MOST), _AT_LEAST)
+
     def remember_size(self, size: int, took: float) -> None:
         """Keep a size."""
         self._ask("measuring the store", control.STORE_REMEMBER, size=size)
+        self._size = size, time.monotonic()
 
     def forget_size(self) -> None:
         """Something was deleted, so the next who asks measures again."""
+        self._size = None
         self._ask("measuring the store", control.STORE_FORGET)
 
     def remove_leftovers(self, now: float, *, dry_run: bool) -> tuple[int, int, tuple[str, ...]]:

@@ -123,10 +123,12 @@ STORE_MEASURED: Final = (
 )
 STORE_REMEMBER: Final = "UPDATE spillstore.store SET size = %(size)s, measured_at = clock_timestamp()"
 STORE_FORGET: Final = "UPDATE spillstore.store SET size = NULL"
+# When the store was looked at before, and whether it is time again: then this is the time for whoever asks next.
 STORE_LOOKED: Final = (
-    "WITH before AS (SELECT looked_at FROM spillstore.store FOR UPDATE)"
-    " UPDATE spillstore.store SET looked_at = %(now)s FROM before WHERE before.looked_at IS NULL"
-    " OR NOT (%(now)s - before.looked_at >= 0 AND %(now)s - before.looked_at < %(interval)s) RETURNING before.looked_at"
+    "WITH before AS (SELECT looked_at FROM spillstore.store FOR UPDATE), looked AS"
+    " (UPDATE spillstore.store SET looked_at = %(now)s FROM before WHERE before.looked_at IS NULL"
+    " OR %(now)s < before.looked_at OR %(now)s - before.looked_at >= %(interval)s RETURNING 1)"
+    " SELECT looked_at, EXISTS (SELECT FROM looked) FROM before"
 )
 
 DOOMED: Final = "SELECT session_key, stored_bytes FROM spillstore.doomed ORDER BY session_key"

@@ -11,6 +11,7 @@ looks: the claim's ``token`` says whether the COMMIT was done. If it was not and
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -23,7 +24,7 @@ from spillstore.engine.postgres import sql as _sql
 from spillstore.engine.postgres.connections import lost
 from spillstore.engine.postgres.errors import is_transient, is_unclear
 from spillstore.engine.postgres.rows import AnsweredRows, deleted
-from spillstore.exceptions import ClaimLostError, StorageError
+from spillstore.exceptions import ClaimLostError, SessionDeletedError, StorageError
 from spillstore.format.chunk_codec import ChunkRow
 from spillstore.model.records import SessionRow
 
@@ -62,6 +63,7 @@ class Claim:
         self.token: bytes | None = None  # of the last transaction that was committed
         self.made = False
         self.lost = False
+        self.committed_at = -math.inf  # of ``time.monotonic``
 
 
 class _Write(NamedTuple):
@@ -128,12 +130,13 @@ class ServerTransaction(AnsweredRows):
         self._dropped = False
         self._first: _Locked | None = None  # what was found when the block was entered
         self._newest: int | None = None
+        self._unfinished: list[Row] | None = None
 
     # --- beginning and ending -------------------------------------------------------------------------------
 
     def __enter__(self) -> Self:
         try:
-            self._connection = self._connections.take()
+            self._connection = self._connections.take(self._patience)
             try:
                 self._begin(time.monotonic() + self._patience)
             except BaseException:
@@ -177,7 +180,7 @@ class ServerTransaction(AnsweredRows):
             except psycopg.Error as error:
                 tries += is_transient(error)
                 if lost(error, self._open):
-                    self._connection = self._connections.replaced(self._open, deadline)
+                    self._connection = self._connections.replaced(self._open, deadline - time.monotonic())
                 elif is_transient(error) and tries < _TRIES:
                     self._open.roll_back()
                 else:
@@ -204,20 +207,30 @@ class ServerTransaction(AnsweredRows):
             else:
                 statements.append((control.CLAIMS_DELETE_DEAD, {**key, "lease": claim.lease}))
                 statements.append((control.CLAIM_INSERT, {**mine, "about": claim.about}))
+                statements.append((_sql.ARTIFACTS_UNFINISHED, key))  # what whoever opens a session asks
         _, _, place, session, newest, *claims = self._open.run(statements)
         found, row = place.fetchone(), session.fetchone()
         if found is None or row is None:
-            raise deleted()
+            raise self._deleted()
         ((last_event,),) = newest.fetchall()
-        claimed = claims[0].fetchone() if claim is not None and claim.made else None
+        claimed = None
+        if claim is not None and claim.made:
+            claimed = claims[0].fetchone()
+        elif claim is not None:
+            self._unfinished = claims[-1].fetchall()
         version, token, stored = found
         return _Locked(version, token, stored, SessionRow(*row), last_event, claimed)
+
+    def _deleted(self) -> SessionDeletedError:
+        if self._claim is not None:
+            self._claim.committed_at = -math.inf
+        return deleted()
 
     def _check(self, locked: _Locked) -> None:
         """Refuse what may not be written to; take over what was read, or see whether it has changed since."""
         claim = self._claim
         if locked.session.deleted_us is not None:
-            raise deleted()
+            raise self._deleted()
         if claim is not None and (claim.lost or (claim.made and locked.claimed is None)):
             claim.lost = True
             raise ClaimLostError(
@@ -253,7 +266,7 @@ class ServerTransaction(AnsweredRows):
         Raises:
             NotStoredError: others have committed meanwhile, so what was read here may not be so any more.
         """
-        self._connection = self._connections.replaced(self._open, deadline)
+        self._connection = self._connections.replaced(self._open, deadline - time.monotonic())
         self._begin(deadline)
         self._sent = 0
 
@@ -297,12 +310,12 @@ class ServerTransaction(AnsweredRows):
             else:
                 break
         if claim is not None:
-            claim.token, claim.made = self._token, True
+            claim.token, claim.made, claim.committed_at = self._token, True, time.monotonic()
 
     def _was_committed(self, deadline: float) -> bool:
         """Whether a COMMIT whose answer was lost was done; if not, the session is locked again."""
         while True:
-            self._connection = self._connections.replaced(self._open, deadline)
+            self._connection = self._connections.replaced(self._open, deadline - time.monotonic())
             try:
                 locked = self._lock()
             except psycopg.Error as error:
@@ -346,6 +359,10 @@ class ServerTransaction(AnsweredRows):
     def session_row(self) -> Row | None:
         """The session's own row."""
         return tuple(self._session)
+
+    def unfinished(self) -> Sequence[Row]:
+        """The rows of artifacts that are ``open`` or ``deleted``."""
+        return super().unfinished() if self._unfinished is None or self._written else self._unfinished
 
     def newest_event(self) -> int:
         """The largest key of an event."""
