@@ -77,6 +77,8 @@ def test_the_roles_may_do_what_the_page_says(server_url, roles):
     with reader.session("chat", project="web", read_only=True) as session:
         assert session.artifact(artifact.id).read_lines(7, 7) == b"line 6\n"
         session.check()
+    with agent.session("chat", project="web") as session:
+        assert len(session.events(kind="read").items) == 1  # the agent's own
     with pytest.raises(ReadOnlyError):
         reader.session("another")
     agent.delete("chat", project="web")
