@@ -55,8 +55,6 @@ class NoServerError(Exception):
 
 def make_schema(url):
     """Make the tables of a store in an empty database."""
-    if importlib.util.find_spec("spillstore.engine.postgres") is None:
-        return  # there is no engine yet that has tables
     from spillstore.engine.postgres.upgrading import upgrade
 
     upgrade(url)
