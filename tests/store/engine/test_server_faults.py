@@ -139,7 +139,7 @@ def test_what_a_server_loses_is_not_written_on(own_server):
 WRITER = """
 import sys
 from spillstore import Store
-store = Store(sys.argv[1], free_disk_floor=0, free_disk_floor_fraction=0.0, lease=float(sys.argv[2]), durability="full")
+store = Store(sys.argv[1], artifacts_per_minute=0, lease=float(sys.argv[2]), durability="full")
 with store.session("s") as session:
     for count in range(10**6):
         with session.create(source=f"{sys.argv[3]}-{count}") as writer:
@@ -198,7 +198,9 @@ def test_a_writer_that_was_stopped_for_longer_than_its_lease(server_url):
         child.send_signal(signal.SIGSTOP)
         with opened(server_url).session("s", read_only=True) as reader:
             deadline = time.monotonic() + 30
-            while (state := next(iter(reader.artifacts())).info.state) == "open" and time.monotonic() < deadline:
+            while (
+                state := next(iter(reader.artifacts())).info.state
+            ) == "open" and time.monotonic() < deadline:
                 time.sleep(0.05)
             assert state == "interrupted"
         with opened(server_url).session("s") as session:
@@ -230,7 +232,7 @@ def test_a_writer_that_was_stopped_and_not_missed_goes_on(server_url):
 def test_a_restart_is_only_waited_for(own_server):
     """Who reads, writes or lists while the server is restarted gets an answer when it is back."""
     url = own_server.url(own_server.new_database())
-    store = opened(url)
+    store = opened(url, durability="full")
     with store.session("s") as session:
         artifact = session.put(TEXT, source="before")
         for do in (

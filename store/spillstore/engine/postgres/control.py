@@ -85,7 +85,7 @@ CLAIM_DELETE_IF_DEAD: Final = (
     f"DELETE FROM spillstore.claim WHERE session_key = %(session_key)s AND owner = %(owner)s AND NOT {_ALIVE}"
 )
 CLAIMS_DELETE_DEAD: Final = (
-    f"DELETE FROM spillstore.claim WHERE session_key = %(session_key)s AND NOT {_ALIVE}"
+    f"DELETE FROM spillstore.claim WHERE session_key = %(session_key)s AND NOT {_ALIVE} RETURNING owner"
 )
 CLAIMS_DELETE: Final = "DELETE FROM spillstore.claim WHERE session_key = %(session_key)s"
 CLAIMS_LIVING: Final = f"SELECT owner, about FROM spillstore.claim WHERE session_key = %(session_key)s AND {_ALIVE} ORDER BY owner"

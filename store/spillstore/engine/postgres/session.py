@@ -205,6 +205,8 @@ class ServerSession:
 
     def alive(self, owner: str) -> bool:
         """Whether the process with that claim still lives. A claim that a writer finds dead is deleted, so that it stays so."""
+        if self._claim is not None and owner in self._claim.dead:
+            return False  # in the transaction that goes on, or before
         values = {"owner": owner, "lease": self._settings.lease}
         found = self._ask(control.CLAIM_ALIVE, **values)
         if not found:

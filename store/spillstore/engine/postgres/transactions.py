@@ -64,6 +64,7 @@ class Claim:
         self.made = False
         self.lost = False
         self.committed_at = -math.inf  # of ``time.monotonic``
+        self.dead: frozenset[str] = frozenset()  # owners whose claims were deleted when this one was made
 
 
 class _Write(NamedTuple):
@@ -155,6 +156,8 @@ class ServerTransaction(AnsweredRows):
                 self._commit()
             elif self._connection is not None and self._connection.usable:
                 self._connection.roll_back()
+            if self._claim is not None and not self._claim.made:
+                self._claim.dead = frozenset()
         except Exception as failure:
             raise_translated(failure, self._doing)
             raise
@@ -217,6 +220,7 @@ class ServerTransaction(AnsweredRows):
         if claim is not None and claim.made:
             claimed = claims[0].fetchone()
         elif claim is not None:
+            claim.dead = frozenset(owner for (owner,) in claims[0].fetchall())
             self._unfinished = claims[-1].fetchall()
         version, token, stored = found
         return _Locked(version, token, stored, SessionRow(*row), last_event, claimed)
