@@ -49,8 +49,8 @@ class Remains(Protocol):
 class SessionBackend(Protocol):
     """One process's hold on one session, for reading alone or for writing. Safe from any thread.
 
-    A session that a process has open for writing is claimed: others see that it is alive until ``close``, or until the
-    process ends in whatever way. Whoever uses rows is inside ``using`` for as long and entered it before any lock of its
+    A session that a process has open for writing is claimed, from its first transaction on at the latest: others see that it
+    is alive until ``close``, or until the process ends in whatever way. Whoever uses rows is inside ``using`` for as long and entered it before any lock of its
     own, because a fork waits for that; nothing that is open is inherited by a child, in which ``disown`` is called.
 
     Raises, from every method that reads or writes:

@@ -61,7 +61,7 @@ def _server(url: str, settings: Settings, key: bytes | None, clock: Clock) -> Ba
 
     address = parse(url)
     try:
-        from spillstore.engine.postgres.backend import ServerBackend  # type: ignore[import-not-found,unused-ignore]  # noqa: PLC0415  # psycopg may be missing
+        from spillstore.engine.postgres.backend import ServerBackend  # noqa: PLC0415  # psycopg may be missing
     except ImportError as error:
         raise UnsupportedError(
             f"a store on a server needs psycopg, which cannot be imported ({error}); pip install 'spillstore[postgres]'"

@@ -1,1 +1,1 @@
-"""The engine of servers: all sessions in the tables of one PostgreSQL database."""
+"""The engine of servers: all sessions in one PostgreSQL database."""
