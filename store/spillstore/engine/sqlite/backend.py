@@ -178,7 +178,7 @@ class FolderBackend:
             raise
 
     def open(self, ref: SessionRef, *, read_only: bool) -> SessionFile:
-        """Open a session's file, upgraded if it is older and may be written."""
+        """Open a session's file; an older one is upgraded by who writes, and read as it is by who only reads."""
         path = self._folder(ref) / DATABASE
         try:
             return SessionFile(path, self._settings, read_only=read_only)
@@ -192,7 +192,7 @@ class FolderBackend:
         return SessionFile(path, self._settings, read_only=False)
 
     def open_alone(self, ref: SessionRef) -> SessionFile | None:
-        """Open a session for deleting where nothing can be claimed; None if somebody has it open."""
+        """Open a session for deleting where nothing can be claimed; None if somebody has it open, or it must be upgraded first."""
         folder = self._folder(ref)
         database = folder / DATABASE
         if owner_locks.live_owners(folder) or is_open(database):
@@ -202,7 +202,7 @@ class FolderBackend:
         settings = dataclasses.replace(self._settings, busy_timeout=patience)
         try:
             return SessionFile(database, settings, read_only=False, alone=True)
-        except LockedError:
+        except (LockedError, SchemaTooOldError):  # to be upgraded, which takes room
             return None
 
     def give_reserve(self) -> bool:
