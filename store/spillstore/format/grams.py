@@ -33,14 +33,13 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from spillstore.format.digests import digest_bytes
 from spillstore.text_scan import CONTINUING
 from spillstore.text_scan import kind as kind_of
 
 if TYPE_CHECKING:
-    import ctypes
     from collections.abc import Iterable, Sequence
 
     from spillstore.format.digests import Algorithm
@@ -253,44 +252,38 @@ def _is_mark(gram: bytes) -> bool:
     )
 
 
-class _Native:
+class _Native(NamedTuple):
     """The native function, and what it is given."""
 
-    def __init__(self, library: ctypes.CDLL) -> None:
-        import ctypes  # noqa: PLC0415  # four milliseconds that only large outputs need
-
-        class Part(ctypes.Structure):
-            _fields_ = [  # as ctypes wants it
-                ("text", ctypes.c_char_p),
-                ("before", ctypes.c_char_p),
-                ("out", ctypes.c_void_p),
-                ("size", ctypes.c_int64),
-                ("before_size", ctypes.c_int64),
-                ("most", ctypes.c_int64),
-                ("made", ctypes.c_int64),
-            ]
-
-        self.part, self.address, self.buffer = Part, ctypes.addressof, ctypes.create_string_buffer
-        self.make = library.spillstore_grams
-        self.make.argtypes, self.make.restype = [ctypes.c_void_p, ctypes.c_int64], None
+    make: Any
+    part: Any
+    address: Any
+    buffer: Any
 
 
 @functools.cache
 def _native() -> _Native | None:
     """The native function; None where it was not built, or is of another version."""
+    import ctypes  # noqa: PLC0415  # four milliseconds that only large outputs need
+
     from spillstore import _native as built  # noqa: PLC0415  # imports ctypes
 
-    loaded = built.library()
-    if loaded is None:
-        return None
-    import ctypes  # noqa: PLC0415
-
-    try:
-        native = _Native(loaded)
-    except AttributeError:
-        return None
+    class Part(ctypes.Structure):
+        _fields_ = [  # as ctypes wants it
+            ("text", ctypes.c_char_p),
+            ("before", ctypes.c_char_p),
+            ("out", ctypes.c_void_p),
+            ("size", ctypes.c_int64),
+            ("before_size", ctypes.c_int64),
+            ("most", ctypes.c_int64),
+            ("made", ctypes.c_int64),
+        ]
 
     class Tables(ctypes.Structure):
         _fields_ = [("words", ctypes.c_uint8), ("marks", ctypes.c_uint8)]
 
-    return native if built.fits(loaded, "spillstore_grams_version", _VERSION, native.part, Tables) else None
+    call = (None, ctypes.c_void_p, ctypes.c_int64)
+    loaded = built.functions("spillstore_grams_version", _VERSION, Part, Tables, spillstore_grams=call)
+    if loaded is None:
+        return None
+    return _Native(loaded.spillstore_grams, Part, ctypes.addressof, ctypes.create_string_buffer)
