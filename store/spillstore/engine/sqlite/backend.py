@@ -250,17 +250,25 @@ class FolderBackend:
 
     def sessions(self, project: str | None) -> Iterator[SessionInfo]:
         """All sessions, or those of one project."""
-        wanted = None if project is None else folder_name(project)
         with translated(f"listing {self._root}"), contextlib.ExitStack() as stack:
             try:
                 root = stack.enter_context(open_root(self._root))
             except FileNotFoundError:
                 return
-            for name in root.names():
-                if name.startswith(".") or (wanted is not None and name != wanted):
+            names = (
+                stack.enter_context(root.listed())
+                if project is None
+                else iter((self._project(project).name,))
+            )
+            for name in names:
+                if name.startswith("."):
                     continue
-                with contextlib.suppress(FileNotFoundError, UnsafeRootError), root.folder(name) as folder:
-                    for each in folder.names():
+                with (
+                    contextlib.suppress(FileNotFoundError, UnsafeRootError),
+                    root.folder(name) as folder,
+                    folder.listed() as within,
+                ):
+                    for each in within:
                         if info := _session_info(folder, each):
                             yield info
 
