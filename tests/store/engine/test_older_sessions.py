@@ -201,14 +201,14 @@ def test_an_earlier_schema_is_what_its_revision_makes(number, tmp_path):
     upgrade(blank, Settings(), revision=f"{number:04}")
     with closing(sqlite3.connect(blank)) as connection:
         schema_check.check_schema(connection, number)
-        with pytest.raises(IntegrityError, match="chunk"):
+        with pytest.raises(IntegrityError):
             schema_check.check_schema(connection, number + 1)
 
 
 @pytest.mark.parametrize("number", EARLIER)
-def test_views_of_an_earlier_schema_have_the_columns_of_today(number, as_it_is):
+def test_views_of_an_earlier_schema_have_the_columns_of_today(number, tmp_path):
     """Each stands before a table that is there, and gives its columns in their order; the tables that readers write are today's."""
-    path, _, _ = as_it_is
+    path, _ = placed(f"schema-{number}", "plain", tmp_path)
     today = schema_check.expected(_sql.SCHEMA_NUMBER)
     earlier = schema_check.expected(number)
     for table in ("session", "event"):
@@ -228,10 +228,11 @@ def test_views_of_an_earlier_schema_have_the_columns_of_today(number, as_it_is):
 LOOK_UPS = [name for name in dir(_sql) if name.startswith(("RANGE_", "LINE_", "BYTE_", "TIME_"))]
 
 
+@pytest.mark.parametrize("number", EARLIER)
 @pytest.mark.parametrize("name", [*LOOK_UPS, "CHUNKS_STORED", "CHUNK_FIRST", "CHUNK_DIGESTS", "CHUNKS_WITHOUT_ARTIFACT"])  # fmt: skip
-def test_look_ups_in_an_earlier_file_use_the_same_indexes(name, tmp_path):
+def test_look_ups_in_an_earlier_file_use_the_same_indexes(name, number, tmp_path):
     """The plan of each statement is that in a file of today's schema; nothing is sorted, and no view is made a table first."""
-    path, _ = placed("schema-1", "plain", tmp_path)
+    path, _ = placed(f"schema-{number}", "plain", tmp_path)
     sql = getattr(_sql, name)
     named = re.findall(r":(\w+)", sql)
     parameters = dict.fromkeys(named, 1) if named else (1,) * sql.count("?")
