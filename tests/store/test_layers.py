@@ -75,7 +75,7 @@ def within(name, package):
 @pytest.mark.parametrize(
     ("folder", "libraries"),
     [
-        (SQLITE, ("sqlite3", "fcntl")),
+        (SQLITE, ("sqlite3",)),
         (POSTGRES, ("psycopg",)),
         (RELATIONAL, ()),
     ],
@@ -107,6 +107,7 @@ def test_no_other_module_speaks_sql():
             and path not in KNOWING
         ):
             assert (name_of(path), None) == (name_of(path), WORDS.search(words_of(path)))
+            assert not {name for name in imports_of(path) if within(name, "fcntl")}, name_of(path)
 
 
 def test_the_tools_know_no_engine():
