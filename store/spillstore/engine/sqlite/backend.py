@@ -265,22 +265,10 @@ class FolderBackend:
                 root = stack.enter_context(open_root(self._root))
             except FileNotFoundError:
                 return
-            names = (
-                stack.enter_context(root.listed())
-                if project is None
-                else iter((self._project(project).name,))
-            )
+            names = stack.enter_context(root.listed()) if project is None else (self._project(project).name,)
             for name in names:
-                if name.startswith("."):
-                    continue
-                with (
-                    contextlib.suppress(FileNotFoundError, UnsafeRootError),
-                    root.folder(name) as folder,
-                    folder.listed() as within,
-                ):
-                    for each in within:
-                        if info := _session_info(folder, each):
-                            yield info
+                if not name.startswith("."):
+                    yield from _sessions_of(root, name)
 
     def aged(self, info: SessionInfo, now: float, *, dry_run: bool) -> SessionInfo:
         """A session whose last use lies in the future, with a time from which its age can be told."""
@@ -336,6 +324,18 @@ def _set_aside(folder: Path, *, failed: bool) -> Buried | None:
     if found.name.startswith(DELETED_PREFIX):
         buried.free()
     return buried
+
+
+def _sessions_of(root: Folder, name: str) -> Iterator[SessionInfo]:
+    """All sessions in a folder of the root; none if it is no folder, or gone."""
+    with (
+        contextlib.suppress(FileNotFoundError, UnsafeRootError),
+        root.folder(name) as project,
+        project.listed() as names,
+    ):
+        for each in names:
+            if info := _session_info(project, each):
+                yield info
 
 
 def _session_info(project: Folder, name: str) -> SessionInfo | None:

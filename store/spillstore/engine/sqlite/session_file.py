@@ -55,12 +55,10 @@ class SessionFile:
             read_only: claim and write nothing.
             immutable: besides, nobody else writes to it, so no lock and no file beside it is needed.
             foreign: besides, it is in no store of ours, and reads of it are not recorded there.
-            alone: for deleting where nothing can be claimed: nobody else may have the file open, and nothing is read but by
-                who deletes.
+            alone: for deleting where nothing can be claimed, while nobody else has the file open.
 
         Raises:
-            SchemaTooOldError: it must be upgraded before it is written.
-            SchemaTooNewError, NotASessionError, IntegrityError: it cannot be read as it is.
+            SchemaTooNewError, SchemaTooOldError, NotASessionError, IntegrityError: it cannot be used as it is.
             StorageError: it cannot be opened.
         """
         self.path = path
@@ -241,8 +239,8 @@ class SessionFile:
 
     def structure_problems(self, rows: Any) -> list[str]:
         """The findings of SQLite's integrity check. Cost: reading the whole file."""
-        lines = [line for (line,) in rows.execute("PRAGMA integrity_check") if line != "ok"]
-        return [f"SQLite says: {line}" for line in lines]
+        lines = rows.execute("PRAGMA integrity_check").fetchall()
+        return [f"SQLite says: {line}" for (line,) in lines if line != "ok"]
 
     # --- who is alive -------------------------------------------------------------------------------------
 
