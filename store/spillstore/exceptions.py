@@ -37,7 +37,7 @@ No ``sqlite3``, SQLAlchemy or ``zstandard`` exception ever leaves the library: a
         ├── DigestKeyError                          digests that need a key that was not given, or another one
         ├── NotASessionError                        a file that is no Spillstore session
         ├── SchemaTooNewError                       a file that a newer version wrote
-        └── SchemaTooOldError                       a file that must be upgraded, opened for reading alone
+        └── SchemaTooOldError                       what an older version wrote, and must be upgraded first
 """
 
 from __future__ import annotations
@@ -237,4 +237,4 @@ class SchemaTooNewError(DamageError):
 
 
 class SchemaTooOldError(DamageError):
-    """The file was written by an older version and was opened for reading alone, so it cannot be upgraded."""
+    """What is stored was written by an older version, and must be upgraded first; of a file, opening it for writing does so."""

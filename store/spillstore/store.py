@@ -214,7 +214,7 @@ class Store:
         return open_foreign(path, digest_key)
 
     def sessions(self, project: str | None = None) -> Iterator[SessionInfo]:
-        """All sessions, or those of one project, in no particular order. Cost: a few system calls each."""
+        """All sessions, or those of one project, in no particular order. Cost: a few system calls each, as they are asked for."""
         if project is not None:
             check_id("project", project)
         return self._backend.sessions(project)

@@ -188,7 +188,7 @@ class FolderBackend:
             raise
 
     def open(self, ref: SessionRef, *, read_only: bool) -> SessionFile:
-        """Open a session's file, upgraded if it is older and may be written."""
+        """Open a session's file; an older one is upgraded by who writes, and read as it is by who only reads."""
         path = self._folder(ref) / DATABASE
         try:
             return SessionFile(path, self._settings, read_only=read_only)
@@ -202,7 +202,7 @@ class FolderBackend:
         return SessionFile(path, self._settings, read_only=False)
 
     def open_alone(self, ref: SessionRef) -> SessionFile | None:
-        """Open a session for deleting where nothing can be claimed; None if somebody has it open."""
+        """Open a session for deleting where nothing can be claimed; None if somebody has it open, or it must be upgraded first."""
         folder = self._folder(ref)
         database = folder / DATABASE
         if owner_locks.live_owners(folder) or is_open(database):
@@ -212,7 +212,7 @@ class FolderBackend:
         settings = dataclasses.replace(self._settings, busy_timeout=patience)
         try:
             return SessionFile(database, settings, read_only=False, alone=True)
-        except LockedError:
+        except (LockedError, SchemaTooOldError):  # to be upgraded, which takes room
             return None
 
     def give_reserve(self) -> bool:
@@ -260,19 +260,15 @@ class FolderBackend:
 
     def sessions(self, project: str | None) -> Iterator[SessionInfo]:
         """All sessions, or those of one project."""
-        wanted = None if project is None else folder_name(project)
         with translated(f"listing {self._root}"), contextlib.ExitStack() as stack:
             try:
                 root = stack.enter_context(open_root(self._root))
             except FileNotFoundError:
                 return
-            for name in root.names():
-                if name.startswith(".") or (wanted is not None and name != wanted):
-                    continue
-                with contextlib.suppress(FileNotFoundError, UnsafeRootError), root.folder(name) as folder:
-                    for each in folder.names():
-                        if info := _session_info(folder, each):
-                            yield info
+            names = stack.enter_context(root.listed()) if project is None else (self._project(project).name,)
+            for name in names:
+                if not name.startswith("."):
+                    yield from _sessions_of(root, name)
 
     def aged(self, info: SessionInfo, now: float, *, dry_run: bool) -> SessionInfo:
         """A session whose last use lies in the future, with a time from which its age can be told."""
@@ -328,6 +324,18 @@ def _set_aside(folder: Path, *, failed: bool) -> Buried | None:
     if found.name.startswith(DELETED_PREFIX):
         buried.free()
     return buried
+
+
+def _sessions_of(root: Folder, name: str) -> Iterator[SessionInfo]:
+    """All sessions in a folder of the root; none if it is no folder, or gone."""
+    with (
+        contextlib.suppress(FileNotFoundError, UnsafeRootError),
+        root.folder(name) as project,
+        project.listed() as names,
+    ):
+        for each in names:
+            if info := _session_info(project, each):
+                yield info
 
 
 def _session_info(project: Folder, name: str) -> SessionInfo | None:

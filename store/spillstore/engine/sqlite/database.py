@@ -298,17 +298,3 @@ def _connect(path: Path, mode: str, settings: Settings, lock: FileLock | None) -
         check_same_thread=False,
         cached_statements=64,
     )
-
-
-def schema_number(connection: sqlite3.Connection) -> int:
-    """The schema's number of an open file.
-
-    Raises:
-        NotASessionError: the file is a database, but none of ours.
-    """
-    with translated("reading the schema's version"):
-        (application,) = connection.execute("PRAGMA application_id").fetchone()
-        (number,) = connection.execute("PRAGMA user_version").fetchone()
-    if application != sql.APPLICATION_ID:
-        raise NotASessionError("the file is a SQLite database, but no Spillstore session")
-    return int(number)

@@ -77,6 +77,19 @@ class Folder:
         finally:
             os.close(descriptor)
 
+    @contextlib.contextmanager
+    def listed(self) -> Iterator[Iterator[str]]:
+        """All names in it, in no order, read a few at a time: the first costs no more in a folder of very many.
+
+        What is made or removed meanwhile may be among them or not; all others are, once.
+        """
+        descriptor = self._listed()
+        try:
+            with os.scandir(descriptor) as entries:
+                yield (entry.name for entry in entries)
+        finally:
+            os.close(descriptor)
+
     def stat(self, name: str) -> os.stat_result | None:
         """The ``stat`` result of an entry, without following a link; None if it is not there."""
         try:

@@ -44,35 +44,22 @@ class Location:
         observe()
         return Store(self.root or configured_root())
 
-    def open(self, *, create: bool = False, write: bool | None = False) -> Session:
+    def open(self, *, create: bool = False, write: bool = False) -> Session:
         """Open the session.
 
         Args:
             create: whether it is made if it does not exist.
-            write: whether it is opened for writing; otherwise nothing on disk changes, but that a file of an older version
-                becomes one of this version. None for writing if that is possible, else for reading.
+            write: whether it is opened for writing; otherwise nothing on disk changes but what is recorded of reads.
 
         Raises:
             SessionNotFoundError: it does not exist.
             SpillstoreError: it cannot be opened.
         """
-        from spillstore.exceptions import (  # noqa: PLC0415
-            SchemaTooOldError,
-            SessionNotFoundError,
-            StorageError,
-        )
+        from spillstore.exceptions import SessionNotFoundError  # noqa: PLC0415
 
-        if write is None:
-            try:
-                return self.open(create=create, write=True)
-            except StorageError:
-                return self.open()
         store = self.store()
         try:
             return store.session(self.session, self.project, create=create, read_only=not write)
-        except SchemaTooOldError:
-            store.session(self.session, self.project, create=False).close()
-            return store.session(self.session, self.project, create=False, read_only=True)
         except SessionNotFoundError:
             where = f" of project {self.project!r}" if self.project else ""
             raise SessionNotFoundError(
