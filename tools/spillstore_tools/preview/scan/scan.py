@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import re
 from typing import TYPE_CHECKING
 
+from spillstore.runtime import lazy_patterns as re
 from spillstore.text_scan import survey
 from spillstore_tools.preview.binary.recognise import HEAD_BYTES, is_noise
 from spillstore_tools.preview.scan.block import Block
