@@ -33,7 +33,7 @@ FAILED = 125
 MISUSED = 2
 INTERRUPTED = 130
 _YOUNG_OBJECTS = (
-    20_000  # new ones, after which garbage is looked for; Python's 700 are few beside what is imported
+    100_000  # new ones, after which garbage is looked for; Python's 700 are few beside what is imported
 )
 
 _MODULES = {

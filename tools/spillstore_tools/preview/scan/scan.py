@@ -106,6 +106,13 @@ class Scan:
         whole = b"".join((self._buffer, data))
         self._buffer.clear()
         taken = 0
+        if (
+            self._observer is not None
+            and len(whole) >= 2 * BLOCK
+            and self._position
+            and not (self._long or self._noise)
+        ):
+            self._observer.ahead(self._position, self._lines + 1, whole, self._terminator)
         while len(whole) - taken >= BLOCK:
             taken += self._take(whole, taken)
         self._buffer += memoryview(whole)[taken:]
