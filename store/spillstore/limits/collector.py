@@ -109,7 +109,7 @@ class Collector:
         if size >= quota:
             what = "and none that is left may go" if collecting else "and SPILLSTORE_STORE_POLICY is refuse"
             raise StoreQuotaError(
-                f"the sessions in {self._backend.root} take {size} bytes and may take {quota}, {what}; delete some with "
+                f"the sessions in {self._backend.name} take {size} bytes and may take {quota}, {what}; delete some with "
                 "`spillstore gc`, or raise SPILLSTORE_STORE_QUOTA"
             )
 
