@@ -49,6 +49,8 @@ SELDOM = {
 }
 SELDOM |= {
     "spillstore_tools.preview.code.cut_units",
+    "spillstore_tools.preview.strategies.smart_layout",
+    "spillstore_tools.preview.structured.replace",
     "spillstore_tools.profiles.structured",
     "re2",
     "difflib",
