@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from spillstore import Session, Store
 
 _STORAGE_PATH = "SPILLSTORE_TRUNCATION__ARTIFACTS__STORAGE_PATH"
+_CONFIGURATION = os.path.join(".agent", "config.yml")  # noqa: PTH118  # joined, never opened alone
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -139,12 +140,20 @@ def configured_root() -> str | None:
     return os.path.join(folder, load(folder).artifacts.storage_path)  # noqa: PTH118  # paths as they are named
 
 
-def _configured_folder(folder: str) -> str | None:
-    """The nearest folder from here upwards, within the repository, whose `.agent/config.yml` speaks of the storage path."""
-    while not os.path.lexists(file := os.path.join(folder, ".agent", "config.yml")):  # noqa: PTH118  # likewise
+def nearest_configuration(folder: str) -> str | None:
+    """The nearest folder from here upwards, within the repository, that has `.agent/config.yml`."""
+    while not os.path.lexists(os.path.join(folder, _CONFIGURATION)):  # noqa: PTH118  # likewise
         parent = os.path.dirname(folder)  # noqa: PTH120  # likewise
         if parent == folder or os.path.lexists(os.path.join(folder, ".git")):  # noqa: PTH118  # likewise
             return None
         folder = parent
-    with open(file, "rb") as opened:  # noqa: PTH123  # likewise
-        return folder if b"storage_path" in opened.read() else None
+    return folder
+
+
+def _configured_folder(folder: str) -> str | None:
+    """The same, where the file speaks of the storage path."""
+    found = nearest_configuration(folder)
+    if found is None:
+        return None
+    with open(os.path.join(found, _CONFIGURATION), "rb") as opened:  # noqa: PTH118, PTH123  # likewise
+        return found if b"storage_path" in opened.read() else None
