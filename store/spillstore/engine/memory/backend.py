@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from spillstore import info as infos
 from spillstore.engine.base import SessionRef, VanishedError
+from spillstore.engine.memory.importing import MemoryImport
 from spillstore.engine.memory.rows import EMPTY, ROW_BYTES, MemoryRows, MemoryTransaction, State
 from spillstore.engine.rows import END, Row
-from spillstore.exceptions import InvalidSettingError, SessionBusyError, SessionDeletedError, SpillstoreError
+from spillstore.exceptions import (
+    InvalidSettingError,
+    SessionBusyError,
+    SessionDeletedError,
+    SessionExistsError,
+    SpillstoreError,
+)
 from spillstore.model.records import SessionRow
 
 if TYPE_CHECKING:
@@ -243,6 +250,19 @@ class MemoryBackend:
         with self._guard:
             held = self._sessions.setdefault(ref, _Held(self._root / ref.session_id, row))
         held.used = held.used or self.now()
+
+    @contextlib.contextmanager
+    def importing(self, ref: SessionRef, row: SessionRow) -> Iterator[MemoryImport]:
+        """Fill a state that nobody sees."""
+
+        def put(state: State) -> None:
+            held = _Held(self._root / ref.session_id, row)
+            held.state, held.used = state, self.now()
+            with self._guard:
+                if self._sessions.setdefault(ref, held) is not held:
+                    raise SessionExistsError(f"session {ref.session_id!r} of {self._root} is there already")
+
+        yield MemoryImport(row, put)
 
     @contextlib.contextmanager
     def opening(self, ref: SessionRef) -> Iterator[None]:

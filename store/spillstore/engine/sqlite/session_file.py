@@ -13,11 +13,11 @@ from spillstore.engine.sqlite.database import (
     WAL_BYTES,
     schema_number,
 )
+from spillstore.engine.sqlite.free_space import check_free_space
 from spillstore.engine.sqlite.schema_check import check_schema
 from spillstore.engine.sqlite.soft_delete import Buried, bury
 from spillstore.engine.sqlite.transactions import ReadTransaction, WriteTransaction
 from spillstore.exceptions import (
-    DiskFullError,
     SchemaTooNewError,
     SchemaTooOldError,
     SpillstoreError,
@@ -167,18 +167,7 @@ class SessionFile:
         Raises:
             DiskFullError: it is not.
         """
-        with translated("measuring the disk"):
-            disk = os.statvfs(self._folder)
-        settings = self._settings
-        block, floor = disk.f_frsize, settings.free_disk_floor
-        if floor:
-            floor = max(floor, int(disk.f_blocks * block * settings.free_disk_floor_fraction))
-        free = disk.f_bavail * block
-        if free < floor:
-            raise DiskFullError(
-                f"{free} bytes are free on the disk and {floor} must stay free; delete sessions with `spillstore clean`, "
-                "or lower SPILLSTORE_FREE_DISK_FLOOR"
-            )
+        check_free_space(self._folder, self._settings)
 
     def space_for(self, stored: int, artifacts: int) -> int:
         """An upper bound of what ``stored`` bytes of chunks, of ``artifacts`` artifacts, add to ``used``."""

@@ -1,0 +1,40 @@
+"""A session of dictionaries that is filled before it is there: ``SessionImport`` of ``engine.base``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from spillstore.engine.memory.rows import EMPTY, MemoryTransaction
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from spillstore.engine.memory.rows import State
+    from spillstore.engine.rows import Row
+
+
+class MemoryImport:
+    """A state that becomes that of a session. It holds all rows, as the session will."""
+
+    def __init__(self, row: Row, put: Callable[[State], None]) -> None:
+        """Begin with the session's own row; ``put`` makes a session of the state, or raises that there is one."""
+        self._rows = MemoryTransaction(EMPTY)
+        self._rows.insert_session(row)
+        self._put = put
+
+    def add_artifacts(self, rows: Sequence[Row]) -> None:
+        """Put rows of artifacts in."""
+        for row in rows:
+            self._rows.insert_artifact(row)
+
+    def add_chunks(self, artifact_key: int, rows: Sequence[Row]) -> None:
+        """Put rows of chunks in."""
+        self._rows.insert_chunks(artifact_key, rows)
+
+    def add_events(self, rows: Sequence[Row]) -> None:
+        """Put rows of events in."""
+        self._rows.state.events.update({row[0]: tuple(row) for row in rows})
+
+    def commit(self) -> None:
+        """Make a session of it."""
+        self._put(self._rows.state)
