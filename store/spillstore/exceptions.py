@@ -206,6 +206,10 @@ class SessionDeletedError(StorageError):
     """The session was deleted while this object was open."""
 
 
+class ClaimLostError(StorageError):
+    """This process was away for so long, or the server lost so much, that it may not go on writing; open the session anew."""
+
+
 class UnsafeRootError(StorageError):
     """A folder or file of the store is a link, somebody else's, or open to others, so it cannot be trusted."""
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from functools import cached_property, partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spillstore.deleting import Deleter, named_session
+from spillstore.engine import registry
 from spillstore.engine.base import SessionRef
 from spillstore.engine.errors import translated
-from spillstore.engine.registry import open_backend
 from spillstore.exceptions import InvalidSettingError
 from spillstore.format.digest_key import load_key
 from spillstore.limits.collector import Collector
@@ -21,6 +20,7 @@ from spillstore.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
     from typing import Unpack
 
     from spillstore.info import CopyReport, Event, Page, SessionInfo
@@ -31,17 +31,36 @@ if TYPE_CHECKING:
     from spillstore.settings import SettingsOptions
 
 
-def default_root() -> Path:
-    """``SPILLSTORE_ROOT``, else the user's state folder."""
+def default_root() -> str:
+    """What names the store where nothing else does: ``SPILLSTORE_ROOT``, else the user's state folder."""
     if root := os.environ.get("SPILLSTORE_ROOT"):
-        return Path(root)
+        return root
     import platformdirs  # noqa: PLC0415  # 5 ms that most callers do not need
 
-    return Path(platformdirs.user_state_dir("spillstore"))
+    return platformdirs.user_state_dir("spillstore")
+
+
+def address_of(root: str | os.PathLike[str] | None = None) -> str:
+    """What names a store to another process: ``Store.address``, without making a ``Store``.
+
+    Args:
+        root: what names the store here; None for the default one.
+
+    Returns:
+        An absolute path, or a URL without its password.
+
+    Raises:
+        UsageError: the URL cannot be read.
+
+    Example:
+        >>> address_of("postgresql://agent@db.example/spill?sslpassword=...")
+        'postgresql://agent@db.example/spill'
+    """
+    return registry.address_of(default_root() if root is None else root)
 
 
 class Store:
-    r"""A folder that holds sessions, one SQLite file each. Cheap to make; safe from any thread and after a fork.
+    r"""Where sessions are: a folder, with one SQLite file for each, or a server. Cheap to make; safe from any thread and after a fork.
 
     A session is named by its id, 1 to 200 bytes of UTF-8 without control characters, and its project, likewise, or None.
     Methods that take them raise ``InvalidIdError`` for others.
@@ -65,12 +84,13 @@ class Store:
         digest_key: bytes | str | os.PathLike[str] | None = None,
         **settings: Unpack[SettingsOptions],
     ) -> None:
-        """Name a store; nothing is made on disk before the first session.
+        """Name a store; nothing is made on disk, and nobody connects, before the first session.
 
         Args:
-            root: the folder; None for ``SPILLSTORE_ROOT`` or the user's state folder. ``memory:`` is a private folder of
-                this process in a file system in memory, which is removed when the process ends. ``dict:NAME`` is for tests:
-                a store of dictionaries, the same for all who name it in this process, which no other program sees.
+            root: the folder, or the URL of a database of PostgreSQL; None for ``SPILLSTORE_ROOT`` or the user's state
+                folder. ``memory:`` is a private folder of this process in a file system in memory, which is removed when the
+                process ends. ``dict:NAME`` is for tests: a store of dictionaries, the same for all who name it in this
+                process, which no other program sees.
             redaction: the rules by which secrets are taken out; None for those that are built in.
             clock: where to read the time; a test brings its own.
             digest_key: 32 random bytes or more, or the path of a file that holds them; None for what the setting
@@ -79,14 +99,14 @@ class Store:
 
         Raises:
             InvalidSettingError: an unknown setting or a value out of range.
-            UnsupportedError: no store can be on this platform.
-            UsageError: a database URL (servers are not supported yet).
+            UnsupportedError: no store can be on this platform, or psycopg is missing, which a server needs.
+            UsageError: a URL that cannot be read, or of another database; the error repeats no password.
         """
         loaded = Settings.load(None, **settings)
         self._key = load_key(digest_key, loaded.digest_key_file)
         self._clock = SystemClock() if clock is None else SinceClock(clock)
         named = default_root() if root is None else root
-        self._backend, self._settings = open_backend(named, loaded, self._key, self._clock)
+        self._backend, self._settings = registry.open_backend(named, loaded, self._key, self._clock)
         self._redaction = redaction
 
     # What opens sessions is imported with the first one: many programs name a store and never need it.
@@ -106,12 +126,22 @@ class Store:
         return Deleter(self._pool, self.session)
 
     def __repr__(self) -> str:
-        return f"Store({str(self.root)!r})"
+        return f"Store({self.name!r})"
 
     @property
-    def root(self) -> Path:
-        """The folder."""
+    def root(self) -> Path | None:
+        """The folder; None where the store is in none, as on a server."""
         return self._backend.root
+
+    @property
+    def name(self) -> str:
+        """The store, as messages name it: the folder's path, or the URL with ``***`` for its password."""
+        return self._backend.name
+
+    @property
+    def address(self) -> str:
+        """What names the store to another process, by ``--root`` or ``SPILLSTORE_ROOT``: the folder's path, or the URL without its password."""
+        return self._backend.address
 
     @property
     def settings(self) -> Settings:
@@ -145,6 +175,7 @@ class Store:
             self._pool.acquire(ref, read_only=read_only, before_make=self._before_make if makes else None),
             release,
             self.root,
+            self.address,
             self._redaction,
             before_create=self._collector.make_room,
             deleted=self._backend.forget_size,
@@ -168,6 +199,7 @@ class Store:
 
         Raises:
             SessionNotFoundError: there is no such file.
+            UsageError: it is the URL of a store.
             NotASessionError, SchemaTooNewError, IntegrityError: it cannot be trusted.
         """
         with translated("opening the session"):  # an import opens files

@@ -118,6 +118,7 @@ def test_names_that_differ_in_case_or_form_stay_apart(store):
     assert set(names) == {info.id for info in store.sessions()}
 
 
+@pytest.mark.files
 def test_foreign_folders_in_the_root_are_left_alone(store):
     """What is not ours is neither listed nor collected."""
     with store.session("test"):
@@ -187,7 +188,7 @@ def test_deleting_a_session_removes_it_whole(store):
     artifact = session.put(b"x")
     session.delete()
     assert [] == list(store.sessions())
-    assert not folder_of(store).exists()
+    assert store.root is None or not folder_of(store).exists()
     with pytest.raises(SessionDeletedError):
         artifact.read_bytes(0, 1)
     with store.session("test") as again:
@@ -336,7 +337,7 @@ def test_end_does_as_it_is_told_whatever_the_setting_says(make_store):
     assert ["told-False"] == [info.id for info in store.sessions()]
 
 
-def test_old_sessions_are_collected(make_store, clock):
+def test_old_sessions_are_collected(make_store, clock, elapse):
     """Past retention and held by nobody: gone; younger or live ones stay; ``dry_run`` only tells."""
     clock.now = time.time()
     store = make_store(clock=clock, retention=1000.0)
@@ -344,27 +345,27 @@ def test_old_sessions_are_collected(make_store, clock):
         with store.session(name) as session:
             session.put(b"x")
     with store.session("live"):
-        clock.advance(2000)
+        elapse(2000)
         assert ["old"] == [fate.session.id for fate in store.collect(dry_run=True).deleted]
         assert {"old", "live"} == {info.id for info in store.sessions()}
         assert ["old"] == [fate.session.id for fate in store.collect().deleted]
     assert ["live"] == [info.id for info in store.sessions()]
 
 
-def test_new_sessions_collect_now_and_then(make_store, clock):
+def test_new_sessions_collect_now_and_then(make_store, clock, elapse):
     """Making a session starts a collection, at most once an interval, of what was too old at the one before."""
     clock.now = time.time()
     store = make_store(clock=clock, retention=1000.0, collect_interval=500.0)
     for name in ("a", "b"):
         with store.session(name):
             pass
-    clock.advance(2000)
+    elapse(2000)
     with store.session("c"):
         assert {"a", "b", "c"} == {info.id for info in store.sessions()}
-    clock.advance(499)
+    elapse(499)
     with store.session("d"):
         assert {"a", "b", "c", "d"} == {info.id for info in store.sessions()}
-    clock.advance(1)
+    elapse(1)
     with store.session("e"):
         assert "a" not in {info.id for info in store.sessions()}
 

@@ -197,7 +197,8 @@ class Session:
     id: Attribute[str] = attribute(_session.Session.id)
     project: Attribute[str | None] = attribute(_session.Session.project)
     root: Attribute[Path | None] = attribute(_session.Session.root)
-    path: Attribute[Path] = attribute(_session.Session.path)
+    address: Attribute[str | None] = attribute(_session.Session.address)
+    path: Attribute[Path | None] = attribute(_session.Session.path)
     read_only: Attribute[bool] = attribute(_session.Session.read_only)
     present: Attribute[bool] = attribute(_session.Session.present)
     settings: Attribute[Settings] = attribute(_session.Session.settings)
@@ -265,7 +266,9 @@ class Store:
         """Name a store; see ``spillstore.Store``."""
         self.plain = _store.Store(root, redaction=redaction, clock=clock, digest_key=digest_key, **settings)
 
-    root: Attribute[Path] = attribute(_store.Store.root)
+    root: Attribute[Path | None] = attribute(_store.Store.root)
+    name: Attribute[str] = attribute(_store.Store.name)
+    address: Attribute[str] = attribute(_store.Store.address)
     settings: Attribute[Settings] = attribute(_store.Store.settings)
     session = opening(_store.Store.session, Session)
 

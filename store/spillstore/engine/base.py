@@ -86,8 +86,8 @@ class SessionImport(Protocol):
 class SessionBackend(Protocol):
     """One process's hold on one session, for reading alone or for writing. Safe from any thread.
 
-    A session that a process has open for writing is claimed: others see that it is alive until ``close``, or until the
-    process ends in whatever way. Whoever uses rows is inside ``using`` for as long and entered it before any lock of its
+    A session that a process has open for writing is claimed, from its first transaction on at the latest: others see that it
+    is alive until ``close``, or until the process ends in whatever way. Whoever uses rows is inside ``using`` for as long and entered it before any lock of its
     own, because a fork waits for that; nothing that is open is inherited by a child, in which ``disown`` is called.
 
     Raises, from every method that reads or writes:
@@ -99,8 +99,12 @@ class SessionBackend(Protocol):
     using: AbstractContextManager[None]
 
     @property
-    def path(self) -> Path:
-        """Where the session is, for messages and for other programs."""
+    def path(self) -> Path | None:
+        """The session's file, for other programs; None where it is in no file."""
+
+    @property
+    def name(self) -> str:
+        """Where the session is, as messages say it, without a password."""
 
     def still_there(self) -> bool:
         """Whether who opened the session now would find this one."""
@@ -207,8 +211,16 @@ class Backend(Protocol):
     """
 
     @property
-    def root(self) -> Path:
-        """The folder, as errors name it."""
+    def root(self) -> Path | None:
+        """The folder; None where the sessions are in none."""
+
+    @property
+    def name(self) -> str:
+        """The store, as messages name it: a path, or a URL with ``***`` for the password."""
+
+    @property
+    def address(self) -> str:
+        """What names the store to another process, without a password: an absolute path, or a URL."""
 
     def place(self, ref: SessionRef) -> str:
         """Where a session is: one text for one session, in this process."""

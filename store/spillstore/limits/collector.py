@@ -117,7 +117,7 @@ class Collector:
             what = "and none that is left may go" if collecting else "and SPILLSTORE_STORE_POLICY is refuse"
             more = f", {needed} more are wanted" if needed else ""
             raise StoreQuotaError(
-                f"the sessions in {self._backend.root} take {size} bytes and may take {quota}{more}, {what}; delete some with "
+                f"the sessions in {self._backend.name} take {size} bytes and may take {quota}{more}, {what}; delete some with "
                 "`spillstore gc`, or raise SPILLSTORE_STORE_QUOTA"
             )
 

@@ -90,10 +90,10 @@ class SessionCopy:
         """Copy it from there."""
         ref, target = self._ref, self._target.backend
         if source.backend.place(ref) == target.place(ref):
-            raise UsageError(f"session {ref.session_id!r} cannot be copied to where it is: {target.root}")
+            raise UsageError(f"session {ref.session_id!r} cannot be copied to where it is: {target.name}")
         if not self._replace and not self._is_free():
             raise SessionExistsError(
-                f"{target.root} has a session {ref.session_id!r} of project {ref.project!r} already; delete it there, or copy "
+                f"{target.name} has a session {ref.session_id!r} of project {ref.project!r} already; delete it there, or copy "
                 "with replace=True (`spillstore copy --replace`)"
             )
         core = source.acquire(ref, read_only=True, before_make=None)
@@ -134,7 +134,7 @@ class SessionCopy:
                     raise
                 self._delete()
         raise SessionBusyError(
-            f"session {self._ref.session_id!r} of {self._target.backend.root} is made anew all the time; try again later"
+            f"session {self._ref.session_id!r} of {self._target.backend.name} is made anew all the time; try again later"
         )
 
     def _check(self, core: SessionCore, rows: Snapshot, session: SessionRow) -> None:
@@ -151,7 +151,7 @@ class SessionCopy:
             check_key(session, target.key)
         except DigestKeyError as error:
             raise DigestKeyError(
-                f"session {name!r} cannot be copied to {target.backend.root}, which could not verify it: {error} (digests are "
+                f"session {name!r} cannot be copied to {target.backend.name}, which could not verify it: {error} (digests are "
                 "copied as they are, so both stores need the same digest key)"
             ) from None
         if rows.orphan_chunks():
@@ -159,7 +159,7 @@ class SessionCopy:
         used, quota = rows.used(), target.settings.session_quota
         if used > quota:
             raise SessionQuotaError(
-                f"session {name!r} takes {used} bytes, and a session of {target.backend.root} may take {quota}; raise "
+                f"session {name!r} takes {used} bytes, and a session of {target.backend.name} may take {quota}; raise "
                 "SPILLSTORE_SESSION_QUOTA"
             )
         target.before_make(used)

@@ -31,22 +31,33 @@ from spillstore.model.clock import SystemClock
 from spillstore.model.records import ArtifactRow, SessionRow
 from spillstore.settings import Settings
 
-ENGINES = ("folder", "memory")
+ENGINES = ("folder", "memory", "server")
 REF = SessionRef("chat", "web")
 UID = "0" * 32
 SESSION = SessionRow("chat", "web", UID, 1_000, None, None, 0, Algorithm("blake3"), None, b"d" * 32)
 SETTINGS = Settings.load(free_disk_floor=0, busy_timeout=5.0)
 
 
-def backend_of(engine, place):
+@contextlib.contextmanager
+def backend_of(engine, request, place):
     if engine == "memory":
-        return MemoryBackend(f"dict:{place}", ManualClock())
-    return FolderBackend(place, SETTINGS, None, SystemClock())
+        yield MemoryBackend(f"dict:{place}", ManualClock())
+    elif engine == "folder":
+        yield FolderBackend(place, SETTINGS, None, SystemClock())
+    else:
+        from spillstore.engine.postgres.address import parse
+        from spillstore.engine.postgres.backend import ServerBackend
+
+        server = request.getfixturevalue("server")
+        name = server.new_database()
+        yield ServerBackend(parse(server.url(name)), SETTINGS, None, SystemClock())
+        server.drop_database(name)
 
 
 @pytest.fixture(params=ENGINES)
 def backend(request, tmp_path):
-    return backend_of(request.param, tmp_path / "root")
+    with backend_of(request.param, request, tmp_path / "root") as backend:
+        yield backend
 
 
 @pytest.fixture
@@ -254,9 +265,13 @@ def plain(row):
 @pytest.mark.parametrize("engine", ENGINES)
 @examples(25)
 @given(transactions=st.lists(st.lists(STEPS, max_size=5), max_size=6))
-def test_rows_are_those_of_dictionaries(engine, transactions, tmp_path_factory):
+def test_rows_are_those_of_dictionaries(engine, transactions, request, tmp_path_factory):
     """Whatever was written in whatever transactions, every question has the answer that dictionaries give."""
-    backend = backend_of(engine, tmp_path_factory.mktemp("engine") / "root")
+    with backend_of(engine, request, tmp_path_factory.mktemp("engine") / "root") as backend:
+        rows_are_those_of_dictionaries(backend, transactions)
+
+
+def rows_are_those_of_dictionaries(backend, transactions):
     backend.make(REF, SESSION.sealed())
     session = backend.open(REF, read_only=False)
     model = MemoryTransaction(EMPTY)
@@ -424,15 +439,19 @@ def fill(new, rows):
 @pytest.mark.parametrize("engine", ENGINES)
 @examples(25)
 @given(transactions=st.lists(st.lists(STEPS, max_size=5), max_size=6))
-def test_an_import_has_the_rows_that_it_was_given(engine, transactions, tmp_path_factory):
+def test_an_import_has_the_rows_that_it_was_given(engine, transactions, request, tmp_path_factory):
     """With their keys, whatever was removed between them; what is written then goes on from these."""
+    with backend_of(engine, request, tmp_path_factory.mktemp("engine") / "root") as backend:
+        an_import_has_the_rows_that_it_was_given(backend, transactions)
+
+
+def an_import_has_the_rows_that_it_was_given(backend, transactions):
     model = MemoryTransaction(EMPTY)
     model.insert_session(SESSION._replace(next_artifact_key=7).sealed())
     for step in (step for steps in transactions for step in steps):
         do(model, step)
     for key in model.orphan_chunks():  # no session has any
         model.drop_chunks(key, 0, END)
-    backend = backend_of(engine, tmp_path_factory.mktemp("engine") / "root")
     with backend.importing(REF, SessionRow(*model.session_row())) as new:
         fill(new, model)
         new.commit()
@@ -533,9 +552,17 @@ def test_what_is_being_imported_is_no_leftover(backend):
     assert backend.exists(REF)
 
 
+def claimed(made):
+    """The session, open and claimed."""
+    session = made.open(REF, read_only=False)
+    with session.using, session.transaction("a test"):
+        pass
+    return session
+
+
 def test_a_claim_lives_until_it_is_let_go_of(made):
     """Others see it, and who it is; a name that was never given is nobody's."""
-    first, second = (made.open(REF, read_only=False) for _ in range(2))
+    first, second = (claimed(made) for _ in range(2))
     reader = made.open(REF, read_only=True)
     assert "" == reader.owner
     assert first.owner != second.owner
@@ -600,7 +627,7 @@ def test_a_deletion_is_finished_by_another(made):
 
 def test_what_somebody_has_open_is_not_deleted_unwritten(made):
     """Where nothing can be recorded, a session goes only if nobody has it."""
-    session = made.open(REF, read_only=False)
+    session = claimed(made)
     with pytest.raises(SessionBusyError):
         made.remove_unwritten(REF)
     assert made.open_alone(REF) is None

@@ -39,7 +39,7 @@ def test_they_can_still_be_asked_for(make_store):
         shown = session.put("x\n", source="make").info.source
         session.put("x\n", source="git")
         assert [shown] == [info.source for info in session.infos(source="make")]
-    with Store(store.root).session("test", read_only=True) as session:
+    with Store(store.address).session("test", read_only=True) as session:
         assert [shown] == [info.source for info in session.infos(source=shown)]
         assert [] == list(session.infos(source="make"))
     with store.session("another") as session:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spillstore import info as infos
@@ -45,8 +44,8 @@ class _Live(MemoryRows):
 class _Held:
     """A session, for all who have it open."""
 
-    def __init__(self, path: Path, row: SessionRow) -> None:
-        self.path = path
+    def __init__(self, name: str, row: SessionRow) -> None:
+        self.name = name
         self.state = EMPTY._replace(session=tuple(row))
         self.owners: set[str] = set()
         self.writing = threading.RLock()
@@ -73,9 +72,13 @@ class MemorySession:
             held.owners.add(self._owner)
 
     @property
-    def path(self) -> Path:
-        """A name for messages; no file is there."""
-        return self._held.path
+    def path(self) -> None:
+        """There is no file."""
+
+    @property
+    def name(self) -> str:
+        """The store's name and the session's id."""
+        return self._held.name
 
     def still_there(self) -> bool:
         """Whether it was not deleted."""
@@ -216,7 +219,7 @@ class MemoryBackend:
 
     def __init__(self, name: str, clock: Clock) -> None:
         self.kept: dict[SessionRef | tuple[str, str | None], list[Row]] = {}
-        self._root = Path(name)
+        self._name = name
         self._clock = clock
         self._sessions: dict[SessionRef, _Held] = {}
         self._guard = threading.Lock()  # protects _sessions
@@ -233,13 +236,22 @@ class MemoryBackend:
         return self._clock.time()
 
     @property
-    def root(self) -> Path:
-        """A name for messages; no folder is there."""
-        return self._root
+    def root(self) -> None:
+        """There is no folder."""
+
+    @property
+    def name(self) -> str:
+        """``dict:NAME``."""
+        return self._name
+
+    @property
+    def address(self) -> str:
+        """``dict:NAME``, which means another store in each process."""
+        return self._name
 
     def place(self, ref: SessionRef) -> str:
         """A name that no other session has."""
-        return f"{self._root}\n{ref!r}"
+        return f"{self._name}\n{ref!r}"
 
     def exists(self, ref: SessionRef, *, repair: bool = False) -> bool:  # noqa: ARG002  # nothing breaks
         """Whether it is there."""
@@ -248,7 +260,7 @@ class MemoryBackend:
     def make(self, ref: SessionRef, row: SessionRow) -> None:
         """Make it, unless it is there."""
         with self._guard:
-            held = self._sessions.setdefault(ref, _Held(self._root / ref.session_id, row))
+            held = self._sessions.setdefault(ref, _Held(f"{self._name}/{ref.session_id}", row))
         held.used = held.used or self.now()
 
     @contextlib.contextmanager
@@ -256,11 +268,11 @@ class MemoryBackend:
         """Fill a state that nobody sees."""
 
         def put(state: State) -> None:
-            held = _Held(self._root / ref.session_id, row)
+            held = _Held(f"{self._name}/{ref.session_id}", row)
             held.state, held.used = state, self.now()
             with self._guard:
                 if self._sessions.setdefault(ref, held) is not held:
-                    raise SessionExistsError(f"session {ref.session_id!r} of {self._root} is there already")
+                    raise SessionExistsError(f"session {ref.session_id!r} of {self._name} is there already")
 
         yield MemoryImport(row, put)
 

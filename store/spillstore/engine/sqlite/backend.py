@@ -93,6 +93,16 @@ class FolderBackend:
         """The folder."""
         return self._root
 
+    @property
+    def name(self) -> str:
+        """Its path."""
+        return str(self._root)
+
+    @property
+    def address(self) -> str:
+        """Its path."""
+        return str(self._root)
+
     def place(self, ref: SessionRef) -> str:
         """The path of a session's folder."""
         return str(self._folder(ref))

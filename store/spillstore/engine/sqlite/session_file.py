@@ -262,6 +262,11 @@ class SessionFile:
         """Forget the claims of processes that are gone."""
         owner_locks.remove_dead(self._folder)
 
+    @property
+    def name(self) -> str:
+        """The file's path."""
+        return str(self.path)
+
     def still_there(self) -> bool:
         """Whether the session's path still leads to the file that this holds."""
         try:

@@ -83,7 +83,7 @@ def command(
     for name, project in wanted:
         copies.copy(name, project, alone=len(wanted) == 1 and not every)
     if as_json:
-        print_json({"to": str(copies.target.root), "sessions": copies.done})
+        print_json({"to": copies.target.name, "sessions": copies.done})
     else:
         click.echo(copies.summary())
     return _FAILED if copies.failed else None

@@ -24,13 +24,13 @@ class Location:
     Attributes:
         session: its id.
         project: its project, or None.
-        root: the store's folder, or None for the default one.
+        root: the store's folder or URL, or None for the default one.
         flags: the options that name the same session for another command, with a space before each.
     """
 
     session: str
     project: str | None
-    root: str | None
+    root: str | None = dataclasses.field(repr=False)  # a URL may hold a password
     flags: str
 
     def store(self) -> Store:
@@ -76,7 +76,7 @@ class Location:
         except SessionNotFoundError:
             where = f" of project {self.project!r}" if self.project else ""
             raise SessionNotFoundError(
-                f"no session {self.session!r}{where} in {store.root}; `spillstore sessions` lists those that there are, "
+                f"no session {self.session!r}{where} in {store.name}; `spillstore sessions` lists those that there are, "
                 "--session, --project and --root name one, and `spillstore run` and `spillstore put` make it"
             ) from None
 
@@ -92,7 +92,8 @@ class Location:
         if self.project is not None:
             found["SPILLSTORE_PROJECT"] = self.project
         if self.root is not None:
-            found["SPILLSTORE_ROOT"] = os.path.abspath(self.root)  # noqa: PTH100  # no link is followed
+            is_url = ":/" in self.root  # its password is taken out with all others
+            found["SPILLSTORE_ROOT"] = self.root if is_url else os.path.abspath(self.root)  # noqa: PTH100  # no link is followed
         return found
 
 
@@ -115,6 +116,20 @@ def refuse_memory(root: str | None) -> None:
             "a store in memory ends with its process, and this command's process ends at once; name a folder with --root or "
             "SPILLSTORE_ROOT (`spillstore mcp` and `spillstore mcp-proxy` can serve one in memory)"
         )
+
+
+def without_password(root: str | None) -> str | None:
+    """What names a store in messages: a URL without its password, None for one that cannot be read, anything else as it is."""
+    if root is None or ":/" not in root:
+        return root
+    from spillstore.exceptions import UsageError  # noqa: PLC0415  # few have a server
+    from spillstore.store import address_of  # noqa: PLC0415  # likewise
+
+    try:
+        found = address_of(root)
+    except UsageError:  # opening it says what is wrong
+        return None
+    return found if "://" in found else root
 
 
 def configured_root() -> str | None:

@@ -82,7 +82,7 @@ _HASH_CLASSES = bytes(
 _TEMPORARY = re.compile(rb"/tmp/[^\s/'\"`:,;()<>\[\]]+|/var/folders/[^\s/]+/[^\s/]+/T/[^\s/'\"`:,;()<>\[\]]+")
 _WORKER = re.compile(rb"\[gw[0-9]+\]")
 _PADDED = re.compile(rb"  (?<! ..) *+#")
-_RULE = re.compile(rb"^([=_*~-])\1{3,}+(?= )|(?<= )([=_*~-])\2{3,}+$", re.MULTILINE)
+_RULE = re.compile(rb"^([=_*~-])(?>\1{3,})(?= )|(?<= )([=_*~-])(?>\2{3,})$", re.MULTILINE)
 _DIGITS = re.compile(rb"[0-9]+")
 _ZEROS = bytes(ord("0") if byte in b"0123456789" else byte for byte in range(256))
 _FORMS, _KEPT_FORMS = 60_000, 20_000
