@@ -172,7 +172,9 @@ class Store:
             from spillstore.session import Session  # noqa: PLC0415
 
         return Session(
-            self._pool.acquire(ref, read_only=read_only, before_make=self._before_make if makes else None),
+            self._pool.acquire(
+                ref, read_only=read_only, before_make=self._collector.before_make if makes else None
+            ),
             release,
             self.root,
             self.address,
@@ -181,10 +183,6 @@ class Store:
             deleted=self._backend.forget_size,
             remove_unwritten=lambda: self._backend.remove_unwritten(ref),
         )
-
-    def _before_make(self, needed: int = 0) -> None:
-        self._collector.collect_if_due()
-        self._collector.make_room(needed)
 
     @staticmethod
     def open_file(
@@ -233,34 +231,26 @@ class Store:
             session_id: its id, which the copy has, too.
             project: its project, likewise.
             to: the other store; with the same digest key, if there is one.
-            force: copy it although somebody has it open for writing, as it is at this moment: an artifact that is being
-                written is ``interrupted`` in the copy.
-            replace: in place of a session of that name, which is deleted as ``delete`` does when the copy is complete, by
-                engines that cannot hold both before.
+            force: while somebody has it open for writing, too; what is being written is ``interrupted`` in the copy.
+            replace: in place of a session of that name, which is deleted, as ``delete`` does, when the copy is complete.
             on_progress: called, on this thread, every few chunks with the bytes that are copied and those that there are.
 
         Returns:
-            How much was copied. Cost: reading and writing what is stored, without decoding it, in flat memory. A fork of this
-            process waits for it for up to ten seconds.
+            How much was copied. Cost: reading and writing what is stored, in flat memory; a fork waits ten seconds at most.
 
         Raises:
-            SessionNotFoundError: it is not there.
+            SessionNotFoundError, SessionExistsError: it is not there; ``to`` has one of that name.
             SessionBusyError: somebody has it open for writing, or holds the one that is to be replaced.
-            SessionExistsError: ``to`` has a session of that name.
-            DigestKeyError: ``to`` has another digest key, or only one of the stores has one.
-            IntegrityError: it is damaged, which ``Session.check`` tells more of.
-            SessionQuotaError, StoreQuotaError, DiskFullError: it does not fit.
-            StorageError: it cannot be read, or not be stored.
+            DigestKeyError, IntegrityError: ``to`` has not the same digest key; it is damaged, of which ``check`` tells more.
+            StorageError: it cannot be read, or not be stored, for a quota or a full disk among others.
 
         Example:
             >>> import tempfile
             >>> with tempfile.TemporaryDirectory() as here, tempfile.TemporaryDirectory() as there:
             ...     with Store(here, free_disk_floor=0).session("chat-42") as session:
             ...         _ = session.put("hello\n")
-            ...     report = Store(here).copy_session("chat-42", to=Store(there, free_disk_floor=0))
-            ...     with Store(there).session("chat-42", read_only=True) as copy:
-            ...         print(report.artifacts, copy.artifacts().items[0].read())
-            1 b'hello\n'
+            ...     Store(here).copy_session("chat-42", to=Store(there, free_disk_floor=0)).artifacts
+            1
         """
         ref = named_session(session_id, project)
         if not isinstance(to, Store):
@@ -268,8 +258,7 @@ class Store:
         with translated("copying the session"):  # an import opens files
             from spillstore.session.copying import CopyTarget, SessionCopy  # noqa: PLC0415
 
-        delete = partial(to.delete, session_id, project)
-        target = CopyTarget(to._backend, to._settings, to._key, to._before_make, delete)
+        target = CopyTarget(to._backend, to._settings, to._key, to._collector.before_make, to.delete)
         return SessionCopy(ref, target, force=force, replace=replace, on_progress=on_progress).run(self._pool)
 
     delete = delegated(Deleter.delete, "_deleter")

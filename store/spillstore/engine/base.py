@@ -244,10 +244,6 @@ class Backend(Protocol):
         Args:
             ref: its name, which ``row`` has too.
             row: its own row, as it is elsewhere.
-
-        Raises:
-            SessionExistsError: one of that name is there, and this engine cannot fill another one beside it. Other engines
-                raise it from ``commit`` alone.
         """
 
     def opening(self, ref: SessionRef) -> AbstractContextManager[None]:

@@ -92,6 +92,11 @@ class Collector:
         with contextlib.suppress(SpillstoreError):
             self._collect(now, min(before, now) - self._settings.retention, None, None, dry_run=False)
 
+    def before_make(self, needed: int = 0) -> None:
+        """What is done before a session is made, of about so many bytes; raises as ``make_room`` does."""
+        self.collect_if_due()
+        self.make_room(needed)
+
     def make_room(self, needed: int = 0) -> None:
         """Keep the store's quota before something new is begun, by a size that is known roughly.
 

@@ -58,14 +58,14 @@ class CopyTarget(NamedTuple):
         settings: its settings.
         key: its digest key, or None.
         before_make: makes room for so many bytes, or raises that there is none.
-        delete: deletes its session of that name.
+        delete: deletes a session of it, by its id and its project.
     """
 
     backend: Backend
     settings: Settings
     key: bytes | None
     before_make: Callable[[int], None]
-    delete: Callable[[], None]
+    delete: Callable[[str, str | None], None]
 
 
 class SessionCopy:
@@ -123,19 +123,10 @@ class SessionCopy:
         session = core.record.read(rows)
         core.record.check_fresh(rows)
         self._check(core, rows, session)
-        for _ in range(_ATTEMPTS):
-            try:
-                with self._target.backend.importing(self._ref, session) as new:
-                    report = _Filling(rows, session.digest_algorithm, new, self._on_progress).fill()
-                    self._commit(new)
-                    return report
-            except SessionExistsError:
-                if not self._replace:
-                    raise
-                self._delete()
-        raise SessionBusyError(
-            f"session {self._ref.session_id!r} of {self._target.backend.name} is made anew all the time; try again later"
-        )
+        with self._target.backend.importing(self._ref, session) as new:
+            report = _Filling(rows, session.digest_algorithm, new, self._on_progress).fill()
+            self._commit(new)
+        return report
 
     def _check(self, core: SessionCore, rows: Snapshot, session: SessionRow) -> None:
         """Raise what keeps the session from being copied at all."""
@@ -165,17 +156,22 @@ class SessionCopy:
         target.before_make(used)
 
     def _commit(self, new: SessionImport) -> None:
-        try:
-            new.commit()
-        except SessionExistsError:
-            if not self._replace:
-                raise
-            self._delete()
-            new.commit()
+        for _ in range(_ATTEMPTS):
+            try:
+                new.commit()
+            except SessionExistsError:
+                if not self._replace:
+                    raise
+                self._delete()
+            else:
+                return
+        raise SessionBusyError(
+            f"session {self._ref.session_id!r} of {self._target.backend.name} is made anew all the time; try again later"
+        )
 
     def _delete(self) -> None:
         try:
-            self._target.delete()
+            self._target.delete(*self._ref)
         except SessionNotFoundError:
             return  # somebody else has
 

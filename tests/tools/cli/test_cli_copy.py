@@ -87,6 +87,20 @@ def test_what_is_there_already(cli, fill, there):
         assert len(session.infos()) == 2
 
 
+def test_to_a_server_and_back(cli, fill, server_url, tmp_path, store):
+    """A store is named by its URL, whose password is not shown."""
+    fill("a", "web")
+    fill("b")
+    secret = server_url.replace("@", ":hunter2@", 1) if "@" in server_url.partition("?")[0] else server_url
+    answer = cli("copy", "--all", "--to", secret, "--json")
+    assert answer.code == 0
+    assert "hunter2" not in answer.text
+    assert cli("copy", "--all", "--root", server_url, "--to", tmp_path / "back").code == 0
+    back = Store(tmp_path / "back")
+    assert ids(store) == ids(back)
+    assert 2 == back.check()
+
+
 def test_a_session_in_use(cli, start, there, store):
     """It is refused; with --force what is being written is told."""
     process = start("put", "-", stdin=-1)

@@ -12,13 +12,7 @@ from spillstore.engine.base import SessionRef, VanishedError
 from spillstore.engine.memory.importing import MemoryImport
 from spillstore.engine.memory.rows import EMPTY, ROW_BYTES, MemoryRows, MemoryTransaction, State
 from spillstore.engine.rows import END, Row
-from spillstore.exceptions import (
-    InvalidSettingError,
-    SessionBusyError,
-    SessionDeletedError,
-    SessionExistsError,
-    SpillstoreError,
-)
+from spillstore.exceptions import InvalidSettingError, SessionBusyError, SessionDeletedError, SpillstoreError
 from spillstore.model.records import SessionRow
 
 if TYPE_CHECKING:
@@ -263,18 +257,16 @@ class MemoryBackend:
             held = self._sessions.setdefault(ref, _Held(f"{self._name}/{ref.session_id}", row))
         held.used = held.used or self.now()
 
-    @contextlib.contextmanager
-    def importing(self, ref: SessionRef, row: SessionRow) -> Iterator[MemoryImport]:
+    def importing(self, ref: SessionRef, row: SessionRow) -> contextlib.AbstractContextManager[MemoryImport]:
         """Fill a state that nobody sees."""
 
-        def put(state: State) -> None:
+        def put(state: State) -> bool:
             held = _Held(f"{self._name}/{ref.session_id}", row)
             held.state, held.used = state, self.now()
             with self._guard:
-                if self._sessions.setdefault(ref, held) is not held:
-                    raise SessionExistsError(f"session {ref.session_id!r} of {self._name} is there already")
+                return self._sessions.setdefault(ref, held) is held
 
-        yield MemoryImport(row, put)
+        return contextlib.nullcontext(MemoryImport(row, put))
 
     @contextlib.contextmanager
     def opening(self, ref: SessionRef) -> Iterator[None]:

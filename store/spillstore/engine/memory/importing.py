@@ -5,19 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spillstore.engine.memory.rows import EMPTY, MemoryTransaction
+from spillstore.exceptions import SessionExistsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from spillstore.engine.memory.rows import State
     from spillstore.engine.rows import Row
+    from spillstore.model.records import SessionRow
 
 
 class MemoryImport:
     """A state that becomes that of a session. It holds all rows, as the session will."""
 
-    def __init__(self, row: Row, put: Callable[[State], None]) -> None:
-        """Begin with the session's own row; ``put`` makes a session of the state, or raises that there is one."""
+    def __init__(self, row: SessionRow, put: Callable[[State], bool]) -> None:
+        """Begin with the session's own row; ``put`` makes a session of the state, unless one of that name is there."""
+        self._session_id = row.session_id
         self._rows = MemoryTransaction(EMPTY)
         self._rows.insert_session(row)
         self._put = put
@@ -37,4 +40,5 @@ class MemoryImport:
 
     def commit(self) -> None:
         """Make a session of it."""
-        self._put(self._rows.state)
+        if not self._put(self._rows.state):
+            raise SessionExistsError(f"session {self._session_id!r} is there already")
