@@ -607,6 +607,16 @@ def test_a_text_with_a_nul_goes_to_no_server(source, on_server):
     assert [0, 0, 0] == [rows(table) for table in ("session", "artifact", "chunk")]
 
 
+def test_one_connection_is_enough(source, on_server):
+    """To a server and from it."""
+    target, url, _ = on_server
+    narrow = Store(f"{url}{'&' if '?' in url else '?'}connections=1", busy_timeout=1, **NO_FLOORS)
+    source.copy_session("test", to=narrow)
+    other = Store(f"dict:copying-{next(_numbers)}", **NO_FLOORS)
+    narrow.copy_session("test", to=other)
+    assert rows_of(source) == rows_of(target) == rows_of(other)
+
+
 def test_a_killed_copy_leaves_no_rows_on_a_server(source, on_server):
     """The next one finds nothing of it, and what is there then is the copy alone."""
     target, url, rows = on_server

@@ -98,6 +98,12 @@ class SessionCopy:
             )
         core = source.acquire(ref, read_only=True, before_make=None)
         try:
+            # Before the snapshot, which may hold the only connection that there is.
+            if not self._force and (others := core.store.others()):
+                raise SessionBusyError(
+                    f"session {ref.session_id!r} is open for writing in {', '.join(others)}; close it there, or copy it as it is "
+                    "now with force=True (`spillstore copy --force`)"
+                )
             with core.snapshot("copying the session") as rows:
                 report = self._copy(core, rows)
             detail = {"artifacts": report.artifacts, "stored_size": report.stored_size}
@@ -122,22 +128,17 @@ class SessionCopy:
     def _copy(self, core: SessionCore, rows: Snapshot) -> CopyReport:
         session = core.record.read(rows)
         core.record.check_fresh(rows)
-        self._check(core, rows, session)
+        self._check(rows, session)
         with self._target.backend.importing(self._ref, session) as new:
             report = _Filling(rows, session.digest_algorithm, new, self._on_progress).fill()
             self._commit(new)
         return report
 
-    def _check(self, core: SessionCore, rows: Snapshot, session: SessionRow) -> None:
+    def _check(self, rows: Snapshot, session: SessionRow) -> None:
         """Raise what keeps the session from being copied at all."""
         name, target = self._ref.session_id, self._target
         if session.deleted_us is not None:
             raise SessionNotFoundError(f"session {name!r} was deleted; Store.sessions() lists what there is")
-        if not self._force and (others := core.store.others()):
-            raise SessionBusyError(
-                f"session {name!r} is open for writing in {', '.join(others)}; close it there, or copy it as it is now with "
-                "force=True (`spillstore copy --force`)"
-            )
         try:
             check_key(session, target.key)
         except DigestKeyError as error:
