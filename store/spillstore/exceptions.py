@@ -19,6 +19,7 @@ No ``sqlite3``, SQLAlchemy or ``zstandard`` exception ever leaves the library: a
     │   ├── ClosedError                             a writer or session that was closed before
     │   ├── ForkError                               an object that a parent process had opened
     │   ├── SessionBusyError                        somebody who is alive holds the session
+    │   ├── SessionExistsError                      a copy of a session to where one of its name is
     │   └── TargetExistsError         (FileExistsError) an export that would overwrite a file
     ├── StorageError                  the environment failed; what was committed before is kept
     │   ├── QuotaError                              a limit that the operator set
@@ -152,6 +153,10 @@ class ForkError(UsageError):
 
 class SessionBusyError(UsageError):
     """Somebody who is alive holds the session."""
+
+
+class SessionExistsError(UsageError):
+    """The store that a session is copied to holds one of its name."""
 
 
 class TargetExistsError(UsageError, FileExistsError):

@@ -155,6 +155,7 @@ def test_missing_session_is_an_error_and_is_not_made(cli, root, name):
         "audit": [],
         "stats": [],
         "clean": [],
+        "copy": ["--to", "there"],
         "export": ["@last", "out"],
         "search": ["@last", "x"],
         "query": ["@last", "$"],

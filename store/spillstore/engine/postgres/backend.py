@@ -17,6 +17,7 @@ from spillstore.engine.postgres.claims import Heartbeat
 from spillstore.engine.postgres.connections import shared
 from spillstore.engine.postgres.deletion import DoomedRows, doom
 from spillstore.engine.postgres.errors import AlreadyThereError
+from spillstore.engine.postgres.importing import ServerImport, importing
 from spillstore.engine.postgres.session import ServerSession, name_of
 from spillstore.exceptions import SessionBusyError, SpillstoreError
 from spillstore.model.validation import read_session_row
@@ -118,6 +119,10 @@ class ServerBackend:
                 (control.COMMIT, {}),
             )
             self._found[ref] = key
+
+    def importing(self, ref: SessionRef, row: SessionRow) -> contextlib.AbstractContextManager[ServerImport]:
+        """Fill a session in one transaction, whose last rows make it visible."""
+        return importing(self._connections, self._settings, self._address.shown, name_of(ref), row)
 
     @contextlib.contextmanager
     def opening(self, ref: SessionRef) -> Iterator[None]:

@@ -43,8 +43,8 @@ _COPY_FROM: Final = (
 _STATEMENT_TIMEOUT: Final = "120s"  # of the server: a statement that takes longer hangs
 _IDLE_TIMEOUT: Final = "10s"  # of the server: whoever was stopped while it holds the lock loses it
 _TRIES: Final = 3  # after the server has rolled a transaction back for another one's sake
-_COPY: Final = f"COPY spillstore.chunk (session_key, artifact_key, {', '.join(_sql.CHUNK_COLUMNS)}) FROM STDIN (FORMAT BINARY)"
-_CHUNK_TYPES: Final = ["int8"] * 16 + ["bytea"] * 4
+COPY_CHUNKS: Final = f"COPY spillstore.chunk (session_key, artifact_key, {', '.join(_sql.CHUNK_COLUMNS)}) FROM STDIN (FORMAT BINARY)"
+CHUNK_TYPES: Final = ["int8"] * 16 + ["bytea"] * 4
 
 
 class Claim:
@@ -284,7 +284,7 @@ class ServerTransaction(AnsweredRows):
             if group:
                 self._open.run(group)
                 group = []
-            self._open.copy(write.sql, write.rows, _CHUNK_TYPES)
+            self._open.copy(write.sql, write.rows, CHUNK_TYPES)
         cursors = self._open.run([*group, *last])
         self._sent = len(self._written)
         return cursors[-1]
@@ -424,7 +424,7 @@ class ServerTransaction(AnsweredRows):
         self._added += sum(control.chunk_bytes(ChunkRow(*row).stored_size) for row in rows)
         if len(rows) >= _COPY_FROM:
             copied = [(self._session_key, artifact_key, *row) for row in rows]
-            self._written.append(_Write(_COPY, {}, copied))
+            self._written.append(_Write(COPY_CHUNKS, {}, copied))
             return
         for row in rows:
             self.write(

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 
     from spillstore.engine.rows import EventFilter
     from spillstore.engine.sqlite.folders import Folder
+    from spillstore.engine.sqlite.importing import FolderImport
     from spillstore.info import Event, Page, SessionInfo
     from spillstore.model.clock import Clock
     from spillstore.model.records import SessionRow
@@ -149,30 +150,43 @@ class FolderBackend:
         durability: one that a power cut made empty would be in the way of its name.
         """
         folder = self._folder(ref)
-        with translated(f"making {folder}"):
-            self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with open_root(self._root) as root:
-                reserve.provide(root)
-                with contextlib.suppress(FileExistsError):
-                    root.make(folder.parent.name)
-                with open_project(root, folder.parent.name) as within:
-                    if needs_id_file(folder.parent.name):
-                        with contextlib.suppress(FileExistsError):
-                            _write_new(within, ID_FILE, (ref.project or "").encode())
-                    hidden = f"{NEW_PREFIX}{os.urandom(8).hex()}"
-                    within.make(hidden)
-                    try:
-                        with within.folder(hidden) as inside:
-                            if needs_id_file(folder.name):
-                                _write_new(inside, ID_FILE, ref.session_id.encode())
-                            _write_new(inside, DATABASE, new_image(row, wal=wal_allowed(self._root)))
-                        within.rename(hidden, folder.name)
-                    except OSError as error:
-                        within.remove(hidden)
-                        if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
-                            raise
-                    if self._settings.durability == "full":
-                        within.sync()
+        with translated(f"making {folder}"), self._made_project(ref) as within:
+            hidden = f"{NEW_PREFIX}{os.urandom(8).hex()}"
+            within.make(hidden)
+            try:
+                with within.folder(hidden) as inside:
+                    if needs_id_file(folder.name):
+                        inside.write_new(ID_FILE, ref.session_id.encode())
+                    inside.write_new(DATABASE, new_image(row, wal=wal_allowed(self._root)))
+                within.rename(hidden, folder.name)
+            except OSError as error:
+                within.remove(hidden)
+                if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
+                    raise
+            if self._settings.durability == "full":
+                within.sync()
+
+    @contextlib.contextmanager
+    def _made_project(self, ref: SessionRef) -> Iterator[Folder]:
+        """The folder of a session's project, made if it is not there."""
+        name = self._project(ref.project).name
+        self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with open_root(self._root) as root:
+            reserve.provide(root)
+            with contextlib.suppress(FileExistsError):
+                root.make(name)
+            with open_project(root, name) as within:
+                if needs_id_file(name):
+                    with contextlib.suppress(FileExistsError):
+                        within.write_new(ID_FILE, (ref.project or "").encode())
+                yield within
+
+    def importing(self, ref: SessionRef, row: SessionRow) -> contextlib.AbstractContextManager[FolderImport]:
+        """Fill a session's folder under another name, and rename it."""
+        with translated("storing a copy"):  # an import opens files
+            from spillstore.engine.sqlite import importing  # noqa: PLC0415  # few copy
+
+        return importing.importing(self._made_project(ref), ref, row, self._settings)
 
     @contextlib.contextmanager
     def opening(self, ref: SessionRef) -> Iterator[None]:
@@ -372,10 +386,3 @@ def _read_id(folder: Folder) -> str | None:
         return None
     # The name holds a digest of the id, so a file that names another is not ours.
     return value if value and folder_name(value) == name else None
-
-
-def _write_new(folder: Folder, name: str, data: bytes) -> None:
-    with os.fdopen(folder.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())

@@ -126,6 +126,11 @@ def new_image(session: SessionRow, *, wal: bool) -> bytes:
     return bytes(image)
 
 
+def mark_wal(descriptor: int) -> None:
+    """Say in a session's file, which nobody has open, that it is written through a WAL."""
+    os.pwrite(descriptor, b"\x02\x02", _WAL_VERSION_OFFSET)
+
+
 def check_version() -> None:
     """Raise UnsupportedError where SQLite is too old."""
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:

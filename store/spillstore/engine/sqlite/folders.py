@@ -174,6 +174,17 @@ class Folder:
         """Set when an entry was last read and written."""
         os.utime(name, ns=(accessed_ns, written_ns), dir_fd=self._descriptor, follow_symlinks=False)
 
+    def write_new(self, name: str, data: bytes) -> None:
+        """Make a file in it, and sync it.
+
+        Raises:
+            FileExistsError: something is there.
+        """
+        with os.fdopen(self.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+
     def unlink(self, name: str) -> None:
         """Remove a file."""
         os.unlink(name, dir_fd=self._descriptor)

@@ -10,10 +10,11 @@ from spillstore.engine.errors import translated
 from spillstore.engine.sqlite import fork_safety, owner_locks, reserve, sql
 from spillstore.engine.sqlite.connection_pool import ConnectionPool, LentConnection
 from spillstore.engine.sqlite.database import WAL_BYTES
+from spillstore.engine.sqlite.free_space import check_free_space
 from spillstore.engine.sqlite.schema_check import checked_schema
 from spillstore.engine.sqlite.soft_delete import Buried, bury
 from spillstore.engine.sqlite.transactions import ReadTransaction, WriteTransaction
-from spillstore.exceptions import DiskFullError, SchemaTooOldError, SpillstoreError
+from spillstore.exceptions import SchemaTooOldError, SpillstoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -158,18 +159,7 @@ class SessionFile:
         Raises:
             DiskFullError: it is not.
         """
-        with translated("measuring the disk"):
-            disk = os.statvfs(self._folder)
-        settings = self._settings
-        block, floor = disk.f_frsize, settings.free_disk_floor
-        if floor:
-            floor = max(floor, int(disk.f_blocks * block * settings.free_disk_floor_fraction))
-        free = disk.f_bavail * block
-        if free < floor:
-            raise DiskFullError(
-                f"{free} bytes are free on the disk and {floor} must stay free; delete sessions with `spillstore clean`, "
-                "or lower SPILLSTORE_FREE_DISK_FLOOR"
-            )
+        check_free_space(self._folder, self._settings)
 
     def space_for(self, stored: int, artifacts: int) -> int:
         """An upper bound of what ``stored`` bytes of chunks, of ``artifacts`` artifacts, add to ``used``."""
