@@ -1,6 +1,6 @@
 """Every error that Spillstore raises.
 
-No ``sqlite3``, SQLAlchemy or ``zstandard`` exception ever leaves the library: a caller needs one ``except``::
+No ``sqlite3``, psycopg, SQLAlchemy or ``zstandard`` exception ever leaves the library: a caller needs one ``except``::
 
     SpillstoreError
     ├── UsageError                    the caller asked for something that cannot be had
@@ -31,6 +31,7 @@ No ``sqlite3``, SQLAlchemy or ``zstandard`` exception ever leaves the library: a
     │   ├── LockedError                             the database stayed locked longer than ``busy_timeout``
     │   ├── ReadOnlyError
     │   ├── SessionDeletedError                     the session was deleted while this object was open
+    │   ├── ClaimLostError                          this process was away, and may not go on writing to a server
     │   ├── UnsafeRootError                         a store folder that is a symbolic link, or not a folder
     │   └── UnsupportedError                        this platform or this SQLite cannot hold a store
     └── DamageError                   what is stored cannot be trusted

@@ -19,7 +19,7 @@ from spillstore.engine.postgres import sql as _sql
 from spillstore.engine.postgres.asking import Asking
 from spillstore.engine.postgres.connections import lost
 from spillstore.engine.postgres.errors import AlreadyThereError, is_unclear
-from spillstore.engine.postgres.transactions import CHUNK_TYPES, COPY_CHUNKS
+from spillstore.engine.postgres.locking import CHUNK_TYPES, COPY_CHUNKS, limits
 from spillstore.exceptions import ForkError, SessionExistsError, SpillstoreError, UnsupportedError
 from spillstore.format.chunk_codec import ChunkRow
 from spillstore.settings import MIB
@@ -37,7 +37,6 @@ _GATHERED: Final = 2 * MIB  # stored bytes of chunks that are sent at once, also
 _MOST: Final = 1000  # chunks, likewise
 _SAVEPOINT: Final = "SAVEPOINT filled"
 _BACK: Final = "ROLLBACK TO SAVEPOINT filled"
-_STATEMENT_TIMEOUT: Final = "120s"
 _EVENT: Final = ("event_key", "at_us", "kind", "artifact_id", "actor", "tool_call_id", "detail", "shown")
 
 
@@ -83,13 +82,8 @@ class ServerImport:
 
     def begin(self) -> None:
         """Begin the transaction, which may wait for whoever is read for as long as that takes."""
-        limits = {
-            "lock_timeout": f"{max(1, int(self._settings.busy_timeout * 1000))}ms",
-            "statement_timeout": _STATEMENT_TIMEOUT,
-            "idle_timeout": "0",
-            "durable": "on" if self._settings.durability == "full" else "off",
-        }
-        self._run((control.BEGIN, {}), (control.SET_LOCAL, limits), (_sql.SESSION_INSERT, self._values()))
+        settings = limits(self._settings.busy_timeout, self._settings.durability, idle="0")
+        self._run((control.BEGIN, {}), (control.SET_LOCAL, settings), (_sql.SESSION_INSERT, self._values()))
 
     def _values(self) -> dict[str, Any]:
         return {**self._row._asdict(), "session_key": self._key, "name": self._name}

@@ -10,8 +10,9 @@ from spillstore.engine.postgres import archive, control
 from spillstore.engine.postgres.asking import Asking
 from spillstore.engine.postgres.claims import about_us, new_owner
 from spillstore.engine.postgres.deletion import DoomedRows, doom
+from spillstore.engine.postgres.locking import Claim
 from spillstore.engine.postgres.rows import ServerRows
-from spillstore.engine.postgres.transactions import Claim, ServerTransaction
+from spillstore.engine.postgres.transactions import ServerTransaction
 from spillstore.exceptions import SpillstoreError
 
 if TYPE_CHECKING:

@@ -150,26 +150,23 @@ class _Copies:
                 )
 
     def _copied(self, name: str, project: str | None) -> CopyReport:
-        from spillstore.exceptions import SchemaTooOldError, SessionNotFoundError  # noqa: PLC0415  # likewise
+        from spillstore.exceptions import SessionNotFoundError  # noqa: PLC0415  # likewise
 
         with progress(f"copying session {label(name)}") as done:
-            while True:
-                try:
-                    return self.source.copy_session(
-                        name,
-                        project,
-                        to=self.target,
-                        force=self._force,
-                        replace=self._replace,
-                        on_progress=done,
-                    )
-                except SessionNotFoundError:
-                    raise SessionNotFoundError(
-                        f"no session {_named(name, project)} in {self.source.name}; `spillstore sessions` lists those that there "
-                        "are, and --session, --project and --root name one"
-                    ) from None
-                except SchemaTooOldError:  # who opens it for writing brings it up to date
-                    self.source.session(name, project, create=False).close()
+            try:
+                return self.source.copy_session(
+                    name,
+                    project,
+                    to=self.target,
+                    force=self._force,
+                    replace=self._replace,
+                    on_progress=done,
+                )
+            except SessionNotFoundError:
+                raise SessionNotFoundError(
+                    f"no session {_named(name, project)} in {self.source.name}; `spillstore sessions` lists those that there "
+                    "are, and --session, --project and --root name one"
+                ) from None
 
     def _fail(self, name: str, project: str | None, error: Exception, *, alone: bool) -> None:
         if alone:
