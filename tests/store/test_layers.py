@@ -189,6 +189,7 @@ def test_every_module_has_a_place():
 
 # The same for the tools.
 TOOLS_ORDER = (
+    ("shell",),
     ("cli",),
     ("mcp",),
     ("agent",),
@@ -198,7 +199,7 @@ TOOLS_ORDER = (
     ("profiles",),
     ("config",),
     ("preview",),
-    ("describe",),
+    ("describe", "configured"),
 )
 TOOLS_PLACE = {f"spillstore_tools.{name}": place for place, names in enumerate(TOOLS_ORDER) for name in names}
 

@@ -59,6 +59,7 @@ class Default(Profile):
     )
     shows_dropped = True
     people = False  # whether a person at a shell reads it, who has none of a model's tools
+    shown_before = 0  # characters of the limit that were used before the text of cut output is made
 
     def __init__(self, configuration: TruncationConfiguration | None = None) -> None:
         self._configured = None if configuration is None else Limits(configuration, own=SMART)
@@ -112,7 +113,7 @@ class Default(Profile):
             parts = [*_repeat_note(facts), shown, on_own_line([shown], _ending(overview, facts))]
             return self._composed("none", parts, overview, facts)
         limits = self._limits(facts.source)
-        limit = LIMIT if limits is None else limits.inline_limit
+        limit = (LIMIT if limits is None else limits.inline_limit) - self.shown_before
         if facts.binary is None:
             name, parts = self._cut(overview, facts, limits, limit)
         else:
