@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -377,7 +378,6 @@ def test_a_signal_comes_once(tmp_path, number, send):
     )
     running = subprocess.Popen([*PROGRAM, "-c", line], stdout=subprocess.PIPE, start_new_session=True)
     assert running.stdout.readline() == b"ready\n"
-    time.sleep(0.2)  # until the guard is there, too
     send(running.pid, number)
     time.sleep(0.3)  # in which a second one would come
     (tmp_path / "go").touch()
@@ -407,7 +407,8 @@ def test_when_it_is_killed_its_shell_is(tmp_path):
     assert running.stdout.readline() == b"up\n"
     shell, child = (int((tmp_path / name).read_text()) for name in ("shell", "child"))
     assert alive(shell)
-    time.sleep(0.2)
+    children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
+    wait_until(lambda: len(children.read_text().split()) == 2)
     running.kill()
     running.wait()
     try:

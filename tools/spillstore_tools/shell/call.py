@@ -73,7 +73,7 @@ class Call:
 
     def environment(self) -> dict[str, str]:
         """The environment of the command: without our secrets, and ``spillstore`` is found there and leads to the session."""
-        found = for_commands(self._environment)
+        found = _without_secrets(self._environment)
         found[NESTED] = self._agent or "-"
         found["SPILLSTORE_SESSION"] = self.session
         found.setdefault("SPILLSTORE_ACTOR", "model")
@@ -119,6 +119,22 @@ def _shells(environment: Mapping[str, str]) -> Iterator[str]:
 
 def _name(path: str) -> str:
     return path.rpartition("/")[2]
+
+
+def _without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
+    """``for_commands``, without what that imports where there is no password in the URL of a store."""
+    root = environment.get("SPILLSTORE_ROOT", "")
+    if ":/" not in root:
+        return for_commands(environment)
+    others = for_commands({name: value for name, value in environment.items() if name != "SPILLSTORE_ROOT"})
+    if "@" not in root and "?" not in root:
+        others.pop("PGPASSWORD", None)
+        return {**others, "SPILLSTORE_ROOT": root}
+    try:
+        return for_commands(environment)
+    except Exception:  # noqa: BLE001  # a module is missing: the command runs, and finds no store
+        others.pop("PGPASSWORD", None)
+        return others
 
 
 def _is_off(environment: Mapping[str, str]) -> bool:

@@ -15,7 +15,7 @@ import time
 
 from spillstore_tools.configured import is_configured
 from spillstore_tools.shell.call import NAME, Call
-from spillstore_tools.shell.guard import Guard
+from spillstore_tools.shell.guard import Guard, close_others
 from spillstore_tools.shell.relay import Relay, pass_on, write
 
 TYPE_CHECKING = False  # that of ``typing`` would take longer to import than a small command runs
@@ -46,7 +46,10 @@ def main() -> NoReturn:
     call = Call(sys.argv[1:], os.environ)
     if not call.is_captured or not _is_capturable():
         _become(call)
-    running = _Running(call)
+    try:
+        running = _Running(call)
+    except OSError:  # no descriptor is left for a pipe, no room for more variables, no shell
+        _become(call)
     status = running.run()
     sys.stdout = sys.stderr = (
         None  # nothing is in their buffers, and nothing of ours is to be seen from now on
@@ -93,7 +96,11 @@ class _Running:
         ignored = [number for number in _PASSED if signal.getsignal(number) == signal.SIG_IGN]
         self._signals = [number for number in _PASSED if number not in ignored]
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {*self._signals, signal.SIGCHLD})
-        pipes = self._start(before)
+        try:
+            pipes = self._start(before)
+        except OSError:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            raise
         os.set_blocking(self._waker, False)
         signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, _nothing)
@@ -108,7 +115,11 @@ class _Running:
         self._relay = Relay(pipes, wake, self._capture, is_known=known, ended=self._has_ended)
 
     def _start(self, mask: set[int | signal.Signals]) -> dict[int, int]:
-        """Start the shell; returns the pipes to read, with the stream of each. If none starts, the shell takes our place."""
+        """Start the shell; returns the pipes to read, with the stream of each.
+
+        Raises:
+            OSError: there is no shell that starts, or no descriptor left.
+        """
         ours, theirs = os.pipe()
         pipes, actions = {ours: 1}, [(os.POSIX_SPAWN_DUP2, theirs, 1)]
         ends = [theirs]
@@ -135,8 +146,7 @@ class _Running:
             for number in ends:
                 os.close(number)
             return pipes
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        _become(self._call)
+        raise OSError("no shell can be started")
 
     def run(self) -> int:
         """Return when all is shown: the exit code, or -n if signal n has ended it."""
@@ -169,7 +179,10 @@ class _Running:
 
     def _on_signal(self, number: int, _: FrameType | None) -> None:
         """Send a signal on to the shell, unless it has it already."""
-        if self._status is None and (self._guard is None or not self._guard.saw(number)):
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, self._signals)
+        came_to_all = self._guard is not None and self._guard.saw(number)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if self._status is None and not came_to_all:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self._pid, number)
         if number == signal.SIGTSTP:
@@ -182,17 +195,13 @@ class _Running:
         try:
             if os.fork():
                 return
-        except OSError:
+        except (OSError, Warning):  # of threads that there are no more, where the user makes warnings errors
             return
         try:
             signal.set_wakeup_fd(-1)
             for number in self._signals:
                 signal.signal(number, signal.SIG_IGN)
-            at = 0
-            for kept in sorted({1, 2, *pipes}):
-                os.closerange(at, kept)
-                at = kept + 1
-            os.closerange(at, os.sysconf("SC_OPEN_MAX"))
+            close_others({1, 2, *pipes})
             pass_on(pipes)
         finally:
             os._exit(0)

@@ -4,7 +4,9 @@ If the relay is killed, the shell must die as it would have died itself: agents 
 for the end of a pipe that only the relay holds, and then kills the shell, and no other process.
 
 A signal for the process group has reached the shell already, and one for the relay alone has not. The guard is in the group,
-too. It tells the relay which signals have come to it; what did not come to the guard, the relay passes on.
+too. It tells the relay which signals have come to it; what did not come to the guard, the relay passes on. A signal for a group
+is pending in all of it before the relay can ask, and the guard answers only after it has taken what is pending: so no clock
+decides, and a busy machine gives the same answer.
 """
 
 from __future__ import annotations
@@ -13,15 +15,15 @@ import contextlib
 import os
 import select
 import signal
-import time
 
 TYPE_CHECKING = False  # that of ``typing`` would take longer to import than a small command runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
     from types import FrameType
 
-_SECONDS = 0.1  # within which a signal reaches all of a group
+_QUESTION, _ANSWER, _END = b"?", b"\0", b"."
+_SECONDS = 2.0  # to wait for a guard that somebody has stopped
 
 
 class Guard:
@@ -50,27 +52,36 @@ class Guard:
             _watch(pid, alive, tell, signals)
         os.close(alive)
         os.close(tell)
+        os.set_blocking(self._heard, False)
+        self._poll = select.poll()
+        self._poll.register(self._heard, select.POLLIN)
         self._seen: list[int] = []
+        self._asked = self._answered = 0
 
     def saw(self, number: int) -> bool:
-        """Whether a signal came to the whole group. Waits up to 0.1 s if it did not."""
-        until = time.monotonic() + _SECONDS
-        poll = select.poll()
-        poll.register(self._heard, select.POLLIN)
-        while number not in self._seen:
-            if not poll.poll(max(0.0, until - time.monotonic()) * 1000):
-                return False
-            told = os.read(self._heard, 64)
-            if not told:  # somebody has killed it
-                return False
-            self._seen += told
+        """Whether a signal came to the whole group; called with the signals blocked."""
+        try:
+            os.write(self._life, _QUESTION)
+        except OSError:  # somebody has killed it
+            return False
+        self._asked += 1
+        question = self._asked
+        while self._answered < question and self._poll.poll(_SECONDS * 1000):
+            with contextlib.suppress(BlockingIOError):
+                told = os.read(self._heard, 64)
+                if not told:
+                    break
+                self._answered += told.count(_ANSWER)
+                self._seen += told.replace(_ANSWER, b"")
+        if number not in self._seen:
+            return False
         self._seen.remove(number)
         return True
 
     def end(self) -> None:
         """End it; the shell has ended."""
         with contextlib.suppress(OSError):  # somebody has killed it
-            os.write(self._life, b".")
+            os.write(self._life, _END)
         os.close(self._life)
         with contextlib.suppress(OSError):
             os.waitpid(self._pid, 0)
@@ -81,7 +92,7 @@ def _watch(pid: int, alive: int, tell: int, signals: Iterable[int]) -> None:
     try:
         os.dup2(alive, 0)
         os.dup2(tell, 1)
-        os.closerange(2, os.sysconf("SC_OPEN_MAX"))
+        close_others({0, 1})
         process = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else -1
         os.set_blocking(1, False)
         signal.set_wakeup_fd(1, warn_on_full_buffer=False)
@@ -89,7 +100,9 @@ def _watch(pid: int, alive: int, tell: int, signals: Iterable[int]) -> None:
         for number in signals:
             signal.signal(number, _nothing)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        if not os.read(0, 1):
+        while (word := os.read(0, 1)) == _QUESTION:
+            os.write(1, _ANSWER)
+        if not word:
             if process >= 0:
                 signal.pidfd_send_signal(process, signal.SIGKILL)
             else:
@@ -100,3 +113,15 @@ def _watch(pid: int, alive: int, tell: int, signals: Iterable[int]) -> None:
 
 def _nothing(_: int, __: FrameType | None) -> None:
     """The number is written to the pipe before this is called."""
+
+
+def close_others(kept: Collection[int]) -> None:
+    """Close all descriptors of this process but some."""
+    try:
+        numbers = [int(name) for name in os.listdir("/dev/fd")]  # noqa: PTH208  # numbers, and no paths
+    except OSError:  # there is no such folder
+        numbers = list(range(256))
+    for number in numbers:
+        if number not in kept:
+            with contextlib.suppress(OSError):  # the folder's own
+                os.close(number)
