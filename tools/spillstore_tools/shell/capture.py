@@ -12,6 +12,7 @@ from spillstore.exceptions import UsageError
 from spillstore_tools.cli.support.location import Location
 from spillstore_tools.cli.support.profile import load_configuration
 from spillstore_tools.config.redaction_rules import Redaction
+from spillstore_tools.configured import is_configured
 from spillstore_tools.output.spill import Spill
 from spillstore_tools.process.working_folders import note_folder
 from spillstore_tools.profiles import profile as profile_named
@@ -53,7 +54,7 @@ class Capture:
             session=session, project=os.environ.get("SPILLSTORE_PROJECT") or None, root=root, flags=""
         )
         name = cast("ProfileName", os.environ.get("SPILLSTORE_PROFILE") or "default")
-        configuration = load_configuration(name)
+        configuration = None if name == "default" and not is_configured() else load_configuration(name)
         self._profile = profile_named(name, configuration)
         self._inline = self._profile.inline(SOURCE)
         self.limit = LIMIT if self._inline is None else self._inline.chars
