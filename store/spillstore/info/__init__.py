@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         Verification,
         json_text,
     )
+    from spillstore.info.servers import Upgrade
     from spillstore.info.sessions import CheckReport, CollectReport, Event, Fate, SessionInfo, event_of
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "State",
     "Stream",
     "StreamInfo",
+    "Upgrade",
     "Verification",
     "artifact_info",
     "event_of",
@@ -72,5 +74,6 @@ __getattr__ = importing(
         ),
         "sessions": ("SessionInfo", "Fate", "CollectReport", "CheckReport", "Event", "event_of"),
         "pages": ("Page",),
+        "servers": ("Upgrade",),
     },
 )

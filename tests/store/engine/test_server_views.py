@@ -10,7 +10,9 @@ from decimal import Decimal
 import pytest
 from support import SEED
 
-psycopg = pytest.importorskip("psycopg")
+pytest.importorskip("psycopg")
+
+import psycopg
 
 from spillstore import Store
 from spillstore.engine.sqlite import database, file_schema
@@ -105,12 +107,16 @@ def test_sessions_do_not_mix(server, server_url):
             session.count_passed("make", 50, calls=4)
             if project:
                 artifact.tail(1)
-    spilled = server.execute("SELECT project_id, session_id, artifacts FROM spillstore.v_spilled_per_tool", name)
+    spilled = server.execute(
+        "SELECT project_id, session_id, artifacts FROM spillstore.v_spilled_per_tool", name
+    )
     assert {("web", "chat", 1), (None, "chat", 1)} == set(spilled)
     assert {(None, 4), ("web", 4)} == set(
         server.execute("SELECT project_id, calls FROM spillstore.v_calls_per_tool", name)
     )
-    assert [(None, "chat")] == server.execute("SELECT project_id, session_id FROM spillstore.v_never_read", name)
+    assert [(None, "chat")] == server.execute(
+        "SELECT project_id, session_id FROM spillstore.v_never_read", name
+    )
 
 
 def test_no_detail_makes_a_view_fail(server, server_url):

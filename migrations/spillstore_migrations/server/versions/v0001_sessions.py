@@ -201,7 +201,7 @@ def _iso(column: str) -> str:
     return (
         f"CASE WHEN {column} BETWEEN -62135596800000000 AND 253402300799999000 THEN to_char("
         f"to_timestamp((floor({column} / 1e6::float8 * 1000 + {julian} + 0.5) - {julian}) / 1000) AT TIME ZONE 'UTC',"
-        " 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') END"
+        ' \'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\') END'
     )
 
 
@@ -212,9 +212,7 @@ def _text(name: str) -> str:
 
 def _number(value: str) -> str:
     """A JSON value as a number; NULL for what is neither that nor true or false."""
-    return (
-        f"CASE jsonb_typeof({value}) WHEN 'number' THEN ({value})::numeric WHEN 'boolean' THEN ({value})::boolean::int END"
-    )
+    return f"CASE jsonb_typeof({value}) WHEN 'number' THEN ({value})::numeric WHEN 'boolean' THEN ({value})::boolean::int END"
 
 
 def _field(name: str) -> str:

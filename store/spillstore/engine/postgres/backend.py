@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+import time
 from typing import TYPE_CHECKING, Any, Final
 
 from spillstore import info as infos
@@ -53,6 +54,8 @@ class ServerBackend:
         self._clock = clock
         self._connections = Connections(address, settings.busy_timeout)
         self._heartbeat = Heartbeat(self._connections, settings.lease)
+        # The store's size and when it was taken, for a role that is confined to a project: the row of all is hidden from it.
+        self._measured: tuple[int | None, float] = (None, 0.0)
         self._found: dict[SessionRef, int] = {}  # the keys of sessions that were just looked for
 
     @property
@@ -230,20 +233,21 @@ class ServerBackend:
     def size(self, quota: int, measure: Callable[[], int]) -> tuple[int, bool]:
         """About how many bytes the store takes, and whether that was found just now: the server adds them up."""
         found = self._ask("measuring the store", control.STORE_MEASURED)
-        if found:
-            size, age = found[0]
-            if 0 <= age < max(min((quota - size) / _FASTEST, _AT_MOST), _AT_LEAST):
-                return size, False
+        size, age = found[0] if found else (self._measured[0], time.monotonic() - self._measured[1])
+        if size is not None and 0 <= age < max(min((quota - size) / _FASTEST, _AT_MOST), _AT_LEAST):
+            return size, False
         ((size,),) = self._ask("measuring the store", control.STORE_SIZE)
         self.remember_size(size, 0.0)
         return size, True
 
     def remember_size(self, size: int, took: float) -> None:
         """Keep a size."""
+        self._measured = (size, time.monotonic())
         self._ask("measuring the store", control.STORE_REMEMBER, size=size)
 
     def forget_size(self) -> None:
         """Something was deleted, so the next who asks measures again."""
+        self._measured = (None, 0.0)
         self._ask("measuring the store", control.STORE_FORGET)
 
     def remove_leftovers(self, now: float, *, dry_run: bool) -> tuple[int, int, tuple[str, ...]]:

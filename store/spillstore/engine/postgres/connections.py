@@ -22,7 +22,7 @@ from psycopg.types.numeric import Int8BinaryDumper
 from psycopg.types.string import BytesBinaryDumper, StrBinaryDumper
 
 from spillstore.engine.postgres.errors import is_lost, message_of
-from spillstore.engine.postgres.schema import check_schema, check_server
+from spillstore.engine.postgres.schema import Found, check_schema, check_server
 from spillstore.exceptions import LockedError, StorageError
 
 if TYPE_CHECKING:
@@ -167,6 +167,7 @@ class Connections:
         self._end = weakref.finalize(self, _close_all, self._idle)  # when nobody has the store any more
         self._lent = 0
         self._reached = False  # whether the server was there once
+        self.found = Found(copies=True, citus=False)  # of the server, when it was
         self._closed = False
 
     def forget(self) -> None:
@@ -256,7 +257,7 @@ class Connections:
         try:
             if not self._reached:
                 check_server(raw)
-                check_schema(raw, self._address.shown)
+                self.found = check_schema(raw, self._address.shown)
             for kind, dumper in _CLASSES:
                 raw.adapters.register_dumper(kind, dumper)
         except BaseException:

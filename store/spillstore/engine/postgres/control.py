@@ -93,6 +93,7 @@ CLAIMS_DELETE_DEAD: Final = (
 )
 CLAIMS_DELETE: Final = "DELETE FROM spillstore.claim WHERE session_key = %(session_key)s"
 CLAIMS_LIVING: Final = f"SELECT owner, about FROM spillstore.claim WHERE session_key = %(session_key)s AND {_ALIVE} ORDER BY owner"
+CLAIMS_ALL_LIVING: Final = f"SELECT about FROM spillstore.claim WHERE {_ALIVE} ORDER BY about"
 
 SESSION_ROW_DELETE: Final = "DELETE FROM spillstore.session WHERE session_key = %(session_key)s"
 SESSION_KEY_SET: Final = "UPDATE spillstore.session SET next_artifact_key = %(next_artifact_key)s WHERE session_key = %(session_key)s"
@@ -123,7 +124,6 @@ SESSIONS_PAGE: Final = (
 STORE_SIZE: Final = "SELECT coalesce(sum(stored_bytes), 0)::int8 FROM spillstore.place"
 STORE_MEASURED: Final = (
     "SELECT size, extract(epoch FROM statement_timestamp() - measured_at)::float8 FROM spillstore.store"
-    " WHERE size IS NOT NULL"
 )
 STORE_REMEMBER: Final = "UPDATE spillstore.store SET size = %(size)s, measured_at = statement_timestamp()"
 STORE_FORGET: Final = "UPDATE spillstore.store SET size = NULL"

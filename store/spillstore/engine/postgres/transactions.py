@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import psycopg
 
 from spillstore.engine.errors import NotStoredError, raise_translated
-from spillstore.engine.postgres import control
+from spillstore.engine.postgres import citus, control
 from spillstore.engine.postgres import sql as _sql
 from spillstore.engine.postgres.connections import lost
-from spillstore.engine.postgres.errors import is_transient, is_unclear
+from spillstore.engine.postgres.errors import is_transient, is_unclear, message_of
 from spillstore.engine.postgres.rows import AnsweredRows, deleted
 from spillstore.exceptions import ClaimLostError, StorageError
 from spillstore.format.chunk_codec import ChunkRow
@@ -190,9 +190,11 @@ class ServerTransaction(AnsweredRows):
         """The first trip."""
         key: Values = {"session_key": self._session_key}
         claim = self._claim
+        limits = self._limits()
+        first: list[tuple[str, Values]] = [(control.BEGIN, {}), (control.SET_LOCAL, limits)]
+        if self._connections.found.citus:
+            first += [(each, {}) for each in citus.limits(limits["lock_timeout"], limits["durable"])]
         statements = [
-            (control.BEGIN, {}),
-            (control.SET_LOCAL, self._limits()),
             (control.PLACE_LOCK, key),
             (_sql.SESSION_GET, key),
             (_sql.EVENT_NEWEST, key),
@@ -204,7 +206,7 @@ class ServerTransaction(AnsweredRows):
             else:
                 statements.append((control.CLAIMS_DELETE_DEAD, {**key, "lease": claim.lease}))
                 statements.append((control.CLAIM_INSERT, {**mine, "about": claim.about}))
-        _, _, place, session, newest, *claims = self._open.run(statements)
+        place, session, newest, *claims = self._open.run([*first, *statements])[len(first) :]
         found, row = place.fetchone(), session.fetchone()
         if found is None or row is None:
             raise deleted()
@@ -267,7 +269,13 @@ class ServerTransaction(AnsweredRows):
             if group:
                 self._open.run(group)
                 group = []
-            self._open.copy(write.sql, write.rows, _CHUNK_TYPES)
+            try:
+                self._open.copy(write.sql, write.rows, _CHUNK_TYPES)
+            except psycopg.errors.FeatureNotSupported as error:  # since policies count for this role
+                self._connections.found = self._connections.found._replace(copies=False)
+                raise NotStoredError(
+                    f"{self._doing} failed: {message_of(error)}; it is tried again without COPY"
+                ) from None
         cursors = self._open.run([*group, *last])
         self._sent = len(self._written)
         return cursors[-1]
@@ -401,7 +409,7 @@ class ServerTransaction(AnsweredRows):
     def insert_chunks(self, artifact_key: int, rows: Sequence[Row]) -> None:
         """Write rows of new chunks."""
         self._added += sum(control.chunk_bytes(ChunkRow(*row).stored_size) for row in rows)
-        if len(rows) >= _COPY_FROM:
+        if len(rows) >= _COPY_FROM and self._connections.found.copies:
             copied = [(self._session_key, artifact_key, *row) for row in rows]
             self._written.append(_Write(_COPY, {}, copied))
             return
