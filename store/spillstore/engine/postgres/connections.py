@@ -130,10 +130,13 @@ class Connection:
                 raise psycopg.OperationalError("the server ended the connection")
 
     def roll_back(self) -> None:
-        """Undo what was begun; a connection that is lost is closed."""
+        """Undo what was begun; a connection that is lost is closed.
+
+        By psycopg's own method, which forgets what it has prepared: in a pipeline, nothing behind an error was.
+        """
         try:
             self.settle()
-            self.raw.execute("ROLLBACK")
+            self.raw.rollback()
         except psycopg.Error:
             self.close()
 

@@ -12,12 +12,10 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Final
 
-import psycopg
 from psycopg import sql
 
 from spillstore.engine.errors import NotStoredError, translated
 from spillstore.engine.postgres.address import parse
-from spillstore.engine.postgres.errors import message_of
 from spillstore.engine.postgres.operating import connect
 from spillstore.engine.postgres.schema import POLICY, check_schema
 from spillstore.exceptions import LockedError, ReadOnlyError, UnsupportedError, UsageError
@@ -25,6 +23,8 @@ from spillstore.model.ids import check_id
 
 if TYPE_CHECKING:
     from typing import Any
+
+    import psycopg
 
 # What a store does to each table besides reading it, as a test compares with the statements.
 WRITES: Final = {
@@ -60,9 +60,9 @@ _CONFINED: Final = {
 }
 _LONGEST: Final = 63  # bytes of a name, by NAMEDATALEN
 _TRIES: Final = 3  # against deadlocks with who writes
-_ROLE: Final = (
-    "SELECT rolbypassrls OR pg_has_role(rolname, relowner, 'USAGE') FROM pg_roles, pg_class"
-    " WHERE rolname = %(role)s AND pg_class.oid = 'spillstore.chunk'::regclass"
+_ROLES: Final = (
+    "SELECT pg_has_role(relowner, 'USAGE'), rolname IS NOT NULL, rolbypassrls OR pg_has_role(rolname, relowner, 'USAGE')"
+    " FROM pg_class LEFT JOIN pg_roles ON rolname = %(role)s WHERE pg_class.oid = 'spillstore.chunk'::regclass"
 )
 
 
@@ -143,7 +143,7 @@ def grant(url: str, role: str, project: str | None, *, read_only: bool) -> None:
                 "its own"
             )
         with translated(doing):
-            _check_role(raw, role, project)
+            _check_roles(raw, role, project, doing)
             for left in reversed(range(_TRIES)):
                 try:
                     _run(raw, statements, doing)
@@ -154,11 +154,14 @@ def grant(url: str, role: str, project: str | None, *, read_only: bool) -> None:
                     return
 
 
-def _check_role(raw: psycopg.Connection[Any], role: str, project: str | None) -> None:
-    found = raw.execute(_ROLE, {"role": role}).fetchone()
-    if found is None:
+def _check_roles(raw: psycopg.Connection[Any], role: str, project: str | None, doing: str) -> None:
+    """Who may not grant gets a warning of the server at most, so it is asked first."""
+    ((may, there, above),) = raw.execute(_ROLES, {"role": role}).fetchall()
+    if not may:
+        raise ReadOnlyError(f"{doing} failed: it takes the role that owns the tables")
+    if not there:
         raise UsageError(f"there is no role {role!r}; make it first: CREATE ROLE {_quoted(role)} LOGIN")
-    if project is not None and found[0]:
+    if project is not None and above:
         raise UsageError(
             f"the role {role!r} owns the tables or stands above all policies, so it cannot be confined to a project; take one "
             "that is no superuser and no member of the owner's role"
@@ -166,13 +169,7 @@ def _check_role(raw: psycopg.Connection[Any], role: str, project: str | None) ->
 
 
 def _run(raw: psycopg.Connection[Any], statements: list[str], doing: str) -> None:
-    with translated(doing):
-        try:
-            with raw.transaction():
-                raw.execute("SET LOCAL lock_timeout = '10s'")
-                for statement in statements:
-                    raw.execute(statement.encode())
-        except psycopg.errors.InsufficientPrivilege as error:
-            raise ReadOnlyError(
-                f"{doing} failed: {message_of(error)}; it takes the role that owns the tables"
-            ) from None
+    with translated(doing), raw.transaction():
+        raw.execute("SET LOCAL lock_timeout = '10s'")
+        for statement in statements:
+            raw.execute(statement.encode())
