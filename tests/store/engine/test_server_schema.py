@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import types
 
 import pytest
@@ -136,10 +137,11 @@ def test_no_tables_and_other_revisions(server, server_url):
 
 def test_a_role_without_rights(server, server_url):
     """It is told which command gives them."""
-    server.execute("DROP ROLE IF EXISTS without_rights; CREATE ROLE without_rights LOGIN")
+    nobody = f"nobody_{os.getpid()}"
+    server.execute(f"CREATE ROLE {nobody} LOGIN")
     with pytest.raises(ReadOnlyError, match="permission denied for schema spillstore; `spillstore grant"):
-        Store(server_url.replace("postgres@", "without_rights@")).session("chat")
-    server.execute("DROP ROLE without_rights")
+        Store(server_url.replace("postgres@", f"{nobody}@")).session("chat")
+    server.execute(f"DROP ROLE {nobody}")
 
 
 def test_another_encoding_is_refused(server):

@@ -158,17 +158,18 @@ def test_a_revision_that_fails_changes_nothing(server, server_url, tmp_path):
 
 def test_roles_that_may_not(server, empty):
     """They are told who may; one that owns the schema, which somebody else made, needs no more."""
-    server.execute("DROP ROLE IF EXISTS maker; CREATE ROLE maker LOGIN")
-    url = server.url(empty).replace("postgres@", "maker@")
+    maker = f"maker_{os.getpid()}"
+    server.execute(f"CREATE ROLE {maker} LOGIN")
+    url = server.url(empty).replace("postgres@", f"{maker}@")
     with pytest.raises(
         ReadOnlyError, match=r"permission denied for database .*; it takes the role that owns"
     ):
         operator.upgrade(url)
-    server.execute("CREATE SCHEMA spillstore AUTHORIZATION maker", empty)
+    server.execute(f"CREATE SCHEMA spillstore AUTHORIZATION {maker}", empty)
     assert operator.upgrade(url).changed
     with Store(url, **NO_FLOORS).session("chat") as session:
         assert session.put(b"x\n").read_lines(1, 1) == b"x\n"
-    server.execute("DROP OWNED BY maker; DROP ROLE maker", empty)
+    server.execute(f"DROP OWNED BY {maker}; DROP ROLE {maker}", empty)
 
 
 @pytest.mark.parametrize(
