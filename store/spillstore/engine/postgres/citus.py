@@ -8,6 +8,7 @@ https://docs.citusdata.com/en/stable/develop/api_udf.html, https://docs.citusdat
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 OLDEST: Final = (12, 1)
@@ -46,8 +47,8 @@ def before_spreading(shards: int) -> list[str]:
 
 def is_old(version: str) -> bool:
     """Whether a version of the extension, such as ``12.1-1``, is one that was not tried."""
-    numbers = version.split("-", maxsplit=1)[0].split(".")
-    return tuple(int(number) for number in numbers[:2]) < OLDEST
+    numbers = re.match(r"(\d+)\.(\d+)", version)
+    return numbers is None or (int(numbers[1]), int(numbers[2])) < OLDEST
 
 
 def limits(lock_timeout: str, durable: str) -> list[str]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from psycopg import sql
 
 from spillstore.engine.errors import NotStoredError, translated
+from spillstore.engine.postgres import citus
 from spillstore.engine.postgres.address import parse
 from spillstore.engine.postgres.operating import connect
 from spillstore.engine.postgres.schema import POLICY, check_schema
@@ -139,9 +140,9 @@ def grant(url: str, role: str, project: str | None, *, read_only: bool) -> None:
     doing = f"granting rights on {address.shown}"
     with connect(address, autocommit=True) as raw:
         found = check_schema(raw, address.shown)
-        if project is not None and found.citus and address.citus != "off":
+        if project is not None and found.citus and raw.execute(citus.SPREAD).fetchone():
             raise UnsupportedError(
-                f"{address.shown} has Citus, whose tables take no policies that look into others; give the project a database of "
+                f"{address.shown} is spread by Citus, whose tables take no policies that look into others; give the project a database of "
                 "its own"
             )
         with translated(doing):
