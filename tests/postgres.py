@@ -55,8 +55,6 @@ class NoServerError(Exception):
 
 def make_schema(url):
     """Make the tables of a store in an empty database."""
-    if importlib.util.find_spec("spillstore.engine.postgres") is None:
-        return  # there is no engine yet that has tables
     from spillstore.engine.postgres.upgrading import upgrade
 
     upgrade(url)
@@ -117,10 +115,12 @@ class Server(Databases):
     Its URL stays the same. The roles of clients on its socket need no password; over TCP, they do.
     """
 
-    def __init__(self, servers, folder, data, *, fsync, tcp):
+    def __init__(self, servers, folder, data, *, fsync, tcp, settings):
         self._servers, self.folder, self._data = servers, folder, data
         self._process = None
-        self._options = OPTIONS | ({} if fsync else UNSAFE) | {"unix_socket_directories": str(folder)}
+        self._options = (
+            OPTIONS | ({} if fsync else UNSAFE) | {"unix_socket_directories": str(folder)} | settings
+        )
         url = f"postgresql://postgres@/postgres?host={quote(str(folder), safe='')}"
         if tcp:
             with socket.create_server(("127.0.0.1", 0)) as free:
@@ -224,14 +224,17 @@ class Servers:
     def __exit__(self, *error):
         self.close()
 
-    def new(self, *, fsync=False, tcp=False):
-        """A server of its own, started: with ``fsync`` as safe as others, with ``tcp`` on a port of the loopback."""
+    def new(self, *, fsync=False, tcp=False, **settings):
+        """A server of its own, started: with ``fsync`` as safe as others, with ``tcp`` on a port of the loopback.
+
+        ``settings`` are those of PostgreSQL that are to differ, as it writes them: ``max_connections="10"``.
+        """
         name = str(next(self._numbers))
         folder = self.folder / name
         folder.mkdir(mode=0o700)
         self._own(folder)
         self._run("cp", "-Rp", self._pristine, self._data / name)
-        server = Server(self, folder, self._data / name, fsync=fsync, tcp=tcp)
+        server = Server(self, folder, self._data / name, fsync=fsync, tcp=tcp, settings=settings)
         server.start()
         return server
 

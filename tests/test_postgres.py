@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -79,6 +80,17 @@ def test_a_port_of_the_loopback_needs_the_password(servers):
         assert ask(server.url(), "SHOW listen_addresses") == ("127.0.0.1",)
     finally:
         server.kill()
+
+
+def test_settings_may_differ(servers):
+    """Those of PostgreSQL, for one server: where few connections fit, the next one is refused."""
+    server = servers.new(max_connections="3", superuser_reserved_connections="0")
+    with contextlib.ExitStack() as held:
+        for _ in range(3):
+            held.enter_context(psycopg.connect(server.url()))
+        with pytest.raises(psycopg.OperationalError, match="too many clients"):
+            psycopg.connect(server.url())
+    server.stop()
 
 
 SCRIPT = """

@@ -139,8 +139,9 @@ def test_it_holds_in_silence(wire, connection, server_url, direction):
             wait_until(lambda: ask(direct, "SELECT count(*) FROM done") == 1)
         else:
             assert ask(direct, "SELECT count(*) FROM done") == 0
-        with pytest.raises(psycopg.errors.ConnectionTimeout):
-            psycopg.connect(wire.url, connect_timeout=2)
+        if not direction:  # once is enough for what takes two seconds
+            with pytest.raises(psycopg.errors.ConnectionTimeout):
+                psycopg.connect(wire.url, connect_timeout=2)
         wire.release()
         asking.join()
         assert ask(direct, "SELECT count(*) FROM done") == 1

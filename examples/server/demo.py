@@ -43,6 +43,7 @@ def server(url: str | None) -> Iterator[str]:
 def run(url: str) -> None:
     """Make the schema, run both groups, and say what there is afterwards."""
     environment = {**os.environ, "SPILLSTORE_ROOT": url}
+    environment.pop("PYTHONUNBUFFERED", None)  # a line is written at once, or those of two processes mix
     print("$ spillstore upgrade URL", flush=True)
     subprocess.run(
         [sys.executable, "-m", "spillstore_tools.cli", "upgrade", url], env=environment, check=True

@@ -131,6 +131,7 @@ def test_an_engine_knows_rows_and_no_session(path):
 ORDER = (
     ("aio", "sqlite_functions", "server"),
     ("store",),
+    ("deleting",),
     ("session",),
     ("artifact", "writer"),
     ("jsonstring",),

@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -156,6 +157,27 @@ def test_a_list_looks_at_a_session_when_it_comes_to_it(plain_store):
         if first != f"chat-{number}":
             plain_store.delete(f"chat-{number}")
     assert [] == [info.id for info in listed]
+
+
+@pytest.mark.files
+@pytest.mark.parametrize("project", [None, "a"])
+def test_names_are_read_as_they_are_asked_for(plain_store, project):
+    """Of a root of many folders no list is made: listing takes the same memory as in a root of few."""
+    plain_store.session("test", project="a").close()
+
+    def peak():
+        tracemalloc.start()
+        try:
+            assert ["test"] == [info.id for info in plain_store.sessions(project)]
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    few = max(peak() for _ in range(2))
+    for folder in (plain_store.root, plain_store.root / "a"):
+        for number in range(500):
+            (folder / f"empty-{number}-{'x' * 150}").mkdir()
+    assert peak() < few + 50_000
 
 
 def test_projects_keep_sessions_apart(store):

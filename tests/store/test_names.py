@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import secrets
 import subprocess
 import sys
@@ -149,3 +150,11 @@ def test_a_server_that_does_not_answer(password):
         while error is not None:
             assert password not in f"{error} {error!r}"
             error = error.__cause__ or error.__context__
+
+
+def test_a_store_on_a_server_is_not_pickled(password):
+    """Bytes that go through a queue or a file have no password in them; a folder's store may go."""
+    store = Store(f"postgresql://agent:{password}@127.0.0.1:1/spill")
+    with pytest.raises(TypeError, match="hand on its URL") as caught:
+        pickle.dumps(store)
+    assert password not in str(caught.value)

@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from spillstore.engine.rows import EventFilter, Snapshot, Transaction
+    from spillstore.engine.rows import EventFilter, Row, Snapshot, Transaction
     from spillstore.info import Event, Page, SessionInfo
     from spillstore.model.records import SessionRow
 
@@ -44,6 +44,43 @@ class Remains(Protocol):
 
     def free(self) -> int:
         """Free them; another process may be doing the same. Returns how many were freed here."""
+
+
+class SessionImport(Protocol):
+    """A session that is filled with the rows of another store's before it is there. One thread uses it.
+
+    Rows are written as they are given, with their keys and digests; the caller has checked them. Artifacts and events come in
+    the order of their keys, an artifact before its chunks, and these in the order of their numbers; none comes twice. Each
+    call is a batch, which is written at once or gathered with others: what an engine keeps in memory has a bound.
+
+    Before ``commit`` nobody finds the session, whatever is written already: an engine fills it under a name or key that no
+    session has, or in one transaction whose end makes it visible. If the block ends without ``commit``, nothing is left.
+    What a process that died has left is removed by ``Backend.remove_leftovers`` and by the next import of that session, and
+    what a live one fills by neither, however long that takes. Of two that fill a session of one name, and of one that
+    fills and one that makes it, the first to commit wins; where the other has to wait for that, it does so for the setting
+    ``busy_timeout`` (``LockedError``). Their rows never mix.
+
+    Raises, from every method:
+        UnsupportedError: a row holds what this engine cannot store as it is; the message names its artifact or event.
+        ForkError: a parent process has begun it.
+        StorageError: it cannot be stored.
+    """
+
+    def add_artifacts(self, rows: Sequence[Row]) -> None:
+        """Write rows of artifacts, in the order of ``ArtifactRow``."""
+
+    def add_chunks(self, artifact_key: int, rows: Sequence[Row]) -> None:
+        """Write rows of chunks of an artifact, in the order of ``ChunkRow``."""
+
+    def add_events(self, rows: Sequence[Row]) -> None:
+        """Write rows of events: ``EVENT_FIELDS`` and ``shown``."""
+
+    def commit(self) -> None:
+        """Make the session visible with all that was added, as one that nobody holds and that was written just now.
+
+        Raises:
+            SessionExistsError: one of that name is there. Nothing has changed, and ``commit`` may be called again.
+        """
 
 
 class SessionBackend(Protocol):
@@ -200,6 +237,14 @@ class Backend(Protocol):
 
     def make(self, ref: SessionRef, row: SessionRow) -> None:
         """Make a session that holds its row and nothing else; it is there whole, or not at all. Fine if somebody was first."""
+
+    def importing(self, ref: SessionRef, row: SessionRow) -> AbstractContextManager[SessionImport]:
+        """Fill a session with rows from elsewhere; it is there with its ``commit``, whole, or not at all.
+
+        Args:
+            ref: its name, which ``row`` has too.
+            row: its own row, as it is elsewhere.
+        """
 
     def opening(self, ref: SessionRef) -> AbstractContextManager[None]:
         """Around all that opening a session takes.

@@ -23,7 +23,15 @@ if TYPE_CHECKING:
         json_text,
     )
     from spillstore.info.servers import Upgrade
-    from spillstore.info.sessions import CheckReport, CollectReport, Event, Fate, SessionInfo, event_of
+    from spillstore.info.sessions import (
+        CheckReport,
+        CollectReport,
+        CopyReport,
+        Event,
+        Fate,
+        SessionInfo,
+        event_of,
+    )
 
 __all__ = [
     "ArtifactInfo",
@@ -31,6 +39,7 @@ __all__ = [
     "CheckReport",
     "Cleaner",
     "CollectReport",
+    "CopyReport",
     "Event",
     "Export",
     "Fate",
@@ -72,7 +81,15 @@ __getattr__ = importing(
             "Verification",
             "Export",
         ),
-        "sessions": ("SessionInfo", "Fate", "CollectReport", "CheckReport", "Event", "event_of"),
+        "sessions": (
+            "SessionInfo",
+            "Fate",
+            "CollectReport",
+            "CopyReport",
+            "CheckReport",
+            "Event",
+            "event_of",
+        ),
         "pages": ("Page",),
         "servers": ("Upgrade",),
     },

@@ -14,7 +14,6 @@ that is longer than the rules can follow: it is taken out as far as the window g
 from __future__ import annotations
 
 import functools
-import re
 from typing import TYPE_CHECKING
 
 from spillstore.redaction.finder import search
@@ -23,6 +22,7 @@ from spillstore.redaction.look import CONTEXT, LINE_END, line_start
 from spillstore.redaction.nextlines import TRIMMED
 from spillstore.redaction.own_rules import OwnRules
 from spillstore.redaction.scan import Scanned, State, scan
+from spillstore.runtime import lazy_patterns as re
 from spillstore.runtime.ahead import Ahead
 
 if TYPE_CHECKING:

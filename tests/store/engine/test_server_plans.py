@@ -124,7 +124,7 @@ OF_MANY = {
 # May order what an index has found: few rows, or such that the server takes for few before it has looked at the table.
 ORDERED = {"CLAIMS_LIVING", "ARTIFACTS_MATCHING"}
 PAGES = {
-    "ARTIFACTS_PAGE", "EVENTS_PAGE", "EVENTS_AFTER", "EVENTS_DROP_FIRST", "EVENTS_DROP_OLD", "_PAGE",
+    "ARTIFACTS_PAGE", "ARTIFACTS_AFTER", "EVENTS_WHOLE_AFTER", "EVENTS_PAGE", "EVENTS_AFTER", "EVENTS_DROP_FIRST", "EVENTS_DROP_OLD", "_PAGE",
     "DOOMED_ARTIFACTS", "DOOMED_EVENTS",
 }  # fmt: skip
 STATEMENTS = {

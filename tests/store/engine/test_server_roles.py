@@ -13,7 +13,7 @@ import psycopg
 
 from spillstore import Store
 from spillstore import server as operator
-from spillstore.engine.postgres import archive, control, granting, schema, transactions
+from spillstore.engine.postgres import archive, control, granting, locking, schema
 from spillstore.engine.postgres import sql as _sql
 from spillstore.exceptions import (
     InvalidIdError,
@@ -52,7 +52,7 @@ def role(server, server_url):
 
 def texts():
     """All statements of the engine."""
-    constants = (vars(module) for module in (_sql, control, archive, transactions))
+    constants = (vars(module) for module in (_sql, control, archive, locking))
     return [
         value
         for each in constants
@@ -311,3 +311,18 @@ def test_what_was_refused_often_does_no_harm(server, server_url, role):
             store.session(f"s{number}", "other")
         with store.session(f"s{number}", "web") as session:
             session.put(b"x\n")
+
+
+def test_a_session_is_copied_to_a_role_of_a_project(server, server_url, role, tmp_path):
+    """Where it is of that project; its chunks are inserted one by one then."""
+    name, url = role()
+    operator.grant(server_url, role=name, project="web", apply=True)
+    folder = Store(tmp_path / "root", **NO_FLOORS)
+    for project in ("web", "other"):
+        with folder.session("chat", project) as session:
+            session.put(LINES)
+    store = Store(url, **NO_FLOORS)
+    folder.copy_session("chat", "web", to=store)
+    assert store.check() == 1
+    with pytest.raises(ReadOnlyError, match="confined"):
+        folder.copy_session("chat", "other", to=store)

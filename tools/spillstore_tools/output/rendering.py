@@ -10,12 +10,12 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-import re
 import shlex
 from typing import TYPE_CHECKING
 
 from spillstore.events.catalogue import RENDERED
 from spillstore.exceptions import SpillstoreError, UsageError
+from spillstore.runtime import lazy_patterns as re
 from spillstore.store import address_of
 from spillstore_tools.preview.binary.magic import BinaryType
 from spillstore_tools.preview.binary.recognise import HEAD_BYTES, recognise, text_encoding

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from spillstore import info as infos
 from spillstore.engine.base import SessionRef, VanishedError
+from spillstore.engine.memory.importing import MemoryImport
 from spillstore.engine.memory.rows import EMPTY, ROW_BYTES, MemoryRows, MemoryTransaction, State
 from spillstore.engine.rows import END, Row
 from spillstore.exceptions import InvalidSettingError, SessionBusyError, SessionDeletedError, SpillstoreError
@@ -255,6 +256,17 @@ class MemoryBackend:
         with self._guard:
             held = self._sessions.setdefault(ref, _Held(f"{self._name}/{ref.session_id}", row))
         held.used = held.used or self.now()
+
+    def importing(self, ref: SessionRef, row: SessionRow) -> contextlib.AbstractContextManager[MemoryImport]:
+        """Fill a state that nobody sees."""
+
+        def put(state: State) -> bool:
+            held = _Held(f"{self._name}/{ref.session_id}", row)
+            held.state, held.used = state, self.now()
+            with self._guard:
+                return self._sessions.setdefault(ref, held) is held
+
+        return contextlib.nullcontext(MemoryImport(row, put))
 
     @contextlib.contextmanager
     def opening(self, ref: SessionRef) -> Iterator[None]:

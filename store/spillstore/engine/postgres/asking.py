@@ -31,14 +31,16 @@ class Asking:
         StorageError: the server cannot be reached, or does not do it.
     """
 
-    def __init__(self, connections: Connections, doing: str) -> None:
+    def __init__(self, connections: Connections, doing: str, *, patience: float | None = None) -> None:
         """Prepare; no connection is taken.
 
         Args:
             connections: to the server.
             doing: what it is for, as an error will say.
+            patience: seconds to wait for a server that is away; None for what the connections have.
         """
         self._connections = connections
+        self._patience = patience
         self._connection: Connection | None = None
         self.doing = doing
         self._snapshot = False  # whether all answers are to be of one state
@@ -76,14 +78,14 @@ class Asking:
     def _twice(self, do: Callable[[Connection], T]) -> T:
         connection = self._connection
         if connection is None:
-            connection = self._connection = self._connections.take()
+            connection = self._connection = self._connections.take(self._patience)
         try:
             try:
                 return do(connection)
             except psycopg.Error as error:
                 if self._begun or not lost(error, connection):
                     raise
-            connection = self._connection = self._connections.replaced(connection)
+            connection = self._connection = self._connections.replaced(connection, self._patience)
             return do(connection)
         except psycopg.Error as error:
             raise_translated(error, self.doing)
@@ -98,10 +100,7 @@ class Asking:
         connection = self._connection
         if self._begun and connection is not None:
             try:
-                if connection.in_error:
-                    connection.roll_back()
-                else:
-                    connection.end_reading()
+                connection.end_reading()
             except psycopg.Error:
                 connection.close()
         self._snapshot = self._begun = False

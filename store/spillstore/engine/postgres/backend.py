@@ -14,9 +14,10 @@ from spillstore.engine.postgres import archive, control
 from spillstore.engine.postgres import sql as _sql
 from spillstore.engine.postgres.asking import Asking
 from spillstore.engine.postgres.claims import Heartbeat
-from spillstore.engine.postgres.connections import Connections
+from spillstore.engine.postgres.connections import shared
 from spillstore.engine.postgres.deletion import DoomedRows, doom
 from spillstore.engine.postgres.errors import AlreadyThereError
+from spillstore.engine.postgres.importing import ServerImport, importing
 from spillstore.engine.postgres.session import ServerSession, name_of
 from spillstore.exceptions import SessionBusyError, SpillstoreError
 from spillstore.model.validation import read_session_row
@@ -52,11 +53,13 @@ class ServerBackend:
         self._settings = settings
         self._digest_key = key
         self._clock = clock
-        self._connections = Connections(address, settings.busy_timeout)
+        self._connections = shared(address, settings.busy_timeout)
         self._heartbeat = Heartbeat(self._connections, settings.lease)
-        # The store's size and when it was taken, for a role that is confined to a project: the row of all is hidden from it.
-        self._measured: tuple[int | None, float] = (None, 0.0)
         self._found: dict[SessionRef, int] = {}  # the keys of sessions that were just looked for
+        self._looked: float | None = (
+            None  # when the store was looked at for what is too old, as far as is known here
+        )
+        self._size: tuple[int, float] | None = None  # of the store, and when it was measured
 
     @property
     def root(self) -> None:
@@ -116,6 +119,10 @@ class ServerBackend:
                 (control.COMMIT, {}),
             )
             self._found[ref] = key
+
+    def importing(self, ref: SessionRef, row: SessionRow) -> contextlib.AbstractContextManager[ServerImport]:
+        """Fill a session in one transaction, whose last rows make it visible."""
+        return importing(self._connections, self._settings, self._address.shown, name_of(ref), row)
 
     @contextlib.contextmanager
     def opening(self, ref: SessionRef) -> Iterator[None]:
@@ -227,27 +234,40 @@ class ServerBackend:
 
     def last_look(self, now: float, interval: float) -> float | None:
         """When the store was looked at before, if it is time to do so again."""
+        if self._looked is not None and 0 <= now - self._looked < interval:
+            return None
         found = self._ask("looking for old sessions", control.STORE_LOOKED, now=now, interval=interval)
-        return found[0][0] if found else None
+        before, due = (
+            found[0] if found else (now, False)
+        )  # policies hide the row from who is confined to a project
+        self._looked = now if due else before
+        return before if due else None
 
     def size(self, quota: int, measure: Callable[[], int]) -> tuple[int, bool]:
         """About how many bytes the store takes, and whether that was found just now: the server adds them up."""
-        found = self._ask("measuring the store", control.STORE_MEASURED)
-        size, age = found[0] if found else (self._measured[0], time.monotonic() - self._measured[1])
-        if size is not None and 0 <= age < max(min((quota - size) / _FASTEST, _AT_MOST), _AT_LEAST):
-            return size, False
+        if self._size is None or not self._lasts(self._size, quota):
+            found = self._ask("measuring the store", control.STORE_MEASURED)
+            self._size = (found[0][0], time.monotonic() - found[0][1]) if found else None
+        if self._size is not None and self._lasts(self._size, quota):
+            return self._size[0], False
         ((size,),) = self._ask("measuring the store", control.STORE_SIZE)
         self.remember_size(size, 0.0)
         return size, True
 
+    @staticmethod
+    def _lasts(measured: tuple[int, float], quota: int) -> bool:
+        """Whether a size is good still: the store cannot have filled up since."""
+        size, at = measured
+        return 0 <= time.monotonic() - at < max(min((quota - size) / _FASTEST, _AT_MOST), _AT_LEAST)
+
     def remember_size(self, size: int, took: float) -> None:
         """Keep a size."""
-        self._measured = (size, time.monotonic())
         self._ask("measuring the store", control.STORE_REMEMBER, size=size)
+        self._size = size, time.monotonic()
 
     def forget_size(self) -> None:
         """Something was deleted, so the next who asks measures again."""
-        self._measured = (None, 0.0)
+        self._size = None
         self._ask("measuring the store", control.STORE_FORGET)
 
     def remove_leftovers(self, now: float, *, dry_run: bool) -> tuple[int, int, tuple[str, ...]]:

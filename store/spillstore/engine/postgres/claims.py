@@ -20,7 +20,7 @@ from spillstore.exceptions import SpillstoreError
 
 if TYPE_CHECKING:
     from spillstore.engine.postgres.connections import Connections
-    from spillstore.engine.postgres.transactions import Claim
+    from spillstore.engine.postgres.locking import Claim
 
 _BEATS: Final = 3  # a lease
 

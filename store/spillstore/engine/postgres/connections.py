@@ -74,8 +74,8 @@ class Connection:
         return not self.raw.closed
 
     @property
-    def in_error(self) -> bool:
-        """Whether an error has left a transaction open, or the server busy."""
+    def in_transaction(self) -> bool:
+        """Whether an error has left a transaction open, or an answer unread."""
         return not self._answer_waits and self.raw.pgconn.transaction_status != TransactionStatus.IDLE
 
     def fetch(self, sql: str, values: Values) -> list[Row]:
@@ -162,7 +162,6 @@ class Connections:
         self._address = address
         self._patience = patience
         self._begin_anew()
-        _all.add(self)
 
     def _begin_anew(self) -> None:
         self._free = threading.Condition()  # protects what follows
@@ -171,7 +170,6 @@ class Connections:
         self._lent = 0
         self._reached = False  # whether the server was there once
         self.found = Found(copies=True, citus=False)  # of the server, when it was
-        self._closed = False
 
     def forget(self) -> None:
         """In a forked child: leave the connections to the parent, and have none."""
@@ -179,15 +177,19 @@ class Connections:
         _inherited.append(self._idle)
         self._begin_anew()
 
-    def take(self) -> Connection:
+    def take(self, patience: float | None = None) -> Connection:
         """A connection, which ``give_back`` follows. It may have been lost while nobody used it.
+
+        Args:
+            patience: seconds to wait for one, and for the server; None for the usual ones.
 
         Raises:
             LockedError: all are in use for longer than the patience.
             StorageError: the server cannot be reached.
         """
+        patience = self._patience if patience is None else patience
         with self._free:
-            if not self._free.wait_for(lambda: self._lent < self._address.connections, self._patience):
+            if not self._free.wait_for(lambda: self._lent < self._address.connections, patience):
                 raise LockedError(
                     f"all {self._address.connections} connections to {self._address.shown} are in use by this process; "
                     "raise the URL's parameter connections=N"
@@ -196,33 +198,33 @@ class Connections:
             if self._idle:
                 return self._idle.pop()
         try:
-            return self._connect(time.monotonic() + self._patience)
+            return self._connect(time.monotonic() + patience)
         except BaseException:
             self._returned(None)
             raise
 
     def give_back(self, connection: Connection) -> None:
         """Return what ``take`` or ``replaced`` gave; a transaction that an error has left open is undone."""
-        if connection.in_error:
+        if connection.in_transaction:
             connection.roll_back()
         self._returned(connection if connection.usable else None)
 
     def _returned(self, connection: Connection | None) -> None:
         with self._free:
             self._lent -= 1
-            spare = connection if self._idle or self._closed else None
+            spare = connection if self._idle else None
             if connection is not None and spare is None:
                 self._idle.append(connection)
             self._free.notify()
         if spare is not None:
             spare.close()
 
-    def replaced(self, connection: Connection, deadline: float | None = None) -> Connection:
+    def replaced(self, connection: Connection, patience: float | None = None) -> Connection:
         """A new connection in place of one that was lost.
 
         Args:
             connection: the one that was lost; it is closed.
-            deadline: a time of ``time.monotonic`` until which the server is waited for; None for the whole patience.
+            patience: seconds to wait for the server; None for the usual ones.
 
         Raises:
             StorageError: the server cannot be reached.
@@ -230,7 +232,7 @@ class Connections:
         connection.close()
         with self._free:
             _close_all(self._idle)  # most likely lost, too
-        return self._connect(time.monotonic() + self._patience if deadline is None else deadline)
+        return self._connect(time.monotonic() + (self._patience if patience is None else patience))
 
     def _connect(self, deadline: float) -> Connection:
         pause = _PAUSE
@@ -268,16 +270,20 @@ class Connections:
             raise
         return Connection(raw)
 
-    def close(self) -> None:
-        """Close those that nobody uses; the others are closed when they are given back."""
-        with self._free:
-            self._closed = True
-            _close_all(self._idle)
-
 
 def _close_all(connections: list[Connection]) -> None:
     while connections:
         connections.pop().close()
+
+
+def shared(address: Address, patience: float) -> Connections:
+    """The connections that all stores of this process at that address use."""
+    key = (address.conninfo, address.connections, address.prepare, patience)
+    with _guard:
+        found = _shared.get(key)
+        if found is None:
+            found = _shared[key] = Connections(address, patience)
+        return found
 
 
 def lost(error: BaseException, connection: Connection) -> bool:
@@ -285,14 +291,19 @@ def lost(error: BaseException, connection: Connection) -> bool:
     return is_lost(error) or (isinstance(error, psycopg.Error) and not connection.usable)
 
 
-_all: weakref.WeakSet[Connections] = weakref.WeakSet()
+_guard = threading.Lock()  # protects what follows
+_shared: weakref.WeakValueDictionary[tuple[str, int, bool, float], Connections] = (
+    weakref.WeakValueDictionary()
+)
 _inherited: list[
     list[Connection]
 ] = []  # of a parent; never closed here, since the server would take that for the parent's wish
 
 
 def _forget_after_fork() -> None:
-    for each in list(_all):
+    global _guard  # noqa: PLW0603  # a thread of the parent may hold it
+    _guard = threading.Lock()
+    for each in list(_shared.values()):
         each.forget()
 
 

@@ -89,7 +89,7 @@ CLAIM_DELETE_IF_DEAD: Final = (
     f"DELETE FROM spillstore.claim WHERE session_key = %(session_key)s AND owner = %(owner)s AND NOT {_ALIVE}"
 )
 CLAIMS_DELETE_DEAD: Final = (
-    f"DELETE FROM spillstore.claim WHERE session_key = %(session_key)s AND NOT {_ALIVE}"
+    f"DELETE FROM spillstore.claim WHERE session_key = %(session_key)s AND NOT {_ALIVE} RETURNING owner"
 )
 CLAIMS_DELETE: Final = "DELETE FROM spillstore.claim WHERE session_key = %(session_key)s"
 CLAIMS_LIVING: Final = f"SELECT owner, about FROM spillstore.claim WHERE session_key = %(session_key)s AND {_ALIVE} ORDER BY owner"
@@ -124,13 +124,16 @@ SESSIONS_PAGE: Final = (
 STORE_SIZE: Final = "SELECT coalesce(sum(stored_bytes), 0)::int8 FROM spillstore.place"
 STORE_MEASURED: Final = (
     "SELECT size, extract(epoch FROM statement_timestamp() - measured_at)::float8 FROM spillstore.store"
+    " WHERE size IS NOT NULL"
 )
 STORE_REMEMBER: Final = "UPDATE spillstore.store SET size = %(size)s, measured_at = statement_timestamp()"
 STORE_FORGET: Final = "UPDATE spillstore.store SET size = NULL"
+# When the store was looked at before, and whether it is time again: then this is the time for whoever asks next.
 STORE_LOOKED: Final = (
-    "WITH before AS (SELECT looked_at FROM spillstore.store FOR UPDATE)"
-    " UPDATE spillstore.store SET looked_at = %(now)s FROM before WHERE before.looked_at IS NULL"
-    " OR NOT (%(now)s - before.looked_at >= 0 AND %(now)s - before.looked_at < %(interval)s) RETURNING before.looked_at"
+    "WITH before AS (SELECT looked_at FROM spillstore.store FOR UPDATE), looked AS"
+    " (UPDATE spillstore.store SET looked_at = %(now)s FROM before WHERE before.looked_at IS NULL"
+    " OR %(now)s < before.looked_at OR %(now)s - before.looked_at >= %(interval)s RETURNING 1)"
+    " SELECT looked_at, EXISTS (SELECT FROM looked) FROM before"
 )
 
 DOOMED: Final = "SELECT session_key, stored_bytes FROM spillstore.doomed ORDER BY session_key"

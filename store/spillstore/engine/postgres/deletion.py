@@ -60,7 +60,8 @@ class DoomedRows:
                 for step in _STEPS:
                     while True:
                         ((count, freed),) = server.ask(step, session_key=self._key, limit=_STEP)
-                        server.ask(control.DOOMED_FREED, session_key=self._key, freed=int(freed))
+                        if freed:
+                            server.ask(control.DOOMED_FREED, session_key=self._key, freed=int(freed))
                         if count < _STEP:
                             break
                 server.ask(control.DOOMED_DELETE, session_key=self._key)

@@ -81,6 +81,10 @@ class AnsweredRows(ABC):
         """Rows of artifacts, the newest first."""
         return self._fetch(_sql.ARTIFACTS_PAGE, **wanted._asdict(), limit=limit)
 
+    def artifacts_after(self, artifact_key: int, limit: int) -> Sequence[Row]:
+        """Rows of artifacts in any state with a larger key."""
+        return self._fetch(_sql.ARTIFACTS_AFTER, after=artifact_key, limit=limit)
+
     def artifact_ids(self, low: str, high: str, limit: int) -> list[str]:
         """Ids from ``low`` on and before ``high``."""
         return self._column(_sql.ARTIFACTS_MATCHING, low=low, high=high, limit=limit)
@@ -159,6 +163,10 @@ class AnsweredRows(ABC):
     def events_after(self, event_key: int, limit: int) -> list[Row]:
         """Rows of events with a larger key."""
         return self._fetch(_sql.EVENTS_AFTER, after=event_key, limit=limit)
+
+    def whole_events_after(self, event_key: int, limit: int) -> list[Row]:
+        """The same with ``shown``."""
+        return self._fetch(_sql.EVENTS_WHOLE_AFTER, after=event_key, limit=limit)
 
     def events_of(self, artifact_id: str, kind: str | None, limit: int) -> list[Row]:
         """Rows of an artifact's events."""

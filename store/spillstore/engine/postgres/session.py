@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from typing import TYPE_CHECKING, Any, Final
 
 from spillstore.engine.postgres import archive, control
 from spillstore.engine.postgres.asking import Asking
 from spillstore.engine.postgres.claims import about_us, new_owner
 from spillstore.engine.postgres.deletion import DoomedRows, doom
+from spillstore.engine.postgres.locking import Claim
 from spillstore.engine.postgres.rows import ServerRows
-from spillstore.engine.postgres.transactions import Claim, ServerTransaction
+from spillstore.engine.postgres.transactions import ServerTransaction
+from spillstore.exceptions import SpillstoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
     from spillstore.settings import Settings
 
 _READER_PATIENCE: Final = 2.0  # seconds that who only reads waits for writers, to record what it has read
+_CLOSING_PATIENCE: Final = 1.0  # seconds that who closes a session waits for a server that is away
+_STILL_THERE: Final = 1.0  # seconds after a commit
 _CHUNK: Final = 64 * 1024  # raw bytes of a chunk
 
 
@@ -67,9 +72,12 @@ class ServerSession:
             heartbeat.add(session_key, self._claim)
 
     def still_there(self) -> bool:
-        """Whether the name still leads to this session, and the claim was not lost."""
-        if self._claim is not None and self._claim.lost:
-            return False
+        """Whether the name still leads to this session, and the claim was not lost; within a second of a commit, it does."""
+        if self._claim is not None:
+            if self._claim.lost:
+                return False
+            if time.monotonic() - self._claim.committed_at < _STILL_THERE:
+                return True
         found = self._ask(control.NAME_GET, name=name_of(self._ref))
         return bool(found) and found[0][0] == self._key
 
@@ -81,7 +89,9 @@ class ServerSession:
         self._heartbeat.remove(self._key, claim)
         if claim.made and not claim.lost:
             claim.lost = True
-            self._ask(control.CLAIM_DELETE, owner=claim.owner)
+            server = Asking(self._connections, "giving up the claim", patience=_CLOSING_PATIENCE)
+            with contextlib.suppress(SpillstoreError), server:  # it dies by itself
+                server.ask(control.CLAIM_DELETE, session_key=self._key, owner=claim.owner)
 
     def disown(self) -> None:
         """In a forked child: the claim is the parent's."""
@@ -196,6 +206,8 @@ class ServerSession:
 
     def alive(self, owner: str) -> bool:
         """Whether the process with that claim still lives. A claim that a writer finds dead is deleted, so that it stays so."""
+        if self._claim is not None and owner in self._claim.dead:
+            return False  # in the transaction that goes on, or before
         values = {"owner": owner, "lease": self._settings.lease}
         found = self._ask(control.CLAIM_ALIVE, **values)
         if not found:
@@ -211,8 +223,7 @@ class ServerSession:
         return [about for owner, about in found if owner != self.owner]
 
     def remove_dead(self) -> None:
-        """Forget the claims of processes that are gone."""
-        self._ask(control.CLAIMS_DELETE_DEAD, lease=self._settings.lease)
+        """The transaction that makes a claim has done that."""
 
 
 def name_of(ref: SessionRef) -> str:

@@ -65,9 +65,9 @@ def location_options(
     @click.option(
         "--root",
         envvar="SPILLSTORE_ROOT",
-        metavar="DIR",
+        metavar="STORE",
         shell_complete=complete_folder,
-        help="The store.  [SPILLSTORE_ROOT; default: in the user's state folder]",
+        help="The store: a folder, or the URL of a server.  [SPILLSTORE_ROOT; default: in the user's state folder]",
     )
     @functools.wraps(function)
     def with_location(

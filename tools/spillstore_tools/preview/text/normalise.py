@@ -20,10 +20,11 @@ some thousands.
 
 from __future__ import annotations
 
-import re
 import string
 from operator import itemgetter
 from typing import TYPE_CHECKING
+
+from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
