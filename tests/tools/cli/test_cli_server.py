@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 
+import postgres
 import pytest
 from support import ROOT
 
@@ -92,6 +93,8 @@ def test_what_goes_wrong_is_said(cli, server, command):
 
 def test_grant_prints_or_runs(cli, server, server_url):
     """Without --apply nothing is changed."""
+    if not isinstance(server, postgres.Server):
+        pytest.skip("roles are made on a server of ours alone")
     agent = f"agent_{os.getpid()}"
     server.execute(f"CREATE ROLE {agent} LOGIN")
     url = server_url.replace("postgres@", f"{agent}@")

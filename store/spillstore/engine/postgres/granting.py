@@ -142,8 +142,8 @@ def grant(url: str, role: str, project: str | None, *, read_only: bool) -> None:
         found = check_schema(raw, address.shown)
         if project is not None and found.citus and raw.execute(citus.SPREAD).fetchone():
             raise UnsupportedError(
-                f"{address.shown} is spread by Citus, whose tables take no policies that look into others; give the project a database of "
-                "its own"
+                f"{address.shown} is spread by Citus, where no role can be confined to a project: policies of ours look into other "
+                "tables; give the project a database of its own"
             )
         with translated(doing):
             _check_roles(raw, role, project, doing)
