@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import secrets
+import threading
+import time
 
 import postgres
 import pytest
@@ -18,6 +20,7 @@ from spillstore.engine.postgres import archive, control, granting, locking, sche
 from spillstore.engine.postgres import sql as _sql
 from spillstore.exceptions import (
     InvalidIdError,
+    LockedError,
     ReadOnlyError,
     SchemaTooOldError,
     SessionNotFoundError,
@@ -329,3 +332,36 @@ def test_a_session_is_copied_to_a_role_of_a_project(server, server_url, role, tm
     assert store.check() == 1
     with pytest.raises(ReadOnlyError, match="confined"):
         folder.copy_session("chat", "other", to=store)
+
+
+def test_a_grant_disturbs_nobody(server, server_url, role):
+    """Who has read one table and asks for another is answered: the grant gives way before the server ends one of the two."""
+    name, _ = role()
+    grant = threading.Thread(
+        target=operator.grant, args=(server_url,), kwargs={"role": name, "project": "web", "apply": True}
+    )
+    with psycopg.connect(server_url) as connection:
+        connection.execute("SELECT * FROM spillstore.event")
+        grant.start()
+        time.sleep(1.3)  # longer than the server waits before it looks for a deadlock
+        connection.execute("SELECT * FROM spillstore.session")
+        connection.execute("SELECT * FROM spillstore.chunk")
+    grant.join()
+    found = server.execute(
+        "SELECT count(*) FROM pg_policy WHERE polname <> 'spillstore_all'", database_of(server_url)
+    )
+    assert found == [(len(schema.tables()),)]
+
+
+def test_a_grant_does_not_wait_for_ever(server, server_url, role, monkeypatch):
+    """For a table that somebody keeps locked; then nothing was granted."""
+    name, url = role()
+    monkeypatch.setattr(granting, "_PATIENCE", 0.0)
+    with psycopg.connect(server_url) as other:
+        other.execute("SELECT * FROM spillstore.event")
+        with pytest.raises(
+            LockedError, match=r"granting rights on .* failed: canceling statement due to lock timeout"
+        ):
+            operator.grant(server_url, role=name, apply=True)
+    with pytest.raises(ReadOnlyError, match="permission denied for schema"):
+        Store(url).session("chat")

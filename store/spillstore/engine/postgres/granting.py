@@ -10,6 +10,8 @@ The row ``store`` is of all sessions: a confined role does not see it, so it mea
 from __future__ import annotations
 
 import hashlib
+import os
+import time
 from typing import TYPE_CHECKING, Final
 
 from psycopg import sql
@@ -62,7 +64,11 @@ _CONFINED: Final = {
     "store": "false",
 }
 _LONGEST: Final = 63  # bytes of a name, by NAMEDATALEN
-_TRIES: Final = 3  # against deadlocks with who writes
+# All tables are locked at once, or none: who waits for a second looks for a deadlock, and who writes must not be its victim.
+_LOCK_TIMEOUT: Final = "100ms"
+_TABLES: Final = ", ".join(f"spillstore.{table}" for table in _CONFINED)
+_PATIENCE: Final = 30.0  # seconds, for a moment at which nobody has one of the tables for longer than that
+_PAUSE: Final = 0.2  # seconds, on average
 _ROLES: Final = (
     "SELECT pg_has_role(relowner, 'USAGE'), rolname IS NOT NULL, rolbypassrls OR pg_has_role(rolname, relowner, 'USAGE')"
     " FROM pg_class LEFT JOIN pg_roles ON rolname = %(role)s WHERE pg_class.oid = 'spillstore.chunk'::regclass"
@@ -94,6 +100,7 @@ def grant_sql(role: str, project: str | None, *, read_only: bool) -> list[str]:
     ]
     if not read_only:
         found += [f"GRANT {what} ON spillstore.{table} TO {who}" for table, what in WRITES.items()]
+    found += [f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'", f"LOCK TABLE {_TABLES} IN ACCESS EXCLUSIVE MODE"]
     policy = _quoted(_policy_name(role))
     found += [f"DROP POLICY IF EXISTS {policy} ON spillstore.{table}" for table in _CONFINED]
     if project is not None:
@@ -147,14 +154,16 @@ def grant(url: str, role: str, project: str | None, *, read_only: bool) -> None:
             )
         with translated(doing):
             _check_roles(raw, role, project, doing)
-            for left in reversed(range(_TRIES)):
+            deadline = time.monotonic() + _PATIENCE
+            while True:
                 try:
                     _run(raw, statements, doing)
                 except (NotStoredError, LockedError):
-                    if not left:
+                    if time.monotonic() > deadline:
                         raise
                 else:
                     return
+                time.sleep(_PAUSE * (0.5 + os.urandom(1)[0] / 255))
 
 
 def _check_roles(raw: psycopg.Connection[Any], role: str, project: str | None, doing: str) -> None:
@@ -173,6 +182,5 @@ def _check_roles(raw: psycopg.Connection[Any], role: str, project: str | None, d
 
 def _run(raw: psycopg.Connection[Any], statements: list[str], doing: str) -> None:
     with translated(doing), raw.transaction():
-        raw.execute("SET LOCAL lock_timeout = '10s'")
         for statement in statements:
             raw.execute(statement.encode())
