@@ -1,6 +1,7 @@
 # Needs Python 3.11 or newer with venv, make, and a package index. A C compiler is used if there is one.
 #
 #   make demo    a look in 20 seconds: sets up .venv, stores a build's log, finds the error in its middle
+#   make demo-server   the same store on a PostgreSQL server, from many processes; under 30 seconds once .venv has the test tools
 #   make test    sets up the test tools, runs the quick tests with few examples of each property
 #   make check   lint, types, docs, quick tests, a short fixed part of the heavy ones; what CI runs
 #   make torture all tests, with many new examples and kills, and a campaign against the native scanner: SEED=N as before
@@ -34,7 +35,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test heavy check torture fuzz lint types docs bench bench-quick bench-growth bench-peers wheels clean
+.PHONY: help demo demo-server test heavy check torture fuzz lint types docs bench bench-quick bench-growth bench-peers wheels clean
 # Tests start hundreds of processes: each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -50,6 +51,10 @@ help:
 
 demo: $(VENV)/.installed
 	@$(BIN)/python -m spillstore_tools.cli.demo
+
+# With the server of the tests, which ends with it.
+demo-server: $(VENV)/.installed-test
+	@$(BIN)/python examples/server/demo.py $(URL)
 
 test: $(VENV)/.installed-test
 	SPILLSTORE_TEST_FACTOR=$(QUICK) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow and not fault"

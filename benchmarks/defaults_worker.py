@@ -64,9 +64,8 @@ def command(arguments: list[str]) -> None:
     """Run the command line, and print its peak of memory behind what it prints."""
     from spillstore_tools.cli import main  # as late as the command itself would
 
-    sys.argv = ["spillstore", *arguments]
     with contextlib.suppress(SystemExit):
-        main()
+        main(arguments)  # else the process would end there
     print(f"\n{process.peak_bytes()}")
 
 

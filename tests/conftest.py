@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from postgres import own_server, server, server_url, servers  # noqa: F401 - fixtures
 from support import DRAWN_WITH, NO_FLOORS, SEED, ManualClock, examples
 
 from spillstore import Store, aio
@@ -131,21 +132,31 @@ def pytest_collection_modifyitems(config, items):
     gone = [
         item
         for item, spec in kinds
-        if item.get_closest_marker("files") and spec is not None and spec.params.get("make_store") == "dict"
+        if item.get_closest_marker("files")
+        and spec is not None
+        and spec.params.get("make_store") in {"dict", "server"}
     ]
     config.hook.pytest_deselected(items=gone)
     items[:] = [item for item in items if item not in set(gone)]
 
 
-@pytest.fixture(params=["plain", pytest.param("aio", marks=pytest.mark.slow), "dict"])
+@pytest.fixture(params=["plain", pytest.param("aio", marks=pytest.mark.slow), "dict", "server"])
 def make_store(request, tmp_path, loop):
     """Makes stores of all kinds (``dict``: of dictionaries); when the test ends, every session left in them is checked.
 
     ``spillstore.aio`` hands each call on to the plain store, so it is not among the quick tests but where it is the subject.
     """
     roots: set[str | Path] = set()
+    databases = {}
 
     def make(root=None, **options):
+        if request.param == "server":
+            databases_of = request.getfixturevalue("server")
+            if root not in databases:
+                databases[root] = databases_of.new_database()
+            url = databases_of.url(databases[root])
+            roots.add(url)
+            return Store(url, **options)
         root = Path(root or tmp_path / "root")
         options = {**NO_FLOORS, **options}
         if request.param == "dict":
@@ -156,9 +167,25 @@ def make_store(request, tmp_path, loop):
             Store(root, **options) if request.param == "plain" else Blocking(aio.Store(root, **options), loop)
         )
 
+    make.databases = databases
     yield make
     for root in roots:
         Store(root).check()
+    for name in databases.values():
+        request.getfixturevalue("server").drop_database(name)
+
+
+@pytest.fixture
+def elapse(request, make_store, clock):
+    """Lets seconds pass, for clients by their clock and for servers, which have their own, by what they have noted."""
+
+    def elapse(seconds):
+        clock.advance(seconds)
+        for name in make_store.databases.values():
+            sql = f"UPDATE spillstore.place SET used_at = used_at - make_interval(secs => {seconds})"
+            request.getfixturevalue("server").execute(sql, name)
+
+    return elapse
 
 
 @pytest.fixture

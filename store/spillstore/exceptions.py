@@ -1,6 +1,6 @@
 """Every error that Spillstore raises.
 
-No ``sqlite3``, SQLAlchemy or ``zstandard`` exception ever leaves the library: a caller needs one ``except``::
+No ``sqlite3``, psycopg, SQLAlchemy or ``zstandard`` exception ever leaves the library: a caller needs one ``except``::
 
     SpillstoreError
     ├── UsageError                    the caller asked for something that cannot be had
@@ -19,6 +19,7 @@ No ``sqlite3``, SQLAlchemy or ``zstandard`` exception ever leaves the library: a
     │   ├── ClosedError                             a writer or session that was closed before
     │   ├── ForkError                               an object that a parent process had opened
     │   ├── SessionBusyError                        somebody who is alive holds the session
+    │   ├── SessionExistsError                      a copy of a session to where one of its name is
     │   └── TargetExistsError         (FileExistsError) an export that would overwrite a file
     ├── StorageError                  the environment failed; what was committed before is kept
     │   ├── QuotaError                              a limit that the operator set
@@ -30,6 +31,7 @@ No ``sqlite3``, SQLAlchemy or ``zstandard`` exception ever leaves the library: a
     │   ├── LockedError                             the database stayed locked longer than ``busy_timeout``
     │   ├── ReadOnlyError
     │   ├── SessionDeletedError                     the session was deleted while this object was open
+    │   ├── ClaimLostError                          this process was away, and may not go on writing to a server
     │   ├── UnsafeRootError                         a store folder that is a symbolic link, or not a folder
     │   └── UnsupportedError                        this platform or this SQLite cannot hold a store
     └── DamageError                   what is stored cannot be trusted
@@ -37,7 +39,7 @@ No ``sqlite3``, SQLAlchemy or ``zstandard`` exception ever leaves the library: a
         ├── DigestKeyError                          digests that need a key that was not given, or another one
         ├── NotASessionError                        a file that is no Spillstore session
         ├── SchemaTooNewError                       a file that a newer version wrote
-        └── SchemaTooOldError                       a file that must be upgraded, opened for reading alone
+        └── SchemaTooOldError                       what an older version wrote, and must be upgraded first
 """
 
 from __future__ import annotations
@@ -154,6 +156,10 @@ class SessionBusyError(UsageError):
     """Somebody who is alive holds the session."""
 
 
+class SessionExistsError(UsageError):
+    """The store that a session is copied to holds one of its name."""
+
+
 class TargetExistsError(UsageError, FileExistsError):
     """The export would overwrite a file."""
 
@@ -201,6 +207,10 @@ class SessionDeletedError(StorageError):
     """The session was deleted while this object was open."""
 
 
+class ClaimLostError(StorageError):
+    """This process was away for so long, or the server lost so much, that it may not go on writing; open the session anew."""
+
+
 class UnsafeRootError(StorageError):
     """A folder or file of the store is a link, somebody else's, or open to others, so it cannot be trusted."""
 
@@ -233,4 +243,4 @@ class SchemaTooNewError(DamageError):
 
 
 class SchemaTooOldError(DamageError):
-    """The file was written by an older version and was opened for reading alone, so it cannot be upgraded."""
+    """What is stored was written by an older version, and must be upgraded first; of a file, opening it for writing does so."""

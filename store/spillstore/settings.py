@@ -79,6 +79,7 @@ class SettingsOptions(TypedDict, total=False):
     commit_interval: Duration | None
     commit_bytes: Size | None
     busy_timeout: Duration | None
+    lease: Duration | None
     retention: Duration | None
     collect_interval: Duration | None
     redact: bool | None
@@ -97,7 +98,7 @@ SIZES = frozenset(
     {"artifact_limit", "session_quota", "store_quota", "free_disk_floor", "queue_bytes", "commit_bytes"}
 )
 DURATIONS = frozenset(
-    {"hold_back", "commit_interval", "busy_timeout", "retention", "collect_interval", "audit_age"}
+    {"hold_back", "commit_interval", "busy_timeout", "lease", "retention", "collect_interval", "audit_age"}
 )
 
 
@@ -123,7 +124,8 @@ class Settings:
         hold_back: silence after which a line that has no end yet is let through.
         commit_interval: the longest time that written bytes wait for their commit.
         commit_bytes: raw bytes after which a commit starts early.
-        busy_timeout: how long to wait for another process's transaction.
+        busy_timeout: how long to wait for another process's transaction, and for a server that is away.
+        lease: silence after which a process that writes to a session on a server counts as dead; folders need none.
         retention: age after which a session that nobody holds is collected.
         collect_interval: the least time between two collections that a new session starts by itself.
         redact: whether secrets are taken out before anything is stored.
@@ -160,6 +162,7 @@ class Settings:
     commit_interval: float = 0.2
     commit_bytes: int = 8 * MIB
     busy_timeout: float = 30.0
+    lease: float = 30.0
     retention: float = 7 * 86400.0
     collect_interval: float = 3600.0
     redact: bool = True
@@ -215,6 +218,7 @@ _AT_LEAST = {
     "commit_bytes": 64 * KIB,
     "artifact_limit": 1,
     "session_quota": 64 * KIB,
+    "lease": 0.1,
 }
 
 

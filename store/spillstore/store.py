@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from functools import cached_property, partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from spillstore.deleting import Deleter, named_session
+from spillstore.engine import registry
 from spillstore.engine.base import SessionRef
 from spillstore.engine.errors import translated
-from spillstore.engine.registry import open_backend
+from spillstore.exceptions import InvalidSettingError
 from spillstore.format.digest_key import load_key
 from spillstore.limits.collector import Collector
 from spillstore.model.clock import SinceClock, SystemClock
@@ -18,10 +19,11 @@ from spillstore.runtime.delegation import delegated
 from spillstore.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
     from typing import Unpack
 
-    from spillstore.info import Event, Page, SessionInfo
+    from spillstore.info import CopyReport, Event, Page, SessionInfo
     from spillstore.ingest.session_pool import SessionPool
     from spillstore.model.clock import Clock
     from spillstore.redaction import RedactionRules
@@ -29,29 +31,36 @@ if TYPE_CHECKING:
     from spillstore.settings import SettingsOptions
 
 
-def default_root() -> Path:
-    """``SPILLSTORE_ROOT``, else the user's state folder."""
+def default_root() -> str:
+    """What names the store where nothing else does: ``SPILLSTORE_ROOT``, else the user's state folder."""
     if root := os.environ.get("SPILLSTORE_ROOT"):
-        return Path(root)
+        return root
     import platformdirs  # noqa: PLC0415  # 5 ms that most callers do not need
 
-    return Path(platformdirs.user_state_dir("spillstore"))
+    return platformdirs.user_state_dir("spillstore")
 
 
-def _reference(session_id: str, project: str | None) -> SessionRef:
-    """The session of that id.
+def address_of(root: str | os.PathLike[str] | None = None) -> str:
+    """What names a store to another process: ``Store.address``, without making a ``Store``.
+
+    Args:
+        root: what names the store here; None for the default one.
+
+    Returns:
+        An absolute path, or a URL without its password.
 
     Raises:
-        InvalidIdError: an id that is not allowed.
+        UsageError: the URL cannot be read.
+
+    Example:
+        >>> address_of("postgresql://agent@db.example/spill?sslpassword=...")
+        'postgresql://agent@db.example/spill'
     """
-    check_id("session", session_id)
-    if project is not None:
-        check_id("project", project)
-    return SessionRef(session_id, project)
+    return registry.address_of(default_root() if root is None else root)
 
 
 class Store:
-    r"""A folder that holds sessions, one SQLite file each. Cheap to make; safe from any thread and after a fork.
+    r"""Where sessions are: a folder, with one SQLite file for each, or a server. Cheap to make; safe from any thread and after a fork.
 
     A session is named by its id, 1 to 200 bytes of UTF-8 without control characters, and its project, likewise, or None.
     Methods that take them raise ``InvalidIdError`` for others.
@@ -75,12 +84,13 @@ class Store:
         digest_key: bytes | str | os.PathLike[str] | None = None,
         **settings: Unpack[SettingsOptions],
     ) -> None:
-        """Name a store; nothing is made on disk before the first session.
+        """Name a store; nothing is made on disk, and nobody connects, before the first session.
 
         Args:
-            root: the folder; None for ``SPILLSTORE_ROOT`` or the user's state folder. ``memory:`` is a private folder of
-                this process in a file system in memory, which is removed when the process ends. ``dict:NAME`` is for tests:
-                a store of dictionaries, the same for all who name it in this process, which no other program sees.
+            root: the folder, or the URL of a database of PostgreSQL; None for ``SPILLSTORE_ROOT`` or the user's state
+                folder. ``memory:`` is a private folder of this process in a file system in memory, which is removed when the
+                process ends. ``dict:NAME`` is for tests: a store of dictionaries, the same for all who name it in this
+                process, which no other program sees.
             redaction: the rules by which secrets are taken out; None for those that are built in.
             clock: where to read the time; a test brings its own.
             digest_key: 32 random bytes or more, or the path of a file that holds them; None for what the setting
@@ -89,14 +99,14 @@ class Store:
 
         Raises:
             InvalidSettingError: an unknown setting or a value out of range.
-            UnsupportedError: no store can be on this platform.
-            UsageError: a database URL (servers are not supported yet).
+            UnsupportedError: no store can be on this platform, or psycopg is missing, which a server needs.
+            UsageError: a URL that cannot be read, or of another database; the error repeats no password.
         """
         loaded = Settings.load(None, **settings)
         self._key = load_key(digest_key, loaded.digest_key_file)
         self._clock = SystemClock() if clock is None else SinceClock(clock)
         named = default_root() if root is None else root
-        self._backend, self._settings = open_backend(named, loaded, self._key, self._clock)
+        self._backend, self._settings = registry.open_backend(named, loaded, self._key, self._clock)
         self._redaction = redaction
 
     # What opens sessions is imported with the first one: many programs name a store and never need it.
@@ -111,13 +121,27 @@ class Store:
     def _collector(self) -> Collector:
         return Collector(self._pool)
 
+    @property
+    def _deleter(self) -> Deleter:
+        return Deleter(self._pool, self.session)
+
     def __repr__(self) -> str:
-        return f"Store({str(self.root)!r})"
+        return f"Store({self.name!r})"
 
     @property
-    def root(self) -> Path:
-        """The folder."""
+    def root(self) -> Path | None:
+        """The folder; None where the store is in none, as on a server."""
         return self._backend.root
+
+    @property
+    def name(self) -> str:
+        """The store, as messages name it: the folder's path, or the URL with ``***`` for its password."""
+        return self._backend.name
+
+    @property
+    def address(self) -> str:
+        """What names the store to another process, by ``--root`` or ``SPILLSTORE_ROOT``: the folder's path, or the URL without its password."""
+        return self._backend.address
 
     @property
     def settings(self) -> Settings:
@@ -141,25 +165,24 @@ class Store:
             SchemaTooNewError, NotASessionError, IntegrityError: the file cannot be trusted.
             StorageError: it cannot be opened or made.
         """
-        ref = _reference(session_id, project)
+        ref = named_session(session_id, project)
         makes = create and not read_only
         with translated("opening the session"):  # an import opens files
             from spillstore.ingest.session_pool import release  # noqa: PLC0415
             from spillstore.session import Session  # noqa: PLC0415
 
         return Session(
-            self._pool.acquire(ref, read_only=read_only, before_make=self._before_make if makes else None),
+            self._pool.acquire(
+                ref, read_only=read_only, before_make=self._collector.before_make if makes else None
+            ),
             release,
             self.root,
+            self.address,
             self._redaction,
             before_create=self._collector.make_room,
             deleted=self._backend.forget_size,
             remove_unwritten=lambda: self._backend.remove_unwritten(ref),
         )
-
-    def _before_make(self) -> None:
-        self._collector.collect_if_due()
-        self._collector.make_room()
 
     @staticmethod
     def open_file(
@@ -174,6 +197,7 @@ class Store:
 
         Raises:
             SessionNotFoundError: there is no such file.
+            UsageError: it is the URL of a store.
             NotASessionError, SchemaTooNewError, IntegrityError: it cannot be trusted.
         """
         with translated("opening the session"):  # an import opens files
@@ -182,74 +206,63 @@ class Store:
         return open_foreign(path, digest_key)
 
     def sessions(self, project: str | None = None) -> Iterator[SessionInfo]:
-        """All sessions, or those of one project, in no particular order. Cost: a few system calls each."""
+        """All sessions, or those of one project, in no particular order. Cost: a few system calls each, as they are asked for."""
         if project is not None:
             check_id("project", project)
         return self._backend.sessions(project)
 
-    def delete(self, session_id: str, project: str | None = None, *, force: bool = False) -> None:
-        """Delete a session with all its artifacts; also one that a full disk or a power cut keeps from being opened.
+    def copy_session(
+        self,
+        session_id: str,
+        project: str | None = None,
+        *,
+        to: Store,
+        force: bool = False,
+        replace: bool = False,
+        on_progress: Callable[[int, int], object] | None = None,
+    ) -> CopyReport:
+        r"""Copy a session to another store, of any engine, row by row: the same bytes, ids, times, events and digests.
 
-        Where the disk takes not one byte more, nothing is written: the session's folder is renamed while nobody has it
-        open, and removed. With ``audit_keep`` its events are kept when that has made room. ``force`` deletes it even though
-        somebody alive holds it; they get ``SessionDeletedError``.
+        Every chunk and row is checked on the way, in one snapshot. The copy is there when all of it is, or not at all:
+        whatever ends the call, nothing is left of what was begun but what ``collect`` removes, and it can be called again.
+        Neither session records that it was copied. The copy counts as written now, for the retention of ``to``.
 
-        Raises:
-            SessionNotFoundError: it is not there.
-            SessionBusyError: somebody alive holds it; on a full disk, whatever ``force`` says.
-            IntegrityError, NotASessionError: it cannot be trusted.
-            StorageError: it cannot be deleted.
-
-        Example:
-            >>> import tempfile
-            >>> with tempfile.TemporaryDirectory() as root:
-            ...     store = Store(root)
-            ...     store.session("chat-42").close()
-            ...     store.delete("chat-42")
-            ...     list(store.sessions())
-            []
-        """
-        with translated("deleting the session"):  # an import opens files
-            from spillstore.session.deletion import delete_session  # noqa: PLC0415
-
-        ref = _reference(session_id, project)
-        delete_session(
-            self._backend, ref, partial(self.session, session_id, project, create=False), force=force
-        )
-
-    def delete_artifact(self, session_id: str, artifact_id: str, project: str | None = None) -> int:
-        r"""Delete one artifact, by its id or URI, of a session that need not be open; also on a disk that is full to the last byte.
-
-        There the room for a journal comes from a reserve of 512 KiB, which is kept in the root for this. It becomes the
-        session's journal where nobody has the session open; else it is given back to the disk, and tried again at once. It is
-        made anew when there is room.
+        Args:
+            session_id: its id, which the copy has, too.
+            project: its project, likewise.
+            to: the other store; with the same digest key, if there is one.
+            force: while somebody has it open for writing, too; what is being written is ``interrupted`` in the copy.
+            replace: in place of a session of that name, which is deleted, as ``delete`` does, when the copy is complete.
+            on_progress: called, on this thread, every few chunks with the bytes that are copied and those that there are.
 
         Returns:
-            Bytes that the artifact's chunks took.
+            How much was copied. Cost: reading and writing what is stored, in flat memory; a fork waits ten seconds at most.
 
         Raises:
-            SessionNotFoundError, ArtifactNotFoundError: it is not there.
-            SessionBusyError: it is still being written.
-            IntegrityError, NotASessionError: the session cannot be trusted.
-            StorageError: it cannot be deleted.
+            SessionNotFoundError, SessionExistsError: it is not there; ``to`` has one of that name.
+            SessionBusyError: somebody has it open for writing, or holds the one that is to be replaced.
+            DigestKeyError, IntegrityError: ``to`` has not the same digest key; it is damaged, of which ``check`` tells more.
+            StorageError: it cannot be read, or not be stored, for a quota or a full disk among others.
 
         Example:
             >>> import tempfile
-            >>> with tempfile.TemporaryDirectory() as root:
-            ...     store = Store(root)
-            ...     with store.session("chat-42") as session:
-            ...         artifact = session.put("hello\n")
-            ...     freed = store.delete_artifact("chat-42", artifact.id)
-            ...     0 < freed < 1000
-            True
+            >>> with tempfile.TemporaryDirectory() as here, tempfile.TemporaryDirectory() as there:
+            ...     with Store(here, free_disk_floor=0).session("chat-42") as session:
+            ...         _ = session.put("hello\n")
+            ...     Store(here).copy_session("chat-42", to=Store(there, free_disk_floor=0)).artifacts
+            1
         """
-        with translated("deleting the artifact"):  # an import opens files
-            from spillstore.session.deletion import delete_artifact  # noqa: PLC0415
+        ref = named_session(session_id, project)
+        if not isinstance(to, Store):
+            raise InvalidSettingError(f"to must be a Store, not {to!r:.80}")
+        with translated("copying the session"):  # an import opens files
+            from spillstore.session.copying import CopyTarget, SessionCopy  # noqa: PLC0415
 
-        open_session = partial(self.session, session_id, project, create=False)
-        return delete_artifact(
-            self._backend, self._pool, SessionRef(session_id, project), artifact_id, open_session
-        )
+        target = CopyTarget(to._backend, to._settings, to._key, to._collector.before_make, to.delete)
+        return SessionCopy(ref, target, force=force, replace=replace, on_progress=on_progress).run(self._pool)
+
+    delete = delegated(Deleter.delete, "_deleter")
+    delete_artifact = delegated(Deleter.delete_artifact, "_deleter")
 
     def deleted_events(
         self,

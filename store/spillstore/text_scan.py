@@ -14,7 +14,6 @@ import itertools
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    import ctypes
     from collections.abc import Iterable, Sequence
 
 _LARGE = (
@@ -205,54 +204,65 @@ def line_filter(words: Sequence[Word]) -> LineFilter | None:
     return None if native is None else LineFilter(native, words)
 
 
-class _Native:
+class _Native(NamedTuple):
     """The native functions, and what makes their tables."""
 
-    def __init__(self, library: ctypes.CDLL) -> None:
-        import ctypes  # noqa: PLC0415  # four milliseconds that only large outputs need
-
-        pointer, size, byte, text = ctypes.c_void_p, ctypes.c_int64, ctypes.c_uint8, ctypes.c_char_p
-        keeping: Any = ctypes.PYFUNCTYPE  # the interpreter's lock
-        self.count = keeping(size, text, size, byte)(("spillstore_count", library))
-        self.survey = keeping(size, text, size, byte, pointer)(("spillstore_survey", library))
-        self.kind = library.spillstore_kind
-        self.kind.argtypes = [pointer, size]
-        self.kind.restype = size
-        self.lines = library.spillstore_lines
-        self.lines.argtypes = [pointer, text, size, size, byte, pointer, size]
-        self.lines.restype = size
-        self.counters: Any = size * 2
-        self.room: Any = size * (3 * _ROOM)
-
-        class Word(ctypes.Structure):
-            _fields_ = [(name, byte) for name in ("before", "after", "length", "pad")] + [
-                ("offset", ctypes.c_uint32)
-            ]
-
-        class Words(ctypes.Structure):
-            _fields_ = [
-                ("classes", text), ("fold", text), ("kinds", text), ("rows", pointer), ("first", pointer), ("words", pointer),
-                ("bytes", text),
-            ]  # fmt: skip
-
-        self.word, self.words, self.number, self.address = Word, Words, ctypes.c_uint32, ctypes.addressof
-        self.first = ctypes.c_char
+    count: Any
+    survey: Any
+    kind: Any
+    lines: Any
+    counters: Any
+    room: Any
+    word: Any
+    words: Any
+    number: Any
+    first: Any
+    address: Any
 
 
 @functools.cache
 def _native() -> _Native | None:
     """The native functions; None where they were not built, or are of another version."""
-    from spillstore import _native  # noqa: PLC0415  # imports ctypes
+    import ctypes  # noqa: PLC0415  # four milliseconds that only large outputs need
 
-    loaded = _native.library()
+    from spillstore import _native as built  # noqa: PLC0415  # imports ctypes
+
+    pointer, size, byte, text = ctypes.c_void_p, ctypes.c_int64, ctypes.c_uint8, ctypes.c_char_p
+
+    class Word(ctypes.Structure):
+        _fields_ = [(name, byte) for name in ("before", "after", "length", "pad")] + [
+            ("offset", ctypes.c_uint32)
+        ]
+
+    class Words(ctypes.Structure):
+        _fields_ = [
+            ("classes", text), ("fold", text), ("kinds", text), ("rows", pointer), ("first", pointer), ("words", pointer), ("bytes", text),
+        ]  # fmt: skip
+
+    loaded = built.functions(
+        "spillstore_text_version",
+        _VERSION,
+        Words,
+        Word,
+        spillstore_kind=(size, pointer, size),
+        spillstore_lines=(size, pointer, text, size, size, byte, pointer, size),
+    )
     if loaded is None:
         return None
-    try:
-        native = _Native(loaded)
-    except AttributeError:
-        return None
-    fits = _native.fits(loaded, "spillstore_text_version", _VERSION, native.words, native.word)
-    return native if fits else None
+    keeping: Any = ctypes.PYFUNCTYPE  # the interpreter's lock
+    return _Native(
+        count=keeping(size, text, size, byte)(("spillstore_count", loaded)),
+        survey=keeping(size, text, size, byte, pointer)(("spillstore_survey", loaded)),
+        kind=loaded.spillstore_kind,
+        lines=loaded.spillstore_lines,
+        counters=size * 2,
+        room=size * (3 * _ROOM),
+        word=Word,
+        words=Words,
+        number=ctypes.c_uint32,
+        first=ctypes.c_char,
+        address=ctypes.addressof,
+    )
 
 
 def _classes() -> bytes:

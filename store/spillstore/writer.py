@@ -12,6 +12,7 @@ from spillstore.exceptions import (
     UsageError,
 )
 from spillstore.ingest.pipeline import UNFILTERED_SLOW, Ending
+from spillstore.model.arguments import storable
 from spillstore.model.records import STREAMS
 from spillstore.settings import MIB
 
@@ -190,7 +191,7 @@ class Writer:
         Raises:
             StorageError: something could not be stored.
         """
-        reason = reason if self._rules is None else self._rules.redact(reason)
+        reason = storable(reason if self._rules is None else self._rules.redact(reason))
         try:
             self._end(Ending("interrupted", reason, output_goes_on=True))
         finally:

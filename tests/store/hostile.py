@@ -49,6 +49,21 @@ def make_session(root):
     return store.root / "_" / "test" / "session.db", [first.id, rolled.id, document.id]
 
 
+def make_earlier(path):
+    """Make a file of the first schema of one of today's that has no gram filter."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    try:
+        for statement in (
+            "ALTER TABLE chunk DROP COLUMN grams",
+            "UPDATE alembic_version SET version_num = '0001'",
+            "PRAGMA user_version = 1",
+            "PRAGMA wal_checkpoint(TRUNCATE)",
+        ):
+            connection.execute(statement)
+    finally:
+        connection.close()
+
+
 def exercise(session, wanted=()):
     """Ask everything; every answer is right or an error of ours."""
     for act in (

@@ -14,6 +14,7 @@ import spillstore_tools
 
 STORE, TOOLS = (Path(package.__file__).parent for package in (spillstore, spillstore_tools))
 SQLITE = STORE / "engine" / "sqlite"
+POSTGRES = STORE / "engine" / "postgres"
 RELATIONAL = STORE / "engine" / "relational"
 # Chooses the engine; and what is for who opens a session's file with ``sqlite3``.
 KNOWING = {STORE / "engine" / "registry.py", STORE / "sqlite_functions.py"}
@@ -71,20 +72,40 @@ def within(name, package):
     return name == package or name.startswith(f"{package}.")
 
 
-def test_one_engine_knows_sqlite():
-    """No other module imports it, or a module of it, or speaks of statements, pragmas and files beside a database."""
+@pytest.mark.parametrize(
+    ("folder", "libraries"),
+    [
+        (SQLITE, ("sqlite3",)),
+        (POSTGRES, ("psycopg",)),
+        (RELATIONAL, ()),
+    ],
+    ids=("sqlite", "postgres", "relational"),
+)
+def test_an_engine_alone_knows_its_database(folder, libraries):
+    """No other module imports what it works with, or a module of it; what renders or upgrades for it may know SQLAlchemy."""
+    engines = {SQLITE, POSTGRES, RELATIONAL} - {folder}
     for path in modules(STORE, TOOLS):
-        if path.is_relative_to(SQLITE) or path.is_relative_to(RELATIONAL) or path in KNOWING:
+        if path.is_relative_to(folder) or path in KNOWING:
             continue
-        foreign = [
-            name
-            for name in imports_of(path)
-            if within(name, "sqlite3")
-            or within(name, "sqlalchemy")
-            or within(name, "spillstore.engine.sqlite")
-        ]
-        assert (name_of(path), []) == (name_of(path), foreign)
-        if path.is_relative_to(STORE):
+        beside = any(path.is_relative_to(each) for each in engines)
+        forbidden = [*libraries, name_of(folder / "__init__.py")]
+        if folder is RELATIONAL and beside:
+            continue
+        assert (name_of(path), []) == (
+            name_of(path),
+            [name for name in imports_of(path) if any(within(name, each) for each in forbidden)],
+        )
+        if not beside:
+            assert not {name for name in imports_of(path) if within(name, "sqlalchemy")}, name_of(path)
+
+
+def test_no_other_module_speaks_sql():
+    """Or of pragmas, file locks and files beside a database."""
+    for path in modules(STORE):
+        if (
+            not any(path.is_relative_to(each) for each in (SQLITE, POSTGRES, RELATIONAL))
+            and path not in KNOWING
+        ):
             assert (name_of(path), None) == (name_of(path), WORDS.search(words_of(path)))
             assert not {name for name in imports_of(path) if within(name, "fcntl")}, name_of(path)
 
@@ -110,6 +131,7 @@ def test_an_engine_knows_rows_and_no_session(path):
 ORDER = (
     ("aio", "sqlite_functions"),
     ("store",),
+    ("deleting",),
     ("session",),
     ("artifact", "writer"),
     ("jsonstring",),
@@ -119,7 +141,7 @@ ORDER = (
     ("audit",),
     ("observers",),
     ("engine.registry",),
-    ("engine.sqlite", "engine.memory"),
+    ("engine.sqlite", "engine.memory", "engine.postgres"),
     ("engine.relational",),
     ("engine.base", "engine.errors"),
     ("engine.rows",),

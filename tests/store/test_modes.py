@@ -14,7 +14,7 @@ from support import NO_FLOORS
 
 from spillstore import Store, aio
 from spillstore.engine.sqlite import database as _database
-from spillstore.exceptions import UnsupportedError, UsageError
+from spillstore.exceptions import UnsupportedError
 
 DATA = b"".join(b"line %d\n" % number for number in range(30_000))
 
@@ -157,12 +157,6 @@ def test_the_default_root_is_the_users_state_folder(monkeypatch, tmp_path):
     monkeypatch.delenv("SPILLSTORE_ROOT")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     assert "spillstore" == Store().root.name
-
-
-def test_servers_are_not_supported_yet():
-    """A database URL is named as what it is."""
-    with pytest.raises(UsageError, match="database URL"):
-        Store("postgresql+psycopg://localhost/spill")
 
 
 def test_an_old_sqlite_is_refused(monkeypatch):

@@ -50,6 +50,7 @@ DEFAULTS = {
     "commit_interval": 0.2,
     "commit_bytes": 8 * MIB,
     "busy_timeout": 30.0,
+    "lease": 30.0,
     "retention": 7 * 86400.0,
     "collect_interval": 3600.0,
     "redact": True,

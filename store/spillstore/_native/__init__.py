@@ -5,8 +5,9 @@ from __future__ import annotations
 import ctypes
 import os
 from pathlib import Path
+from typing import Any
 
-__all__ = ["LIBRARY", "fits", "library", "path"]
+__all__ = ["LIBRARY", "fits", "functions", "library", "path"]
 
 LIBRARY = "scan.so"
 
@@ -26,6 +27,31 @@ def library() -> ctypes.CDLL | None:
         return ctypes.CDLL(str(file))
     except OSError:  # built for another platform
         return None
+
+
+def functions(
+    function: str,
+    version: int,
+    first: type[ctypes.Structure],
+    second: type[ctypes.Structure],
+    **calls: tuple[Any, ...],
+) -> ctypes.CDLL | None:
+    """The library, for those who call the functions of one file of C; None where there is none, or where they are others.
+
+    Args:
+        function: as for ``fits``, like the three that follow.
+        version: of the functions.
+        first: a structure that they read.
+        second: likewise.
+        calls: the functions, each with the type of its result and those of its arguments.
+    """
+    loaded = library()
+    if loaded is None or not fits(loaded, function, version, first, second):
+        return None
+    for name, (result, *arguments) in calls.items():
+        called = getattr(loaded, name)
+        called.restype, called.argtypes = result, arguments
+    return loaded
 
 
 def fits(

@@ -24,6 +24,7 @@ parameters of the original.
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections.abc import AsyncIterable
 from typing import TYPE_CHECKING, Self, cast
 
@@ -46,12 +47,12 @@ from spillstore.ingest.content import check_piece
 if TYPE_CHECKING:
     import io
     import os
-    from collections.abc import AsyncIterator, Awaitable
+    from collections.abc import AsyncIterator, Awaitable, Callable
     from pathlib import Path
     from typing import Literal, Unpack
 
     from spillstore.aio.methods import Attribute, SettableAttribute
-    from spillstore.info import ArtifactInfo, Holes, SessionInfo, Stream
+    from spillstore.info import ArtifactInfo, CopyReport, Holes, SessionInfo, Stream
     from spillstore.ingest.content import Content
     from spillstore.model.clock import Clock
     from spillstore.redaction import RedactionRules
@@ -196,7 +197,8 @@ class Session:
     id: Attribute[str] = attribute(_session.Session.id)
     project: Attribute[str | None] = attribute(_session.Session.project)
     root: Attribute[Path | None] = attribute(_session.Session.root)
-    path: Attribute[Path] = attribute(_session.Session.path)
+    address: Attribute[str | None] = attribute(_session.Session.address)
+    path: Attribute[Path | None] = attribute(_session.Session.path)
     read_only: Attribute[bool] = attribute(_session.Session.read_only)
     present: Attribute[bool] = attribute(_session.Session.present)
     settings: Attribute[Settings] = attribute(_session.Session.settings)
@@ -264,7 +266,9 @@ class Store:
         """Name a store; see ``spillstore.Store``."""
         self.plain = _store.Store(root, redaction=redaction, clock=clock, digest_key=digest_key, **settings)
 
-    root: Attribute[Path] = attribute(_store.Store.root)
+    root: Attribute[Path | None] = attribute(_store.Store.root)
+    name: Attribute[str] = attribute(_store.Store.name)
+    address: Attribute[str] = attribute(_store.Store.address)
     settings: Attribute[Settings] = attribute(_store.Store.settings)
     session = opening(_store.Store.session, Session)
 
@@ -278,6 +282,23 @@ class Store:
     async def sessions(self, project: str | None = None) -> list[SessionInfo]:
         """All sessions, or those of one project."""
         return await asyncio.to_thread(lambda: list(self.plain.sessions(project)))
+
+    async def copy_session(
+        self,
+        session_id: str,
+        project: str | None = None,
+        *,
+        to: Store,
+        force: bool = False,
+        replace: bool = False,
+        on_progress: Callable[[int, int], object] | None = None,
+    ) -> CopyReport:
+        """Copy a session to another store, of any engine; see ``spillstore.Store.copy_session``."""
+        target = to.plain if isinstance(to, Store) else to  # the plain store says what is none
+        copy = functools.partial(
+            self.plain.copy_session, to=target, force=force, replace=replace, on_progress=on_progress
+        )
+        return await asyncio.to_thread(copy, session_id, project)
 
     check = in_thread(_store.Store.check)
     deleted_events = in_thread(_store.Store.deleted_events)

@@ -50,7 +50,9 @@ class Artifact(SearchableArtifact):
     """
 
     def verify(self, *, on_progress: Callable[[int, int], object] | None = None) -> Verification:
-        """Read every chunk and recompute every digest and counter. Cost: decoding all of it, in flat memory.
+        """Read every chunk and recompute every digest, counter and gram filter. Cost: decoding all of it, in flat memory.
+
+        A filter is held against what its chunk holds where the native functions are built; elsewhere only its digest is checked.
 
         Others may write it, drop its middle or delete it meanwhile: what looks like damage is read again in one snapshot,
         and raised if it is still there.

@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from spillstore.engine.rows import EventFilter, Snapshot, Transaction
+    from spillstore.engine.rows import EventFilter, Row, Snapshot, Transaction
     from spillstore.info import Event, Page, SessionInfo
     from spillstore.model.records import SessionRow
 
@@ -46,11 +46,48 @@ class Remains(Protocol):
         """Free them; another process may be doing the same. Returns how many were freed here."""
 
 
+class SessionImport(Protocol):
+    """A session that is filled with the rows of another store's before it is there. One thread uses it.
+
+    Rows are written as they are given, with their keys and digests; the caller has checked them. Artifacts and events come in
+    the order of their keys, an artifact before its chunks, and these in the order of their numbers; none comes twice. Each
+    call is a batch, which is written at once or gathered with others: what an engine keeps in memory has a bound.
+
+    Before ``commit`` nobody finds the session, whatever is written already: an engine fills it under a name or key that no
+    session has, or in one transaction whose end makes it visible. If the block ends without ``commit``, nothing is left.
+    What a process that died has left is removed by ``Backend.remove_leftovers`` and by the next import of that session, and
+    what a live one fills by neither, however long that takes. Of two that fill a session of one name, and of one that
+    fills and one that makes it, the first to commit wins; where the other has to wait for that, it does so for the setting
+    ``busy_timeout`` (``LockedError``). Their rows never mix.
+
+    Raises, from every method:
+        UnsupportedError: a row holds what this engine cannot store as it is; the message names its artifact or event.
+        ForkError: a parent process has begun it.
+        StorageError: it cannot be stored.
+    """
+
+    def add_artifacts(self, rows: Sequence[Row]) -> None:
+        """Write rows of artifacts, in the order of ``ArtifactRow``."""
+
+    def add_chunks(self, artifact_key: int, rows: Sequence[Row]) -> None:
+        """Write rows of chunks of an artifact, in the order of ``ChunkRow``."""
+
+    def add_events(self, rows: Sequence[Row]) -> None:
+        """Write rows of events: ``EVENT_FIELDS`` and ``shown``."""
+
+    def commit(self) -> None:
+        """Make the session visible with all that was added, as one that nobody holds and that was written just now.
+
+        Raises:
+            SessionExistsError: one of that name is there. Nothing has changed, and ``commit`` may be called again.
+        """
+
+
 class SessionBackend(Protocol):
     """One process's hold on one session, for reading alone or for writing. Safe from any thread.
 
-    A session that a process has open for writing is claimed: others see that it is alive until ``close``, or until the
-    process ends in whatever way. Whoever uses rows is inside ``using`` for as long and entered it before any lock of its
+    A session that a process has open for writing is claimed, from its first transaction on at the latest: others see that it
+    is alive until ``close``, or until the process ends in whatever way. Whoever uses rows is inside ``using`` for as long and entered it before any lock of its
     own, because a fork waits for that; nothing that is open is inherited by a child, in which ``disown`` is called.
 
     Raises, from every method that reads or writes:
@@ -62,8 +99,12 @@ class SessionBackend(Protocol):
     using: AbstractContextManager[None]
 
     @property
-    def path(self) -> Path:
-        """Where the session is, for messages and for other programs."""
+    def path(self) -> Path | None:
+        """The session's file, for other programs; None where it is in no file."""
+
+    @property
+    def name(self) -> str:
+        """Where the session is, as messages say it, without a password."""
 
     def still_there(self) -> bool:
         """Whether who opened the session now would find this one."""
@@ -170,8 +211,16 @@ class Backend(Protocol):
     """
 
     @property
-    def root(self) -> Path:
-        """The folder, as errors name it."""
+    def root(self) -> Path | None:
+        """The folder; None where the sessions are in none."""
+
+    @property
+    def name(self) -> str:
+        """The store, as messages name it: a path, or a URL with ``***`` for the password."""
+
+    @property
+    def address(self) -> str:
+        """What names the store to another process, without a password: an absolute path, or a URL."""
 
     def place(self, ref: SessionRef) -> str:
         """Where a session is: one text for one session, in this process."""
@@ -188,6 +237,14 @@ class Backend(Protocol):
 
     def make(self, ref: SessionRef, row: SessionRow) -> None:
         """Make a session that holds its row and nothing else; it is there whole, or not at all. Fine if somebody was first."""
+
+    def importing(self, ref: SessionRef, row: SessionRow) -> AbstractContextManager[SessionImport]:
+        """Fill a session with rows from elsewhere; it is there with its ``commit``, whole, or not at all.
+
+        Args:
+            ref: its name, which ``row`` has too.
+            row: its own row, as it is elsewhere.
+        """
 
     def opening(self, ref: SessionRef) -> AbstractContextManager[None]:
         """Around all that opening a session takes.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spillstore.exceptions import UnsupportedError, UsageError
+from spillstore.exceptions import UnsupportedError
 
 if TYPE_CHECKING:
     from spillstore.engine.base import Backend, SessionBackend
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 MEMORY = "memory:"  # a folder in a file system in memory
 DICTIONARIES = "dict:"  # for tests: ``dict:NAME`` is one store a name and process
+_MANGLED = re.compile(r"postgres(ql)?(\+\w+)?:/")
 
 
 def open_backend(
@@ -23,18 +25,18 @@ def open_backend(
     """The engine of a store, and the settings that it works with.
 
     Args:
-        named: a folder, ``memory:`` or ``dict:NAME``.
+        named: a folder, ``memory:``, ``dict:NAME`` or the URL of a server.
         settings: what is in force.
         key: the store's digest key, or None.
         clock: where to read the time.
 
     Raises:
-        UsageError: a database URL (servers are not supported yet).
+        UsageError: a URL that cannot be read, or of another database.
         UnsupportedError: this engine does not work here.
     """
-    if isinstance(named, str) and "://" in named:
-        raise UsageError(f"{named!r} is a database URL; this version stores sessions in a folder")
     text = os.fspath(named)
+    if is_url(text):
+        return _server(text, settings, key, clock), settings
     if text.startswith(DICTIONARIES):
         from spillstore.engine.memory.backend import backend_named  # noqa: PLC0415  # for tests
 
@@ -52,6 +54,39 @@ def open_backend(
         settings = tmpfs_root.memory_settings(settings, share)
     root = Path(os.path.abspath(named))  # noqa: PTH100  # no link is followed
     return FolderBackend(root, settings, key, clock), settings
+
+
+def _server(url: str, settings: Settings, key: bytes | None, clock: Clock) -> Backend:
+    from spillstore.engine.postgres.address import parse  # noqa: PLC0415  # few have a server
+
+    address = parse(url)
+    try:
+        from spillstore.engine.postgres.backend import ServerBackend  # noqa: PLC0415  # psycopg may be missing
+    except ImportError as error:
+        raise UnsupportedError(
+            f"a store on a server needs psycopg, which cannot be imported ({error}); pip install 'spillstore[postgres]'"
+        ) from error
+    backend: Backend = ServerBackend(address, settings, key, clock)
+    return backend
+
+
+def is_url(named: str) -> bool:
+    """Whether a text is meant as a URL and not as a path, also where ``Path`` has made one slash of two."""
+    return "://" in named or _MANGLED.match(named) is not None
+
+
+def address_of(named: str | os.PathLike[str]) -> str:
+    """What names a store to another process; see ``Store.address``.
+
+    Raises:
+        UsageError: a URL that cannot be read.
+    """
+    text = os.fspath(named)
+    if is_url(text):
+        from spillstore.engine.postgres.address import parse  # noqa: PLC0415  # as above
+
+        return parse(text).without_credentials
+    return text if text == MEMORY or text.startswith(DICTIONARIES) else os.path.abspath(text)  # noqa: PTH100  # likewise
 
 
 def open_file(file: Path, settings: Settings) -> SessionBackend:

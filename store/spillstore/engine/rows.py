@@ -116,6 +116,9 @@ class Snapshot(Protocol):
     def artifacts(self, wanted: ArtifactFilter, limit: int) -> Sequence[Row]:
         """Rows of artifacts that are not ``deleted``, the newest first, those of one time by their keys."""
 
+    def artifacts_after(self, artifact_key: int, limit: int) -> Sequence[Row]:
+        """Rows of artifacts in any state with a larger key, in the order of their keys."""
+
     def artifact_ids(self, low: str, high: str, limit: int) -> list[str]:
         """Ids from ``low`` on and before ``high``, in the order of their bytes, of artifacts that are not ``deleted``."""
 
@@ -172,6 +175,9 @@ class Snapshot(Protocol):
 
     def events_after(self, event_key: int, limit: int) -> list[Row]:
         """Rows of events with a larger key, in the order of their keys."""
+
+    def whole_events_after(self, event_key: int, limit: int) -> list[Row]:
+        """The same with ``shown`` behind the other fields."""
 
     def events_of(self, artifact_id: str, kind: str | None, limit: int) -> list[Row]:
         """Rows of an artifact's events, of one kind or of all, those with the largest keys first."""

@@ -82,6 +82,9 @@ KINDS: Final[dict[str, EventKind]] = {
     "evict": EventKind(Line(INFO, "artifact evicted", {"kept": "size", "stored": "stored_size"})),
     "delete": EventKind(Line(INFO, "artifact deleted", {"kept": "size", "why": "why"})),
     "delete_session": EventKind(Line(INFO, "session deleted", {})),
+    "copy_session": EventKind(
+        Line(INFO, "session copied", _same("artifacts", "stored_size")), recorded=False
+    ),
     "end": EventKind(Line(INFO, "session ended", {})),
     "lost": EventKind(Line(WARNING, "events of the audit log lost", _same("events"))),
 }

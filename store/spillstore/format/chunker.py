@@ -95,9 +95,13 @@ class Chunker:
         """Cut as many whole chunks as there are."""
         size = self.chunk_size
         segments = deque(self._segments)
+        by_piece = len(self._pieces) <= self.pending // size
+        if by_piece:
+            self._digest(self.pending // size * size)
         while self.pending >= size:
             raw = self._take_bytes(size)
-            self.content.update(raw)
+            if not by_piece:
+                self.content.update(raw)
             chunk = self._build(raw, _take_segments(segments, size))
             if self._lead is not None:
                 chunk.lead = self._lead if self._seq >= grams.FROM else None
@@ -106,6 +110,14 @@ class Chunker:
             self.totals = chunk.after()
             self._seq += 1
         self._segments = list(segments)
+
+    def _digest(self, size: int) -> None:
+        """Digest the next bytes in the pieces in which they came: each call lets go of the interpreter's lock, so few are better."""
+        for piece in self._pieces:
+            self.content.update(piece if len(piece) <= size else memoryview(piece)[:size])
+            size -= len(piece)
+            if size <= 0:
+                return
 
     def _take_bytes(self, size: int) -> bytes:
         """The next ``size`` bytes in one copy, whatever pieces they came in."""

@@ -22,7 +22,15 @@ if TYPE_CHECKING:
         Verification,
         json_text,
     )
-    from spillstore.info.sessions import CheckReport, CollectReport, Event, Fate, SessionInfo, event_of
+    from spillstore.info.sessions import (
+        CheckReport,
+        CollectReport,
+        CopyReport,
+        Event,
+        Fate,
+        SessionInfo,
+        event_of,
+    )
 
 __all__ = [
     "ArtifactInfo",
@@ -30,6 +38,7 @@ __all__ = [
     "CheckReport",
     "Cleaner",
     "CollectReport",
+    "CopyReport",
     "Event",
     "Export",
     "Fate",
@@ -70,7 +79,15 @@ __getattr__ = importing(
             "Verification",
             "Export",
         ),
-        "sessions": ("SessionInfo", "Fate", "CollectReport", "CheckReport", "Event", "event_of"),
+        "sessions": (
+            "SessionInfo",
+            "Fate",
+            "CollectReport",
+            "CopyReport",
+            "CheckReport",
+            "Event",
+            "event_of",
+        ),
         "pages": ("Page",),
     },
 )

@@ -14,6 +14,7 @@ from spillstore.audit.event_detail import detail_text
 from spillstore.engine.rows import NewEvent
 from spillstore.events.catalogue import RENDERED
 from spillstore.model.arguments import storable
+from spillstore.model.records import SessionRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -144,9 +145,12 @@ class EventWriter:
 
     def _rotate(self, tx: Transaction) -> None:
         """Delete the oldest events, a few at once, so that no transaction is long."""
-        gone = tx.drop_events_through(tx.newest_event() - self._settings.audit_events, ROTATED_AT_ONCE)
-        if self._settings.audit_age:
-            before = self.now_us() - int(self._settings.audit_age * 1e6)
+        gone = 0
+        if (last := tx.newest_event() - self._settings.audit_events) > 0:
+            gone = tx.drop_events_through(last, ROTATED_AT_ONCE)
+        before = self.now_us() - int(self._settings.audit_age * 1e6)
+        row = tx.session_row()
+        if self._settings.audit_age and row is not None and SessionRow(*row).created_us < before:
             gone = max(gone, tx.drop_events_before(before, ROTATED_AT_ONCE))
         if gone < ROTATED_AT_ONCE:  # else there may be more
             self._written = 0

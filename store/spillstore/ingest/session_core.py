@@ -82,7 +82,7 @@ class SessionCore:
         self.users = 0  # Session objects; protected by the store's registry
         self._pid = os.getpid()
         self._foreign = foreign
-        self.record = SessionRecord(store.path, key, expected)
+        self.record = SessionRecord(store.name, key, expected)
         self._ingest: Ingest | None = None  # where the session may be written
         self._begin_anew(foreign=foreign)
         self._unusable: SpillstoreError | None = None

@@ -98,7 +98,7 @@ class SessionPool:
             if not self.backend.exists(ref, repair=not read_only):
                 if before_make is None:
                     raise SessionNotFoundError(
-                        f"no session {ref.session_id!r} of project {ref.project!r} in {self.backend.root}; "
+                        f"no session {ref.session_id!r} of project {ref.project!r} in {self.backend.name}; "
                         "Store.sessions() lists what there is"
                     )
                 before_make()

@@ -11,8 +11,6 @@ from spillstore.format.rollback_guard import check_sum
 from spillstore.model.validation import read_session_row
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from spillstore.engine.rows import Snapshot, Transaction
     from spillstore.model.records import SessionRow
 
@@ -21,13 +19,13 @@ class SessionRecord:
     """Reads the row of one session.
 
     Args:
-        path: where the session is, for messages.
+        name: where the session is, as messages say it.
         key: the store's digest key.
         expected: the ids that the session and its project must have; None for any.
     """
 
-    def __init__(self, path: Path, key: bytes | None, expected: tuple[str, str | None] | None) -> None:
-        self._path = path
+    def __init__(self, name: str, key: bytes | None, expected: tuple[str, str | None] | None) -> None:
+        self._name = name
         self._key = key
         self._expected = expected
 
@@ -41,7 +39,7 @@ class SessionRecord:
             row = read_session_row(rows.session_row(), self._key)
         if self._expected is not None and self._expected != (row.session_id, row.project_id):
             raise IntegrityError(
-                f"{self._path} holds session {row.session_id!r} of project {row.project_id!r}: a file of another place, "
+                f"{self._name} holds session {row.session_id!r} of project {row.project_id!r}: a file of another place, "
                 "moved, copied or linked here; Store.open_file reads it"
             )
         return row

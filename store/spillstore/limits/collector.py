@@ -92,8 +92,16 @@ class Collector:
         with contextlib.suppress(SpillstoreError):
             self._collect(now, min(before, now) - self._settings.retention, None, None, dry_run=False)
 
-    def make_room(self) -> None:
+    def before_make(self, needed: int = 0) -> None:
+        """What is done before a session is made, of about so many bytes; raises as ``make_room`` does."""
+        self.collect_if_due()
+        self.make_room(needed)
+
+    def make_room(self, needed: int = 0) -> None:
         """Keep the store's quota before something new is begun, by a size that is known roughly.
+
+        Args:
+            needed: bytes that it will take, if that is known.
 
         Raises:
             StoreQuotaError: the sessions take more, and none may go that would help.
@@ -101,15 +109,20 @@ class Collector:
         quota = self._settings.store_quota
         if not quota:
             return
-        size, fresh = self._backend.size(quota, self._disk_size)
+        most = max(quota - needed, 0)
+        size, fresh = self._backend.size(most, self._disk_size)
+        if needed and size >= most and not fresh:  # nobody has asked for that much before
+            self._backend.forget_size()
+            size, fresh = self._backend.size(most, self._disk_size)
         collecting = self._settings.store_policy == "collect"
-        if size >= quota and fresh and collecting:
+        if size >= most > 0 and fresh and collecting:
             # Somewhat less, so that the next one need not do this again.
-            size = self.collect(keep_bytes=quota // 10 * 9).left
-        if size >= quota:
+            size = self.collect(keep_bytes=most // 10 * 9).left
+        if size >= most:
             what = "and none that is left may go" if collecting else "and SPILLSTORE_STORE_POLICY is refuse"
+            more = f", {needed} more are wanted" if needed else ""
             raise StoreQuotaError(
-                f"the sessions in {self._backend.root} take {size} bytes and may take {quota}, {what}; delete some with "
+                f"the sessions in {self._backend.name} take {size} bytes and may take {quota}{more}, {what}; delete some with "
                 "`spillstore gc`, or raise SPILLSTORE_STORE_QUOTA"
             )
 

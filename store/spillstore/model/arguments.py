@@ -152,12 +152,20 @@ def storable(text: str | None) -> str | None: ...
 
 
 def storable(text: str | None) -> str | None:
-    r"""Text that UTF-8, and so every engine, can hold: each half of a surrogate pair that stands alone becomes U+FFFD.
+    r"""Text that every engine can hold: NUL, and each half of a surrogate pair that stands alone, become U+FFFD.
+
+    UTF-8 has no halves, and the texts of PostgreSQL hold no NUL.
 
     Example:
         >>> storable("caf\u00e9 \ud800!") == "caf\u00e9 \ufffd!", storable("\ud83d\ude00") == "\U0001f600"
         (True, True)
+        >>> storable("a\0b") == "a\ufffdb"
+        True
     """
-    if text is None or text.isascii():
+    if text is None:
+        return None
+    if "\0" in text:
+        text = text.replace("\0", "\ufffd")
+    if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

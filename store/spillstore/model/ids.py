@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 from typing import Final
 
 from spillstore.exceptions import InvalidIdError
+from spillstore.runtime import lazy_patterns as re
 
 MAX_ID_BYTES: Final = 200
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from spillstore import info as infos
 from spillstore.exceptions import IntegrityError
-from spillstore.format import chunk_codec
+from spillstore.format import chunk_codec, grams
 from spillstore.format.chunk import ALL_BITS, Totals
 from spillstore.format.chunker import Chunker
 from spillstore.format.digests import new_digest
@@ -94,6 +94,7 @@ class Verifier:
         self._content = new_digest(self._algorithm)
         self._digests = new_digest(self._algorithm)
         self._stored = self._size = self._chunks = 0
+        self._before: bytes | None = b""  # the end of what stands before the next chunk; None behind a hole
         self._chunker = self._chunker_at(0, Totals())
 
     def run(self) -> Verification:
@@ -146,6 +147,7 @@ class Verifier:
         raw = chunk_codec.decode(row)
         if hole is not None and seq == hole.last_seq:
             self._chunker = self._chunker_at(seq, _totals_before(row))
+            self._before = None
         start = 0
         for segment in chunk_codec.segments_of(row):
             self._chunker.add(segment.stream, [raw[start : start + segment.length]], segment.time)
@@ -154,6 +156,12 @@ class Verifier:
         counted = whole[0] if whole else self._chunker.partial() if is_last else None
         if counted is None or _counters(tuple(row)) != _counters(chunk_codec.header(counted)):
             raise IntegrityError(f"chunk {seq} of {name} does not hold what its row says")
+        if row.grams is not None and not grams.fits(row.grams, self._before, raw, len(row.data)):
+            raise IntegrityError(
+                f"the gram filter of chunk {seq} of {name} does not fit what the chunk holds; searches may have missed lines"
+            )
+        if self._before is not None or len(raw) >= grams.BEFORE:
+            self._before = ((self._before or b"") + raw[-grams.BEFORE :])[-grams.BEFORE :]
         self._content.update(raw)
         self._digests.update(row.digest)
         self._chunks += 1

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from spillstore.redaction.look import ALNUM
 from spillstore.redaction.places import ANYTHING
 from spillstore.redaction.tables import places
 from spillstore.redaction.values import drawn, harmless
+from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
     from spillstore.redaction.look import Look

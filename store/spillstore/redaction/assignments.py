@@ -7,7 +7,6 @@ secret, and what any of them finds goes. Where the value is in another line than
 from __future__ import annotations
 
 import functools
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore.redaction import nextlines
@@ -16,6 +15,7 @@ from spillstore.redaction.names import Named
 from spillstore.redaction.readers import READERS, Reader
 from spillstore.redaction.tables import classes, forms, names, phrases
 from spillstore.redaction.tables.names import KIND_OF
+from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
     from spillstore.redaction.look import Look, Rule

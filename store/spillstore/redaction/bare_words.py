@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-import re
 from typing import TYPE_CHECKING
 
 from spillstore.redaction.look import BACK, WORD_END, compiled, name_start
 from spillstore.redaction.tables.literals import LITERALS, NOT_PASSWORDS
 from spillstore.redaction.values import LEAST, drawn, judged, mixed
+from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
     from spillstore.redaction.look import Look

@@ -9,8 +9,9 @@ from somewhere on is ignored everywhere, and never in classes that exclude lette
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
+
+from spillstore.runtime import lazy_patterns as re
 
 # Without ``\pL``: texts are bytes, and of a letter of several it would match some.
 _CLASS = re.compile(r"\[\^?\]?(?>(?:\[:\^?\w+:\]|\\[^pP]|[^\]\\])*)\]", re.DOTALL)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from spillstore.redaction.look import ALNUM, compiled, line_start
 from spillstore.redaction.places import JUDGES, chosen
 from spillstore.redaction.tables.places import COMMANDS
 from spillstore.redaction.values import LEAST, drawn, harmless
+from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
     from spillstore.redaction.look import Look

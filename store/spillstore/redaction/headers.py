@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-import re
 from typing import TYPE_CHECKING
 
 from spillstore.redaction.tables.classes import CREDENTIAL
 from spillstore.redaction.tables.places import COOKIE_ATTRIBUTES, PARAMETERS, SCHEMES
 from spillstore.redaction.values import drawn, harmless
+from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
     from spillstore.redaction.look import Look

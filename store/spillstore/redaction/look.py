@@ -12,13 +12,13 @@ Ends of runs are kept, since many literals may stand in one run; that is what ke
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from spillstore.redaction.names import classify
 from spillstore.redaction.spans import Span
 from spillstore.redaction.tables import classes
+from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
     from spillstore.redaction.names import Expected, Named

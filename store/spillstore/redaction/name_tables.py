@@ -47,13 +47,17 @@ def name_tables() -> NameTables:
 
 def _words(bits: Mapping[frozenset[str], int]) -> bytes:
     """A hash table: each word with its groups and those of the words that it stands for, and how many of these there are."""
+    groups = dict.fromkeys(names.JOINED, 0)
+    for group, bit in bits.items():
+        for word in group:
+            groups[word] = groups.get(word, 0) | 1 << bit
     slots = [bytes(_WORD_SIZE + _MASK * (_MOST_JOINED + 1) + 1)] * _SLOTS
-    for word in {*names.JOINED, *frozenset().union(*bits)}:
+    for word in groups:
         slot = _hash(word.encode()) % _SLOTS
         while slots[slot][0]:
             slot = (slot + 1) % _SLOTS
         joined = names.JOINED.get(word, "").split()
-        masks = b"".join(_groups(each, bits) for each in [word, *joined])
+        masks = b"".join(groups.get(each, 0).to_bytes(_MASK, "little") for each in [word, *joined])
         assert len(word) <= _WORD_SIZE, "a word of a group fits into its slot"
         assert len(joined) <= _MOST_JOINED, "there is room for the words that one stands for"
         slots[slot] = (
@@ -62,10 +66,6 @@ def _words(bits: Mapping[frozenset[str], int]) -> bytes:
             + bytes([len(joined)])
         )
     return b"".join(slots)
-
-
-def _groups(word: str, bits: Mapping[frozenset[str], int]) -> bytes:
-    return sum(1 << bit for group, bit in bits.items() if word in group).to_bytes(_MASK, "little")
 
 
 def _hash(word: bytes) -> int:

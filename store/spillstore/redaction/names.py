@@ -7,11 +7,11 @@ A name is taken apart at ``_ - . `` and at capitals; the table of names (``table
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from spillstore.redaction.remembered import remembered
 from spillstore.redaction.tables import names as table
+from spillstore.runtime import lazy_patterns as re
 
 
 class Named(NamedTuple):

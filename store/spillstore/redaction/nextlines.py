@@ -8,7 +8,6 @@ for keys in armour, each line end counts, ``\r`` and ``\n`` alike, so that the a
 from __future__ import annotations
 
 import functools
-import re
 from typing import TYPE_CHECKING
 
 from spillstore.redaction.look import BACK, LINE_END, compiled, line_start
@@ -16,6 +15,7 @@ from spillstore.redaction.names import Expected
 from spillstore.redaction.spans import Span
 from spillstore.redaction.tables import next_lines
 from spillstore.redaction.values import LEAST_CHOSEN, drawn, judged, mixed
+from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,8 +8,9 @@ shape (``cat -n``, the time in a log). The first line that does not belong ends 
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
+
+from spillstore.runtime import lazy_patterns as re
 
 _BEGIN = re.compile(
     rb"-----?[ ]?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?[ ]?-----?|PuTTY-User-Key-File-\d: \S+|Private-Lines: \d+"

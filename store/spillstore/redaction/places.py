@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from typing import TYPE_CHECKING
 
 from spillstore.redaction import prefixed
 from spillstore.redaction.look import compiled
 from spillstore.redaction.tables import classes, places
 from spillstore.redaction.values import LEAST, UUID, drawn, harmless, judged
+from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,12 +8,12 @@ bytes, and drops those that are words.
 from __future__ import annotations
 
 import functools
-import re
 from typing import TYPE_CHECKING
 
 from spillstore.redaction.tables import classes
 from spillstore.redaction.tables import tokens as tables
 from spillstore.redaction.values import counted
+from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

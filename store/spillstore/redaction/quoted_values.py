@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-import re
 from typing import TYPE_CHECKING
 
 from spillstore.redaction.look import ALNUM, BACK, LINE_ENDS, LONGEST_NAME, line_start, name_start
 from spillstore.redaction.tables import forms
 from spillstore.redaction.values import LEAST, LEAST_CHOSEN, drawn, judged, mixed
+from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,6 @@ finds, and returns where to look on: 0 if behind the name, since a value that is
 from __future__ import annotations
 
 import base64
-import re
 from collections.abc import Callable
 
 from spillstore.redaction.bare_words import CUT, TRAILING, bare, word
@@ -16,6 +15,7 @@ from spillstore.redaction.names import Expected, Named
 from spillstore.redaction.quoted_values import IN_PIECES, QUOTE, argument, chosen, last, listed, quoted
 from spillstore.redaction.tables import classes, forms
 from spillstore.redaction.values import LEAST_CHOSEN, drawn, judged, mixed
+from spillstore.runtime import lazy_patterns as re
 
 Reader = Callable[[Look, Named, int, int], int]
 

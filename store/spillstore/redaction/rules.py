@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from spillstore.redaction.own_rules import OwnRules
 from spillstore.redaction.stream import Redactor
+from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
     from pathlib import Path

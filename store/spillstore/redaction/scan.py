@@ -7,13 +7,13 @@ counted back afterwards. What spans lines is kept in a ``State``: only a private
 from __future__ import annotations
 
 import bisect
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore.redaction import nextlines, pem
 from spillstore.redaction.finder import find
 from spillstore.redaction.keys import Keys
 from spillstore.redaction.spans import Span
+from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
     from spillstore.redaction.names import Expected

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore import _native
@@ -15,6 +14,7 @@ from spillstore.redaction import addresses, assignments, commands, headers, read
 from spillstore.redaction.name_tables import NameTables, name_tables
 from spillstore.redaction.places import LEAST_SEGMENT, SEGMENT, Placed, segment
 from spillstore.redaction.tables import classes, forms, scanner
+from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,12 +96,22 @@ _CHECKS: dict[Rule, _Check] = {
 _PLACE_CHECKS = {"": _RUN, forms.MAYBE_QUOTED: _RUN, forms.ASSIGN + forms.MAYBE_QUOTED: _SIGNED}
 
 
-def _check(entry: Entry) -> _Check:
+def _check(entry: Entry, known: dict[Rule, _Check]) -> _Check:
+    """The check of a literal; ``known`` keeps those of rules that have one for all of theirs."""
     rule, literal = entry.rule, entry.literal
     if isinstance(rule, tokens.Tokens):
         runs = [_token_run(token, len(literal)) for token in rule.of if token.literal.startswith(literal)]
         follow, least = b"".join(members for members, _ in runs), min(least for _, least in runs)
         return _Check(_RUN, follow, least, apart=not rule.of[0].skip)
+    if rule in {assignments.phrase, assignments.signed_phrase}:
+        return _phrase_check(rule, literal.decode())
+    check = known.get(rule)
+    if check is None:
+        check = known[rule] = _check_of_rule(rule)
+    return check
+
+
+def _check_of_rule(rule: Rule) -> _Check:
     if isinstance(rule, Placed):
         row = rule.row
         check = _PLACE_CHECKS.get(row.before) if row.run[0] == "[" else None
@@ -111,8 +121,6 @@ def _check(entry: Entry) -> _Check:
         return _Check(check, classes.members(row.run) + quotes, row.least, apart=row.apart)
     if isinstance(rule, commands.Program) and rule.option:
         return _Check(_COMMAND)
-    if rule in {assignments.phrase, assignments.signed_phrase}:
-        return _phrase_check(rule, literal.decode())
     return _CHECKS.get(rule, _Check(_ALWAYS))
 
 
@@ -145,24 +153,33 @@ class _Sets:
 
     def __init__(self) -> None:
         self._numbers: dict[frozenset[int], int] = {}
+        self._known: dict[bytes | frozenset[int], int] = {}  # the same, as they were asked for
 
-    def of(self, members: bytes) -> int:
-        return self._numbers.setdefault(frozenset(members), len(self._numbers))
+    def of(self, members: bytes | frozenset[int]) -> int:
+        number = self._known.get(members)
+        if number is None:
+            number = self._numbers.setdefault(frozenset(members), len(self._numbers))
+            self._known[members] = number
+        return number
 
     def flags(self) -> bytes:
         """256 bytes for each set: which bytes it has."""
         assert len(self._numbers) <= _MOST + 1, "a literal has one byte for the number of its set"
-        return b"".join(bytes(byte in members for byte in range(256)) for members in self._numbers)
+        flags = bytearray(256 * len(self._numbers))
+        for number, members in enumerate(self._numbers):
+            for byte in members:
+                flags[256 * number + byte] = 1
+        return bytes(flags)
 
 
-def _literal(entry: Entry, sets: _Sets) -> Literal:
-    check, follow, least, skip, apart, comma = _check(entry)
+def _literal(entry: Entry, sets: _Sets, known: dict[Rule, _Check]) -> Literal:
+    check, follow, least, skip, apart, comma = _check(entry, known)
     found = Literal(check=check, length=len(entry.literal), skip=skip, apart=apart, comma=comma)
     found.least = min(least, _MOST)
     if follow:
         found.set = sets.of(follow)
     if check == _NAMED:
-        found.no_name = sets.of(bytes(entry.not_before))
+        found.no_name = sets.of(entry.not_before)
     if entry.rule is assignments.word:
         found.plural = ord("s") if entry.literal[-1:].islower() else ord("S")
     return found
@@ -171,8 +188,9 @@ def _literal(entry: Entry, sets: _Sets) -> Literal:
 def tables(library: ctypes.CDLL, of: Sequence[Entry]) -> tuple[Tables, tuple[object, ...]]:
     """The scanner's tables, and what must live as long as they."""
     sets = _Sets()
+    known: dict[Rule, _Check] = {}
     literals = [entry.literal for entry in of]
-    table = (Literal * len(of))(*(_literal(entry, sets) for entry in of))
+    table = (Literal * len(of))(*(_literal(entry, sets, known) for entry in of))
     alphabet = sorted({byte for literal in literals for byte in literal})
     shift = _NARROW if len(alphabet) < 1 << _NARROW else _WIDE
     others = len(alphabet) < 1 << _WIDE  # one column is for all other bytes, if there are any
@@ -184,9 +202,10 @@ def tables(library: ctypes.CDLL, of: Sequence[Entry]) -> tuple[Tables, tuple[obj
         *(_letters(words, place) for words, place in scanner.LETTERS),
         classes.members(scanner.BEGINS) + b"".join(_letters(words, 0) for words in scanner.BEGIN_LINES),
     ]
-    bits = (ctypes.c_uint32 * 256)(
-        *(sum(1 << bit for bit, bytes_ in enumerate(members) if byte in bytes_) for byte in range(256))
-    )
+    bits = (ctypes.c_uint32 * 256)()
+    for bit, bytes_ in enumerate(members):
+        for byte in frozenset(bytes_):
+            bits[byte] += 1 << bit
     address = ctypes.addressof
     made = Tables(
         classes=columns,

@@ -13,7 +13,6 @@ that is longer than the rules can follow: it is taken out as far as the window g
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from spillstore.redaction.headers import LONGEST_COOKIE
@@ -21,6 +20,7 @@ from spillstore.redaction.look import CONTEXT, LINE_END, line_start
 from spillstore.redaction.nextlines import TRIMMED
 from spillstore.redaction.own_rules import OwnRules
 from spillstore.redaction.scan import Scanned, State, scan
+from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
     from spillstore.redaction.spans import Span

@@ -9,13 +9,13 @@ escape such as ``\\n`` or ``%20`` aside.
 from __future__ import annotations
 
 import functools
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore.redaction.beginnings import beginnings
 from spillstore.redaction.look import RUN_END, compiled
 from spillstore.redaction.tables import tokens as tables
 from spillstore.redaction.tables.classes import TOKEN_OR_MARK
+from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,11 +10,11 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-import re
 
 from spillstore.redaction.remembered import remembered
 from spillstore.redaction.tables import classes
 from spillstore.redaction.tables import values as table
+from spillstore.runtime import lazy_patterns as re
 
 
 @functools.cache

@@ -1,1 +1,1 @@
-"""What runs the rest: threads, and imports that wait until they are needed."""
+"""What runs the rest: threads, and imports and expressions that wait until they are needed."""

@@ -105,13 +105,11 @@ class Automaton(NamedTuple):
 @functools.cache
 def library() -> ctypes.CDLL | None:
     """The library with the function of ``matches.c``; None where there is none of this version."""
-    found = _native.library()
-    if found is None or not _native.fits(found, "spillstore_matches_version", _VERSION, _States, _Counts):
-        return None
-    count = found.spillstore_count_matches
-    count.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p]
-    count.restype = ctypes.c_int64
-    return found
+    pointer, size = ctypes.c_void_p, ctypes.c_int64
+    call = (size, pointer, pointer, size, size, pointer)
+    return _native.functions(
+        "spillstore_matches_version", _VERSION, _States, _Counts, spillstore_count_matches=call
+    )
 
 
 @functools.lru_cache(maxsize=64)

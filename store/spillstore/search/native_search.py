@@ -48,16 +48,15 @@ class _Sequences(ctypes.Structure):
 @functools.cache
 def library() -> ctypes.CDLL | None:
     """The library with the functions of ``lines.c``; None where there is none of this version."""
-    found = _native.library()
-    if found is None or not _native.fits(
-        found, "spillstore_sequences_version", _VERSION, _Sequences, _Alternative
-    ):
-        return None
-    first, count = found.spillstore_first_sequence, found.spillstore_count_sequences
-    first.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
-    count.argtypes = [*first.argtypes, ctypes.POINTER(ctypes.c_int64 * 2)]
-    first.restype = count.restype = ctypes.c_int64
-    return found
+    pointer, size = ctypes.c_void_p, ctypes.c_int64
+    return _native.functions(
+        "spillstore_sequences_version",
+        _VERSION,
+        _Sequences,
+        _Alternative,
+        spillstore_first_sequence=(size, pointer, pointer, size, size),
+        spillstore_count_sequences=(size, pointer, pointer, size, size, ctypes.POINTER(size * 2)),
+    )
 
 
 class Text:

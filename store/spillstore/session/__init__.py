@@ -50,6 +50,7 @@ class Session:
         core: SessionCore,
         release: Callable[[SessionCore], None],
         root: Path | None = None,
+        address: str | None = None,
         rules: RedactionRules | None = None,
         *,
         before_create: Callable[[], None] = lambda: None,
@@ -61,7 +62,8 @@ class Session:
         Args:
             core: what this process holds of it.
             release: gives the core back.
-            root: the store's folder.
+            root: the store's folder, or None.
+            address: what names the store to another process, or None.
             rules: by which secrets are taken out; None for the built-in ones.
             before_create: called before an artifact is made; makes room for it.
             deleted: called when the session was deleted.
@@ -74,6 +76,7 @@ class Session:
         self._creator = ArtifactCreator(self._handle, before_create)
         self._release = release
         self._root = root
+        self._address = address
         self._deleted = deleted
         self._remove_unwritten = remove_unwritten
         self._cleanup = core.settings.cleanup_on_exit
@@ -81,7 +84,8 @@ class Session:
         self._close_guard = threading.Lock()  # so that of two threads one releases
 
     def __repr__(self) -> str:
-        return f"<Session {self.id!r} of project {self.project!r} in {self.path.parent}>"
+        where = self._engine.store.name if self.path is None else self.path.parent
+        return f"<Session {self.id!r} of project {self.project!r} in {where}>"
 
     @property
     def id(self) -> str:
@@ -95,12 +99,17 @@ class Session:
 
     @property
     def root(self) -> Path | None:
-        """The store's folder, or None where one file was opened."""
+        """The store's folder; None where the store is in none, as on a server, and where one file was opened."""
         return self._root
 
     @property
-    def path(self) -> Path:
-        """Its file."""
+    def address(self) -> str | None:
+        """What names the store to another process, as ``Store.address`` does; None where one file was opened."""
+        return self._address
+
+    @property
+    def path(self) -> Path | None:
+        """Its file; None where it is in none, as on a server."""
         return self._engine.store.path
 
     @property

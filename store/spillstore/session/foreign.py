@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from spillstore.engine.registry import open_file
-from spillstore.exceptions import SessionNotFoundError
+from spillstore.engine.registry import is_url, open_file
+from spillstore.exceptions import SessionNotFoundError, UsageError
 from spillstore.format.digest_key import load_key
 from spillstore.ingest.session_core import SessionCore
 from spillstore.ingest.session_pool import release
@@ -17,6 +17,8 @@ from spillstore.settings import Settings
 
 def open_foreign(path: str | os.PathLike[str], digest_key: bytes | str | os.PathLike[str] | None) -> Session:
     """See ``Store.open_file``."""
+    if is_url(os.fspath(path)):
+        raise UsageError("a URL names a store on a server, and no file; Store(URL) opens it")
     file = Path(os.path.abspath(path))  # noqa: PTH100  # a link in it leads on as it is
     if not file.is_file():
         raise SessionNotFoundError(f"there is no file {file}")

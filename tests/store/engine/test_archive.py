@@ -11,6 +11,7 @@ import threading
 import time
 from contextlib import closing
 
+import hostile
 import pytest
 from support import NO_FLOORS, ROUNDS
 
@@ -186,6 +187,18 @@ def test_an_archive_has_the_schema_of_a_session(store):
     assert [("index", "ix_archive_at"), ("index", "ix_archive_name"), ("index", "ix_archive_uid")] == [
         row[:2] for row in found if row not in expected
     ]
+
+
+def test_an_archive_of_an_earlier_schema_is_used_on(store):
+    """It is read and written as it is, and not taken for a damaged one."""
+    for name in ("first", "second"):
+        fill(store, name)
+    store.delete("first")
+    hostile.make_earlier(file_of(store))
+    assert ["delete_session", "seal", "create"] == events(store, "first")
+    store.delete("second")
+    assert ["delete_session", "seal", "create"] == events(store, "first") == events(store, "second")
+    assert () == store.collect().damaged
 
 
 @pytest.mark.parametrize(

@@ -18,29 +18,46 @@ from spillstore.engine.memory.backend import MemoryBackend
 from spillstore.engine.memory.rows import EMPTY, MemoryTransaction
 from spillstore.engine.rows import END, ArtifactFilter, EventFilter, NewEvent
 from spillstore.engine.sqlite.backend import FolderBackend
-from spillstore.exceptions import SessionBusyError, SessionDeletedError, StorageError
+from spillstore.exceptions import (
+    LockedError,
+    SessionBusyError,
+    SessionDeletedError,
+    SessionExistsError,
+    StorageError,
+)
 from spillstore.format.chunk_codec import ChunkRow
 from spillstore.format.digests import Algorithm
 from spillstore.model.clock import SystemClock
 from spillstore.model.records import ArtifactRow, SessionRow
 from spillstore.settings import Settings
 
-ENGINES = ("folder", "memory")
+ENGINES = ("folder", "memory", "server")
 REF = SessionRef("chat", "web")
 UID = "0" * 32
 SESSION = SessionRow("chat", "web", UID, 1_000, None, None, 0, Algorithm("blake3"), None, b"d" * 32)
 SETTINGS = Settings.load(free_disk_floor=0, busy_timeout=5.0)
 
 
-def backend_of(engine, place):
+@contextlib.contextmanager
+def backend_of(engine, request, place):
     if engine == "memory":
-        return MemoryBackend(f"dict:{place}", ManualClock())
-    return FolderBackend(place, SETTINGS, None, SystemClock())
+        yield MemoryBackend(f"dict:{place}", ManualClock())
+    elif engine == "folder":
+        yield FolderBackend(place, SETTINGS, None, SystemClock())
+    else:
+        from spillstore.engine.postgres.address import parse
+        from spillstore.engine.postgres.backend import ServerBackend
+
+        server = request.getfixturevalue("server")
+        name = server.new_database()
+        yield ServerBackend(parse(server.url(name)), SETTINGS, None, SystemClock())
+        server.drop_database(name)
 
 
 @pytest.fixture(params=ENGINES)
 def backend(request, tmp_path):
-    return backend_of(request.param, tmp_path / "root")
+    with backend_of(request.param, request, tmp_path / "root") as backend:
+        yield backend
 
 
 @pytest.fixture
@@ -199,6 +216,8 @@ def answers(rows):
         "newest": rows.newest_event(),
         "uses": [rows.uses(since, 20) for since in (0, 10)],
         "after": [rows.events_after(key, 3) for key in (-1, 2)],
+        "whole": [[tuple(row) for row in rows.whole_events_after(key, 3)] for key in (-1, 2)],
+        "all": [[tuple(row) for row in rows.artifacts_after(key, limit)] for key, limit in ((-1, 9), (1, 2))],
     }
     for digest in (b"a" * 32, b"b" * 32):
         out["same", digest] = sorted(rows.same_content(digest, "art_1_a", 9))
@@ -246,9 +265,13 @@ def plain(row):
 @pytest.mark.parametrize("engine", ENGINES)
 @examples(25)
 @given(transactions=st.lists(st.lists(STEPS, max_size=5), max_size=6))
-def test_rows_are_those_of_dictionaries(engine, transactions, tmp_path_factory):
+def test_rows_are_those_of_dictionaries(engine, transactions, request, tmp_path_factory):
     """Whatever was written in whatever transactions, every question has the answer that dictionaries give."""
-    backend = backend_of(engine, tmp_path_factory.mktemp("engine") / "root")
+    with backend_of(engine, request, tmp_path_factory.mktemp("engine") / "root") as backend:
+        rows_are_those_of_dictionaries(backend, transactions)
+
+
+def rows_are_those_of_dictionaries(backend, transactions):
     backend.make(REF, SESSION.sealed())
     session = backend.open(REF, read_only=False)
     model = MemoryTransaction(EMPTY)
@@ -398,9 +421,148 @@ def test_a_session_is_there_once_it_was_made(backend):
     assert backend.size_of(REF) > 0
 
 
+# --- sessions that are filled before they are there -------------------------------------------------------
+
+
+def fill(new, rows):
+    """Give an import all rows of a session, a few at a time."""
+    for artifact in rows.artifacts_after(-1, 99):
+        new.add_artifacts([artifact])
+        chunks = list(rows.chunks(artifact[0], None, -1, END - 1, 99))
+        for first in range(0, len(chunks), 3):
+            new.add_chunks(artifact[0], chunks[first : first + 3])
+    events = rows.whole_events_after(-1, 99)
+    for first in range(0, len(events), 2):
+        new.add_events(events[first : first + 2])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@examples(25)
+@given(transactions=st.lists(st.lists(STEPS, max_size=5), max_size=6))
+def test_an_import_has_the_rows_that_it_was_given(engine, transactions, request, tmp_path_factory):
+    """With their keys, whatever was removed between them; what is written then goes on from these."""
+    with backend_of(engine, request, tmp_path_factory.mktemp("engine") / "root") as backend:
+        an_import_has_the_rows_that_it_was_given(backend, transactions)
+
+
+def an_import_has_the_rows_that_it_was_given(backend, transactions):
+    model = MemoryTransaction(EMPTY)
+    model.insert_session(SESSION._replace(next_artifact_key=7).sealed())
+    for step in (step for steps in transactions for step in steps):
+        do(model, step)
+    for key in model.orphan_chunks():  # no session has any
+        model.drop_chunks(key, 0, END)
+    with backend.importing(REF, SessionRow(*model.session_row())) as new:
+        fill(new, model)
+        new.commit()
+    session = backend.open(REF, read_only=False)
+    try:
+        with session.snapshot("a test") as rows:
+            assert answers(model) == answers(rows)
+            assert [] == session.structure_problems(rows)
+        with session.using, session.transaction("a test") as tx:
+            for step in (("key",), ("events", [NewEvent(1, "read", None, None, None, "{}", None)])):
+                assert do(model, step) == do(tx, step)
+            assert answers(model) == answers(tx)
+    finally:
+        with session.using:
+            session.close()
+
+
+def test_nobody_sees_an_import_before_its_commit(backend):
+    """Neither in a list nor by its name; then it is there, whole and held by nobody."""
+    with backend.importing(REF, SESSION.sealed()) as new:
+        new.add_artifacts([artifact(1)])
+        assert not backend.exists(REF)
+        assert not backend.exists(REF, repair=True)
+        assert [] == list(backend.sessions(None))
+        assert 0 == backend.size_of(REF)
+        new.commit()
+        assert backend.exists(REF)
+    [found] = backend.sessions(None)
+    assert ("chat", "web", False) == (found.id, found.project, found.live)
+    session = backend.open(REF, read_only=True)
+    with session.reader() as rows:
+        assert [artifact(1)] == rows.artifacts_after(-1, 9)
+    with session.using:
+        session.close()
+
+
+def test_an_import_that_is_not_committed_leaves_nothing(backend):
+    """However its block ends."""
+    with pytest.raises(ZeroDivisionError), backend.importing(REF, SESSION.sealed()) as new:
+        new.add_artifacts([artifact(1)])
+        raise ZeroDivisionError
+    with backend.importing(REF, SESSION.sealed()) as new:
+        new.add_events([(1, 1, "create", None, None, None, "{}", None)])
+    assert not backend.exists(REF)
+    assert (0, 0, ()) == backend.remove_leftovers(2e9, dry_run=False)
+    backend.make(REF, SESSION.sealed())
+    assert backend.exists(REF)
+
+
+def test_no_import_takes_the_place_of_a_session(backend):
+    """One that was made meanwhile stays as it is; when it is gone, the same import can still be committed."""
+    other = SESSION._replace(uid="1" * 32).sealed()
+    with contextlib.suppress(LockedError), backend.importing(REF, SESSION.sealed()) as new:
+        new.add_artifacts([artifact(1)])
+        backend.make(REF, other)  # or it waits in vain
+        with pytest.raises(SessionExistsError):
+            new.commit()
+        session = backend.open(REF, read_only=True)
+        with session.reader() as rows:
+            assert (tuple(other), []) == (rows.session_row(), list(rows.artifacts_after(-1, 9)))
+        with session.using:
+            session.close()
+        backend.remove_unwritten(REF).free()
+        new.commit()
+        session = backend.open(REF, read_only=True)
+        with session.reader() as rows:
+            assert tuple(SESSION.sealed()) == rows.session_row()
+        with session.using:
+            session.close()
+
+
+def test_of_two_imports_the_first_commit_wins(backend):
+    """Their rows do not mix."""
+    with backend.importing(REF, SESSION.sealed()) as first:
+        first.add_artifacts([artifact(1)])
+        taken = pytest.raises((SessionExistsError, LockedError))
+        with taken, backend.importing(REF, SESSION.sealed()) as second:
+            second.add_artifacts([artifact(1), artifact(2)])
+            first.commit()
+            second.commit()
+        if not backend.exists(REF):  # the second has waited for the first in vain
+            first.commit()
+    session = backend.open(REF, read_only=True)
+    with session.reader() as rows:
+        assert [artifact(1)] == rows.artifacts_after(-1, 9)
+    with session.using:
+        session.close()
+
+
+def test_what_is_being_imported_is_no_leftover(backend):
+    """However long it takes, and whoever else begins one."""
+    with backend.importing(REF, SESSION.sealed()) as new:
+        assert (0, 0, ()) == backend.remove_leftovers(2e9, dry_run=False)
+        with backend.importing(REF, SESSION.sealed()):
+            pass
+        new.add_artifacts([artifact(1)])
+        new.commit()
+    assert backend.exists(REF)
+
+
+def claimed(made):
+    """The session, open and claimed."""
+    session = made.open(REF, read_only=False)
+    with session.using, session.transaction("a test"):
+        pass
+    return session
+
+
 def test_a_claim_lives_until_it_is_let_go_of(made):
     """Others see it, and who it is; a name that was never given is nobody's."""
-    first, second = (made.open(REF, read_only=False) for _ in range(2))
+    first, second = (claimed(made) for _ in range(2))
     reader = made.open(REF, read_only=True)
     assert "" == reader.owner
     assert first.owner != second.owner
@@ -465,7 +627,7 @@ def test_a_deletion_is_finished_by_another(made):
 
 def test_what_somebody_has_open_is_not_deleted_unwritten(made):
     """Where nothing can be recorded, a session goes only if nobody has it."""
-    session = made.open(REF, read_only=False)
+    session = claimed(made)
     with pytest.raises(SessionBusyError):
         made.remove_unwritten(REF)
     assert made.open_alone(REF) is None

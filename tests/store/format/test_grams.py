@@ -83,7 +83,7 @@ def _kind(before, text):
 
 def _could_go_on(rest):
     lead = rest[0]
-    length = 2 if lead >> 5 == 6 else 3 if lead >> 4 == 14 else 4 if lead >> 3 == 30 else 0
+    length = 2 if 0xC2 <= lead < 0xE0 else 3 if lead >> 4 == 14 else 4 if 0xF0 <= lead < 0xF5 else 0
     return len(rest) < length and all(byte & 0xC0 == 0x80 for byte in rest[1:])
 
 
@@ -108,6 +108,67 @@ def test_the_filter_is_the_one_that_is_described(before, text):
     assert kind_of <= grams.kind(stored)  # a higher one costs a look at the chunk, and no more
     if (whole := kind(before + text)) >= 0:
         assert whole == grams.kind(stored)
+
+
+def of_another_maker(before, text, sizes):
+    """A filter with parts of these sizes, by the description alone."""
+    found, _ = reference(before, text)
+    own = made(before, text)
+    kind_of = grams.kind(own) if len(own) > 16 else grams.ANYTHING
+    parts = []
+    for size, hashes in zip(sizes, (found[grams.WORD], found[grams.MARK]), strict=True):
+        part = bytearray(size)
+        for each in hashes if size else ():
+            at = each * 8 * size >> grams._BITS
+            part[at >> 3] |= 1 << (at & 7)
+        parts.append(bytes(part))
+    return bytes(16) + bytes([kind_of, 0]) + sizes[0].to_bytes(2, "little") + b"".join(parts)
+
+
+@given(st.one_of(texts, random_bytes), st.one_of(texts, random_bytes), st.data())
+@examples(200)
+def test_what_is_made_fits(before, text, data):
+    """The filter of any text, with what stands before it or without, and one whose parts have other sizes."""
+    before = before[-grams.BEFORE :]
+    size = data.draw(st.sampled_from([2_100, 2_600, 100_000]))
+    other = of_another_maker(before, text, data.draw(st.sampled_from([(16, 16), (700, 300), (33, 0)])))
+    for stored in (made(before, text, size), other):
+        if len(stored) > 16:
+            assert grams.fits(stored, before, text, size)
+            assert grams.fits(stored, None, text, size)
+            assert grams.fits(stored, before, text, size + 500)
+
+
+@given(texts, texts, st.data())
+@examples(200)
+def test_what_could_miss_something_does_not_fit(before, text, data):
+    """A filter that lacks a bit of a gram, whichever, or whose kind is too low; one with more bits, or a higher kind, does."""
+    before = before[-grams.BEFORE :]
+    stored = made(before, text)
+    if len(stored) == 16:
+        return
+    bits = [at for at in range(8 * PARTS, 8 * len(stored)) if stored[at >> 3] >> (at & 7) & 1]
+    changed = bytearray(stored)
+    if bits:
+        at = data.draw(st.sampled_from(bits))
+        changed[at >> 3] ^= 1 << (at & 7)
+        assert not grams.fits(bytes(changed), before, text, 100_000)
+    assert grams.fits(stored[:PARTS] + b"\xff" * (len(stored) - PARTS), before, text, 100_000)
+    least = _kind(before, text)
+    for each in range(4):
+        changed = bytearray(stored)
+        changed[16] = each
+        if each < least or each >= grams.kind(stored):
+            assert (each >= least) == grams.fits(bytes(changed), before, text, 100_000)
+
+
+def test_without_native_functions_every_filter_fits(monkeypatch):
+    """Nothing is looked at there, so nothing is said."""
+    stored = made(b"", b"some words of a text\n" * 50)
+    empty = stored[:PARTS] + bytes(len(stored) - PARTS)
+    assert not grams.fits(empty, b"", b"some words of a text\n" * 50, 100_000)
+    monkeypatch.setattr(grams, "_native", lambda: None)
+    assert grams.fits(empty, b"", b"some words of a text\n" * 50, 100_000)
 
 
 def test_words_and_ids_that_are_not_there_are_ruled_out():

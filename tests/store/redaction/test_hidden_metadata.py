@@ -6,8 +6,6 @@ import re
 
 import pytest
 
-from spillstore import Store
-
 HIDDEN = re.compile(r"hidden:[\w-]{11}")
 
 
@@ -39,7 +37,7 @@ def test_they_can_still_be_asked_for(make_store):
         shown = session.put("x\n", source="make").info.source
         session.put("x\n", source="git")
         assert [shown] == [info.source for info in session.infos(source="make")]
-    with Store(store.root).session("test", read_only=True) as session:
+    with make_store().session("test", read_only=True) as session:
         assert [shown] == [info.source for info in session.infos(source=shown)]
         assert [] == list(session.infos(source="make"))
     with store.session("another") as session:

@@ -13,6 +13,7 @@ from support import NO_FLOORS, dice, examples, native
 from spillstore import Store
 from spillstore.exceptions import IntegrityError
 from spillstore.format import chunk_codec, grams
+from spillstore.format.digests import Algorithm
 from spillstore_tools.agent.search_artifact import TextCleaner
 
 pytestmark = native
@@ -197,6 +198,69 @@ def test_verification_finds_a_damaged_filter(damaged, tmp_path):
         pytest.raises(IntegrityError, match="filter of chunk 3"),
     ):
         next(iter(session.artifacts())).verify()
+
+
+def reseal(root, seq, change):
+    """Rewrite the filter of a chunk, with a digest that fits."""
+    with closing(sqlite3.connect(root / "_" / "s" / "session.db")) as connection, connection:
+        where = "WHERE seq = ? AND artifact_key = (SELECT max(artifact_key) FROM chunk)"
+        _, _, *values = connection.execute(f"SELECT * FROM chunk {where}", (seq,)).fetchone()
+        row = chunk_codec.ChunkRow._make(values)
+        (name,) = connection.execute("SELECT max(artifact_id) FROM artifact").fetchone()
+        place = chunk_codec._place(chunk_codec.prefix(name, "lf"), row[: chunk_codec._HEADER_COLUMNS], row.digest)  # fmt: skip
+        filter_ = grams.sealed(change(row.grams[grams._CHECK :]), place, Algorithm("blake3"))
+        connection.execute(f"UPDATE chunk SET grams = ? {where}", (filter_, seq))
+
+
+def without_words(filter_):
+    return filter_[: grams._HEADER] + bytes(len(filter_) - grams._HEADER)
+
+
+def test_verification_finds_a_filter_that_does_not_fit(damaged, tmp_path):
+    """One whose digest is right, which no search can tell from a sound one: it hides what its chunk holds."""
+    _, search = damaged
+    lines = search("words of a text")
+    reseal(tmp_path / "root", 3, lambda filter_: filter_)
+    with Store(tmp_path / "root", **NO_FLOORS).session("s", read_only=True) as session:
+        session.check()
+    reseal(tmp_path / "root", 3, without_words)
+    assert search("words of a text") < lines
+    with Store(tmp_path / "root", **NO_FLOORS).session("s", read_only=True) as session:
+        (artifact,) = session.artifacts()
+        assert artifact.info.size == len(artifact.read())
+        for check in (artifact.verify, session.check):
+            with pytest.raises(IntegrityError, match=r"filter of chunk 3 of art_.* does not fit"):
+                check()
+
+
+@pytest.mark.parametrize("size", [40, 1000, 65536])
+def test_filters_behind_a_hole_are_verified(small, tmp_path, monkeypatch, size):
+    """Though what stood before the first chunk there is gone; its filter is held against what is left."""
+    root = tmp_path / "root"
+    monkeypatch.setattr("spillstore.session.new_artifact.CHUNK_SIZE", size)
+    rnd = dice()
+    with Store(root, redact=False, **NO_FLOORS).session("s") as session:
+        with session.create(source="test", newline="lf", policy="roll", limit=20 * size) as writer:
+            for _ in range(50):
+                writer.write(
+                    b"".join(
+                        b"gr\xc3\xb6\xc3\x9fe %x words\n" % rnd.getrandbits(60) for _ in range(size // 20)
+                    )
+                )
+        assert session.artifact(writer.id).info.hole is not None
+        session.check()
+        with session._engine.reader() as rows:
+            found = rows.execute("SELECT seq, grams IS NOT NULL FROM chunk ORDER BY seq").fetchall()
+    behind = next(seq for (seq, _), (before, _) in zip(found[1:], found, strict=False) if seq != before + 1)
+    wanted = [seq for seq, has in found if has and seq >= behind][:2]
+    assert behind == wanted[0]
+    for seq in reversed(wanted):
+        reseal(root, seq, without_words)
+        with (
+            Store(root, **NO_FLOORS).session("s", read_only=True) as session,
+            pytest.raises(IntegrityError, match=f"filter of chunk {seq} of art_.* does not fit"),
+        ):
+            session.check()
 
 
 def test_without_filters_all_is_read(damaged):

@@ -49,6 +49,8 @@ SELDOM = {
 }
 SELDOM |= {
     "spillstore_tools.preview.code.cut_units",
+    "spillstore_tools.preview.strategies.smart_layout",
+    "spillstore_tools.preview.structured.replace",
     "spillstore_tools.profiles.structured",
     "re2",
     "difflib",
@@ -153,6 +155,7 @@ def test_missing_session_is_an_error_and_is_not_made(cli, root, name):
         "audit": [],
         "stats": [],
         "clean": [],
+        "copy": ["--to", "there"],
         "export": ["@last", "out"],
         "search": ["@last", "x"],
         "query": ["@last", "$"],
@@ -320,6 +323,76 @@ def test_run_without_a_file_never_imports_yaml(root, tmp_path):
             "    print(end.code, 'yaml' in sys.modules, file=sys.stderr)"
         )
         assert probe(script) == "0 False\n"
+
+
+@pytest.mark.parametrize("arguments", [["run", "--", "true"], ["put", "big"]])
+def test_what_is_not_configured_imports_no_configuration(root, tmp_path, arguments):
+    """Where no file and no variable says anything, neither ``msgspec`` nor the checks of settings are loaded."""
+    (tmp_path / "big").write_bytes(b"line\n" * 10_000)
+    script = (
+        f"import os, sys\nos.chdir({str(tmp_path)!r})\nfrom spillstore_tools.cli import main\n"
+        f"try:\n    main({arguments!r})\nexcept SystemExit as end:\n"
+        "    print(end.code, sorted({'msgspec', 'spillstore_tools.config.schema'} & set(sys.modules)), file=sys.stderr)"
+    )
+    assert probe(script) == "0 []\n"
+
+
+def test_every_source_of_the_configuration_is_seen(monkeypatch, tmp_path):
+    """A file above the working directory, each variable that ``load`` reads, and a folder that is gone."""
+    from spillstore_tools.cli.support.profile import is_configured
+    from spillstore_tools.config import sources
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    assert not is_configured()
+    for name in (*sources._SHORT, f"{sources._PREFIX}REDACTION__ENABLED"):
+        with monkeypatch.context() as inner:
+            inner.setenv(name, "1")
+            assert is_configured()
+    (tmp_path / ".agent").mkdir()
+    (tmp_path / ".agent" / "config.yml").write_text("")
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    assert is_configured()
+    (tmp_path / "below").rmdir()
+    assert is_configured()
+
+
+@pytest.mark.parametrize("source", ["run", "execute_command", "read_file"])
+@pytest.mark.parametrize("lines", [3, 3000])
+def test_without_a_configuration_the_preview_is_that_of_the_defaults(store, source, lines):
+    """The profile ``default`` shows the same for no configuration and for one that nothing sets."""
+    from spillstore_tools.config import load
+    from spillstore_tools.output.spill import Spill
+    from spillstore_tools.profiles.default import Default
+
+    texts = []
+    for name, configuration in (
+        ("a", None),
+        ("b", load(environment={})),
+    ):  # or one says that it is the other again
+        with store.session(name) as session:
+            spill = Spill(session.__enter__, Default(configuration), source=source, is_command=True)
+            spill.write(b"".join(b"line %d, error: none\n" % number for number in range(lines)))
+            text = spill.finish(exit_code=0).text
+            texts.append(text.replace(spill.artifact_id or "-", "ID"))
+    assert texts[0] == texts[1]
+
+
+def test_the_process_ends_as_the_interpreter_would(root):
+    """``main`` without arguments waits for threads that are no daemons, calls what ``atexit`` has, and prints all."""
+    script = (
+        "import atexit, sys, threading, time\n"
+        "from spillstore_tools.cli import main\n"
+        "atexit.register(lambda: print('at exit', file=sys.stderr))\n"
+        "late = lambda: (time.sleep(0.2), print('thread', file=sys.stderr))\n"
+        "threading.Thread(target=late).start()\n"
+        "sys.argv[1:] = ['run', '--', 'sh', '-c', 'exit 3']\n"
+        "main()"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (3, "thread\nat exit\n")
+    assert done.stdout.endswith("exit code 3]\n")
 
 
 def test_the_options_know_every_profile():

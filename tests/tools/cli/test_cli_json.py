@@ -121,6 +121,10 @@ CALLS = {
     "verify": [("verify", "--json")],
     "verify ID": [("verify", "@1", "--json"), ("verify", "ROLLED", "--json")],
     "export": [("export", "@1", "copy", "--json"), ("export", "ROLLED", "holed", "--skip-holes", "--json")],
+    "copy": [
+        ("copy", "default", "none", "--to", "there", "--json"),
+        ("copy", "--to", "there", "--skip-existing", "--json"),
+    ],
     "audit": [("audit", "--json"), ("audit", "--json", "--limit", "1")],
     "stats": [("stats", "--json")],
     "completion": [("completion", "bash", "--json")],

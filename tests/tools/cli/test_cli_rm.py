@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+import pytest
+from hostile import make_earlier
 from support import fill, small_disk
 
 
@@ -63,11 +65,14 @@ def test_artifact_that_is_being_written(cli, store):
     assert "is being written" in answer.err
 
 
-def test_full_disk(cli, put, root):
-    """On a disk without one free byte it makes room, by any name, and is recorded."""
+@pytest.mark.parametrize("is_earlier", [False, True])
+def test_full_disk(cli, put, root, is_earlier):
+    """On a disk without one free byte it makes room, by any name, and is recorded; a file of an earlier schema is upgraded with it."""
     root.mkdir()
     with small_disk(root, "6m"):
         kept, gone = put(b"kept"), put(os.urandom(700_000))
+        if is_earlier:
+            make_earlier(root / "_" / "default" / "session.db")
         fill(root)
         answer = cli("rm", "@last")
         assert (answer.code, answer.text, answer.err) == (0, f"Removed {gone} (684 KiB freed)\n", "")

@@ -557,6 +557,16 @@ def test_the_storage_path_stays_below_the_working_directory(refusal, value):
     assert "tools.truncation.artifacts.storage_path must be a path below the working directory" in message
 
 
+def test_the_storage_path_is_no_server(refusal):
+    """A project's file sends what is stored to nobody; a password in the URL is not repeated."""
+    word = "x" * 12
+    for scheme in ("postgresql", "x"):
+        message = refusal(f"artifacts: {{storage_path: '{scheme}://u:{word}@h/d'}}")
+        assert "must be a path below the working directory" in message
+        assert f"it is '{scheme}://...'" in message
+        assert word not in message
+
+
 @pytest.mark.parametrize("value", ["x", "a/b", "a/../b", "./x", "..x", ".acode/artifacts/"])
 def test_storage_paths_that_stay_below(load, value):
     """Dots that do not lead out are allowed."""

@@ -13,6 +13,7 @@ from law import lines_of, outputs
 from spillstore_tools.preview.scan import scan as module
 from spillstore_tools.preview.scan import windows
 from spillstore_tools.preview.scan.scan import Scan
+from spillstore_tools.preview.strategies.candidates import CandidateFinder
 from spillstore_tools.preview.text import long_line
 from spillstore_tools.preview.text.clean import clean
 
@@ -72,9 +73,18 @@ class Blocks:
 
     def __init__(self) -> None:
         self.spans = []
+        self._ahead = None
+
+    def ahead(self, start, line, data, terminator) -> None:
+        self._ahead = start, line, data, terminator
 
     def block(self, block) -> None:
         self.spans.append((block.start, block.end, block.first_line, block.lines))
+        if self._ahead is not None and block.long is None:
+            start, line, data, terminator = self._ahead
+            if start <= block.start < start + len(data):
+                assert data[block.start - start :].startswith(block.raw)
+                assert block.first_line == line + data[: block.start - start].count(terminator)
 
 
 @given(
@@ -99,6 +109,40 @@ def test_feeds(small_blocks, data, cuts, rooms, keep, terminator, exact):
     assert looks(expected) == looks(scanned(pieces_of(data, cuts), observer=often, **options))
     assert once.spans == often.spans
     assert looks(expected) == looks(scanned([memoryview(data)], **options))
+
+
+LINES = st.lists(
+    st.sampled_from(
+        [
+            b"line 1",
+            b"",
+            b"error: 7",
+            b"x" * 40,
+            b"no Error here",
+            b"warning: x" * 3,
+            b"\xc3\xa9 failed",
+            b"fail\r",
+        ]
+    ),
+    max_size=60,
+)
+
+
+@given(LINES, st.lists(st.integers(0, 2000), max_size=12), ENDS)
+def test_what_matters_is_found_however_it_comes(small_blocks, lines, cuts, terminator):
+    """Lines that were searched ahead of their blocks are those that a search of each block finds."""
+    data = terminator.join(lines)
+    kept = []
+    for pieces in ([data[at : at + 1] for at in range(len(data))], [data], pieces_of(data, cuts)):
+        finder = CandidateFinder()
+        scanned(pieces, terminator=terminator, observer=finder)
+        kept.append(
+            [
+                (each.line.number, each.line.text, each.score, each.more, each.last, each.chars_before)
+                for each in finder.candidates
+            ]
+        )
+    assert kept[0] == kept[1] == kept[2]
 
 
 @given(outputs, ROOMS, st.sampled_from([0, 50, 10_000]), ENDS)

@@ -245,7 +245,10 @@ def test_no_record_has_any_content(tmp_path, logged):
         session.end()
     kinds = {record.event for record in logged() if hasattr(record, "event")}
     # What only a full session or a deleted one has takes nothing that could be content.
-    assert set(log_lines.LINES) - {"evict", "unevictable", "limit", "delete_session", "lost"} <= kinds
+    assert (
+        set(log_lines.LINES) - {"evict", "unevictable", "limit", "delete_session", "copy_session", "lost"}
+        <= kinds
+    )
     assert "output" in kinds
     told = [(record.msg, record.args, fields(record)) for record in logged()]
     assert [] == [each for each in told if mark in repr(each) or token[:20] in repr(each)]

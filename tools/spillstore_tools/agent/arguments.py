@@ -9,10 +9,10 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import json
-import re
 import time
 from collections.abc import Mapping, Sequence
 
+from spillstore.runtime import lazy_patterns as re
 from spillstore.settings import BOOLEANS, parse_duration
 from spillstore_tools.describe import shown
 

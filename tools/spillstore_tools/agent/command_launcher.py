@@ -43,8 +43,8 @@ class CommandOptions(TypedDict, total=False):
         configuration: settings for profiles that heed them.
         cwd: the folder in which commands run; None for the folder in which the session's first command ran.
         env: their environment; None for ours. ``SPILLSTORE_ROOT``, ``SPILLSTORE_PROJECT`` and ``SPILLSTORE_SESSION`` are
-            set in it, and its ``PATH`` leads to ``spillstore``; ``SPILLSTORE_MCP_TOKEN`` and
-            ``SPILLSTORE_DIGEST_KEY_FILE`` are taken out.
+            set in it, and its ``PATH`` leads to ``spillstore``; ``SPILLSTORE_MCP_TOKEN``,
+            ``SPILLSTORE_DIGEST_KEY_FILE`` and the password of a store on a server are taken out.
         runner: starts commands; None for ``LocalRunner``.
         source: the name of the tool under which output is stored; ``bash`` by default.
         on_output: called with ``(stream, data)`` for each piece of output, on a thread of the command, which it holds up.
@@ -175,8 +175,8 @@ class CommandLauncher:
     def _environment(self, session: Session | None) -> dict[str, str]:
         """The command's environment, in which ``spillstore`` is found and leads to this session."""
         env = dict(os.environ if self._env is None else self._env)
-        if session is not None and session.root is not None:
-            env["SPILLSTORE_ROOT"] = str(session.root)
+        if session is not None and session.address is not None:
+            env["SPILLSTORE_ROOT"] = session.address
             env["SPILLSTORE_SESSION"] = session.id
             env.setdefault("SPILLSTORE_ACTOR", MODEL)
             env.pop("SPILLSTORE_PROJECT", None)

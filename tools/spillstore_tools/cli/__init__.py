@@ -11,12 +11,14 @@ stdout, everything else to stderr as ``spillstore: ...``, with ``--json`` as JSO
 from __future__ import annotations
 
 import atexit
+import contextlib
 import gc
 import importlib
 import itertools
 import os
 import signal
 import sys
+import threading
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -31,7 +33,7 @@ FAILED = 125
 MISUSED = 2
 INTERRUPTED = 130
 _YOUNG_OBJECTS = (
-    20_000  # new ones, after which garbage is looked for; Python's 700 are few beside what is imported
+    100_000  # new ones, after which garbage is looked for; Python's 700 are few beside what is imported
 )
 
 _MODULES = {
@@ -49,6 +51,7 @@ _MODULES = {
     "replay": "replay",
     "verify": "verify",
     "export": "export",
+    "copy": "copy",
     "audit": "audit",
     "stats": "stats",
     "rm": "rm",
@@ -74,6 +77,7 @@ _SYNONYMS = {
     **dict.fromkeys(("watch", "follow"), "tail -f"),
     **dict.fromkeys(("check", "fsck"), "verify"),
     **dict.fromkeys(("prune", "collect"), "gc"),
+    **dict.fromkeys(("cp", "sync", "migrate", "backup"), "copy"),
     "compare": "diff",
     "jq": "query",
     "purge": "clean",
@@ -155,10 +159,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run one command and exit.
 
     Args:
-        arguments: those of the command line; None for the process's own.
+        arguments: those of the command line; None for the process's own, which ends at once then.
     """
     gc.set_threshold(_YOUNG_OBJECTS)
-    atexit.register(gc.freeze)  # nobody needs to look for garbage in a process that ends
     # Python turns SIGPIPE into an exception; a program in a pipe shall end as quietly as cat does.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     _prepare_streams()
@@ -167,7 +170,21 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     if isinstance(code, _Interrupted):
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGINT)
+    if arguments is None:
+        _end_process(code)
     sys.exit(code)
+
+
+def _end_process(code: int) -> NoReturn:
+    """End the process as the interpreter does, but do not free all its objects one by one, which takes 8 ms."""
+    for thread in threading.enumerate():
+        if not thread.daemon and thread is not threading.current_thread():
+            thread.join()
+    atexit._run_exitfuncs()  # noqa: SLF001  # there is no other way to call them before ``os._exit``
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
 
 
 class _Interrupted(int):

@@ -10,6 +10,7 @@ import contextlib
 import dataclasses
 import functools
 import posixpath
+import re
 import types
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeAlias, get_args, get_origin, get_type_hints
 
@@ -90,13 +91,18 @@ def _check_value(path: KeyPath, setting: Setting, kind: _Type, strategies: Colle
     except msgspec.ValidationError:
         right = False
     if not right:
-        _refuse(path, setting.origin, _allowed(kind, strategies), setting.value)
+        wrong = setting.value
+        if names == "folder" and isinstance(wrong, str):  # what follows may hold a password
+            wrong = re.sub("://.*", "://...", wrong, flags=re.DOTALL)
+        _refuse(path, setting.origin, _allowed(kind, strategies), wrong)
 
 
 def _is_below(folder: str) -> bool:
-    """Whether a path stays below the folder that it is relative to; links are the store's to refuse."""
+    """Whether a path stays below the folder that it is relative to; links are the store's to refuse, and a URL leads elsewhere."""
     normal = posixpath.normpath(folder)
-    return not (normal.startswith(("/", "../", "~")) or normal in {".", ".."} or "\0" in folder)
+    return "://" not in folder and not (
+        normal.startswith(("/", "../", "~")) or normal in {".", ".."} or "\0" in folder
+    )
 
 
 def _origin(kind: _Type) -> Any:

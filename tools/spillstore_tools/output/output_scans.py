@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 _ROOM = 4 * 1024 * 1024  # bytes that may wait for the scans
 _BATCH = (
-    256 * 1024
+    1024 * 1024
 )  # bytes that are handed over at once: tools print line by line, and each time wakes a thread
 
 

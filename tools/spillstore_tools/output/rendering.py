@@ -10,13 +10,13 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-import re
 import shlex
 from typing import TYPE_CHECKING
 
 from spillstore.events.catalogue import RENDERED
-from spillstore.exceptions import SpillstoreError
-from spillstore.store import default_root
+from spillstore.exceptions import SpillstoreError, UsageError
+from spillstore.runtime import lazy_patterns as re
+from spillstore.store import address_of
 from spillstore_tools.preview.binary.magic import BinaryType
 from spillstore_tools.preview.binary.recognise import HEAD_BYTES, recognise, text_encoding
 from spillstore_tools.preview.parts import VIEWS, Omission
@@ -197,14 +197,22 @@ def flags_to(session: Session) -> str:
 
     Empty where no command can find it: in memory, or where one file was opened.
     """
-    if session.root is None:
+    if session.address is None:
         return ""
     named = [("session", session.id)]
     if session.project is not None:
         named.append(("project", session.project))
-    if session.root.absolute() != default_root().absolute():
-        named.append(("root", str(session.root.absolute())))
+    if not _is_default(session.address):
+        named.append(("root", session.address))
     return "".join(f" --{name} {shlex.quote(value)}" for name, value in named)
+
+
+def _is_default(address: str) -> bool:
+    """Whether a command finds the store without being told."""
+    try:
+        return address == address_of()
+    except UsageError:  # a URL that cannot be read
+        return False
 
 
 def full_streams(info: ArtifactInfo, profile: Profile) -> frozenset[str]:

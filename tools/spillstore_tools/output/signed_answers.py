@@ -14,8 +14,9 @@ hands it on and whatever that puts around it, and a text that merely looks like 
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
+
+from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from spillstore_tools.preview.strategies.request import Request, omitted_marker
 
 if TYPE_CHECKING:
@@ -37,6 +35,8 @@ class Limits:
         name = source if source in overrides else None
         found = self._known.get(name)
         if found is None:
+            import msgspec  # noqa: PLC0415  # who has no configuration does without
+
             found = self._configuration.for_tool(name)
             if self._own is not None:
                 found = msgspec.structs.replace(found, strategy=self._configured(name) or self._own)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spillstore import info as infos
 from spillstore.engine.base import SessionRef, VanishedError
+from spillstore.engine.memory.importing import MemoryImport
 from spillstore.engine.memory.rows import EMPTY, ROW_BYTES, MemoryRows, MemoryTransaction, State
 from spillstore.engine.rows import END, Row
 from spillstore.exceptions import InvalidSettingError, SessionBusyError, SessionDeletedError, SpillstoreError
@@ -38,8 +38,8 @@ class _Live(MemoryRows):
 class _Held:
     """A session, for all who have it open."""
 
-    def __init__(self, path: Path, row: SessionRow) -> None:
-        self.path = path
+    def __init__(self, name: str, row: SessionRow) -> None:
+        self.name = name
         self.state = EMPTY._replace(session=tuple(row))
         self.owners: set[str] = set()
         self.writing = threading.RLock()
@@ -66,9 +66,13 @@ class MemorySession:
             held.owners.add(self._owner)
 
     @property
-    def path(self) -> Path:
-        """A name for messages; no file is there."""
-        return self._held.path
+    def path(self) -> None:
+        """There is no file."""
+
+    @property
+    def name(self) -> str:
+        """The store's name and the session's id."""
+        return self._held.name
 
     def still_there(self) -> bool:
         """Whether it was not deleted."""
@@ -209,7 +213,7 @@ class MemoryBackend:
 
     def __init__(self, name: str, clock: Clock) -> None:
         self.kept: dict[SessionRef | tuple[str, str | None], list[Row]] = {}
-        self._root = Path(name)
+        self._name = name
         self._clock = clock
         self._sessions: dict[SessionRef, _Held] = {}
         self._guard = threading.Lock()  # protects _sessions
@@ -226,13 +230,22 @@ class MemoryBackend:
         return self._clock.time()
 
     @property
-    def root(self) -> Path:
-        """A name for messages; no folder is there."""
-        return self._root
+    def root(self) -> None:
+        """There is no folder."""
+
+    @property
+    def name(self) -> str:
+        """``dict:NAME``."""
+        return self._name
+
+    @property
+    def address(self) -> str:
+        """``dict:NAME``, which means another store in each process."""
+        return self._name
 
     def place(self, ref: SessionRef) -> str:
         """A name that no other session has."""
-        return f"{self._root}\n{ref!r}"
+        return f"{self._name}\n{ref!r}"
 
     def exists(self, ref: SessionRef, *, repair: bool = False) -> bool:  # noqa: ARG002  # nothing breaks
         """Whether it is there."""
@@ -241,8 +254,19 @@ class MemoryBackend:
     def make(self, ref: SessionRef, row: SessionRow) -> None:
         """Make it, unless it is there."""
         with self._guard:
-            held = self._sessions.setdefault(ref, _Held(self._root / ref.session_id, row))
+            held = self._sessions.setdefault(ref, _Held(f"{self._name}/{ref.session_id}", row))
         held.used = held.used or self.now()
+
+    def importing(self, ref: SessionRef, row: SessionRow) -> contextlib.AbstractContextManager[MemoryImport]:
+        """Fill a state that nobody sees."""
+
+        def put(state: State) -> bool:
+            held = _Held(f"{self._name}/{ref.session_id}", row)
+            held.state, held.used = state, self.now()
+            with self._guard:
+                return self._sessions.setdefault(ref, held) is held
+
+        return contextlib.nullcontext(MemoryImport(row, put))
 
     @contextlib.contextmanager
     def opening(self, ref: SessionRef) -> Iterator[None]:

@@ -81,6 +81,10 @@ class MemoryRows:
         ]
         return sorted(found, key=lambda row: (row.created_us, row.artifact_key), reverse=True)[:limit]
 
+    def artifacts_after(self, artifact_key: int, limit: int) -> list[Row]:
+        """Rows of artifacts in any state with a larger key."""
+        return [row for key, row in sorted(self._state.artifacts.items()) if key > artifact_key][:limit]
+
     def artifact_ids(self, low: str, high: str, limit: int) -> list[str]:
         """Ids from ``low`` on and before ``high``."""
         return sorted(row.artifact_id for row in self._there() if low <= row.artifact_id < high)[:limit]
@@ -176,7 +180,11 @@ class MemoryRows:
 
     def events_after(self, event_key: int, limit: int) -> list[Row]:
         """Rows of events with a larger key."""
-        return _told([event for key, event in sorted(self._state.events.items()) if key > event_key][:limit])
+        return _told(self.whole_events_after(event_key, limit))
+
+    def whole_events_after(self, event_key: int, limit: int) -> list[Row]:
+        """The same with ``shown``."""
+        return [event for key, event in sorted(self._state.events.items()) if key > event_key][:limit]
 
     def events_of(self, artifact_id: str, kind: str | None, limit: int) -> list[Row]:
         """Rows of an artifact's events."""

@@ -124,6 +124,11 @@ def _of_artifacts() -> dict[str, ClauseElement]:
         .order_by(artifact.c.created_us.desc(), artifact.c.artifact_key.desc())
         .limit(_P("limit", type_=sa.BigInteger))
         .offset(_ZERO),
+        "ARTIFACTS_AFTER": sa.select(*ARTIFACT_COLUMNS)
+        .where(_of(artifact, artifact.c.artifact_key > _P("after")))
+        .order_by(artifact.c.artifact_key)
+        .limit(_P("limit", type_=sa.BigInteger))
+        .offset(_ZERO),
         "ARTIFACTS_MATCHING": sa.select(artifact.c.artifact_id)
         .where(
             _of(
@@ -276,13 +281,17 @@ def _of_events() -> dict[str, ClauseElement]:
             *(_P(column.name, type_=column.type) for column in list(event.columns)[2:]),
         ).where(_of(event)),
     )
-    out["EVENTS_AFTER"] = (
-        sa.select(*_EVENT_COLUMNS)
-        .where(_of(event, event.c.event_key > _P("after")))
-        .order_by(event.c.event_key)
-        .limit(_P("limit", type_=sa.BigInteger))
-        .offset(_ZERO)
-    )
+    for name, columns in (
+        ("EVENTS_AFTER", _EVENT_COLUMNS),
+        ("EVENTS_WHOLE_AFTER", [*_EVENT_COLUMNS, event.c.shown]),
+    ):
+        out[name] = (
+            sa.select(*columns)
+            .where(_of(event, event.c.event_key > _P("after")))
+            .order_by(event.c.event_key)
+            .limit(_P("limit", type_=sa.BigInteger))
+            .offset(_ZERO)
+        )
     out["EVENT_NEWEST"] = sa.select(sa.func.coalesce(sa.func.max(event.c.event_key), _ZERO)).where(_of(event))
     for name, past, order in (
         ("EVENTS_DROP_FIRST", event.c.event_key <= _P("last"), (event.c.event_key,)),

@@ -1,6 +1,6 @@
 """The archive: events of deleted sessions, in ``.audit.db`` of their project's folder, where ``audit_keep`` is set.
 
-It is a file with the schema of a session's and three indexes more. Every key of that schema is led by the session, so one file
+It is a file with the schema of a session's, today's or an earlier one, and three indexes more. Every key of that schema is led by the session, so one file
 holds the rows of many; there are no artifacts in it. It is opened, checked and written as a session's file is, with the same
 statements. The events of a session are
 copied when it is deleted, before its folder goes, and copied again by the process that finishes a deletion that broke off; so none is
@@ -31,7 +31,7 @@ from spillstore.engine.sqlite.database import create_schema
 from spillstore.engine.sqlite.earlier_events import earlier_events
 from spillstore.engine.sqlite.folders import open_project, open_root
 from spillstore.engine.sqlite.rows import SessionRows
-from spillstore.engine.sqlite.schema_check import check_schema
+from spillstore.engine.sqlite.schema_check import checked_schema
 from spillstore.engine.sqlite.transactions import ReadTransaction, WriteTransaction
 from spillstore.events.catalogue import RENDERED
 from spillstore.exceptions import (
@@ -145,7 +145,7 @@ def _append(
     ):
         earlier = earlier_events(rows, root, session.project_id, settings)
         if earlier is None:
-            check_schema(rows)
+            checked_schema(rows, folder.path / ARCHIVE)
         else:
             _make(rows, earlier)
         key = _session_key(rows, session)
@@ -255,7 +255,7 @@ def _for_reading(project: Path, project_id: str | None, settings: Settings) -> I
                     own = stack.enter_context(connected(folder, ARCHIVE, settings))
             earlier = earlier_events(own, root, project_id, settings)
         if own is not None and earlier is None:
-            check_schema(own)
+            checked_schema(own, project / ARCHIVE)
             yield own
             return
         memory = stack.enter_context(contextlib.closing(SessionRows(":memory:", isolation_level=None)))

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 
     from spillstore.engine.rows import EventFilter
     from spillstore.engine.sqlite.folders import Folder
+    from spillstore.engine.sqlite.importing import FolderImport
     from spillstore.info import Event, Page, SessionInfo
     from spillstore.model.clock import Clock
     from spillstore.model.records import SessionRow
@@ -91,6 +92,16 @@ class FolderBackend:
     def root(self) -> Path:
         """The folder."""
         return self._root
+
+    @property
+    def name(self) -> str:
+        """Its path."""
+        return str(self._root)
+
+    @property
+    def address(self) -> str:
+        """Its path."""
+        return str(self._root)
 
     def place(self, ref: SessionRef) -> str:
         """The path of a session's folder."""
@@ -139,30 +150,43 @@ class FolderBackend:
         durability: one that a power cut made empty would be in the way of its name.
         """
         folder = self._folder(ref)
-        with translated(f"making {folder}"):
-            self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with open_root(self._root) as root:
-                reserve.provide(root)
-                with contextlib.suppress(FileExistsError):
-                    root.make(folder.parent.name)
-                with open_project(root, folder.parent.name) as within:
-                    if needs_id_file(folder.parent.name):
-                        with contextlib.suppress(FileExistsError):
-                            _write_new(within, ID_FILE, (ref.project or "").encode())
-                    hidden = f"{NEW_PREFIX}{os.urandom(8).hex()}"
-                    within.make(hidden)
-                    try:
-                        with within.folder(hidden) as inside:
-                            if needs_id_file(folder.name):
-                                _write_new(inside, ID_FILE, ref.session_id.encode())
-                            _write_new(inside, DATABASE, new_image(row, wal=wal_allowed(self._root)))
-                        within.rename(hidden, folder.name)
-                    except OSError as error:
-                        within.remove(hidden)
-                        if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
-                            raise
-                    if self._settings.durability == "full":
-                        within.sync()
+        with translated(f"making {folder}"), self._made_project(ref) as within:
+            hidden = f"{NEW_PREFIX}{os.urandom(8).hex()}"
+            within.make(hidden)
+            try:
+                with within.folder(hidden) as inside:
+                    if needs_id_file(folder.name):
+                        inside.write_new(ID_FILE, ref.session_id.encode())
+                    inside.write_new(DATABASE, new_image(row, wal=wal_allowed(self._root)))
+                within.rename(hidden, folder.name)
+            except OSError as error:
+                within.remove(hidden)
+                if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
+                    raise
+            if self._settings.durability == "full":
+                within.sync()
+
+    @contextlib.contextmanager
+    def _made_project(self, ref: SessionRef) -> Iterator[Folder]:
+        """The folder of a session's project, made if it is not there."""
+        name = self._project(ref.project).name
+        self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with open_root(self._root) as root:
+            reserve.provide(root)
+            with contextlib.suppress(FileExistsError):
+                root.make(name)
+            with open_project(root, name) as within:
+                if needs_id_file(name):
+                    with contextlib.suppress(FileExistsError):
+                        within.write_new(ID_FILE, (ref.project or "").encode())
+                yield within
+
+    def importing(self, ref: SessionRef, row: SessionRow) -> contextlib.AbstractContextManager[FolderImport]:
+        """Fill a session's folder under another name, and rename it."""
+        with translated("storing a copy"):  # an import opens files
+            from spillstore.engine.sqlite import importing  # noqa: PLC0415  # few copy
+
+        return importing.importing(self._made_project(ref), ref, row, self._settings)
 
     @contextlib.contextmanager
     def opening(self, ref: SessionRef) -> Iterator[None]:
@@ -178,7 +202,7 @@ class FolderBackend:
             raise
 
     def open(self, ref: SessionRef, *, read_only: bool) -> SessionFile:
-        """Open a session's file, upgraded if it is older and may be written."""
+        """Open a session's file; an older one is upgraded by who writes, and read as it is by who only reads."""
         path = self._folder(ref) / DATABASE
         try:
             return SessionFile(path, self._settings, read_only=read_only)
@@ -192,7 +216,7 @@ class FolderBackend:
         return SessionFile(path, self._settings, read_only=False)
 
     def open_alone(self, ref: SessionRef) -> SessionFile | None:
-        """Open a session for deleting where nothing can be claimed; None if somebody has it open."""
+        """Open a session for deleting where nothing can be claimed; None if somebody has it open, or it must be upgraded first."""
         folder = self._folder(ref)
         database = folder / DATABASE
         if owner_locks.live_owners(folder) or is_open(database):
@@ -202,7 +226,7 @@ class FolderBackend:
         settings = dataclasses.replace(self._settings, busy_timeout=patience)
         try:
             return SessionFile(database, settings, read_only=False, alone=True)
-        except LockedError:
+        except (LockedError, SchemaTooOldError):  # to be upgraded, which takes room
             return None
 
     def give_reserve(self) -> bool:
@@ -250,19 +274,15 @@ class FolderBackend:
 
     def sessions(self, project: str | None) -> Iterator[SessionInfo]:
         """All sessions, or those of one project."""
-        wanted = None if project is None else folder_name(project)
         with translated(f"listing {self._root}"), contextlib.ExitStack() as stack:
             try:
                 root = stack.enter_context(open_root(self._root))
             except FileNotFoundError:
                 return
-            for name in root.names():
-                if name.startswith(".") or (wanted is not None and name != wanted):
-                    continue
-                with contextlib.suppress(FileNotFoundError, UnsafeRootError), root.folder(name) as folder:
-                    for each in folder.names():
-                        if info := _session_info(folder, each):
-                            yield info
+            names = stack.enter_context(root.listed()) if project is None else (self._project(project).name,)
+            for name in names:
+                if not name.startswith("."):
+                    yield from _sessions_of(root, name)
 
     def aged(self, info: SessionInfo, now: float, *, dry_run: bool) -> SessionInfo:
         """A session whose last use lies in the future, with a time from which its age can be told."""
@@ -320,6 +340,18 @@ def _set_aside(folder: Path, *, failed: bool) -> Buried | None:
     return buried
 
 
+def _sessions_of(root: Folder, name: str) -> Iterator[SessionInfo]:
+    """All sessions in a folder of the root; none if it is no folder, or gone."""
+    with (
+        contextlib.suppress(FileNotFoundError, UnsafeRootError),
+        root.folder(name) as project,
+        project.listed() as names,
+    ):
+        for each in names:
+            if info := _session_info(project, each):
+                yield info
+
+
 def _session_info(project: Folder, name: str) -> SessionInfo | None:
     """The entry of ``Store.sessions`` for a folder; None if it is no session."""
     if name.startswith("."):
@@ -354,10 +386,3 @@ def _read_id(folder: Folder) -> str | None:
         return None
     # The name holds a digest of the id, so a file that names another is not ours.
     return value if value and folder_name(value) == name else None
-
-
-def _write_new(folder: Folder, name: str, data: bytes) -> None:
-    with os.fdopen(folder.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())

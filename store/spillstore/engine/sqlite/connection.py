@@ -27,8 +27,9 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, Final
 
-from spillstore.engine.errors import NotStoredError
+from spillstore.engine.errors import NotStoredError, translated
 from spillstore.engine.sqlite import fork_safety
+from spillstore.engine.sqlite import sql as _sql
 from spillstore.engine.sqlite.rows import SessionRows
 from spillstore.exceptions import LockedError, SessionDeletedError
 
@@ -171,6 +172,7 @@ class Connection(SessionRows):
             None  # a descriptor; SQLite has no lock on this file that closing it would drop
         )
         self._wal_file: tuple[int, int] | None = None  # its device and inode
+        self._earlier: int | None = None  # the file's schema, where views stand before its tables
         status = path.stat()
         self.file = (status.st_dev, status.st_ino)
         fork_safety.refuse_inherited(self.file, path)
@@ -201,8 +203,28 @@ class Connection(SessionRows):
         return self._wal is not None
 
     def is_stale(self) -> bool:
-        """Whether its WAL was removed. Cost: a microsecond."""
+        """Whether its WAL was removed, or the file upgraded behind its views. Cost: a microsecond; three more of an earlier schema."""
+        if self._earlier is not None and self._schema() != self._earlier:
+            return True
         return self._wal is not None and not os.fstat(self._wal).st_nlink
+
+    def present_earlier(self, number: int | None = None) -> None:
+        """Make the tables of a file of an earlier schema look like today's; to who only reads.
+
+        Args:
+            number: of the file's schema, if it is known. One of today's stays as it is.
+        """
+        number = self._schema() if number is None else number
+        if number < _sql.SCHEMA_NUMBER:
+            from spillstore.engine.sqlite import earlier_schemas  # noqa: PLC0415  # few files are of one
+
+            earlier_schemas.present(self, number)
+            self._earlier = number
+
+    def _schema(self) -> int:
+        """The number of the file's schema, now."""
+        with translated("reading the schema's version"):
+            return self._number("PRAGMA user_version")
 
     def check_in_place(self) -> None:
         """Check that the path still leads to the file that this connection has open. Cost: two system calls, six microseconds.

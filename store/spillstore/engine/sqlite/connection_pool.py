@@ -128,6 +128,8 @@ class ConnectionPool:
             try:
                 with translated("reading the session"):
                     if connection.file == self.file and _uid_of(connection) == self._uid:
+                        if read_only:
+                            connection.present_earlier()
                         return connection
             except BaseException:
                 connection.close()

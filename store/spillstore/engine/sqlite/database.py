@@ -126,6 +126,11 @@ def new_image(session: SessionRow, *, wal: bool) -> bytes:
     return bytes(image)
 
 
+def mark_wal(descriptor: int) -> None:
+    """Say in a session's file, which nobody has open, that it is written through a WAL."""
+    os.pwrite(descriptor, b"\x02\x02", _WAL_VERSION_OFFSET)
+
+
 def check_version() -> None:
     """Raise UnsupportedError where SQLite is too old."""
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
@@ -298,17 +303,3 @@ def _connect(path: Path, mode: str, settings: Settings, lock: FileLock | None) -
         check_same_thread=False,
         cached_statements=64,
     )
-
-
-def schema_number(connection: sqlite3.Connection) -> int:
-    """The schema's number of an open file.
-
-    Raises:
-        NotASessionError: the file is a database, but none of ours.
-    """
-    with translated("reading the schema's version"):
-        (application,) = connection.execute("PRAGMA application_id").fetchone()
-        (number,) = connection.execute("PRAGMA user_version").fetchone()
-    if application != sql.APPLICATION_ID:
-        raise NotASessionError("the file is a SQLite database, but no Spillstore session")
-    return int(number)

@@ -77,6 +77,19 @@ class Folder:
         finally:
             os.close(descriptor)
 
+    @contextlib.contextmanager
+    def listed(self) -> Iterator[Iterator[str]]:
+        """All names in it, in no order, read a few at a time: the first costs no more in a folder of very many.
+
+        What is made or removed meanwhile may be among them or not; all others are, once.
+        """
+        descriptor = self._listed()
+        try:
+            with os.scandir(descriptor) as entries:
+                yield (entry.name for entry in entries)
+        finally:
+            os.close(descriptor)
+
     def stat(self, name: str) -> os.stat_result | None:
         """The ``stat`` result of an entry, without following a link; None if it is not there."""
         try:
@@ -160,6 +173,17 @@ class Folder:
     def set_times(self, name: str, accessed_ns: int, written_ns: int) -> None:
         """Set when an entry was last read and written."""
         os.utime(name, ns=(accessed_ns, written_ns), dir_fd=self._descriptor, follow_symlinks=False)
+
+    def write_new(self, name: str, data: bytes) -> None:
+        """Make a file in it, and sync it.
+
+        Raises:
+            FileExistsError: something is there.
+        """
+        with os.fdopen(self.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
 
     def unlink(self, name: str) -> None:
         """Remove a file."""

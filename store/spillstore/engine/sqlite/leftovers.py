@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import stat
 import time
 from typing import TYPE_CHECKING, Final
 
 from spillstore.engine.errors import translated
-from spillstore.engine.sqlite import partial_sessions
+from spillstore.engine.sqlite import owner_locks, partial_sessions
 from spillstore.engine.sqlite.archive_file import DAMAGED
 from spillstore.engine.sqlite.database import DATABASE
 from spillstore.engine.sqlite.folders import open_project, open_root
 from spillstore.engine.sqlite.session_file import is_open
-from spillstore.engine.sqlite.soft_delete import DELETED_PREFIX, NEW_PREFIX, PARTIAL_PREFIX
+from spillstore.engine.sqlite.soft_delete import DELETED_PREFIX, IMPORT_PREFIX, NEW_PREFIX, PARTIAL_PREFIX
 from spillstore.exceptions import NotASessionError, SessionBusyError, UnsafeRootError
 
 if TYPE_CHECKING:
@@ -64,12 +65,30 @@ def _is_leftover(project: Folder, name: str, retention: float, now: float) -> bo
     """Whether that is a folder that no session has, and that nobody is making now or may want to look into."""
     if name.startswith(DELETED_PREFIX):
         return True
+    if name.startswith(IMPORT_PREFIX):
+        return is_abandoned(project, name)
     status = project.stat(name) if name.startswith((NEW_PREFIX, PARTIAL_PREFIX)) else None
     if status is None or not stat.S_ISDIR(status.st_mode):
         return False
     if name.startswith(NEW_PREFIX):
         return abs(time.time() - status.st_mtime) > _UNFINISHED
     return now - status.st_ctime > retention
+
+
+def is_abandoned(project: Folder, name: str) -> bool:
+    """Whether whoever filled a session in that folder has died; as long as they live they hold a claim in it."""
+    status = project.stat(name)
+    if status is None or not stat.S_ISDIR(status.st_mode):
+        return False
+    folder = project.path / name
+    try:
+        names = os.listdir(folder)  # noqa: PTH208  # as a list
+    except FileNotFoundError:
+        return False  # it has become a session, or somebody else removes it
+    claims = [each for each in names if owner_locks.is_owner_name(each)]
+    if claims:  # one that is gone by now was moved with its folder
+        return not any(owner_locks.alive(folder, each) for each in claims)
+    return abs(time.time() - status.st_mtime) > _UNFINISHED
 
 
 def _clear_all(project: Folder) -> None:

@@ -60,6 +60,11 @@ class SessionRows(sqlite3.Connection):
         """Rows of artifacts, the newest first."""
         return self.execute(_sql.ARTIFACTS_PAGE, {**_KEY, **wanted._asdict(), "limit": limit}).fetchall()
 
+    def artifacts_after(self, artifact_key: int, limit: int) -> list[Row]:
+        """Rows of artifacts in any state with a larger key."""
+        wanted = {**_KEY, "after": artifact_key, "limit": limit}
+        return self.execute(_sql.ARTIFACTS_AFTER, wanted).fetchall()
+
     def artifact_ids(self, low: str, high: str, limit: int) -> list[str]:
         """Ids from ``low`` on and before ``high``."""
         return self._column(_sql.ARTIFACTS_MATCHING, {**_KEY, "low": low, "high": high, "limit": limit})
@@ -131,6 +136,11 @@ class SessionRows(sqlite3.Connection):
         """Rows of events with a larger key."""
         return self.execute(_sql.EVENTS_AFTER, {**_KEY, "after": event_key, "limit": limit}).fetchall()
 
+    def whole_events_after(self, event_key: int, limit: int) -> list[Row]:
+        """The same with ``shown``."""
+        wanted = {**_KEY, "after": event_key, "limit": limit}
+        return self.execute(_sql.EVENTS_WHOLE_AFTER, wanted).fetchall()
+
     def events_of(self, artifact_id: str, kind: str | None, limit: int) -> list[Row]:
         """Rows of an artifact's events."""
         wanted = {**_KEY, "artifact_id": artifact_id, "kind": kind, "limit": limit}
@@ -195,6 +205,10 @@ class SessionRows(sqlite3.Connection):
         newest = self.newest_event()
         rows = [(SESSION_KEY, key, *event) for key, event in enumerate(events, newest + 1)]
         self.executemany(_sql.EVENTS_INSERT, rows)
+
+    def insert_events(self, rows: Sequence[Row]) -> None:
+        """Write rows of events of another store, with the keys that they have."""
+        self.executemany(_sql.EVENTS_INSERT, [(SESSION_KEY, *row) for row in rows])
 
     def drop_events_through(self, event_key: int, limit: int) -> int:
         """Remove the first events."""

@@ -2,7 +2,7 @@
 
 A file that somebody else made is a program: views, triggers, generated columns, and expressions in indexes and checks are run
 by whoever reads or writes its tables. So nothing is read from a file before its schema was compared, object by object and word
-by word, with the one that we make. White space alone may differ, because SQLite keeps each statement as it was written, and
+by word, with the one that we make, or made when its schema was the newest. White space alone may differ, because SQLite keeps each statement as it was written, and
 Alembic writes lines.
 
 What other programs leave in a file that somebody has looked at is accepted where it can run nothing and change none of our
@@ -20,11 +20,15 @@ from __future__ import annotations
 import re
 import sqlite3
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from spillstore.engine.errors import translated
 from spillstore.engine.sqlite import sql as _sql
-from spillstore.exceptions import IntegrityError
+from spillstore.exceptions import IntegrityError, NotASessionError, SchemaTooNewError
 from spillstore.settings import KIB, MIB
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ALEMBIC_TABLE: Final = (
     "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL, "
@@ -77,11 +81,18 @@ def distrust(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA foreign_keys = OFF")  # tables of others may refer to ours
 
 
-@lru_cache(maxsize=1)
-def _expected() -> dict[object, _Object]:
-    """All objects of a new session's file, by name."""
+@lru_cache(maxsize=8)
+def expected(number: int) -> dict[object, _Object]:
+    """All objects of a new session's file of that schema, by name; none of a schema that there never was."""
     out: dict[object, _Object] = {}
-    for statement in (*_sql.DDL, ALEMBIC_TABLE):
+    ddl = _sql.DDL
+    if number != _sql.SCHEMA_NUMBER:
+        from spillstore.engine.sqlite import earlier_schemas  # noqa: PLC0415  # few files are of one
+
+        if number not in earlier_schemas.DDL:
+            return out
+        ddl = earlier_schemas.DDL[number]
+    for statement in (*ddl, ALEMBIC_TABLE):
         found = _OBJECT.match(statement)
         assert found is not None, f"a kind of object that is not known here: {statement}"
         kind, name, table = found[1].lower(), found[2], found[3] or found[2]
@@ -92,38 +103,75 @@ def _expected() -> dict[object, _Object]:
     return out
 
 
-def check_schema(connection: sqlite3.Connection) -> None:
+def schema_number(connection: sqlite3.Connection) -> int:
+    """The schema's number of an open file. Cost: 10 us.
+
+    Raises:
+        NotASessionError: the file is a database, but none of ours.
+    """
+    with translated("reading the schema's version"):
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (number,) = connection.execute("PRAGMA user_version").fetchone()
+    if application != _sql.APPLICATION_ID:
+        raise NotASessionError("the file is a SQLite database, but no Spillstore session")
+    return int(number)
+
+
+def checked_schema(connection: sqlite3.Connection, path: Path) -> int:
+    """The number of a file's schema, today's or an earlier one, once the file has turned out to have that schema.
+
+    Raises:
+        NotASessionError: the file is a database, but none of ours.
+        SchemaTooNewError: a newer version has written it.
+        IntegrityError: no version has written files of that number, or ``check_schema`` refuses it.
+    """
+    number = schema_number(connection)
+    if number > _sql.SCHEMA_NUMBER:
+        raise SchemaTooNewError(
+            f"{path} has schema {number} and this version knows {_sql.SCHEMA_NUMBER}; read it with a newer Spillstore"
+        )
+    if not expected(number):
+        raise IntegrityError(f"{path} has schema {number}, which never was one; its header was changed")
+    with translated(f"reading the schema of {path}"):
+        check_schema(connection, number)
+    return number
+
+
+def check_schema(connection: sqlite3.Connection, number: int) -> None:
     """Refuse a file whose schema is not ours, or that holds what may run code or change our rows.
 
     Cost: 60 us, and 10 more for each object that others have added.
+
+    Args:
+        connection: to the file.
+        number: of the schema that it says to have.
 
     Raises:
         IntegrityError: it names the first object that differs.
         sqlite3.Error: the schema cannot be read.
     """
-    expected = _expected()
-    rows = connection.execute(_SELECT, (len(expected) + _MOST_ADDED + 1,)).fetchall()
-    if len(rows) == len(expected) and frozenset(rows) == frozenset(expected.values()):
+    ours = expected(number)
+    rows = connection.execute(_SELECT, (len(ours) + _MOST_ADDED + 1,)).fetchall()
+    if len(rows) == len(ours) and frozenset(rows) == frozenset(ours.values()):
         return
-    if len(rows) > len(expected) + _MOST_ADDED:
+    if len(rows) > len(ours) + _MOST_ADDED:
         raise IntegrityError(f"others have added more than {_MOST_ADDED} tables and indexes to the file")
-    left = dict(expected)
+    left = dict(ours)
     added: list[_Object] = []
     for row in rows:
-        ours = left.pop(row[1], None)
-        if ours is None and row[1] not in expected:
+        wanted = left.pop(row[1], None)
+        if wanted is None and row[1] not in ours:
             added.append(row)
-        elif ours is None or _loose(row) != _loose(ours):
+        elif wanted is None or _loose(row) != _loose(wanted):
             raise IntegrityError(f"{_shown(row)} of the file is not as a session's is made")
     if left:
         lacking = next(iter(left.values()))
         raise IntegrityError(f"the file lacks {lacking[0]} {lacking[1]!r}")
-    _check_added(connection, added)
+    _check_added(connection, added, frozenset(str(name).lower() for name in ours))
 
 
-def _check_added(connection: sqlite3.Connection, added: list[_Object]) -> None:
+def _check_added(connection: sqlite3.Connection, added: list[_Object], ours: frozenset[str]) -> None:
     """Refuse what others have added, unless it is one of SQLite's own tables, a plain table or a plain index."""
-    ours = {str(name).lower() for name in _expected()}
     names: set[str] = set()
     for row in added:
         kind, name, table, _ = row
@@ -132,7 +180,7 @@ def _check_added(connection: sqlite3.Connection, added: list[_Object]) -> None:
         names.add(name.lower())
         if row in _OF_SQLITE or (kind == "table" and _is_plain_table(row)):
             continue
-        if kind == "index" and _is_plain_index(connection, name, table):
+        if kind == "index" and _is_plain_index(connection, name, table, ours):
             continue
         raise IntegrityError(
             f"the file has {_shown(row)}, which could run what is not ours, or change what is, and is refused; if you know where "
@@ -152,13 +200,13 @@ def _is_plain_table(row: _Object) -> bool:
     )
 
 
-def _is_plain_index(connection: sqlite3.Connection, name: str, table: object) -> bool:
+def _is_plain_index(connection: sqlite3.Connection, name: str, table: object, ours: frozenset[str]) -> bool:
     """Whether the index holds columns alone, of all rows; asked of SQLite, which has read its statement."""
     found = connection.execute(_INDEX_OF, (table, name)).fetchone()
     if found is None:
         return False
     unique, partial = found
-    if partial or (unique and str(table).lower() in _expected()):
+    if partial or (unique and str(table).lower() in ours):
         return False
     columns = connection.execute(_INDEX_COLUMNS, (name,)).fetchall()
     return all(cid != _EXPRESSION and coll in _COLLATIONS for cid, coll in columns)

@@ -9,19 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 from spillstore.engine.errors import translated
 from spillstore.engine.sqlite import fork_safety, owner_locks, reserve, sql
 from spillstore.engine.sqlite.connection_pool import ConnectionPool, LentConnection
-from spillstore.engine.sqlite.database import (
-    WAL_BYTES,
-    schema_number,
-)
-from spillstore.engine.sqlite.schema_check import check_schema
+from spillstore.engine.sqlite.database import WAL_BYTES
+from spillstore.engine.sqlite.free_space import check_free_space
+from spillstore.engine.sqlite.schema_check import checked_schema
 from spillstore.engine.sqlite.soft_delete import Buried, bury
 from spillstore.engine.sqlite.transactions import ReadTransaction, WriteTransaction
-from spillstore.exceptions import (
-    DiskFullError,
-    SchemaTooNewError,
-    SchemaTooOldError,
-    SpillstoreError,
-)
+from spillstore.exceptions import SchemaTooOldError, SpillstoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -63,11 +56,10 @@ class SessionFile:
             read_only: claim and write nothing.
             immutable: besides, nobody else writes to it, so no lock and no file beside it is needed.
             foreign: besides, it is in no store of ours, and reads of it are not recorded there.
-            alone: for deleting where nothing can be claimed: nobody else may have the file open, and nothing is read but by
-                who deletes.
+            alone: for deleting where nothing can be claimed, while nobody else has the file open.
 
         Raises:
-            SchemaTooNewError, SchemaTooOldError, NotASessionError, IntegrityError: it cannot be read as it is.
+            SchemaTooNewError, SchemaTooOldError, NotASessionError, IntegrityError: it cannot be used as it is.
             StorageError: it cannot be opened.
         """
         self.path = path
@@ -86,7 +78,7 @@ class SessionFile:
                 if not read_only:
                     self._claim(alone=alone)
                 connection = self._pool.open(read_only=read_only)
-                _check_schema(connection, path)
+                _check_schema(connection, path, read_only=read_only)
                 self._pool.identify(connection)
             except BaseException:
                 self.close()
@@ -167,18 +159,7 @@ class SessionFile:
         Raises:
             DiskFullError: it is not.
         """
-        with translated("measuring the disk"):
-            disk = os.statvfs(self._folder)
-        settings = self._settings
-        block, floor = disk.f_frsize, settings.free_disk_floor
-        if floor:
-            floor = max(floor, int(disk.f_blocks * block * settings.free_disk_floor_fraction))
-        free = disk.f_bavail * block
-        if free < floor:
-            raise DiskFullError(
-                f"{free} bytes are free on the disk and {floor} must stay free; delete sessions with `spillstore clean`, "
-                "or lower SPILLSTORE_FREE_DISK_FLOOR"
-            )
+        check_free_space(self._folder, self._settings)
 
     def space_for(self, stored: int, artifacts: int) -> int:
         """An upper bound of what ``stored`` bytes of chunks, of ``artifacts`` artifacts, add to ``used``."""
@@ -248,8 +229,8 @@ class SessionFile:
 
     def structure_problems(self, rows: Any) -> list[str]:
         """The findings of SQLite's integrity check. Cost: reading the whole file."""
-        lines = [line for (line,) in rows.execute("PRAGMA integrity_check") if line != "ok"]
-        return [f"SQLite says: {line}" for line in lines]
+        lines = rows.execute("PRAGMA integrity_check").fetchall()
+        return [f"SQLite says: {line}" for (line,) in lines if line != "ok"]
 
     # --- who is alive -------------------------------------------------------------------------------------
 
@@ -273,6 +254,11 @@ class SessionFile:
         """Forget the claims of processes that are gone."""
         owner_locks.remove_dead(self._folder)
 
+    @property
+    def name(self) -> str:
+        """The file's path."""
+        return str(self.path)
+
     def still_there(self) -> bool:
         """Whether the session's path still leads to the file that this holds."""
         try:
@@ -289,19 +275,16 @@ class SessionFile:
         return Buried(gone)
 
 
-def _check_schema(connection: Connection, path: Path) -> None:
-    number = schema_number(connection)
-    if number > sql.SCHEMA_NUMBER:
-        raise SchemaTooNewError(
-            f"{path} has schema {number} and this version knows {sql.SCHEMA_NUMBER}; read it with a newer "
-            "Spillstore"
-        )
-    if number < sql.SCHEMA_NUMBER:
+def _check_schema(connection: Connection, path: Path, *, read_only: bool) -> None:
+    number = checked_schema(connection, path)
+    if number == sql.SCHEMA_NUMBER:
+        return
+    if not read_only:
         raise SchemaTooOldError(
-            f"{path} has schema {number}, older than {sql.SCHEMA_NUMBER}; open it once for writing"
+            f"{path} has schema {number}, older than {sql.SCHEMA_NUMBER}, and must be upgraded to be written"
         )
     with translated(f"reading the schema of {path}"):
-        check_schema(connection)
+        connection.present_earlier(number)
 
 
 _open_files: set[SessionFile] = set()  # of this process

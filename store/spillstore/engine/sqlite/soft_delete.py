@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NEW_PREFIX: Final = ".new-"  # being made
+IMPORT_PREFIX: Final = ".copy-"  # being filled with the rows of another store's session
 DELETED_PREFIX: Final = ".gone-"  # deleted
 PARTIAL_PREFIX: Final = ".torn-"  # a new session that a power cut took a part of; what is left of it
 _log = logging.getLogger("spillstore")

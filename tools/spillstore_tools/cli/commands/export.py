@@ -48,8 +48,7 @@ def command(
         raise click.UsageError(
             f"what goes to stdout is `spillstore cat {artifact_id}`; a file of that name is ./-"
         )
-    # For writing, so that the export is recorded in the session.
-    with location.open(write=None) as session:
+    with location.open() as session:
         artifact = find(session, artifact_id)
         with progress(f"exporting {human_size(artifact.info.size)}") as far:
             done = artifact.export(

@@ -70,8 +70,8 @@ def _age(_: click.Context, __: click.Parameter, text: str | None) -> float | Non
 @click.option(
     "--root",
     envvar="SPILLSTORE_ROOT",
-    metavar="DIR",
-    help="The store.  [SPILLSTORE_ROOT; default: in the user's state folder]",
+    metavar="STORE",
+    help="The store: a folder, or the URL of a server.  [SPILLSTORE_ROOT; default: in the user's state folder]",
 )
 @json_option
 def command(

@@ -37,7 +37,8 @@ def command(artifact_ids: tuple[str, ...], location: Location, *, as_json: bool)
     with location.open() as session:
         artifacts = [find(session, artifact_id) for artifact_id in artifact_ids or (LAST,)]
         infos = [(artifact.info, redactions_of(artifact), folder_of(artifact)) for artifact in artifacts]
-        path = str(session.path)
+        path = None if session.path is None else str(session.path)
+        where = ("Path", path) if path is not None else ("Store", session.address or "")
     if as_json:
         documents = [
             {
@@ -52,11 +53,13 @@ def command(artifact_ids: tuple[str, ...], location: Location, *, as_json: bool)
         ]
         print_json(documents[0] if len(documents) == 1 else documents)
         return
-    click.echo("\n\n".join(_described(*each, path) for each in infos))
+    click.echo("\n\n".join(_described(*each, where) for each in infos))
 
 
-def _described(info: ArtifactInfo, redactions: dict[str, int], folder: str | None, path: str) -> str:
-    rows = [*described(info, local), ("Path", path)]
+def _described(
+    info: ArtifactInfo, redactions: dict[str, int], folder: str | None, where: tuple[str, str]
+) -> str:
+    rows = [*described(info, local), where]
     if folder is not None:
         rows.append(("Folder", folder))
     if words := redaction_summary(redactions):

@@ -33,7 +33,7 @@ def command(artifact_ids: tuple[str, ...], location: Location, *, as_json: bool)
       spillstore rm @last @last~1
     """  # noqa: D301  # click's mark for text that is not to be wrapped
     freed: dict[str, int] = {}
-    with location.open(write=None) as session:  # for writing, so that an older file is brought up to date
+    with location.open() as session:
         found = dict.fromkeys(find(session, name).id for name in artifact_ids)
     try:
         for artifact_id in found:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-import re
 import shlex
 import signal
 import threading
@@ -18,12 +17,13 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 from click.core import ParameterSource
 
+from spillstore.runtime import lazy_patterns as re
 from spillstore_tools.cli.support.completion import complete_command, complete_source
 from spillstore_tools.cli.support.live import Hint, show, summary
 from spillstore_tools.cli.support.location import Location, observe
 from spillstore_tools.cli.support.options import location_options
 from spillstore_tools.cli.support.output import at_terminal, fail, json_option, note, print_json, write_text
-from spillstore_tools.cli.support.profile import load_configuration, profile_option
+from spillstore_tools.cli.support.profile import is_configured, load_configuration, profile_option
 from spillstore_tools.cli.support.redactions import no_redact_option, report_redactions
 from spillstore_tools.cli.support.signals import FOR_ALL, CommandInterruptedError, SignalRelay
 from spillstore_tools.process.environment import MARK
@@ -192,6 +192,8 @@ class _Options:
 
     def configuration(self) -> tuple[TruncationConfiguration | None, str | None]:
         """The user's settings; or None and what is wrong with them, since the command runs already."""
+        if self.profile == "default" and not is_configured():
+            return None, None
         from spillstore.exceptions import InvalidSettingError  # noqa: PLC0415  # after the command has started
 
         try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import select
-import shutil
 import sys
 import threading
 from typing import TYPE_CHECKING
@@ -52,6 +51,8 @@ def summary(
     said = [f"{info.id}{flags}: {count(info.lines, 'line')}, {human_size(info.size)}, {how}, {took}"]
     if problem is not None:
         said.append(f"NOT STORED COMPLETELY: {problem}; the first {count(info.size, 'byte')} are kept")
+    import shutil  # noqa: PLC0415  # the command has ended by now
+
     if info.lines > shutil.get_terminal_size().lines:  # else all of it can be seen
         said += [f"  {line}" for line in mattered(rendered)]
     return said

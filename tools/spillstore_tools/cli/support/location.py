@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from spillstore import Session, Store
 
 _STORAGE_PATH = "SPILLSTORE_TRUNCATION__ARTIFACTS__STORAGE_PATH"
+_CONFIGURATION = os.path.join(".agent", "config.yml")  # noqa: PTH118  # joined, never opened alone
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -24,13 +25,13 @@ class Location:
     Attributes:
         session: its id.
         project: its project, or None.
-        root: the store's folder, or None for the default one.
+        root: the store's folder or URL, or None for the default one.
         flags: the options that name the same session for another command, with a space before each.
     """
 
     session: str
     project: str | None
-    root: str | None
+    root: str | None = dataclasses.field(repr=False)  # a URL may hold a password
     flags: str
 
     def store(self) -> Store:
@@ -44,39 +45,26 @@ class Location:
         observe()
         return Store(self.root or configured_root())
 
-    def open(self, *, create: bool = False, write: bool | None = False) -> Session:
+    def open(self, *, create: bool = False, write: bool = False) -> Session:
         """Open the session.
 
         Args:
             create: whether it is made if it does not exist.
-            write: whether it is opened for writing; otherwise nothing on disk changes, but that a file of an older version
-                becomes one of this version. None for writing if that is possible, else for reading.
+            write: whether it is opened for writing; otherwise nothing on disk changes but what is recorded of reads.
 
         Raises:
             SessionNotFoundError: it does not exist.
             SpillstoreError: it cannot be opened.
         """
-        from spillstore.exceptions import (  # noqa: PLC0415
-            SchemaTooOldError,
-            SessionNotFoundError,
-            StorageError,
-        )
+        from spillstore.exceptions import SessionNotFoundError  # noqa: PLC0415
 
-        if write is None:
-            try:
-                return self.open(create=create, write=True)
-            except StorageError:
-                return self.open()
         store = self.store()
         try:
             return store.session(self.session, self.project, create=create, read_only=not write)
-        except SchemaTooOldError:
-            store.session(self.session, self.project, create=False).close()
-            return store.session(self.session, self.project, create=False, read_only=True)
         except SessionNotFoundError:
             where = f" of project {self.project!r}" if self.project else ""
             raise SessionNotFoundError(
-                f"no session {self.session!r}{where} in {store.root}; `spillstore sessions` lists those that there are, "
+                f"no session {self.session!r}{where} in {store.name}; `spillstore sessions` lists those that there are, "
                 "--session, --project and --root name one, and `spillstore run` and `spillstore put` make it"
             ) from None
 
@@ -92,7 +80,8 @@ class Location:
         if self.project is not None:
             found["SPILLSTORE_PROJECT"] = self.project
         if self.root is not None:
-            found["SPILLSTORE_ROOT"] = os.path.abspath(self.root)  # noqa: PTH100  # no link is followed
+            is_url = ":/" in self.root  # its password is taken out with all others
+            found["SPILLSTORE_ROOT"] = self.root if is_url else os.path.abspath(self.root)  # noqa: PTH100  # no link is followed
         return found
 
 
@@ -117,6 +106,20 @@ def refuse_memory(root: str | None) -> None:
         )
 
 
+def without_password(root: str | None) -> str | None:
+    """What names a store in messages: a URL without its password, None for one that cannot be read, anything else as it is."""
+    if root is None or ":/" not in root:
+        return root
+    from spillstore.exceptions import UsageError  # noqa: PLC0415  # few have a server
+    from spillstore.store import address_of  # noqa: PLC0415  # likewise
+
+    try:
+        found = address_of(root)
+    except UsageError:  # opening it says what is wrong
+        return None
+    return found if "://" in found else root
+
+
 def configured_root() -> str | None:
     """The store's folder that `storage_path` of `.agent/config.yml` names; None if it names none.
 
@@ -137,12 +140,20 @@ def configured_root() -> str | None:
     return os.path.join(folder, load(folder).artifacts.storage_path)  # noqa: PTH118  # paths as they are named
 
 
-def _configured_folder(folder: str) -> str | None:
-    """The nearest folder from here upwards, within the repository, whose `.agent/config.yml` speaks of the storage path."""
-    while not os.path.lexists(file := os.path.join(folder, ".agent", "config.yml")):  # noqa: PTH118  # likewise
+def nearest_configuration(folder: str) -> str | None:
+    """The nearest folder from here upwards, within the repository, that has `.agent/config.yml`."""
+    while not os.path.lexists(os.path.join(folder, _CONFIGURATION)):  # noqa: PTH118  # likewise
         parent = os.path.dirname(folder)  # noqa: PTH120  # likewise
         if parent == folder or os.path.lexists(os.path.join(folder, ".git")):  # noqa: PTH118  # likewise
             return None
         folder = parent
-    with open(file, "rb") as opened:  # noqa: PTH123  # likewise
-        return folder if b"storage_path" in opened.read() else None
+    return folder
+
+
+def _configured_folder(folder: str) -> str | None:
+    """The same, where the file speaks of the storage path."""
+    found = nearest_configuration(folder)
+    if found is None:
+        return None
+    with open(os.path.join(found, _CONFIGURATION), "rb") as opened:  # noqa: PTH118, PTH123  # likewise
+        return found if b"storage_path" in opened.read() else None

@@ -13,7 +13,7 @@ from spillstore.audit.actor import acting
 from spillstore.model.ids import named_by
 from spillstore_tools.cli.support.artifacts import LAST
 from spillstore_tools.cli.support.completion import complete_folder, complete_id, complete_session
-from spillstore_tools.cli.support.location import Location, refuse_memory
+from spillstore_tools.cli.support.location import Location, refuse_memory, without_password
 from spillstore_tools.cli.support.working_folders import project_session
 
 if TYPE_CHECKING:
@@ -65,9 +65,9 @@ def location_options(
     @click.option(
         "--root",
         envvar="SPILLSTORE_ROOT",
-        metavar="DIR",
+        metavar="STORE",
         shell_complete=complete_folder,
-        help="The store.  [SPILLSTORE_ROOT; default: in the user's state folder]",
+        help="The store: a folder, or the URL of a server.  [SPILLSTORE_ROOT; default: in the user's state folder]",
     )
     @functools.wraps(function)
     def with_location(
@@ -78,7 +78,7 @@ def location_options(
             refuse_memory(root)
         flags = "".join(
             f" --{name} {shlex.quote(value)}"
-            for name, value in (("session", session), ("project", project), ("root", root))
+            for name, value in (("session", session), ("project", project), ("root", without_password(root)))
             if value is not None and context.get_parameter_source(name) is ParameterSource.COMMANDLINE
         )
         name = project_session() if session is None else session

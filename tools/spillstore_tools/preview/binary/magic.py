@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import re
+
+from spillstore.runtime import lazy_patterns as re
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

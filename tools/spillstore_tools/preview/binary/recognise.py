@@ -24,8 +24,8 @@ catalogues, Mach-O or Parquet, and calls a Java archive a ZIP; puremagic 1.30 ca
 from __future__ import annotations
 
 import codecs
-import re
 
+from spillstore.runtime import lazy_patterns as re
 from spillstore_tools.preview.binary.magic import BinaryType, by_magic
 
 HEAD_BYTES = 8192

@@ -86,5 +86,15 @@ class Block:
 class Observer(Protocol):
     """Receives every block once, in order."""
 
+    def ahead(self, start: int, line: int, data: bytes, terminator: bytes) -> None:
+        """See the bytes that the next blocks are cut from, so that all of them can be searched at once.
+
+        Args:
+            start: the first byte's position.
+            line: the number of the line that begins there.
+            data: the bytes; blocks follow of some or all of them, or a long line that began before.
+            terminator: what ends a line.
+        """
+
     def block(self, block: Block) -> None:
         """Take the next block."""

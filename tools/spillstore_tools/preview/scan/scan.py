@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import re
 from typing import TYPE_CHECKING
 
+from spillstore.runtime import lazy_patterns as re
 from spillstore.text_scan import survey
 from spillstore_tools.preview.binary.recognise import HEAD_BYTES, is_noise
 from spillstore_tools.preview.scan.block import Block
@@ -106,6 +106,13 @@ class Scan:
         whole = b"".join((self._buffer, data))
         self._buffer.clear()
         taken = 0
+        if (
+            self._observer is not None
+            and len(whole) >= 2 * BLOCK
+            and self._position
+            and not (self._long or self._noise)
+        ):
+            self._observer.ahead(self._position, self._lines + 1, whole, self._terminator)
         while len(whole) - taken >= BLOCK:
             taken += self._take(whole, taken)
         self._buffer += memoryview(whole)[taken:]

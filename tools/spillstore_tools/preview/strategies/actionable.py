@@ -10,9 +10,9 @@ word; only these are cleaned and scored, and of lines that differ in their digit
 from __future__ import annotations
 
 import functools
-import re
 from typing import TYPE_CHECKING, Any
 
+from spillstore.runtime import lazy_patterns as re
 from spillstore.text_scan import Word, line_filter
 
 if TYPE_CHECKING:

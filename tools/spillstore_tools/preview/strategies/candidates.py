@@ -7,6 +7,7 @@ first one.
 from __future__ import annotations
 
 import dataclasses
+from collections import deque
 from typing import TYPE_CHECKING
 
 from spillstore_tools.preview.strategies.actionable import STRONG, Hints, score
@@ -14,6 +15,8 @@ from spillstore_tools.preview.text.clean import clean, clean_length
 from spillstore_tools.preview.text.lines import Line
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from spillstore_tools.preview.scan.block import Block
 
 _DIGITS = b"0123456789"
@@ -77,6 +80,29 @@ class CandidateFinder:
         self._chars = 0  # code points before the block
         self._counted = (0, 0)  # bytes of the block, and the code points they are
         self._left = 0  # lines of the block that may still be scored
+        self._seen = (0, 0)  # from where to where bytes were searched ahead
+        self._ahead: deque[tuple[int, int, int]] = (
+            deque()
+        )  # the lines found: where each and the next begin, and its number
+
+    def ahead(self, start: int, line: int, data: bytes, terminator: bytes) -> None:
+        """Find the lines that may hold a telling word, in one call: each lets go of the interpreter's lock."""
+        self._seen = (start, start + len(data))
+        self._ahead = deque(
+            (start + first, start + after, line + before)
+            for first, after, before in self._hints.lines(data, terminator)
+        )
+
+    def _lines(self, block: Block) -> Iterable[tuple[int, int, int]]:
+        """As in ``Hints``, of a block; a line found ahead may hold only a hint that was given up since."""
+        if not (self._seen[0] <= block.start and block.end <= self._seen[1]):
+            yield from self._hints.lines(block.raw, self._terminator)
+            return
+        found = self._ahead
+        while found and found[0][0] < block.end:
+            first, after, number = found.popleft()
+            if first >= block.start:
+                yield first - block.start, after - block.start, number - block.first_line
 
     def block(self, block: Block) -> None:
         """Score the lines of a block."""
@@ -95,7 +121,7 @@ class CandidateFinder:
         if self._blocks % _NARROWED == 0:
             self._hints.narrow()
         raw, hits = block.raw, 0
-        for start, end, before in self._hints.lines(raw, self._terminator):
+        for start, end, before in self._lines(block):
             key = self._key(raw[start:end])
             if hits >= _HITS and self._templates.get(key, self) is None:
                 continue

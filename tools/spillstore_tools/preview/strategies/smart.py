@@ -15,9 +15,6 @@ from typing import TYPE_CHECKING
 from spillstore.settings import MIB
 from spillstore_tools.preview.parts import Shown, gaps_of
 from spillstore_tools.preview.strategies.candidates import Candidate, CandidateFinder
-from spillstore_tools.preview.strategies.fit import fitted, marker_width, nothing_shown
-from spillstore_tools.preview.strategies.smart_layout import LINE, Layout
-from spillstore_tools.preview.structured.replace import replaced
 
 if TYPE_CHECKING:
     from spillstore_tools.preview.parts import Part
@@ -42,6 +39,13 @@ class Smart:
         """As in ``Strategy``; never None."""
         if overview.chars <= request.limit and (text := overview.text()) is not None:
             return [Shown(text, 0, overview.size)]
+        from spillstore_tools.preview.strategies.fit import (  # noqa: PLC0415  # most output is shown whole
+            fitted,
+            marker_width,
+            nothing_shown,
+        )
+        from spillstore_tools.preview.strategies.smart_layout import LINE  # noqa: PLC0415  # likewise
+
         if marker_width(overview, request) >= request.limit // 2:
             return nothing_shown(overview, request)
         if (units := _units(overview, request)) is not None:
@@ -62,6 +66,8 @@ class Smart:
 
 
 def _filled(overview: Overview, request: Request, candidates: list[Candidate], room: int) -> list[Part]:
+    from spillstore_tools.preview.strategies.smart_layout import Layout  # noqa: PLC0415  # see ``cut``
+
     return Layout(overview, request, room).fill(candidates)
 
 
@@ -71,6 +77,7 @@ def _units(overview: Overview, request: Request) -> list[Part] | None:
     if text is None:
         return None
     from spillstore_tools.preview.code.cut_units import cut_units  # noqa: PLC0415  # most output is shown whole
+    from spillstore_tools.preview.structured.replace import replaced  # noqa: PLC0415  # likewise
 
     cuts = cut_units(text, request.limit, source_hint=request.hint)
     return replaced(overview, text, cuts, request.limit) if cuts else None

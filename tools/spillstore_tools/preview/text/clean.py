@@ -14,8 +14,7 @@ law: at the border of a line, and at any byte that ``ByteOffsets`` gives inside 
 
 from __future__ import annotations
 
-import re
-
+from spillstore.runtime import lazy_patterns as re
 from spillstore.text_scan import is_plain, is_utf8, kind
 from spillstore_tools.preview.text.control import (
     ERASE_LINE,

@@ -8,7 +8,7 @@ erase (``CSI K``, ``CSI 2 K``) become marks, for ``Screen`` to act on.
 
 from __future__ import annotations
 
-import re
+from spillstore.runtime import lazy_patterns as re
 
 STRING_LIMIT = 64 * 1024
 # No string holds what begins one, and no repetition gives back what it took: else 64 KiB of introducers take seconds.

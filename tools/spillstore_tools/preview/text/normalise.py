@@ -20,10 +20,11 @@ some thousands.
 
 from __future__ import annotations
 
-import re
 import string
 from operator import itemgetter
 from typing import TYPE_CHECKING
+
+from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -82,7 +83,7 @@ _HASH_CLASSES = bytes(
 _TEMPORARY = re.compile(rb"/tmp/[^\s/'\"`:,;()<>\[\]]+|/var/folders/[^\s/]+/[^\s/]+/T/[^\s/'\"`:,;()<>\[\]]+")
 _WORKER = re.compile(rb"\[gw[0-9]+\]")
 _PADDED = re.compile(rb"  (?<! ..) *+#")
-_RULE = re.compile(rb"^([=_*~-])\1{3,}+(?= )|(?<= )([=_*~-])\2{3,}+$", re.MULTILINE)
+_RULE = re.compile(rb"^([=_*~-])(?>\1{3,})(?= )|(?<= )([=_*~-])(?>\2{3,})$", re.MULTILINE)
 _DIGITS = re.compile(rb"[0-9]+")
 _ZEROS = bytes(ord("0") if byte in b"0123456789" else byte for byte in range(256))
 _FORMS, _KEPT_FORMS = 60_000, 20_000

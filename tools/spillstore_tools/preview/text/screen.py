@@ -7,9 +7,9 @@ written again stays.
 
 from __future__ import annotations
 
-import re
 import sys
 
+from spillstore.runtime import lazy_patterns as re
 from spillstore_tools.preview.text.control import ERASE_LINE, ERASE_TO_END, without_controls
 
 # Underlined or bold text of printers, which loses nothing.

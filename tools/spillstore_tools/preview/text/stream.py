@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from spillstore.runtime import lazy_patterns as re
 from spillstore_tools.preview.text.clean import clean
 from spillstore_tools.preview.text.control import STRING_LIMIT
 

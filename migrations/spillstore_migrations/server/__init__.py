@@ -1,0 +1,1 @@
+"""Alembic's environment and the versions of a server's schema; ``spillstore upgrade URL`` runs them."""

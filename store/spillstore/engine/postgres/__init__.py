@@ -1,0 +1,1 @@
+"""The engine of servers: all sessions in one PostgreSQL database."""

@@ -1,0 +1,68 @@
+"""A session is deleted: its name, its row and its claims go in one transaction, its other rows in steps afterwards."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from spillstore.engine.postgres import control
+from spillstore.engine.postgres.asking import Asking
+from spillstore.exceptions import SpillstoreError
+
+if TYPE_CHECKING:
+    from spillstore.engine.postgres.connections import Connections
+
+_STEP: Final = 512  # rows that are removed at once
+_STEPS: Final = (control.DOOMED_CHUNKS, control.DOOMED_ARTIFACTS, control.DOOMED_EVENTS)
+
+
+def doom(connections: Connections, name: str, session_key: int) -> None:
+    """Take a session out of sight: one transaction of two round trips, whatever its size. Fine if somebody was first."""
+    values: dict[str, Any] = {"session_key": session_key, "name": name}
+    with Asking(connections, "deleting the session") as server:
+        server.run(
+            (control.BEGIN, {}),
+            (control.PLACE_DELETE, values),
+            (control.NAME_DELETE, values),
+            (control.CLAIMS_DELETE, values),
+            (control.SESSION_ROW_DELETE, values),
+            (control.COMMIT, {}),
+        )
+
+
+class DoomedRows:
+    """``Remains`` of a deleted session: the rows that nobody can find any more.
+
+    Args:
+        connections: to the server.
+        session_key: the key of the rows.
+    """
+
+    def __init__(self, connections: Connections, session_key: int) -> None:
+        self._connections = connections
+        self._key = session_key
+
+    def size(self) -> int:
+        """Bytes that they take still; 0 where that cannot be asked."""
+        try:
+            with Asking(self._connections, "measuring what is left of a session") as server:
+                found = server.ask(control.DOOMED_SIZE, session_key=self._key)
+        except SpillstoreError:
+            return 0
+        return found[0][0] if found else 0
+
+    def free(self) -> int:
+        """Remove them, some hundred at a time; returns how many bytes went. What is left is for who collects next."""
+        before = self.size()
+        try:
+            with Asking(self._connections, "freeing what is left of a session") as server:
+                for step in _STEPS:
+                    while True:
+                        ((count, freed),) = server.ask(step, session_key=self._key, limit=_STEP)
+                        if freed:
+                            server.ask(control.DOOMED_FREED, session_key=self._key, freed=int(freed))
+                        if count < _STEP:
+                            break
+                server.ask(control.DOOMED_DELETE, session_key=self._key)
+        except SpillstoreError:
+            return before - self.size()
+        return before

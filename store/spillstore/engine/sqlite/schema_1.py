@@ -1,0 +1,32 @@
+"""Schema 1, frozen: the statements that made a session file of it. Nothing here ever changes."""
+
+# fmt: off
+
+DDL = (
+    "CREATE TABLE artifact ( session_key BIGINT NOT NULL, artifact_key BIGINT NOT NULL, artifact_id TEXT NOT NULL, tool_call_id TEXT, source TEXT NOT NULL, command TEXT, content_type TEXT, state TEXT NOT NULL, reason TEXT, owner TEXT NOT NULL, newline TEXT NOT NULL, chunk_size BIGINT NOT NULL, size_limit BIGINT NOT NULL, policy TEXT NOT NULL, created_us BIGINT NOT NULL, ended_us BIGINT, exit_code BIGINT, chunks BIGINT NOT NULL, received BIGINT NOT NULL, size BIGINT NOT NULL, kept BIGINT NOT NULL, stored_size BIGINT NOT NULL, stdout_size BIGINT NOT NULL, stdout_lines BIGINT NOT NULL, stderr_size BIGINT NOT NULL, stderr_lines BIGINT NOT NULL, chars BIGINT NOT NULL, line_flags BIGINT NOT NULL, hole TEXT, content_digest BLOB, chunks_digest BLOB, digest BLOB NOT NULL, CONSTRAINT pk_artifact PRIMARY KEY (session_key, artifact_key) )",
+    "CREATE INDEX ix_artifact_content ON artifact (session_key, content_digest) WHERE content_digest IS NOT NULL",
+    "CREATE INDEX ix_artifact_created ON artifact (session_key, created_us, artifact_key)",
+    "CREATE UNIQUE INDEX ix_artifact_id ON artifact (session_key, artifact_id)",
+    "CREATE INDEX ix_artifact_unfinished ON artifact (session_key, artifact_key) WHERE state IN ('open', 'deleted')",
+    "CREATE TABLE chunk ( session_key BIGINT NOT NULL, artifact_key BIGINT NOT NULL, seq BIGINT NOT NULL, size BIGINT NOT NULL, line_start BIGINT NOT NULL, stdout_start BIGINT NOT NULL, stdout_size BIGINT NOT NULL, stdout_line_start BIGINT NOT NULL, stdout_lines BIGINT NOT NULL, stderr_start BIGINT NOT NULL, stderr_size BIGINT NOT NULL, stderr_line_start BIGINT NOT NULL, stderr_lines BIGINT NOT NULL, time_start BIGINT NOT NULL, time_end BIGINT NOT NULL, line_flags BIGINT NOT NULL, digest BLOB NOT NULL, segments BLOB NOT NULL, data BLOB NOT NULL, CONSTRAINT pk_chunk PRIMARY KEY (session_key, artifact_key, seq) )",
+    "CREATE INDEX ix_chunk_line ON chunk (session_key, artifact_key, line_start, seq)",
+    "CREATE INDEX ix_chunk_stderr_byte ON chunk (session_key, artifact_key, stderr_start, seq) WHERE stderr_size > 0",
+    "CREATE INDEX ix_chunk_stderr_line ON chunk (session_key, artifact_key, stderr_line_start, seq) WHERE stderr_size > 0",
+    "CREATE INDEX ix_chunk_stdout_byte ON chunk (session_key, artifact_key, stdout_start, seq) WHERE stdout_size > 0",
+    "CREATE INDEX ix_chunk_stdout_line ON chunk (session_key, artifact_key, stdout_line_start, seq) WHERE stdout_size > 0",
+    "CREATE INDEX ix_chunk_time ON chunk (session_key, artifact_key, time_start, seq)",
+    "CREATE TABLE event ( session_key BIGINT NOT NULL, event_key BIGINT NOT NULL, at_us BIGINT NOT NULL, kind TEXT NOT NULL, artifact_id TEXT, actor TEXT, tool_call_id TEXT, detail TEXT, shown BLOB, CONSTRAINT pk_event PRIMARY KEY (session_key, event_key) )",
+    "CREATE INDEX ix_event_artifact ON event (session_key, artifact_id, event_key) WHERE artifact_id IS NOT NULL",
+    "CREATE INDEX ix_event_at ON event (session_key, at_us, event_key)",
+    "CREATE INDEX ix_event_shown ON event (session_key, shown) WHERE shown IS NOT NULL",
+    "CREATE TABLE session ( session_key BIGINT NOT NULL, session_id TEXT NOT NULL, project_id TEXT, uid TEXT NOT NULL, created_us BIGINT NOT NULL, ended_us BIGINT, deleted_us BIGINT, next_artifact_key BIGINT NOT NULL, digest_algorithm TEXT NOT NULL, artifacts_sum BLOB, digest BLOB NOT NULL, PRIMARY KEY (session_key) )",
+    "CREATE VIEW v_artifacts AS SELECT artifact_id, source, command, content_type, tool_call_id, state, reason, exit_code, strftime('%Y-%m-%dT%H:%M:%fZ', created_us / 1e6, 'unixepoch') AS created, strftime('%Y-%m-%dT%H:%M:%fZ', ended_us / 1e6, 'unixepoch') AS ended, (ended_us - created_us) / 1e6 AS seconds, received, size, kept, stored_size, stdout_lines + stderr_lines + 1 - (line_flags & 1) AS lines, chunks, hole IS NOT NULL AS dropped FROM artifact WHERE state <> 'deleted'",
+    "CREATE VIEW v_events AS SELECT event_key, strftime('%Y-%m-%dT%H:%M:%fZ', at_us / 1e6, 'unixepoch') AS at, kind, artifact_id, actor, tool_call_id, json_extract(detail, '$.tool') AS tool, json_extract(detail, '$.outcome') AS outcome, json_extract(detail, '$.ms') AS ms, detail FROM event WHERE kind <> 'rendered' AND json_valid(detail)",
+    "CREATE VIEW v_reads AS SELECT event_key, at, kind, artifact_id, actor, tool_call_id, tool, coalesce(json_extract(detail, '$.stream'), 'combined') AS stream, json_extract(detail, '$.start') AS start_byte, json_extract(detail, '$.end') AS end_byte, json_extract(detail, '$.first') AS first_line, json_extract(detail, '$.last') AS last_line, json_extract(detail, '$.bytes') AS bytes, coalesce(outcome, 'ok') AS outcome, ms FROM v_events WHERE kind IN ('read', 'search', 'query', 'compare', 'export')",
+    "CREATE VIEW v_never_read AS SELECT * FROM v_artifacts WHERE NOT EXISTS (SELECT 1 FROM event WHERE event.session_key = 1 AND event.artifact_id = v_artifacts.artifact_id AND event.kind IN ('read', 'search', 'query', 'compare', 'export') AND coalesce(json_extract(event.detail, '$.outcome'), 'ok') = 'ok')",
+    "CREATE VIEW v_spilled_per_tool AS SELECT source AS tool, count(*) AS artifacts, sum(size) AS size, sum(kept) AS kept, sum(stored_size) AS stored_size, sum(dropped) AS with_losses, min(created) AS first, max(created) AS last FROM v_artifacts GROUP BY source",
+    "CREATE VIEW v_calls_per_tool AS SELECT tool, sum(CASE kind WHEN 'passed' THEN json_extract(detail, '$.calls') ELSE 1 END) AS calls, sum(coalesce(json_extract(detail, '$.truncated'), 0)) AS truncated, sum(json_extract(detail, '$.received')) AS received, sum(json_extract(detail, '$.shown')) AS shown FROM v_events WHERE kind IN ('passed', 'preview') GROUP BY tool",
+    "CREATE VIEW v_redactions AS SELECT v_events.at, v_events.artifact_id, v_events.tool_call_id, v_events.tool, counted.key AS secret, counted.value AS count FROM v_events, json_each(v_events.detail, '$.counts') AS counted WHERE kind = 'redaction'",
+    "CREATE VIEW v_limits AS SELECT at, json_extract(detail, '$.limit') AS limit_name, artifact_id, tool_call_id, tool, json_extract(detail, '$.size') AS size, json_extract(detail, '$.most') AS most FROM v_events WHERE kind = 'limit'",
+    "CREATE VIEW v_denied AS SELECT at, actor, tool_call_id, tool, json_extract(detail, '$.id') AS id, json_extract(detail, '$.why') AS why FROM v_events WHERE kind = 'denied'",
+)
