@@ -156,6 +156,31 @@ def test_arguments_are_those_of_a_shell(tmp_path, arguments):
     assert run(*given, stdin=b"echo from stdin $1\n") == expected
 
 
+@pytest.mark.parametrize(
+    "locale", [{}, {"LC_CTYPE": "C"}, {"LC_CTYPE": "C.UTF-8"}, {"LANG": "C"}, {"LC_ALL": "C"}]
+)
+def test_the_environment_is_the_same(tmp_path, locale):
+    """But for our own variables, the path to ``spillstore``, and what shells count for themselves."""
+
+    def seen(program):
+        done = subprocess.run(
+            [*program, "-c", "env"],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={
+                "PATH": os.environ["PATH"],
+                "SHELL": "/bin/bash",
+                "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+                **locale,
+            },
+        )
+        lines = done.stdout.splitlines()
+        return {each for each in lines if not each.startswith(("SPILLSTORE_", "PATH=", "_=", "SHLVL="))}
+
+    assert seen(PROGRAM) == seen(BASH)
+
+
 @pytest.mark.slow
 def test_every_exit_code_is_the_command_s():
     """From 0 to 255."""
@@ -262,6 +287,18 @@ def test_what_was_passed_before_counts(tmp_path):
     assert b"error: boom" in out
     assert len(out) <= 8000
     assert stored(tmp_path)[0][1] == b"begins\n" + PRINTED
+
+
+def test_a_slow_beginning_leaves_room_for_the_error(tmp_path):
+    """However much of the limit has passed by then."""
+    running = subprocess.Popen(
+        [*PROGRAM, "-c", f"seq 1 1790; read x; {BOOM}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert [running.stdout.readline() for _ in range(1790)][-1] == b"1790\n"
+    rest, _ = running.communicate(b"\n")
+    assert rest.startswith(b"[41791 lines")
+    assert b"error: boom" in rest
+    assert len(rest) <= 2000
 
 
 def test_fifty_megabytes_are_stored(tmp_path):
@@ -389,14 +426,13 @@ def test_a_signal_comes_once(tmp_path, number, send):
 def test_a_signal_ends_it_as_it_ends_the_command(tmp_path):
     """With what was printed stored and shown."""
     running = subprocess.Popen(
-        [*PROGRAM, "-c", f"seq 1 20000; touch {tmp_path}/there; sleep 600"], stdout=subprocess.PIPE
+        [*PROGRAM, "-c", f"seq 1 20000; touch {tmp_path}/there; exec sleep 600"], stdout=subprocess.PIPE
     )
     wait_until((tmp_path / "there").exists)
     running.terminate()
     out, _ = running.communicate()
-    code, expected, _ = run("-c", "seq 1 20000; kill -TERM $$", program=BASH)
-    assert running.returncode in {code, 128 + signal.SIGTERM}
-    assert stored(tmp_path)[0][1] == expected
+    assert running.returncode == -signal.SIGTERM
+    assert stored(tmp_path)[0][1] == run("-c", "seq 1 20000", program=BASH)[1]
     assert b"a part is shown" in out
 
 

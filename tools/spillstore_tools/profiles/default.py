@@ -113,7 +113,8 @@ class Default(Profile):
             parts = [*_repeat_note(facts), shown, on_own_line([shown], _ending(overview, facts))]
             return self._composed("none", parts, overview, facts)
         limits = self._limits(facts.source)
-        limit = (LIMIT if limits is None else limits.inline_limit) - self.shown_before
+        limit = LIMIT if limits is None else limits.inline_limit
+        limit = max(limit - self.shown_before, limit // 4)  # an error in cut output is still seen
         if facts.binary is None:
             name, parts = self._cut(overview, facts, limits, limit)
         else:

@@ -38,11 +38,13 @@ _PASSED = (
     signal.SIGCONT,
 )
 _NOT_FOUND = 127
+_COERCED = frozenset({"C.UTF-8", "C.utf8", "UTF-8"})
 _FIRST_SIGNAL = 128  # a shell's exit code for a death by signal n is this and n
 
 
 def main() -> NoReturn:
     """Run it; ends as the command ends."""
+    _restore_locale()
     call = Call(sys.argv[1:], os.environ)
     if not call.is_captured or not _is_capturable():
         _become(call)
@@ -59,6 +61,24 @@ def main() -> NoReturn:
     if running.has_captured:
         sys.exit(status)
     os._exit(status)  # nothing was imported that must be ended
+
+
+def _restore_locale() -> None:
+    """Undo what Python does to the environment where the locale is C: it sets ``LC_CTYPE`` (PEP 538)."""
+    if os.environ.get("LC_CTYPE") not in _COERCED or "LC_ALL" in os.environ:
+        return
+    before = b""
+    try:
+        with open("/proc/self/environ", "rb") as given:  # noqa: PTH123  # ``pathlib`` takes as long as all the rest
+            before = given.read()
+    except OSError:  # not on every system
+        if "LANG" in os.environ:
+            return
+    found = [each for each in before.split(b"\0") if each.startswith(b"LC_CTYPE=")]
+    if found:
+        os.environ["LC_CTYPE"] = os.fsdecode(found[0].partition(b"=")[2])
+    else:
+        del os.environ["LC_CTYPE"]
 
 
 def _is_capturable() -> bool:
