@@ -67,6 +67,8 @@ class Connection:
     def __init__(self, raw: psycopg.Connection[Any]) -> None:
         self.raw = raw
         self._answer_waits = False  # of a COMMIT whose answer nobody has read
+        # Where a statement of several has failed, psycopg takes those behind it for prepared, which the server has skipped.
+        self._misled = False
 
     @property
     def usable(self) -> bool:
@@ -75,8 +77,10 @@ class Connection:
 
     @property
     def in_transaction(self) -> bool:
-        """Whether an error has left a transaction open, or an answer unread."""
-        return not self._answer_waits and self.raw.pgconn.transaction_status != TransactionStatus.IDLE
+        """Whether an error has left a transaction open, or an answer unread, or the connection of no use."""
+        if self._answer_waits:
+            return False
+        return self._misled or self.raw.pgconn.transaction_status != TransactionStatus.IDLE
 
     def fetch(self, sql: str, values: Values) -> list[Row]:
         """The rows that a statement gives: one round trip."""
@@ -90,8 +94,12 @@ class Connection:
             A cursor for each, which has its rows.
         """
         self.settle()
-        with self.raw.pipeline():
-            return [self.raw.execute(sql, values, binary=True) for sql, values in statements]
+        try:
+            with self.raw.pipeline():
+                return [self.raw.execute(sql, values, binary=True) for sql, values in statements]
+        except psycopg.Error:
+            self._misled = self.raw.prepare_threshold is not None
+            raise
 
     def copy(self, sql: str, rows: Iterable[Sequence[Any]], types: Sequence[str]) -> None:
         """Insert rows with ``COPY ... FROM STDIN (FORMAT BINARY)``: two round trips, however many rows there are."""
@@ -130,7 +138,10 @@ class Connection:
                 raise psycopg.OperationalError("the server ended the connection")
 
     def roll_back(self) -> None:
-        """Undo what was begun; a connection that is lost is closed."""
+        """Undo what was begun; a connection that is lost, or can no longer be used, is closed."""
+        if self._misled:
+            self.close()
+            return
         try:
             self.settle()
             self.raw.execute("ROLLBACK")
