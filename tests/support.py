@@ -136,6 +136,13 @@ def locked(session):
         execute("ROLLBACK")
 
 
+def is_untouched(root):
+    """Whether nothing was stored there: there is no folder, or the server has no session."""
+    from spillstore import Store
+
+    return not list(Store(root).sessions()) if isinstance(root, str) else not root.exists()
+
+
 def outlive(store):
     """Who was killed is dead at once on the machine itself; for a server, when its lease has run out: it has, now."""
     if store.root is None:
@@ -143,6 +150,15 @@ def outlive(store):
 
         with psycopg.connect(store.address) as connection:
             connection.execute("UPDATE spillstore.claim SET beat = beat - interval '1 hour'")
+
+
+def make_old(session, age):
+    """As if a session had last been written ``age`` seconds ago."""
+    if session.root is None:
+        damage(session, "UPDATE place SET used_at = now() - make_interval(secs => ?)", age)
+        return
+    for path in (session.root / (session.project or "_") / session.id).iterdir():
+        os.utime(path, (time.time() - age, time.time() - age))
 
 
 class ManualClock:

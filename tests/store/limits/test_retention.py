@@ -11,7 +11,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import NO_FLOORS, ROUNDS, damage, dice, examples, outlive, tries
+from support import NO_FLOORS, ROUNDS, dice, examples, make_old, outlive, tries
 
 from spillstore import Store
 from spillstore.engine.sqlite.backend import FolderBackend
@@ -35,15 +35,6 @@ def fill(store, name, size=1000, *, age=0.0, project=None):
 
 def folder_of(session):
     return session.root / (session.project or "_") / session.id
-
-
-def make_old(session, age):
-    """As if a session had last been written ``age`` seconds ago."""
-    if session.root is None:
-        damage(session, "UPDATE place SET used_at = now() - make_interval(secs => ?)", age)
-        return
-    for path in folder_of(session).iterdir():
-        os.utime(path, (time.time() - age, time.time() - age))
 
 
 def names(fates):
