@@ -27,8 +27,8 @@ PATTERNS = [
 
 
 @pytest.fixture(scope="module")
-def session(tmp_path_factory):
-    with Store(tmp_path_factory.mktemp("root"), redact=False, **NO_FLOORS).session("chat") as session:
+def session(module_root):
+    with Store(module_root, redact=False, **NO_FLOORS).session("chat") as session:
         yield session
 
 

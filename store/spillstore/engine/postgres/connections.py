@@ -22,7 +22,7 @@ from psycopg.types.numeric import Int8BinaryDumper
 from psycopg.types.string import BytesBinaryDumper, StrBinaryDumper
 
 from spillstore.engine.postgres.errors import is_lost, message_of
-from spillstore.engine.postgres.schema import check_schema, check_server
+from spillstore.engine.postgres.schema import Found, check_schema, check_server
 from spillstore.exceptions import LockedError, StorageError
 
 if TYPE_CHECKING:
@@ -67,8 +67,6 @@ class Connection:
     def __init__(self, raw: psycopg.Connection[Any]) -> None:
         self.raw = raw
         self._answer_waits = False  # of a COMMIT whose answer nobody has read
-        # Where a statement of several has failed, psycopg takes those behind it for prepared, which the server has skipped.
-        self._misled = False
 
     @property
     def usable(self) -> bool:
@@ -77,10 +75,8 @@ class Connection:
 
     @property
     def in_transaction(self) -> bool:
-        """Whether an error has left a transaction open, or an answer unread, or the connection of no use."""
-        if self._answer_waits:
-            return False
-        return self._misled or self.raw.pgconn.transaction_status != TransactionStatus.IDLE
+        """Whether an error has left a transaction open, or an answer unread."""
+        return not self._answer_waits and self.raw.pgconn.transaction_status != TransactionStatus.IDLE
 
     def fetch(self, sql: str, values: Values) -> list[Row]:
         """The rows that a statement gives: one round trip."""
@@ -94,12 +90,8 @@ class Connection:
             A cursor for each, which has its rows.
         """
         self.settle()
-        try:
-            with self.raw.pipeline():
-                return [self.raw.execute(sql, values, binary=True) for sql, values in statements]
-        except psycopg.Error:
-            self._misled = self.raw.prepare_threshold is not None
-            raise
+        with self.raw.pipeline():
+            return [self.raw.execute(sql, values, binary=True) for sql, values in statements]
 
     def copy(self, sql: str, rows: Iterable[Sequence[Any]], types: Sequence[str]) -> None:
         """Insert rows with ``COPY ... FROM STDIN (FORMAT BINARY)``: two round trips, however many rows there are."""
@@ -138,13 +130,13 @@ class Connection:
                 raise psycopg.OperationalError("the server ended the connection")
 
     def roll_back(self) -> None:
-        """Undo what was begun; a connection that is lost, or can no longer be used, is closed."""
-        if self._misled:
-            self.close()
-            return
+        """Undo what was begun; a connection that is lost is closed.
+
+        By psycopg's own method, which forgets what it has prepared: in a pipeline, nothing behind an error was.
+        """
         try:
             self.settle()
-            self.raw.execute("ROLLBACK")
+            self.raw.rollback()
         except psycopg.Error:
             self.close()
 
@@ -177,6 +169,7 @@ class Connections:
         self._end = weakref.finalize(self, _close_all, self._idle)  # when nobody has the store any more
         self._lent = 0
         self._reached = False  # whether the server was there once
+        self.found = Found(copies=True, citus=False)  # of the server, when it was
 
     def forget(self) -> None:
         """In a forked child: leave the connections to the parent, and have none."""
@@ -269,7 +262,7 @@ class Connections:
         try:
             if not self._reached:
                 check_server(raw)
-                check_schema(raw, self._address.shown)
+                self.found = check_schema(raw, self._address.shown)
             for kind, dumper in _CLASSES:
                 raw.adapters.register_dumper(kind, dumper)
         except BaseException:
