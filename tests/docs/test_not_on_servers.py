@@ -80,11 +80,12 @@ def not_on_servers():
             if not name.startswith("test_") or not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 continue
             fixtures = reached(path, name, fixtures_of)
-            used = (
-                reached(path, name, lambda node: names_in(node) | fixtures_of(node)) & functions(path).keys()
-            )
-            if not any("Store(" in ast.unparse(functions(path)[each]) for each in used):
+            own = names_of(path)
+            used = reached(path, name, lambda node, own=own: fixtures_of(node) | names_in(node) & own)
+            texts = [ast.unparse(functions(path)[each]) for each in used & functions(path).keys()]
+            if not any(re.search(r"Store\(|Backend\(", text) for text in texts):
                 continue
+            by_name = any("getfixturevalue('server" in text for text in texts)
             whole.setdefault(file, set()).add(name)
             if about_files(path, node) or not (by_name or ON_SERVERS & fixtures):
                 found.setdefault(file, set()).add(name)
