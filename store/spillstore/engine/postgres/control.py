@@ -30,7 +30,7 @@ EVENT_BYTES: Final = 400
 SESSION_BYTES: Final = 500
 _DATA: Final = "113 / 100"  # of a chunk's bytes: pages of the table beside
 
-BEGIN: Final = "BEGIN"
+BEGIN: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"  # whatever the server's default is
 BEGIN_READING: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 COMMIT: Final = "COMMIT"
 ROLLBACK: Final = "ROLLBACK"
@@ -75,14 +75,17 @@ CLAIM_UPDATE: Final = (
     "UPDATE spillstore.claim SET token = %(token)s, beat = clock_timestamp()"
     " WHERE session_key = %(session_key)s AND owner = %(owner)s"
 )
-CLAIM_BEAT: Final = "UPDATE spillstore.claim SET beat = clock_timestamp() WHERE session_key = %(session_key)s AND owner = %(owner)s"
+# Whether the claim is there. One whose owner writes just now is left alone: the commit beats for it.
+CLAIM_BEAT: Final = (
+    "WITH mine AS (SELECT session_key, owner FROM spillstore.claim WHERE session_key = %(session_key)s AND owner = %(owner)s"
+    " FOR UPDATE SKIP LOCKED), beaten AS (UPDATE spillstore.claim SET beat = clock_timestamp() FROM mine"
+    " WHERE claim.session_key = mine.session_key AND claim.owner = mine.owner)"
+    " SELECT FROM spillstore.claim WHERE session_key = %(session_key)s AND owner = %(owner)s"
+)
 CLAIM_DELETE: Final = "DELETE FROM spillstore.claim WHERE session_key = %(session_key)s AND owner = %(owner)s"
 _ALIVE: Final = "beat >= clock_timestamp() - make_interval(secs => %(lease)s)"
 CLAIM_ALIVE: Final = (
     f"SELECT {_ALIVE} FROM spillstore.claim WHERE session_key = %(session_key)s AND owner = %(owner)s"
-)
-CLAIM_DELETE_IF_DEAD: Final = (
-    f"DELETE FROM spillstore.claim WHERE session_key = %(session_key)s AND owner = %(owner)s AND NOT {_ALIVE}"
 )
 CLAIMS_DELETE_DEAD: Final = (
     f"DELETE FROM spillstore.claim WHERE session_key = %(session_key)s AND NOT {_ALIVE} RETURNING owner"
@@ -133,8 +136,10 @@ STORE_LOOKED: Final = (
 
 DOOMED: Final = "SELECT session_key, stored_bytes FROM spillstore.doomed ORDER BY session_key"
 DOOMED_SIZE: Final = "SELECT stored_bytes FROM spillstore.doomed WHERE session_key = %(session_key)s"
-DOOMED_DELETE: Final = (
-    "DELETE FROM spillstore.doomed WHERE session_key = %(session_key)s RETURNING stored_bytes"
+# Nothing, as long as there are rows, also such as another process is about to remove.
+DOOMED_DELETE: Final = "DELETE FROM spillstore.doomed WHERE session_key = %(session_key)s" + "".join(
+    f" AND NOT EXISTS (SELECT FROM spillstore.{table} WHERE session_key = %(session_key)s)"
+    for table in ("chunk", "artifact", "event")
 )
 DOOMED_FREED: Final = (
     "UPDATE spillstore.doomed SET stored_bytes = greatest(stored_bytes - %(freed)s, 0)"
