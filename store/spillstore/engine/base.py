@@ -96,6 +96,7 @@ class SessionBackend(Protocol):
     """
 
     read_only: bool
+    longest_pause: float  # seconds between two looks of who waits for more, where each costs a round trip; 0.0 if it costs nothing
     using: AbstractContextManager[None]
 
     @property

@@ -465,7 +465,7 @@ def test_cancelled_tasks(server_url):
 
 
 def test_what_the_url_says_of_waiting(server_url):
-    """libpq's own parameters are left as they are."""
+    """The own parameters of libpq are left as they are."""
     url = f"{server_url}&connect_timeout=7&keepalives_idle=99"
     with opened(url).session("s") as session:
         session.put(TEXT)

@@ -12,7 +12,7 @@ import threading
 import time
 
 import pytest
-from support import NO_FLOORS, SEED, tries
+from support import NO_FLOORS, ROUNDS, SEED, tries
 from wire import Wire
 
 from spillstore import Store
@@ -51,8 +51,17 @@ def between(first, last, count):
     return range(first, last, step)
 
 
+def some(end):
+    return between(1, end + 1, 150)
+
+
+def every(end):
+    return range(1, end + 1, max(1, 50 // ROUNDS))
+
+
 @pytest.mark.parametrize("direction", ["to_server", "to_client"])
-def test_a_connection_that_breaks_anywhere(server_url, direction):
+@pytest.mark.parametrize("bytes_", [some, pytest.param(every, marks=pytest.mark.fault)])
+def test_a_connection_that_breaks_anywhere(server_url, direction, bytes_):
     """Wherever in a commit it is cut, in either direction: the put succeeds, and is there once."""
     with Wire(server_url) as wire, opened(wire.url).session("s") as session:
         session.put(TEXT, source="warm")
@@ -61,7 +70,7 @@ def test_a_connection_that_breaks_anywhere(server_url, direction):
         end = getattr(wire, direction) - before
         assert end > 500
         names = []
-        for at in between(1, end + 1, 150):
+        for at in bytes_(end):
             wire.cut(**{direction: at})
             names.append(f"cut {at}")
             session.put(TEXT, source=names[-1])

@@ -56,6 +56,8 @@ class _Held:
 class MemorySession:
     """``SessionBackend``, which says what the methods do."""
 
+    longest_pause = 0.0
+
     def __init__(self, store: MemoryBackend, held: _Held, *, read_only: bool) -> None:
         self.read_only = read_only
         self.using: contextlib.AbstractContextManager[None] = contextlib.nullcontext()

@@ -110,6 +110,8 @@ class Connection:
         self.raw = raw
         self._pid = os.getpid()
         self._answer_waits = False  # of a COMMIT whose answer nobody has read
+        # Behind a statement that fails, the server skips the rest of a pipeline, also what psycopg takes for prepared from then on.
+        self.was_aborted = False
 
     @property
     def is_inherited(self) -> bool:
@@ -138,8 +140,12 @@ class Connection:
             A cursor for each, which has its rows.
         """
         self.settle()
-        with self.raw.pipeline():
-            return [self.raw.execute(sql, values, binary=True) for sql, values in statements]
+        try:
+            with self.raw.pipeline():
+                return [self.raw.execute(sql, values, binary=True) for sql, values in statements]
+        except BaseException:
+            self.was_aborted = True
+            raise
 
     def copy(self, sql: str, rows: Iterable[Sequence[Any]], types: Sequence[str]) -> None:
         """Insert rows with ``COPY ... FROM STDIN (FORMAT BINARY)``: two round trips, however many rows there are."""
@@ -193,6 +199,9 @@ class Connection:
 
     def roll_back(self) -> None:
         """Undo what was begun; a connection that is lost is closed."""
+        if self.was_aborted:  # closing it undoes that, too
+            self.close()
+            return
         try:
             self.settle()
             self.raw.execute("ROLLBACK")
@@ -295,6 +304,7 @@ class Connections:
             with self._free:
                 self._lent.remove(connection)
                 is_spare = bool(self._idle)
+                is_spare = is_spare or connection.was_aborted
                 if connection.usable and not is_spare:
                     self._idle.append(connection)
                 self._free.notify()

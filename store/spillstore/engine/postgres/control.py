@@ -50,7 +50,7 @@ PLACE_INSERT: Final = (
     "INSERT INTO spillstore.place (session_key, uid, project_id, session_id, version, stored_bytes, used_at)"
     f" VALUES (%(session_key)s, %(uid)s, %(project_id)s, %(session_id)s, 0, {SESSION_BYTES}, clock_timestamp())"
 )
-PLACE_THERE: Final = "SELECT stored_bytes FROM spillstore.place WHERE session_key = %(session_key)s"
+PLACE_THERE: Final = "SELECT stored_bytes, version FROM spillstore.place WHERE session_key = %(session_key)s"
 PLACE_LOCK: Final = (
     "SELECT version, token, stored_bytes FROM spillstore.place WHERE session_key = %(session_key)s FOR UPDATE"
 )

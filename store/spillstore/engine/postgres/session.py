@@ -34,6 +34,7 @@ _CHUNK: Final = 64 * 1024  # raw bytes of a chunk
 class ServerSession:
     """One process's hold on one session of a server. Safe from any thread."""
 
+    longest_pause = 1.0
     using: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
 
     def __init__(

@@ -36,6 +36,7 @@ _ROWS_BYTES: Final = 80 * 1024  # about what a commit of one artifact takes in t
 class SessionFile:
     """One process's hold on one session file: ``SessionBackend`` of ``engine.base``, which says what the methods do. Safe from any thread."""
 
+    longest_pause = 0.0
     using: contextlib.AbstractContextManager[None] = fork_safety.using
 
     def __init__(
