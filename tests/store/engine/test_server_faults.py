@@ -12,7 +12,7 @@ import threading
 import time
 
 import pytest
-from support import NO_FLOORS, ROUNDS, SEED, tries
+from support import FACTOR, NO_FLOORS, ROUNDS, SEED, tries
 from wire import Wire
 
 from spillstore import Store
@@ -102,7 +102,7 @@ def test_a_server_that_is_killed_while_it_is_written_to(own_server):
     threads = [threading.Thread(target=write, args=(number,)) for number in range(2)]
     for thread in threads:
         thread.start()
-    for _ in range(tries(10)):
+    for _ in range(max(tries(10), 2 * ROUNDS * (FACTOR > 1))):
         known = len(acknowledged)
         while len(acknowledged) < known + 3 and not failures:
             time.sleep(0.01)
@@ -182,7 +182,7 @@ def test_clients_that_are_killed(server_url):
     """What a killed writer had acknowledged is there; what it was writing is interrupted once its lease has passed."""
     drawn = random.Random(SEED)
     said: list[str] = []
-    for round_ in range(tries(8)):
+    for round_ in range(max(tries(8), 2 * ROUNDS * (FACTOR > 1))):
         with writer(server_url, 1.0, str(round_)) as child:
             lines = [child.stdout.readline() for _ in range(drawn.randrange(1, 12))]
             time.sleep(drawn.random() * 0.02)

@@ -302,7 +302,8 @@ def test_writers_that_are_stopped_at_any_moment(server_url):
         for child in children:
             child.send_signal(signal.SIGCONT)
             child.kill()
-    said = [line.strip() for child in children for line in child.communicate()[0].splitlines()]
+        output = [child.communicate()[0] for child in children]
+    said = [line.strip() for each in output for line in each.splitlines()]
     time.sleep(0.3)
     opened(server_url, lease=0.2).session("s").close()
     store = opened(server_url)
@@ -318,6 +319,25 @@ def test_writers_that_are_stopped_at_any_moment(server_url):
             assert each.info.state != "open"
             content = each.read_bytes(0, 99999)
             assert content == TEXT or (b"text\n" * 6000).startswith(content)
+
+
+def test_a_lock_of_who_is_idle(server_url, monkeypatch):
+    """A process that is stopped in a transaction loses it after a while; it notices, and stores what it had to store."""
+    from spillstore.engine.postgres import locking
+
+    monkeypatch.setattr(locking, "IDLE_TIMEOUT", "300ms")
+    with opened(server_url, lease=60.0).session("s") as session:
+        session.put(TEXT)
+        backend = session._engine.store
+        with backend.transaction("being stopped") as tx:
+            tx.append_events([])
+            other = "import sys; from spillstore import Store; Store(sys.argv[1]).session('s').put(b'x')"
+            subprocess.run([sys.executable, "-c", other, server_url], check=True)
+            with pytest.raises(StorageError):
+                tx.newest_event()
+                tx.artifact_digests()
+        session.put(TEXT)
+        assert len(session.artifacts()) == 3
 
 
 def restarted_all_the_time(server):

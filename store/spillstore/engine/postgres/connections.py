@@ -76,10 +76,35 @@ class _Text(StrBinaryDumper):
 _CLASSES: Final = ((int, Int8BinaryDumper), (str, _Text), (bytes, BytesBinaryDumper))
 
 
+class _Whole(psycopg.Pipeline):
+    """Sends nothing before all is there, and that at once.
+
+    psycopg sends each statement by itself: a process that is stopped in between would hold its locks without the server's
+    knowing that it is idle.
+    """
+
+    def _communicate_gen(self) -> PQGen[None]:
+        if self.result_queue and self.result_queue[-1] is None:  # the end
+            while self.command_queue:
+                self.command_queue.popleft()()
+            yield from super()._communicate_gen()
+
+    def _fetch_gen(self, *, flush: bool) -> PQGen[None]:
+        # A message behind the end ends the server's watch over who is idle in a transaction, and nothing begins it again.
+        del flush
+        yield from super()._fetch_gen(flush=False)
+
+
 class _Raw(psycopg.Connection[Any]):
     """A connection on which nobody waits for ever: a server that says nothing for too long counts as lost."""
 
     silence = math.inf  # seconds
+
+    def pipeline(self) -> contextlib._GeneratorContextManager[psycopg.Pipeline]:
+        """Statements that are sent at once."""
+        if self._pipeline is None:
+            self._pipeline = _Whole(self)
+        return super().pipeline()
 
     def wait(self, gen: PQGen[RV], *args: Any, **kwargs: Any) -> RV:
         """Wait for what is asked, as psycopg does, which looks up ten times a second."""

@@ -40,6 +40,9 @@ SET_LOCAL: Final = (
     " set_config('idle_in_transaction_session_timeout', %(idle_timeout)s, true)"
 )
 
+# From PostgreSQL 17 on: also of who was stopped while it was sending, which no other limit of the server knows.
+SET_LONGEST: Final = "SELECT set_config('transaction_timeout', %(longest)s, true)"
+
 NAME_GET: Final = "SELECT session_key, uid FROM spillstore.name WHERE name = %(name)s"
 NAME_INSERT: Final = (
     "INSERT INTO spillstore.name (name, session_key, uid) VALUES (%(name)s, %(session_key)s, %(uid)s)"

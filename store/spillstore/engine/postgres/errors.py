@@ -26,7 +26,8 @@ _GONE: Final = {
     "57P03",
     "57P05",
     "25P03",
-}  # shut down, crashed, starting, idle for too long
+    "25P04",
+}  # shut down, crashed, starting, idle or at it for too long
 _UNCLEAR: Final = {"XX000"}  # of Citus, where a node was lost while it committed
 _UNREACHABLE: Final = "try again when the server is there; what was committed before is kept"
 

@@ -33,18 +33,19 @@ if TYPE_CHECKING:
     from spillstore.engine.postgres.connections import Connection, Connections, Statement, Values
     from spillstore.engine.rows import Row
 
-_IDLE_TIMEOUT: Final = "10s"  # of the server: whoever was stopped while it holds the lock loses it
+IDLE_TIMEOUT = "10s"  # of the server: whoever was stopped while it holds the lock loses it
+_KNOWS_LONGEST: Final = 170_000  # the server's version
 _TRIES: Final = 3  # after the server has rolled a transaction back for another one's sake
 COPY_CHUNKS: Final = f"COPY spillstore.chunk (session_key, artifact_key, {', '.join(_sql.CHUNK_COLUMNS)}) FROM STDIN (FORMAT BINARY)"
 CHUNK_TYPES: Final = ["int8"] * 16 + ["bytea"] * 4
 
 
-def limits(patience: float, durability: str, idle: str = _IDLE_TIMEOUT) -> Values:
+def limits(patience: float, durability: str, idle: str | None = None) -> Values:
     """The settings of a write transaction: how long it waits for a lock, and whether its COMMIT waits for the disk."""
     return {
         "lock_timeout": f"{max(1, int(patience * 1000))}ms",
         "statement_timeout": f"{STATEMENT_TIMEOUT}s",
-        "idle_timeout": idle,
+        "idle_timeout": IDLE_TIMEOUT if idle is None else idle,
         "durable": "on" if durability == "full" else "off",
     }
 
@@ -279,10 +280,16 @@ class SessionLock:
         statements: list[Statement] = [
             (control.BEGIN, {}),
             (control.SET_LOCAL, limits(self._patience, self._durability)),
+        ]
+        if self._open.raw.info.server_version >= _KNOWS_LONGEST:
+            longest = f"{self._patience + STATEMENT_TIMEOUT:g}s"
+            statements.append((control.SET_LONGEST, {"longest": longest}))
+        before = len(statements)
+        statements += (
             (control.PLACE_LOCK, self._key),
             (_sql.SESSION_GET, self._key),
             (_sql.EVENT_NEWEST, self._key),
-        ]
+        )
         claims = claim is not None and not claim.made and not resolving
         if claim is not None:
             mine = {**self._key, "owner": claim.owner}
@@ -294,7 +301,7 @@ class SessionLock:
                 )
             else:
                 statements.append((control.CLAIM_LOCK, mine))
-        _, _, place, session, newest, *more = self._open.run(statements)
+        place, session, newest, *more = self._open.run(statements)[before:]
         found, row = place.fetchone(), session.fetchone()
         if found is None or row is None:
             raise self._deleted()
