@@ -129,7 +129,7 @@ def test_an_engine_knows_rows_and_no_session(path):
 
 # From the top down: what stands in a line may import what stands below it, and nothing beside or above it.
 ORDER = (
-    ("aio", "sqlite_functions"),
+    ("aio", "sqlite_functions", "server"),
     ("store",),
     ("deleting",),
     ("session",),

@@ -24,7 +24,7 @@ from psycopg.types.numeric import Int8BinaryDumper
 from psycopg.types.string import BytesBinaryDumper, StrBinaryDumper
 
 from spillstore.engine.postgres.errors import STATEMENT_TIMEOUT, ServerError, is_lost, message_of
-from spillstore.engine.postgres.schema import check_schema, check_server
+from spillstore.engine.postgres.schema import Found, check_schema, check_server
 from spillstore.exceptions import ForkError, LockedError
 
 if TYPE_CHECKING:
@@ -223,13 +223,14 @@ class Connection:
             raise psycopg.OperationalError(f"the server has not answered for {self.raw.silence:g} seconds")
 
     def roll_back(self) -> None:
-        """Undo what was begun; a connection that is lost is closed."""
-        if self.was_aborted:  # closing it undoes that, too
-            self.close()
-            return
+        """Undo what was begun; a connection that is lost is closed.
+
+        By psycopg's own method, which forgets what it has prepared: in a pipeline, nothing behind an error was.
+        """
         try:
             self.settle()
-            self.raw.execute("ROLLBACK")
+            self.raw.rollback()
+            self.was_aborted = False
         except psycopg.Error:
             self.close()
 
@@ -265,6 +266,7 @@ class Connections:
         self._lent: set[Connection] = set()
         self._making = 0  # connections that will be lent
         self._reached = False  # whether the server was there once
+        self.found = Found(copies=True, citus=False)  # of the server, when it was
 
     def forget(self) -> None:
         """In a forked child: leave the connections to the parent, and have none."""
@@ -384,7 +386,7 @@ class Connections:
         try:
             if not self._reached:
                 check_server(raw)
-                check_schema(raw, self._address.shown)
+                self.found = check_schema(raw, self._address.shown)
             for kind, dumper in _CLASSES:
                 raw.adapters.register_dumper(kind, dumper)
         except BaseException:
