@@ -144,14 +144,15 @@ STORE_LOOKED: Final = (
 
 DOOMED: Final = "SELECT session_key, stored_bytes FROM spillstore.doomed ORDER BY session_key"
 DOOMED_SIZE: Final = "SELECT stored_bytes FROM spillstore.doomed WHERE session_key = %(session_key)s"
-# Nothing, as long as there are rows, also such as another process is about to remove.
-DOOMED_DELETE: Final = "DELETE FROM spillstore.doomed WHERE session_key = %(session_key)s" + "".join(
-    f" AND NOT EXISTS (SELECT FROM spillstore.{table} WHERE session_key = %(session_key)s)"
-    for table in ("chunk", "artifact", "event")
-)
+DOOMED_DELETE: Final = "DELETE FROM spillstore.doomed WHERE session_key = %(session_key)s"
 DOOMED_FREED: Final = (
     "UPDATE spillstore.doomed SET stored_bytes = greatest(stored_bytes - %(freed)s, 0)"
     " WHERE session_key = %(session_key)s"
+)
+# Whether there are rows still, also such as another process is about to remove: each by the first of its index.
+DOOMED_LEFT: Final = " UNION ALL ".join(
+    f"(SELECT session_key FROM spillstore.{table} WHERE session_key = %(session_key)s ORDER BY {order} LIMIT 1)"
+    for table, order in (("chunk", "artifact_key, seq"), ("artifact", "artifact_key"), ("event", "event_key"))
 )
 # One step of freeing; returns how many rows went, and their share.
 DOOMED_CHUNKS: Final = (

@@ -62,7 +62,9 @@ class DoomedRows:
                 while self._freed(step) == _STEP:
                     pass
             with Asking(self._connections, _FREEING) as server:
-                server.ask(control.DOOMED_DELETE, session_key=self._key)
+                # What another process is removing is left if that dies: then it goes with who collects next.
+                if not server.ask(control.DOOMED_LEFT, session_key=self._key):
+                    server.ask(control.DOOMED_DELETE, session_key=self._key)
             return before
         return before - self.size()
 
