@@ -268,6 +268,8 @@ STOPPED = """
 import sys
 from spillstore import Store
 from spillstore.exceptions import ClaimLostError
+from spillstore.engine.postgres import locking
+locking.IDLE_TIMEOUT = "500ms"  # 10 s for others, which would make this long
 store = Store(sys.argv[1], artifacts_per_minute=0, lease=0.2, busy_timeout=30.0)
 session = store.session("s")
 count = 0
