@@ -720,7 +720,6 @@ def test_only_this_machine_is_served(cli, host):
     assert answer.err.count("\n") == 1 and host in answer.err
 
 
-@pytest.mark.files
 def test_a_session_deleted_under_the_server(raw, store, cli):
     """The next command's output is stored in a new one of that name, and the server ends as ever."""
     raw = raw("--session", "s")

@@ -11,7 +11,6 @@ looks: the claim's ``token`` says whether the COMMIT was done. If it was not and
 
 from __future__ import annotations
 
-import math
 import os
 import time
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -30,7 +29,7 @@ from spillstore.engine.postgres.errors import (
     message_of,
 )
 from spillstore.engine.postgres.rows import deleted
-from spillstore.exceptions import ClaimLostError, SessionDeletedError
+from spillstore.exceptions import ClaimLostError
 from spillstore.model.records import SessionRow
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ class Claim:
         )
         self.made = False
         self.lost = False
-        self.committed_at = -math.inf  # of ``time.monotonic``
+        self.is_new = False  # whether it was made, and nobody has asked since whether the session is there
         self.dead: frozenset[str] = frozenset()  # owners whose claims were deleted when this one was made
 
 
@@ -177,7 +176,7 @@ class SessionLock:
         """Lock the session.
 
         Raises:
-            SessionDeletedError, ClaimLostError: it may not be written to.
+            ClaimLostError: it may not be written to.
             psycopg.Error, StorageError: it cannot be locked.
         """
         self._connection = self._connections.take(self._patience)
@@ -260,7 +259,8 @@ class SessionLock:
                 break
         if claim is not None:
             claim.token, claim.doubt = self._token, None
-            claim.made, claim.committed_at = True, time.monotonic()
+            claim.is_new = not claim.made
+            claim.made = True
 
     def _was_committed(self, deadline: float) -> bool:
         """Whether a COMMIT whose answer was lost was done; if not, the session is locked again."""
@@ -329,7 +329,7 @@ class SessionLock:
         place, session, newest, *more = self._open.run([*first, *statements])[len(first) :]
         found, row = place.fetchone(), session.fetchone()
         if found is None or row is None:
-            raise self._deleted()
+            raise deleted()
         version, token, stored = found
         ((newest_event,),) = newest.fetchall()
         claimed = unfinished = None
@@ -340,16 +340,11 @@ class SessionLock:
             claimed = more[0].fetchone()
         return Found(version, token, stored, SessionRow(*row), newest_event, claimed, unfinished)
 
-    def _deleted(self) -> SessionDeletedError:
-        if self._claim is not None:
-            self._claim.committed_at = -math.inf
-        return deleted()
-
     def _check(self, found: Found) -> None:
         """Refuse what may not be written to, and what has changed since it was locked first."""
         claim = self._claim
         if found.session.deleted_us is not None:
-            raise self._deleted()
+            raise deleted()
         if claim is not None and (claim.lost or (claim.made and found.claimed is None)):
             claim.lost = True
             raise ClaimLostError(

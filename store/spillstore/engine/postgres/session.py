@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from typing import TYPE_CHECKING, Any, Final
 
 from spillstore.engine.postgres import archive, control
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 
 _READER_PATIENCE: Final = 2.0  # seconds that who only reads waits for writers, to record what it has read
 _CLOSING_PATIENCE: Final = 1.0  # seconds that who closes a session waits for a server that is away
-_STILL_THERE: Final = 1.0  # seconds after a commit
 _CHUNK: Final = 64 * 1024  # raw bytes of a chunk
 
 
@@ -73,11 +71,13 @@ class ServerSession:
             heartbeat.add(session_key, self._claim)
 
     def still_there(self) -> bool:
-        """Whether the name still leads to this session, and the claim was not lost; within a second of a commit, it does."""
-        if self._claim is not None:
-            if self._claim.lost:
+        """Whether the name still leads to this session, and the claim was not lost."""
+        claim = self._claim
+        if claim is not None:
+            if claim.lost:
                 return False
-            if time.monotonic() - self._claim.committed_at < _STILL_THERE:
+            if claim.is_new:  # its transaction has just seen the session
+                claim.is_new = False
                 return True
         found = self._ask(None, control.NAME_GET, name=name_of(self._ref))
         return bool(found) and found[0][0] == self._key
