@@ -190,6 +190,7 @@ def test_every_module_has_a_place():
 # The same for the tools.
 TOOLS_ORDER = (
     ("cli",),
+    ("agents",),
     ("mcp",),
     ("agent",),
     ("telemetry",),
