@@ -83,16 +83,9 @@ def codex(payload: Mapping[str, Any], means: Means) -> dict[str, Any]:
 
 
 def gemini(payload: Mapping[str, Any], means: Means) -> dict[str, Any]:
-    """Gemini CLI: before a command, the same in our shell; after another tool, a preview of its whole result."""
-    event, given = payload.get("hook_event_name"), payload.get("tool_input")
-    tool = str(payload.get("tool_name"))
-    if event == "BeforeTool" and isinstance(given, dict):
-        command = _in_our_shell(given.get("command"), "gemini", payload, means)
-        if command is None:
-            return {}
-        return {"hookSpecificOutput": {"hookEventName": "BeforeTool", "tool_input": {"command": command}}}
-    response = payload.get("tool_response")
-    if event != "AfterTool" or not isinstance(response, dict) or response.get("error") or _OWN.match(tool):
+    """Gemini CLI, after a tool: a preview of its whole result, the end of a command included."""
+    tool, response = str(payload.get("tool_name")), payload.get("tool_response")
+    if payload.get("hook_event_name") != "AfterTool" or not isinstance(response, dict) or _OWN.match(tool):
         return {}
     text = _text_of(response.get("llmContent"))
     shown = None if text is None else _preview(text, tool, "gemini", payload, means)

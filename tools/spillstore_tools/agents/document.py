@@ -136,9 +136,14 @@ def _undone(editor: Language, text: str, splice: Splice, wanted: Any) -> str | N
         if _are_lines(splice) and before and after and not before.endswith("\n"):
             before += "\n"  # the file's last line had no end, and somebody has added another
         found = before + splice.removed + after
-        if _means(editor, found, wanted):
+        if _means(editor, found, wanted) and not _is_looser(editor, found, text):
             return found
     return None
+
+
+def _is_looser(editor: Language, changed: str, text: str) -> bool:
+    """Whether a comma is the last thing in something now: what stood behind it was ours, and it was the user's or ours."""
+    return editor is jsonc and jsonc.trailing_commas(changed) > jsonc.trailing_commas(text)
 
 
 def _are_lines(splice: Splice) -> bool:

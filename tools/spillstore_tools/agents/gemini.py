@@ -1,4 +1,8 @@
-"""Gemini CLI: a hook before commands, and one after all other tools, which sees the whole result."""
+"""Gemini CLI: a hook after tools, which sees the whole result before it is cut.
+
+A hook before commands could run them in our shell. It is not used: Gemini's policies are asked about the changed command, so that
+one that forbids `rm` let it pass (0.61.0).
+"""
 
 from __future__ import annotations
 
@@ -10,25 +14,12 @@ from spillstore_tools.agents.edit import Edit
 if TYPE_CHECKING:
     from spillstore_tools.agents.base import Place
 
-COMMAND = "run_shell_command"
-
 
 def _targets(place: Place) -> tuple[Target, ...]:
-    def hook(matcher: str) -> dict[str, object]:
-        command = {
-            "name": "spillstore",
-            "type": "command",
-            "command": place.hook("gemini"),
-            "timeout": 30_000,
-        }
-        return {"matcher": matcher, "hooks": [command]}
-
-    edits = (
-        Edit(("hooks", "AfterTool"), hook(f"^(?!{COMMAND}$).*"), element=True),
-        Edit(("hooks", "BeforeTool"), hook(f"^{COMMAND}$"), element=True),
-    )
+    command = {"name": "spillstore", "type": "command", "command": place.hook("gemini"), "timeout": 30_000}
+    edit = Edit(("hooks", "AfterTool"), {"matcher": ".*", "hooks": [command]}, element=True)
     folder = place.folder(None, ".gemini", ".gemini")
-    return (Target(path=folder / "settings.json", language="json", edits=edits),)
+    return (Target(path=folder / "settings.json", language="json", edits=(edit,)),)
 
 
 AGENT = Agent(

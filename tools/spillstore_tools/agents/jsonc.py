@@ -62,6 +62,12 @@ def parse(text: str) -> Any:
     return _Parser(text).document().value
 
 
+def trailing_commas(text: str) -> int:
+    """How many commas stand behind the last member or element of something; not every program accepts them."""
+    parser = _Parser(text)
+    return sum(text.startswith(("}", "]"), parser.skipped(comma + 1)) for comma in parser.commas())
+
+
 def add(text: str, edit: Edit, *, force: bool = False) -> Splice | None:
     """The change that puts an entry into a text; None where it is there.
 
