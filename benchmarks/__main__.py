@@ -22,6 +22,7 @@ from benchmarks import (
     redaction_quality,
     report,
     retrieval,
+    server,
     sessions,
     size,
     small,
@@ -51,6 +52,7 @@ _ALL = {
     "audit": audit.measure,
     "peers": peers.measure,
     "growth": growth.measure,
+    "server": server.measure,
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import shlex
 import subprocess
 import sys
 from urllib.parse import urlsplit
@@ -17,6 +18,7 @@ from support import ROOT
 
 from spillstore import Store
 from spillstore.exceptions import ReadOnlyError
+from spillstore_tools.cli import _invoke
 
 PAGE = (ROOT / "docs" / "server_operations.md").read_text(encoding="utf-8")
 EXAMPLE = ROOT / "examples" / "server"
@@ -47,17 +49,20 @@ def test_the_model_grows_with_its_load():
 
 @pytest.fixture
 def roles(server, server_url):
-    """The URL of the database for each role that the page makes, as the page makes them."""
+    """The URL of the database for a member of each role that the page makes, with the rights that the page gives it."""
     if not isinstance(server, postgres.Server):
         pytest.skip("roles are made on a server of ours alone")
-    made = ("spillstore_agent", "spillstore_reader")
     database = urlsplit(server_url).path[1:]
-    statements = [block for block in blocks("sql") if "CREATE ROLE" in block]
-    assert [role for role in made if any(role in block for block in statements)] == list(made)
+    (makes,) = (block for block in blocks("sql") if "CREATE ROLE" in block)
+    (grants,) = (block for block in blocks("sh") if "spillstore grant" in block)
+    made = re.findall(r"CREATE ROLE (\w+)", makes)
     urls = {}
     try:
-        for role, block in zip(made, statements, strict=True):
-            server.execute(block, database)
+        server.execute(makes, database)
+        for line in grants.splitlines():
+            arguments = shlex.split(line.replace("$URL", server_url))
+            assert _invoke(arguments[1:]) == 0
+        for role in made:
             server.execute(f"CREATE ROLE {role}_1 LOGIN IN ROLE {role}")
             urls[role] = server_url.replace("postgres@", f"{role}_1@")
         yield urls
@@ -68,21 +73,34 @@ def roles(server, server_url):
 
 
 def test_the_roles_may_do_what_the_page_says(server_url, roles):
-    """An agent does all that an owner does but upgrade; a reader reads, and can neither write nor make a session."""
-    agent, reader = Store(roles["spillstore_agent"]), Store(roles["spillstore_reader"])
+    """An agent does all that an owner does but upgrade, a reader reads alone, and who is confined to a project works there."""
+    agent, reader, web = (Store(roles[f"spillstore_{name}"]) for name in ("agent", "reader", "web"))
     with agent.session("chat", project="web") as session:
         artifact = session.put(LINES, source="bash")
         assert artifact.tail(1) == b"line 99999\n"
         session.put(LINES, source="bash").delete()
-    with reader.session("chat", project="web", read_only=True) as session:
-        assert session.artifact(artifact.id).read_lines(7, 7) == b"line 6\n"
-        session.check()
+    for store in (reader, web):
+        with store.session("chat", project="web", read_only=True) as session:
+            assert session.artifact(artifact.id).read_lines(7, 7) == b"line 6\n"
+            session.check()
+    for store in (reader, web):
+        with pytest.raises(ReadOnlyError):
+            store.session("another")
     with agent.session("chat", project="web") as session:
-        assert len(session.events(kind="read").items) == 1  # the agent's own
-    with pytest.raises(ReadOnlyError):
-        reader.session("another")
-    agent.delete("chat", project="web")
+        assert len(session.events(kind="read").items) == 2  # the agent's own and that of who is confined
+    with web.session("another", project="web") as session:
+        session.put(LINES, source="bash")
+    agent.delete("another", project="web")
+    web.delete("chat", project="web")
     assert list(Store(server_url).sessions()) == []
+
+
+def test_the_views_are_asked_as_on_the_page(server, server_url):
+    """For secrets by session."""
+    (statement,) = (block for block in blocks("sql") if "v_redactions" in block)
+    with Store(server_url).session("chat", "web") as session:
+        session.note("redaction", {"tool": "make", "counts": {"token": 2}})
+    assert [("web", "chat", "token", 2)] == server.execute(statement, urlsplit(server_url).path[1:])
 
 
 def test_a_dump_restores_the_store(server, servers, server_url, tmp_path):

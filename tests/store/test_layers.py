@@ -129,7 +129,7 @@ def test_an_engine_knows_rows_and_no_session(path):
 
 # From the top down: what stands in a line may import what stands below it, and nothing beside or above it.
 ORDER = (
-    ("aio", "sqlite_functions"),
+    ("aio", "sqlite_functions", "server"),
     ("store",),
     ("deleting",),
     ("session",),
@@ -189,6 +189,7 @@ def test_every_module_has_a_place():
 
 # The same for the tools.
 TOOLS_ORDER = (
+    ("shell",),
     ("cli",),
     ("agents",),
     ("mcp",),
@@ -199,7 +200,7 @@ TOOLS_ORDER = (
     ("profiles",),
     ("config",),
     ("preview",),
-    ("describe",),
+    ("describe", "configured"),
 )
 TOOLS_PLACE = {f"spillstore_tools.{name}": place for place, names in enumerate(TOOLS_ORDER) for name in names}
 

@@ -8,8 +8,11 @@
  */
 #define _DEFAULT_SOURCE
 #include "scan.c"
+#include "scan_blanks.c"
+#include "scan_code.c"
 #include "scan_names.c"
 #include "scan_places.c"
+#include "scan_promises.c"
 #include "scan_runs.c"
 #include "scan_values.c"
 #include <stddef.h>
@@ -377,21 +380,6 @@ static u32 checked(i64 whole, Candidate **out) {
     return count;
 }
 
-/* Learns a name of the lists, perhaps changed, with any strength: an answer may be another, but never a wrong read. */
-static void learn_any(void) {
-    const Blob *name = piece(0);
-    u8 bytes[STORED_NAME + 8];
-    u32 count = name->size < STORED_NAME ? name->size : STORED_NAME;
-    memcpy(bytes, name->bytes, count);
-    if (one_in(2))
-        for (u32 more = below(STORED_NAME + 8 - count); more; more--)
-            bytes[count++] = (u8)('a' + below(26));
-    u8 *block = malloc(count);
-    memcpy(block, bytes, count);
-    spillstore_learn(&tables, block, count, (u8)(HARMLESS + below(WEAK)));
-    free(block);
-}
-
 /* Commands. */
 
 static void start_round(void) {
@@ -413,8 +401,6 @@ static void check(void) {
     u64 bytes = 0, places = 0;
     for (u32 i = 0; i < count; i++) {
         Candidate *found;
-        if (one_in(8))
-            learn_any();
         make(large);
         bytes += size;
         places += checked(below(size + 2), &found);
@@ -493,13 +479,6 @@ static void asked_runs(void) {
     free(of.bytes);
 }
 
-static void learn(void) {
-    u8 strength = (u8)get32();
-    Blob name = get_blob();
-    spillstore_learn(&tables, name.bytes, name.size, strength);
-    free(name.bytes);
-}
-
 int main(void) {
     get_tables();
     group_count = get32();
@@ -517,7 +496,6 @@ int main(void) {
         case 'T': texts(); break;
         case 'S': asked(); break;
         case 'U': asked_runs(); break;
-        case 'L': learn(); continue;
         default: abort();
         }
     }

@@ -28,14 +28,12 @@ import secrets_made  # noqa: E402
 from support import compiler_here  # noqa: E402
 
 from spillstore import _native  # noqa: E402
-from spillstore.redaction import finder, scanner_tables  # noqa: E402
+from spillstore.redaction import finder, name_tables, scanner_tables  # noqa: E402
 from spillstore.redaction.tables import scanner as table  # noqa: E402
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from typing import Self
-
-    from spillstore.redaction.names import Named
 
     Hit = tuple[int, int, int]
 
@@ -129,6 +127,7 @@ class _Made:
             "literals": self._literals,
             "bytes": struct.pack("<256I", *bits),
             "sets": self._at("sets", 256 * sets),
+            **name_tables.name_tables()._asdict(),
             **dict.fromkeys(("next", "first", "ends", "names"), b""),
         }
         return [own[name] if name in own else getattr(self.tables, name) + b"\0" for name in self._pointers()]
@@ -154,7 +153,7 @@ def _texts_of(seed: int, words: list[str]) -> bytes:
     lines = [line for _, line in maker.within() + maker.elsewhere()] + maker.prefixed()
     whole = [frame.replace("@@", line) for line in lines for frame in rng.sample(_FRAMES, 2)]
     groups = (
-        native_texts.NAMES,
+        [*native_texts.NAMES, *(native_texts.name(rng) for _ in range(1000))],
         native_texts.SIGNS,
         native_texts.BLANKS,
         native_texts.QUOTES,
@@ -223,12 +222,6 @@ class Driver:
         self._send(b"U", _blob(text))
         (self.steps,) = struct.unpack("<Q", self._receive(8))
         return iter(self._runs())
-
-    def learn(self, names: Mapping[bytes, Named | None]) -> None:
-        """As of a ``Scanner``."""
-        for name, named in names.items():
-            strength = scanner_tables.STRENGTHS[named.strength if named else None]
-            self._send(b"L", struct.pack("<I", strength), _blob(name))
 
     def __enter__(self) -> Self:
         return self

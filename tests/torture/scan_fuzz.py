@@ -5,10 +5,10 @@ drawn from the seed and their number alone: ``--first R`` goes on where an earli
 ``--first R --rounds 1`` is a round alone. In each round, three things:
 
 - *checked* texts never leave the driver (``scan_driver.c``): no read outside, no undefined behaviour, every literal given out
-  where nothing may be dropped, the same answer with little room and from any place on, names of any strength;
+  where nothing may be dropped, the same answer with little room and from any place on;
 - *compared* texts: the secrets that the rules find at the places of the scanner must be those that they find at all literals.
   These are the executions that are counted. Where nothing was dropped, both are the same places, and are not judged twice;
-- *streams*: such texts cut into pieces anywhere, with the scanner, without it, and whole. Where the last two differ, the scanner
+- *streams*: such texts, and long lines of several, cut into pieces anywhere, with the scanner, without it, and whole. Where the last two differ, the scanner
   has no part in it.
 
 A text with another answer is made shorter as long as the answers differ, and is printed. The exit status is 1 then.
@@ -35,18 +35,20 @@ from scan_driver import MOST_NAMES, Driver, Ended, NoCompilerError, compiled
 from spillstore.redaction import Redactor, candidates, counted, finder, own_rules, scan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from scan_driver import Hit
 
-    from spillstore.redaction.names import Named
-
 COMPARED, CHECKED, STREAMED = 20_000, 40_000, 100  # of a round
+LINES = 20  # streams of one long line, in a round
 NAMES = (8, 64, MOST_NAMES)  # that the scanner can keep: with few, they push each other out
 BATCH = 500
 LARGE = 50_000  # of so many texts that are checked, one is longer than a block
 LARGE_COMPARED = 10 * LARGE
 MOST_TOLD = 5  # differences of a round
+
+
+_ONE_LINE = bytes.maketrans(b"\r\n", b"  ")
 
 
 @dataclasses.dataclass
@@ -77,23 +79,17 @@ class Done:
 
 
 class _Told:
-    """A searcher whose places are told beforehand, and which keeps in ``learnt`` what names promise."""
+    """A searcher whose places are told beforehand."""
 
-    def __init__(
-        self, places: list[Hit], runs: list[tuple[int, int]], learnt: dict[bytes, Named | None] | None = None
-    ) -> None:
+    def __init__(self, places: list[Hit], runs: list[tuple[int, int]]) -> None:
         self._places = places
         self._runs = runs
-        self._learnt = {} if learnt is None else learnt
 
     def hits(self, text: bytes, whole: int) -> Iterator[Hit]:
         return iter(self._places)
 
     def runs(self, text: bytes) -> Iterator[tuple[int, int]]:
         return iter(self._runs)
-
-    def learn(self, names: Mapping[bytes, Named | None]) -> None:
-        self._learnt.update(names)
 
 
 @functools.cache
@@ -155,14 +151,14 @@ def _difference(driver: Driver, text: bytes, *, final: bool) -> str:
         return [_answer(of, searcher, final=final) for searcher in (_automaton(), driver, driver)]
 
     def differ(of: bytes) -> bool:
-        without, unknown, known = answers(of)
-        return not without == unknown == known
+        without, first, again = answers(of)
+        return not without == first == again
 
     if not differ(text):
-        return f"{text!r} (final={final}) differs, but not alone, so by what was learnt before"
+        return f"{text!r} (final={final}) differs, but not alone, so by the names that were known"
     short = shortened(text, differ)
-    without, unknown, known = answers(short)
-    return f"{short!r} (final={final})\n    in Python       {without}\n    names not known {unknown}\n    names known     {known}"
+    without, first, again = answers(short)
+    return f"{short!r} (final={final})\n    in Python   {without}\n    at first    {first}\n    names known {again}"
 
 
 def _cuts(text: bytes, count: int) -> list[int]:
@@ -206,6 +202,10 @@ def play(command: list[str], seed: int, number: int, share: float = 1.0) -> Done
             for text in itertools.islice(itertools.cycle(streams), round(STREAMED * share)):
                 _streamed(driver, text, rng.choice((1, 2, 3, 8)), done)
                 done.streams += 1
+            for _ in range(round(LINES * share)):
+                line = b" ".join(rng.choices(streams, k=24)).translate(_ONE_LINE)
+                _streamed(driver, line, rng.choice((1, 2, 3, 8)), done)
+                done.streams += 1
     except Ended as error:
         done.wrong.append(str(error))
     done.seconds = time.process_time() - began
@@ -216,15 +216,13 @@ def _compared(driver: Driver, count: int, done: Done) -> list[bytes]:
     """Judge so many texts at the places of the scanner and at all; returns a text of each batch."""
     last: list[bytes] = []
     different: list[tuple[bytes, bool]] = []
-    known: set[bytes] = set()
     while done.compared < count:
-        learnt: dict[bytes, Named | None] = {}
         for text, final, places, runs in driver.texts(BATCH, LARGE_COMPARED):
             every, every_run = list(_automaton().hits(text, len(text))), list(_automaton().runs(text))
             done.compared += 1
             done.places += len(every)
             done.dropped += len(every) - len(places)
-            scanned = _answer(text, _Told(places, runs, learnt), final=final)
+            scanned = _answer(text, _Told(places, runs), final=final)
             if (places != every or runs != every_run) and (
                 not set(places) <= set(every)
                 or not set(runs) <= set(every_run)
@@ -232,8 +230,6 @@ def _compared(driver: Driver, count: int, done: Done) -> list[bytes]:
             ):
                 different.append((text, final))
         last.append(text)
-        driver.learn({name: learnt[name] for name in learnt.keys() - known})
-        known |= learnt.keys()
     done.wrong += [_difference(driver, text, final=final) for text, final in different[:MOST_TOLD]]
     done.wrong += [f"{each!r}" for each in different[MOST_TOLD:]]
     return last

@@ -8,7 +8,6 @@ from scan_fuzz import play, shortened
 from support import FACTOR, SEED, native
 
 from spillstore.redaction import finder
-from spillstore.redaction.names import classify
 
 pytestmark = [pytest.mark.slow, native]
 # Texts of which a byte behind the last one was read.
@@ -47,7 +46,6 @@ def test_what_was_read_beyond_the_end(command):
     """Texts that once were: each is scanned in a block of its own size."""
     for text in READ_BEYOND:
         with Driver(command) as driver:
-            driver.learn({name: classify(name) for name in (b"password", b"token", b"key")})
             for size in range(len(text) + 1):
                 list(driver.hits(text[:size], size))
 
@@ -82,8 +80,8 @@ def _changed(folder, before, after):
             "*from = end - 1;", "*from = end;", "small room", id="where it goes on is a byte too far"
         ),
         pytest.param(
-            "u32 last = (slot + (u32)(hash >> 40) % PROBES) & tables->names_mask;",
-            "u32 last = slot + (u32)(hash >> 40) % PROBES;",
+            "&tables->names[(slot + (u32)(hash >> 40) % PROBES) & tables->names_mask];",
+            "&tables->names[slot + (u32)(hash >> 40) % PROBES];",
             "AddressSanitizer",
             id="a name is kept behind the table",
         ),

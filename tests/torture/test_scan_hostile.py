@@ -7,7 +7,6 @@ from scan_driver import COUNTED, MOST_NAMES, Driver, NoCompilerError, compiled
 from support import FACTOR, dice
 
 from spillstore.redaction import finder
-from spillstore.redaction.names import classify
 
 SMALL, LARGE = 8 << 10, 64 << 10
 # Steps are blocks of instructions that ran, and bytes that were compared. Around a hit at most REACH bytes are looked at,
@@ -15,7 +14,6 @@ SMALL, LARGE = 8 << 10, 64 << 10
 MOST_STEPS = 4096
 # The rest of a text of 8 KiB behind a hit is shorter than in one of 64 KiB for a quarter of the hits. What is quadratic has 8.
 MOST_GROWTH = 1.6
-NAMES = ("password", "secret", "token", "api_key", "key", "pass")
 BEFORE = (
     *("password=", "token=", "password", "Cookie: ", "Authorization", "a://", '"auth"', "password:"),
     *("name: password\n", "password \n", "password=|\n", "name", "mysql -p", "curl "),
@@ -98,9 +96,8 @@ def _rows(before: str, unit: str, count: int):
 
 
 def _steps(driver: Driver, text: bytes) -> float:
-    """For each byte of the text, names known."""
+    """For each byte of the text."""
     driver.start("hostile", MOST_NAMES)
-    driver.learn({name.encode(): classify(name.encode()) for name in NAMES})
     list(driver.hits(text, len(text)))
     return driver.steps / len(text)
 

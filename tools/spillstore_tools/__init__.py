@@ -12,7 +12,7 @@ Each public name is imported when it is first used.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+TYPE_CHECKING = False  # that of ``typing`` would take longer to import than a small command runs
 
 if TYPE_CHECKING:
     from spillstore_tools.agent.answers import Answer

@@ -7,13 +7,16 @@
  *
  *   scan.c         the automaton: how it is made, and the walk over a text
  *   scan_names.c   the check of literals in names: what is known of the name, and what stands around it
+ *   scan_promises.c  what a name promises
+ *   scan_blanks.c  the same check where a blank stands behind the name
+ *   scan_code.c    values without quotes that are code
  *   scan_values.c  what both look at: words, lines, and whether a value could be a secret
  *   scan_places.c  the checks of all other literals: tokens, addresses, headers, commands
  *   scan_runs.c    runs of letters that may be tokens, which no literal begins
  *
  * The tables come from the rules, in Python (`candidates.py`); nothing here knows a token, nor a name but those of a
- * few directives (`password`, `requirepass`, ...). Nothing is allocated. What is kept between calls is the table of
- * names, which `spillstore_learn` fills.
+ * few directives (`password`, `requirepass`, ...). Nothing is allocated. What is kept between calls is a table of names
+ * that were judged.
  *
  * Only bytes of the text are read: a check asks for a byte through functions that know the text's size, or goes up to
  * the end of a line or of a run that it has found. How far it looks is bounded: a line is seen up to REACH, what stands
@@ -25,7 +28,7 @@
  */
 #include "scan.h"
 
-#define VERSION 8
+#define VERSION 9
 #define BLOCK 65536
 #define LANES 6
 

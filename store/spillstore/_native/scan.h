@@ -62,7 +62,7 @@ enum { UNKNOWN, HARMLESS, PASSWORD, SECRET, TOKEN, WEAK };
 typedef struct {
     u8 check;
     u8 length;   /* of the literal */
-    u8 skip;     /* NAMED: bytes of it behind the name */
+    u8 skip;     /* NAMED, SIGNED: bytes of it behind the name */
     u8 least;    /* RUN, SIGNED, COOKIE: bytes of `set` that follow */
     u8 set;      /* RUN, SIGNED, COOKIE: index of a set of bytes */
     u8 apart;    /* RUN: no letter or digit may stand before it */
@@ -89,7 +89,13 @@ typedef struct {
     const u8 *types;         /* lists of parts of lines: the length of each and its bytes; then a 0 */
     const u8 *setters;
     const u8 *commands;
-    Name *names;             /* a hash table, filled by `learn` */
+    const u8 *endings;       /* of words of names */
+    const u8 *short_endings;
+    const u8 *words;         /* a hash table of those words; see `scan_promises.c` */
+    const u8 *promises;      /* rows; then one of zeros */
+    const u8 *dropped;       /* bits: words that say nothing at the end of a name, numbers among them */
+    const u8 *before_short;  /* words before a short ending */
+    Name *names;             /* a hash table of names that were judged */
     u64 seed;
     u32 accepting;           /* the first accepting state */
     u32 names_mask;
@@ -239,6 +245,11 @@ static inline i64 word_end_before(const Text *t, i64 at, i64 most, int *plain) {
     return at < most ? at : most;
 }
 
+/* Where the line begins, or what of it is looked at before a name. */
+static inline i64 line_before(const Text *t, i64 begin) {
+    return line_begin_behind(t, begin, begin > BACK ? begin - BACK : 0);
+}
+
 /* Whether it is one of these bytes. */
 static inline int one_of(u8 byte, const char *bytes) {
     int found = 0;
@@ -275,11 +286,10 @@ static inline Sixteen first_bytes(i64 count) {
     return sixteen_at(FIRST + 16 - count);
 }
 
-/* In `scan_values.c`, `scan_names.c` and `scan_places.c`; not seen outside the library. */
+/* Of the other files; not seen outside the library. */
 #pragma GCC visibility push(hidden)
 int word_begins(const Text *t, i64 at, const u8 *words);
 int word_ends(const Text *t, i64 at, const u8 *words);
-int holds_before(const Text *t, i64 from, i64 line_end, u8 byte);
 int run_could_be(const Text *t, i64 from, i64 to, int strength);
 int wordy(const Text *t, i64 from, i64 to);
 int sign_at(const Text *t, i64 at);
@@ -295,6 +305,16 @@ int printed_could(const Text *t, i64 line_end);
 int labelled_could(const Text *t, i64 begin, i64 line_end);
 int value_could_be(const Text *t, i64 from, i64 to, int strength, int bare);
 int quoted_could(const Text *t, i64 at, i64 line_end, int strength);
+i64 cut_of(const Text *t, i64 at, i64 end);
+int code_alone(const Text *t, i64 begin, i64 stop, i64 at, i64 end);
+int compared_could(const Text *t, i64 at, i64 line_end, int strength);
+int drawn_at(const Text *t, i64 at, i64 line_end);
+int set_before(const Text *t, i64 begin);
+int called(const Text *t, i64 stop);
+int value_may_follow(const Text *t, i64 stop, int strength);
+int after_blank_only(Text *t, i64 begin, i64 stop, int strength);
+int after_blank(Text *t, i64 begin, i64 stop, i64 line_end, int strength);
+int strength_of(const Text *t, i64 begin, i64 size);
 int name_could(Text *t, i64 start, i64 end, const Literal *literal);
 int place_could(const Text *t, i64 start, i64 end, const Literal *literal);
 #pragma GCC visibility pop

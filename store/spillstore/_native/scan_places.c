@@ -23,7 +23,7 @@ static int credentials_could(const Text *t, i64 start, i64 end) {
 /* A sign behind the literal, and behind it, after quotes and short prefixes, `least` bytes of a set. */
 static int signed_could(const Text *t, i64 end, const Literal *literal) {
     const u8 *set = t->tables->sets + 256 * (u32)literal->set;
-    i64 at = end;
+    i64 at = end - literal->skip;
     for (; is(t, at, CLOSER | BLANK); at++)
         if (one_of(t->text[at], "\\&%"))
             return 1;

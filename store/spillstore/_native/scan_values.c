@@ -23,12 +23,6 @@ int word_ends(const Text *t, i64 at, const u8 *words) {
     return 0;
 }
 
-/* Whether a byte stands soon behind `from` in its line. */
-int holds_before(const Text *t, i64 from, i64 line_end, u8 byte) {
-    const i64 most = from + 96 < line_end ? from + 96 : line_end;
-    return most > from && memchr(t->text + from, byte, (size_t)(most - from)) != NULL;
-}
-
 /* Whether bytes between `from` and `to` hold a run of KEY, of at least LEAST_WEAK, with letters and digits in it.
  *
  * It is looked for from the place where a run would have that length, backwards, so that of shorter runs few bytes are
@@ -268,8 +262,10 @@ int value_could_be(const Text *t, i64 from, i64 to, int strength, int bare) {
     while (bare && end > from && is(t, end - 1, TRAILS)) end--;
     if (placeholder(t, from, end))
         return 0;
-    if (strength == PASSWORD)
-        return 1;
+    if (strength == PASSWORD) {
+        while (first < end && is(t, first, DIGIT)) first++;
+        return !bare || first < end || end - from > 3;
+    }
     while (first < end && one_of(t->text[first], "^~<>=")) first++; /* a range of versions */
     while (first < end && is(t, first, NUMBER)) first++;
     return first < end && !(strength == TOKEN && wordy(t, from, to));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 from pathlib import Path
@@ -10,6 +11,9 @@ from typing import TYPE_CHECKING
 from spillstore.exceptions import UnsupportedError
 
 if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import Literal
+
     from spillstore.engine.base import Backend, SessionBackend
     from spillstore.model.clock import Clock
     from spillstore.settings import Settings
@@ -60,14 +64,22 @@ def _server(url: str, settings: Settings, key: bytes | None, clock: Clock) -> Ba
     from spillstore.engine.postgres.address import parse  # noqa: PLC0415  # few have a server
 
     address = parse(url)
+    backend: Backend = server_module("backend").ServerBackend(address, settings, key, clock)
+    return backend
+
+
+def server_module(name: Literal["backend", "granting", "upgrading"]) -> ModuleType:
+    """A module of the engine of servers.
+
+    Raises:
+        UnsupportedError: psycopg is missing.
+    """
     try:
-        from spillstore.engine.postgres.backend import ServerBackend  # noqa: PLC0415  # psycopg may be missing
+        return importlib.import_module(f"spillstore.engine.postgres.{name}")
     except ImportError as error:
         raise UnsupportedError(
             f"a store on a server needs psycopg, which cannot be imported ({error}); pip install 'spillstore[postgres]'"
         ) from error
-    backend: Backend = ServerBackend(address, settings, key, clock)
-    return backend
 
 
 def is_url(named: str) -> bool:

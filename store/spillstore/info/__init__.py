@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         Verification,
         json_text,
     )
+    from spillstore.info.servers import Upgrade
     from spillstore.info.sessions import (
         CheckReport,
         CollectReport,
@@ -57,6 +58,7 @@ __all__ = [
     "State",
     "Stream",
     "StreamInfo",
+    "Upgrade",
     "Verification",
     "artifact_info",
     "event_of",
@@ -89,5 +91,6 @@ __getattr__ = importing(
             "event_of",
         ),
         "pages": ("Page",),
+        "servers": ("Upgrade",),
     },
 )

@@ -192,18 +192,18 @@ RULES: tuple[tuple[str, Rule], ...] = (
     *((literal, named) for literal in names.PARTS.split()),
     *((literal, marked) for literal in names.MARKED.split()),
 )
-_PHRASES: dict[str, list[phrases.Phrase]] = {}
+ROWS_OF_PHRASES: dict[str, list[phrases.Phrase]] = {}
 for _row in phrases.PHRASES:
     for _phrase in _row.literals.split("|"):
-        _PHRASES.setdefault(_phrase, []).append(_row)
+        ROWS_OF_PHRASES.setdefault(_phrase, []).append(_row)
 # These may begin within a name that is no name of a secret.
 PHRASE_RULES: tuple[tuple[str, Rule], ...] = tuple(
     (literal, signed_phrase if all(row.between.startswith(forms.ASSIGN) for row in rows) else phrase)
-    for literal, rows in _PHRASES.items()
+    for literal, rows in ROWS_OF_PHRASES.items()
 )
 
 
 @functools.cache
 def _phrases(literal: str) -> tuple[_Form, ...]:
     """The rows for words that are no part of a name."""
-    return tuple(map(_form, _PHRASES[literal]))
+    return tuple(map(_form, ROWS_OF_PHRASES[literal]))

@@ -20,10 +20,9 @@ from typing import TYPE_CHECKING
 from spillstore.redaction import prefixed, scanner_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from spillstore.redaction.families import Entry
-    from spillstore.redaction.names import Named
 
     Hit = tuple[int, int, int]
 
@@ -52,9 +51,6 @@ class Automaton:
         """Where letters, digits, ``_`` and ``-`` stand in a row that may be a token with a prefix; see ``prefixed.py``."""
         return (match.span() for match in prefixed.RUN.finditer(text))
 
-    def learn(self, names: Mapping[bytes, Named | None]) -> None:
-        """What names promise: nothing to keep here."""
-
 
 class _Scratch:
     """What one call of the scanner needs for itself; used by one thread at a time."""
@@ -79,9 +75,6 @@ class Scanner:
         self._runs = library.spillstore_runs
         self._runs.restype = ctypes.c_int64
         self._runs.argtypes = [pointer, ctypes.c_char_p, count, pointer, pointer, count]
-        self._learn = library.spillstore_learn
-        self._learn.restype = None
-        self._learn.argtypes = [pointer, ctypes.c_char_p, count, ctypes.c_uint8]
         self._size = int(library.spillstore_scratch())
         self._tables, self._owned = scanner_tables.tables(library, of)
         self._free: collections.deque[_Scratch] = collections.deque()
@@ -93,17 +86,13 @@ class Scanner:
             text: what is searched.
             whole: behind this place nothing is dropped, since more of the line may come.
 
-        The first ``_ROOM`` of them are looked for at once, the others as they are needed; other threads run meanwhile.
+        At most ``_ROOM`` of them are looked for at once; other threads run meanwhile.
         """
-        return self._going_on(text, whole, *self._next(text, whole, 0))
-
-    def _going_on(self, text: bytes, whole: int, values: list[int], place: int) -> Iterator[Hit]:
-        while True:
+        place = 0
+        while place < len(text):
+            values, place = self._next(text, whole, place)
             numbers = iter(values)
             yield from zip(numbers, numbers, numbers, strict=True)
-            if place >= len(text):
-                return
-            values, place = self._next(text, whole, place)
 
     def _next(self, text: bytes, whole: int, place: int) -> tuple[list[int], int]:
         """The three numbers of each of the next hits one behind the other, and where to go on."""
@@ -132,21 +121,8 @@ class Scanner:
         finally:
             self._free.append(scratch)
 
-    def learn(self, names: Mapping[bytes, Named | None]) -> None:
-        """Keep what names promise, so that they are dropped or looked at more closely the next time."""
-        for _ in range(max(1, len(self._free))):  # one at a time, so that others need no new one meanwhile
-            scratch = self._scratch(oldest=True)
-            try:
-                tables = ctypes.byref(scratch.tables)
-                for name, named in names.items():
-                    self._learn(
-                        tables, name, len(name), scanner_tables.STRENGTHS[named.strength if named else None]
-                    )
-            finally:
-                self._free.append(scratch)
-
-    def _scratch(self, *, oldest: bool = False) -> _Scratch:
+    def _scratch(self) -> _Scratch:
         try:
-            return self._free.popleft() if oldest else self._free.pop()
+            return self._free.pop()
         except IndexError:
             return _Scratch(self._tables, self._size)

@@ -20,30 +20,25 @@ from spillstore.redaction.tables import places
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from spillstore.redaction.candidates import Hit
     from spillstore.redaction.tables.rows import Place
 
-
-def search(text: bytes) -> Iterator[Hit]:
-    """The first part of ``find`` for whole lines, which several threads may do at once, each for one text."""
-    return searcher().hits(text, len(text))
+_SEEN = 2560  # bytes behind a literal that the scanner looks at, and more: what it drops before them stays so however the line goes on
 
 
-def find(text: bytes, *, since: int = 0, final: bool, hits: Iterator[Hit] | None = None) -> Look:
+def find(text: bytes, *, since: int = 0, final: bool) -> Look:
     """The secrets of a text, by all rules but private keys.
 
     Args:
         text: lines, the last one may be unfinished.
         since: secrets that begin before this need not be found.
         final: nothing follows that belongs to the last line.
-        hits: what ``search`` gave for the text, if it was called before.
     """
     look = Look(text, final=final)
     scanner = searcher()
     done = [max(0, since - family.back) for family in _FAMILIES]
     size = look.size
-    whole = size if final else line_start(text, size)
-    for number, start, end in scanner.hits(text, whole) if hits is None else hits:
+    whole = size if final else max(line_start(text, size), size - _SEEN)
+    for number, start, end in scanner.hits(text, whole):
         _, rule, family, not_before = ENTRIES[number]
         if start >= done[family] and (end == size or text[end] not in not_before):
             look.tried += 1
@@ -51,8 +46,6 @@ def find(text: bytes, *, since: int = 0, final: bool, hits: Iterator[Hit] | None
             if after > end:
                 done[family] = after
     prefixed.find(look, scanner.runs(text), since)
-    if look.names:
-        scanner.learn(look.names)
     if not final:
         tokens.unfinished(look)
     return look

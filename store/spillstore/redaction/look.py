@@ -56,7 +56,6 @@ class Look:
         tail: from where on all are letters of tokens.
         keys: where ``PRIVATE KEY`` stands, in order.
         expected: values that names promise in the lines from a place on, in order.
-        names: those that were taken apart, and what they promise.
         tried: how often a rule was called.
         commands: whose options were looked at, up to where.
     """
@@ -71,7 +70,6 @@ class Look:
         self.tail = self.size if text[-1:] in LINE_ENDS else self.size - _letters_at_end(text)
         self.keys: list[int] = []
         self.expected: list[tuple[int, Expected]] = []
-        self.names: dict[bytes, Named | None] = {}
         self.commands: dict[bytes, int] = {}
         self.tried = 0
         self._ends: dict[str, tuple[int, int]] = {}
@@ -107,14 +105,8 @@ class Look:
     def classified(self, start: int, stop: int) -> Named | None:
         """What a name promises that stands here."""
         name = self.text[start:stop]
-        try:
-            return self.names[name]
-        except KeyError:
-            found = classify(name.strip(b"-."))
-            if found is None and name[:2] in _DEFINES:
-                found = classify(name[2:])
-            self.names[name] = found
-            return found
+        found = classify(name.strip(b"-."))
+        return classify(name[2:]) if found is None and name[:2] in _DEFINES else found
 
     def end(self, of: re.Pattern[bytes], start: int) -> int:
         """Where the longest match from ``start`` on ends; ``start`` if there is none."""

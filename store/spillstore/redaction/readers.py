@@ -43,6 +43,8 @@ _PAIR = re.compile(
     rb"[\"']([^\"'\\\r\n]{0,256}+)(?:[\"'](?:[ \t]{0,8}+(?:,(?:[ \t]{0,8}+(?:[\"'](?:(?:name|key|Name|Key)"
     rb"(?:[\"'](?:[ \t]{0,8}+(?::(?:[ \t]{0,8}+(?:[\"']([\w.-]{0,96}+).?)?)?)?)?)?|[nkNK][a-z]{0,2}+\Z)?)?)?)?)?)?"
 )
+ISSUED = r"[\w:-]"
+LEAST_ISSUED = 20
 _ISSUED = re.compile(
     rb"(?=.*\d)(?=.*[A-Za-z])(?:%b(?::[0-9a-fA-F]{32})?|[A-Za-z0-9]{20,}|[\w-]{32,})" % classes.UUID.encode()
 )
@@ -282,5 +284,5 @@ READERS: dict[str, Reader] = {
     "alone": _run(classes.WORD, _alone, 0),
     "before at": _run(r"[^\s@\"'`]", _before_at),
     "long run": _run(_BASE64, _long_run, 0),
-    "issued": _run(r"[\w:-]", _issued),
+    "issued": _run(ISSUED, _issued),
 }

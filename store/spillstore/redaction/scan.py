@@ -16,9 +16,6 @@ from spillstore.redaction.spans import Span
 from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from spillstore.redaction.candidates import Hit
     from spillstore.redaction.names import Expected
     from spillstore.redaction.own_rules import OwnRules
 
@@ -58,9 +55,7 @@ class Scanned(NamedTuple):
     tried: int = 0
 
 
-def scan(
-    text: bytes, rules: OwnRules, state: State, *, since: int, final: bool, hits: Iterator[Hit] | None = None
-) -> Scanned:
+def scan(text: bytes, rules: OwnRules, state: State, *, since: int, final: bool) -> Scanned:
     """The secrets of a text.
 
     Args:
@@ -69,10 +64,9 @@ def scan(
         state: after the lines before.
         since: what begins before this was told already.
         final: nothing follows that belongs to the last line.
-        hits: what ``finder.search`` gave for the text, if it was called before.
     """
     if b"\x1b" not in text:
-        return _scan(text, rules, state, since, final=final, hits=hits)
+        return _scan(text, rules, state, since, final=final)
     plain = text
     if not final and (cut := _CUT_COLOUR.search(text, max(0, len(text) - 40))):
         plain = text[: cut.start()]
@@ -104,9 +98,7 @@ def scan(
     )
 
 
-def _scan(
-    text: bytes, rules: OwnRules, state: State, since: int, *, final: bool, hits: Iterator[Hit] | None = None
-) -> Scanned:
+def _scan(text: bytes, rules: OwnRules, state: State, since: int, *, final: bool) -> Scanned:
     size = hold = len(text)
     until: re.Pattern[bytes] | None = None
     tried = 0
@@ -115,7 +107,7 @@ def _scan(
     found_at = keys.place
     spans: list[Span] = []
     if found_at < size and keys.hold == size:
-        found = find(text, since=since, final=final, hits=hits)
+        found = find(text, since=since, final=final)
         hold, until, tried = found.hold, found.until, found.tried
         promised += found.expected
         for at in found.keys:

@@ -10,7 +10,8 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore import _native
-from spillstore.redaction import addresses, assignments, commands, headers, tokens
+from spillstore.redaction import addresses, assignments, commands, headers, readers, tokens
+from spillstore.redaction.name_tables import NameTables, name_tables
 from spillstore.redaction.places import LEAST_SEGMENT, SEGMENT, Placed, segment
 from spillstore.redaction.tables import classes, forms, scanner
 from spillstore.runtime import lazy_patterns as re
@@ -22,9 +23,8 @@ if TYPE_CHECKING:
     from spillstore.redaction.families import Entry
     from spillstore.redaction.look import Rule
 
-_VERSION = 8  # of the tables, the checks and the functions' arguments
+_VERSION = 9  # of the tables, the checks and the functions' arguments
 MOST_NAMES = 8192
-STRENGTHS: dict[str | None, int] = {None: 1, "password": 2, "secret": 3, "token": 4, "weak": 5, "long": 5}
 _NARROW, _WIDE = (
     7,
     8,
@@ -57,6 +57,7 @@ class Tables(ctypes.Structure):
         ("classes", ctypes.c_char_p),
         *((name, ctypes.c_void_p) for name in ("next", "first", "ends", "literals", "bytes")),
         *((name, ctypes.c_char_p) for name in ("sets", *scanner.WORDS, *scanner.PARTS)),
+        *((name, ctypes.c_char_p) for name in NameTables._fields),
         ("names", ctypes.c_void_p),
         ("seed", ctypes.c_uint64),
         *((name, ctypes.c_uint32) for name in ("accepting", "names_mask", "longest", "shift")),
@@ -83,7 +84,6 @@ _CHECKS: dict[Rule, _Check] = {
     assignments.word: _Check(_NAMED),
     assignments.named: _Check(_NAMED),
     assignments.marked: _Check(_NAMED, skip=1),
-    assignments.signed_phrase: _Check(_SIGNED, classes.members(r"\S"), 1),
     segment: _Check(_RUN, classes.members(SEGMENT), LEAST_SEGMENT),
     addresses.url: _Check(_CREDENTIALS),
     commands.own_line: _Check(_LINE_START),
@@ -103,6 +103,8 @@ def _check(entry: Entry, known: dict[Rule, _Check]) -> _Check:
         runs = [_token_run(token, len(literal)) for token in rule.of if token.literal.startswith(literal)]
         follow, least = b"".join(members for members, _ in runs), min(least for _, least in runs)
         return _Check(_RUN, follow, least, apart=not rule.of[0].skip)
+    if rule in {assignments.phrase, assignments.signed_phrase}:
+        return _phrase_check(rule, literal.decode())
     check = known.get(rule)
     if check is None:
         check = known[rule] = _check_of_rule(rule)
@@ -120,6 +122,19 @@ def _check_of_rule(rule: Rule) -> _Check:
     if isinstance(rule, commands.Program) and rule.option:
         return _Check(_COMMAND)
     return _CHECKS.get(rule, _Check(_ALWAYS))
+
+
+def _phrase_check(rule: Rule, literal: str) -> _Check:
+    """What follows words that are no part of a name, by all rows that have them."""
+    rows = assignments.ROWS_OF_PHRASES[literal]
+    if all(row.follows for row in rows):
+        return _Check(_RUN, b"".join(classes.members(row.follows) for row in rows), 1)
+    signed = rule is assignments.signed_phrase
+    if not signed and literal[-1] not in ":=":
+        return _Check(_ALWAYS)
+    if all(row.reads == "issued" for row in rows):
+        return _Check(_SIGNED, classes.members(readers.ISSUED), readers.LEAST_ISSUED, skip=int(not signed))
+    return _Check(_SIGNED, classes.members(r"\S"), 1) if signed else _Check(_ALWAYS)
 
 
 _SIMPLE = re.compile(r"(\[[^\]]+\])\{(\d+)")  # what a token goes on with, where that is one class
@@ -202,6 +217,7 @@ def tables(library: ctypes.CDLL, of: Sequence[Entry]) -> tuple[Tables, tuple[obj
         sets=sets.flags(),
         **{name: _words(words) for name, words in scanner.WORDS.items()},
         **{name: _parts(words) for name, words in scanner.PARTS.items()},
+        **name_tables()._asdict(),
         seed=int.from_bytes(os.urandom(8), "little"),
         accepting=accepting,
         names_mask=MOST_NAMES - 1,

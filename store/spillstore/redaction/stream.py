@@ -13,29 +13,22 @@ that is longer than the rules can follow: it is taken out as far as the window g
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING
 
-from spillstore.redaction.finder import search
 from spillstore.redaction.headers import LONGEST_COOKIE
 from spillstore.redaction.look import CONTEXT, LINE_END, line_start
 from spillstore.redaction.nextlines import TRIMMED
 from spillstore.redaction.own_rules import OwnRules
 from spillstore.redaction.scan import Scanned, State, scan
 from spillstore.runtime import lazy_patterns as re
-from spillstore.runtime.ahead import Ahead
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from spillstore.redaction.candidates import Hit
     from spillstore.redaction.spans import Span
 
 _BUILT_IN = OwnRules()
 WINDOW = 64 * 1024
 _LEAST = WINDOW // 2
-_AT_ONCE = 2 * WINDOW  # of lines
-_PARTS = 4  # so large, which threads may search at once
+_AT_ONCE = 4 * WINDOW  # of lines
 _BEFORE_COOKIE = 16  # bytes of a header's name before these letters
 _END = re.compile(rb"[\s\"'`<>\x00]")
 _NO_WORD = re.compile(rb"[^A-Za-z0-9_]")
@@ -98,12 +91,10 @@ class Redactor:
         self._room -= len(data)
         return self._room > 0 and self._until.search(data) is None and _ENDS.search(data) is None
 
-    def _scan(
-        self, buffer: bytes, start: int, end: int, *, final: bool, hits: Iterator[Hit] | None = None
-    ) -> Scanned:
+    def _scan(self, buffer: bytes, start: int, end: int, *, final: bool) -> Scanned:
         since = max(0, self._done - start)
         self.looked_at += end - start
-        return scan(buffer[start:end], self._rules, self._state, since=since, final=final, hits=hits)
+        return scan(buffer[start:end], self._rules, self._state, since=since, final=final)
 
     def _advance(self, data: bytes, *, final: bool) -> bytes:
         out: list[bytes] = []
@@ -159,39 +150,21 @@ class Redactor:
         return b"".join(out)
 
     def _whole(self, data: bytes, out: list[bytes]) -> int:
-        """Look at the whole lines of what came, each part copied once; returns where the rest of it begins.
-
-        A worker searches a part while this judges what was found in the one before.
-        """
+        """Look at the whole lines of what came, each part copied once; returns where the rest of it begins."""
         if self._within or self._swallowing is not None:
             return 0
         place = 0
-        while texts := self._next_texts(data, place):
-            place += sum(map(len, texts)) - len(self._rest) - sum(map(len, self._more))
-            # A colour is taken out before anything is looked for.
-            ahead = [
-                None if b"\x1b" in text else Ahead(functools.partial(search, text)) for text in texts[1:]
-            ]
-            for text, searched in zip(texts, [None, *ahead], strict=True):
-                hits = None if searched is None else searched.result()
-                found = self._scan(text, 0, len(text), final=True, hits=hits)
-                self._state = found.state
-                self._replace(text, 0, found.spans, out)
-                out.append(text[self._done :])
-                self._rest, self._base, self._done = b"", 0, 0
-            self._more.clear()
-        return place
-
-    def _next_texts(self, data: bytes, place: int) -> list[bytes]:
-        """Some parts of whole lines from a place on; the first one begins with what is held of its line."""
-        texts: list[bytes] = []
         before = [self._rest, *self._more]
-        while len(texts) < _PARTS and (cut := _whole_lines(data, place, sum(map(len, before)))) >= 0:
-            part = memoryview(data)[place:cut] if place or cut < len(data) else data
-            texts.append(b"".join((*before, part)))
-            place = cut
-            before.clear()
-        return texts
+        while (cut := _whole_lines(data, place, sum(map(len, before)))) >= 0:
+            text = b"".join((*before, memoryview(data)[place:cut] if place or cut < len(data) else data))
+            found = self._scan(text, 0, len(text), final=True)
+            self._state = found.state
+            self._replace(text, 0, found.spans, out)
+            out.append(text[self._done :])
+            self._rest, self._base, self._done = b"", 0, 0
+            self._more.clear()
+            before, place = [], cut
+        return place
 
     def _replace(self, buffer: bytes, start: int, spans: list[Span], out: list[bytes]) -> None:
         """Give out everything up to the last secret, secrets replaced."""
@@ -216,8 +189,13 @@ def _kept_from(buffer: bytes, start: int) -> int:
 
 def _line_end(buffer: bytes, base: int, reach: int) -> int:
     """The end of the line that was looked at in steps; -1 if it is not there."""
-    ended = LINE_END.search(buffer, max(0, base), reach)  # what is before is not kept any more
-    return -1 if ended is None else ended.end()
+    start = max(0, base)  # what is before is not kept any more
+    feed = buffer.find(b"\n", start, reach)
+    carriage = buffer.find(
+        b"\r", start, reach if feed < 0 else feed
+    )  # three times as fast as one search for both
+    end = feed if carriage < 0 else carriage
+    return -1 if end < 0 else end + 1
 
 
 def _whole_lines(buffer: bytes, start: int, held: int) -> int:

@@ -44,7 +44,9 @@ _PATH = re.compile(rb"(?:[A-Za-z]:\\|~?/|\.{1,2}/|[A-Za-z]\w*/)[\w.@+ -]*(?:[/\\
 _ABSOLUTE = re.compile(
     rb"(?:~|/(?:root|home|etc|usr|var|opt|tmp|run|srv|mnt|app|data|private|Users|workspace))(?:/[\w.@+-]{1,19})+"
 )
-_CODE = re.compile(rb"[A-Za-z_$@][\w$]*[!?]?(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*[!?]?)*(?:[(\[{<].*|\.)?")
+_CODE = re.compile(
+    rb"[A-Za-z_$@][\w$]*+(?:(?:[!?]?(?:\.|->|::)|[!?]\?\.)[A-Za-z_$][\w$]*+)*[!?]?(?:[(\[{<].*|\.)?"
+)
 _NUMBERED = re.compile(
     rb"(?i)(?:my|new|old|raw|the|user|test|hashed|encoded|plain)?_?(?:password|passwd|pass|pwd|pw|secret|token|key|value|val|str|buf|p|s|t|k)_?\d{1,2}"
 )
@@ -97,7 +99,8 @@ _PART = re.compile(rb"(?=[^\d]*\d+[^\d]+\d)[A-Za-z0-9_-]{18,}")  # of a token: d
 _WORD = re.compile(rb"[A-Z][a-z]{5}")
 _TYPE = re.compile(rb"(?:[A-Z][a-z]{2,}){3,}\d+")
 _HASHED = re.compile(
-    rb"(?i)(?:[A-Za-z][\w.]*[-/:.#])+(?:[0-9a-f]{32,64}|%b)" % classes.UUID.encode()
+    rb"(?i)(?:[A-Za-z][\w.]*+[-/:#])*(?:[A-Za-z][\w.]*\.)?(?<=[-/:.#])(?:[0-9a-f]{32,64}|%b)"
+    % classes.UUID.encode()
 )  # a hash behind words, as in the key of a cache
 _DIGITS = 4  # of a number in a name
 _KINDS_OF_LETTERS = 6

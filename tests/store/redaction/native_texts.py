@@ -20,6 +20,7 @@ NAMES = _words(
     "sessionid salt CLI_AUTH password_length secretName public_key keyword passenger tokenizer "
     "requirepass masterauth contraseña пароль 密码 Authorization authorization _auth auth cookie Set-Cookie "
     "Bearer Basic sonar.login IDENTIFIED identified "
+    "PASSWD password_915.cpp.o .cache--token self.api_secret tokenTimeout314 PrimaryKey gpg_key -Dapi.key --db-password "
 )
 SIGNS = _words("= : => := ::= == != === ?= ?? || += .= -> <- , ; :: :/ ( [ { < > | & % ! ? + - @ # \\ ")
 BLANKS = ("", "", "", " ", " ", "  ", "\t", "\n", "\n  ", "\n\n    ", "\r\n", "\r")
@@ -30,12 +31,64 @@ WORDS = _words(
     "-e -D -u -p -a --user mysql curl docker sshpass define os.getenv( process.env. <key> </key> <string> "
     "form-data; name= |- >- | > - * # ~ & null None true false [REDACTED: $HOME ${X} $(x) {{x}} <x> %s "
     "self.x this.y x.y() C:/a/b https:// postgres:// @ machine .run( hooks "
+    "e.key&&t !0, !1}) hover{color:red} f(x) f(x,y). new String( Some( q( q{ qq[ cifs generated your let const return login "
 )
+_JOINTS = (".", ".", "->", "::", "?.", "_", "-", "!.", "$", "")
+
+
+def name(rng: random.Random) -> str:
+    """A name that is new, of a secret or not."""
+    parts = [
+        rng.choice((*NAMES, *WORDS[:24])) if rng.random() < 0.8 else _word(rng)
+        for _ in range(rng.randrange(1, 4))
+    ]
+    return (
+        rng.choice(("", "", "", ".", "--", "_"))
+        + rng.choice("_-.").join(parts)
+        + rng.choice(("", str(rng.randrange(999)), ".o", "=", ":hover"))
+    )
+
+
+def _word(rng: random.Random) -> str:
+    return "".join(rng.choices(string.ascii_lowercase, k=rng.randrange(1, 9)))
+
+
+def code(rng: random.Random) -> str:
+    """Names that a program joins, brackets behind them, and what may follow."""
+    chain = [
+        rng.choice("_$@a") * (rng.random() < 0.1) + _word(rng) + str(rng.randrange(999)) * rng.randrange(2)
+    ]
+    for _ in range(rng.randrange(3)):
+        chain += [rng.choice(_JOINTS), _word(rng) + str(rng.randrange(99)) * rng.randrange(2)]
+    if rng.random() < 0.1:
+        chain += [".", "".join(rng.choices(_LETTERS, k=rng.randrange(16, 24)))]
+    inside = rng.choice(("", "", "x", "e,t", '"x"', "x y", "!0"))
+    chain.append(
+        rng.choice(
+            (
+                "",
+                "",
+                f"({inside})",
+                f"({inside}",
+                f"[{inside}]",
+                f"[{inside}",
+                f"{{{inside}}}",
+                "{color:red",
+                "<",
+                "</",
+                "!",
+                "?",
+            )
+        )
+    )
+    return "".join(chain) + rng.choice(
+        ("", "", "", ",", ";", ")", "})", "},x", ");", ".", ",a=1", ";b:2", "&&c", "?d:e", "=>", "/x")
+    )
 
 
 def value(rng: random.Random) -> str:  # noqa: PLR0911  # one for each sort
     """What may stand as a value: drawn, a word, a number, several of these."""
-    kind = rng.randrange(9)
+    kind = rng.randrange(11)
     if kind == 0:
         return "".join(rng.choices(_LETTERS, k=rng.choice((2, 3, 5, 8, 12, 19, 20, 21, 32, 40, 64))))
     if kind == 1:
@@ -50,6 +103,8 @@ def value(rng: random.Random) -> str:  # noqa: PLR0911  # one for each sort
         )
     if kind == 5:
         return "".join(rng.choices(_LETTERS + "_.~+/=@-", k=rng.choice((255, 256, 257, 300))))
+    if kind > 8:
+        return code(rng)
     return rng.choice(WORDS)
 
 
@@ -59,7 +114,8 @@ def text(rng: random.Random, literals: tuple[str, ...]) -> bytes:
     for _ in range(rng.randrange(1, 12)):
         kind = rng.randrange(10)
         if kind < 4:
-            parts += [rng.choice(QUOTES), rng.choice(NAMES), rng.choice(QUOTES), rng.choice(BLANKS)]
+            of = rng.choice(NAMES) if rng.random() < 0.7 else name(rng)
+            parts += [rng.choice(QUOTES), of, rng.choice(QUOTES), rng.choice(BLANKS)]
             parts += [
                 rng.choice(SIGNS),
                 rng.choice(BLANKS),

@@ -17,7 +17,7 @@ from streams import cut, fed, in_bytes
 from support import FACTOR, ROOT, SEED, WITHOUT_NATIVE, a_compiler, compiled_library, each_of, native
 
 from spillstore import _native
-from spillstore.redaction import Redactor, candidates, counted, families, finder, scanner_tables, values
+from spillstore.redaction import candidates, counted, families, finder, scanner_tables, values
 from spillstore.redaction.tables import values as table
 
 FRAMES = (
@@ -48,25 +48,6 @@ def both(monkeypatch, scanner, automaton):
         return found
 
     return call
-
-
-@native
-def test_learning_beside_a_search_takes_no_more_room(monkeypatch, scanner):
-    """There are as many scratches as were in use at once; a search while names are learnt needs one more at most."""
-    text = b"password=x\n"
-    list(scanner.hits(text, len(text)))
-    learn, names = scanner._learn, {b"name": None}
-
-    def learn_beside(*args):
-        list(scanner.hits(text, len(text)))
-        return learn(*args)
-
-    monkeypatch.setattr(scanner, "_learn", learn_beside)
-    scanner.learn(names)
-    free = len(scanner._free)
-    for _ in range(5):
-        scanner.learn(names)
-    assert free == len(scanner._free) >= 2
 
 
 def test_it_is_there_where_there_is_a_compiler(monkeypatch):
@@ -141,6 +122,15 @@ def test_names_signs_and_values_in_any_order(both):
         ("--from-literal\tpassword p:=u", "PASSWORD"),
         ("- -e=password p:=u", "PASSWORD"),
         ("ENV sshpass ?=-e\r", "PASSWORD"),
+        ('api_key = new String("' + "k8Jd72hsQ0zPw7ak8Jd72" + '")', "API_KEY"),
+        ("PASS:=CD_o", "PASSWORD"),
+        ("password b'k8Jd72\n", "PASSWORD"),
+        ("machine x login me password kittens\n", "PASSWORD"),
+        ("PASSWOrD elastic=Pssword1", "PASSWORD"),
+        ("-apikey\t?=f.iuzi", "API_KEY"),
+        ("HEAD~1:db/x.conf:12: requirepass k8Jd72", "PASSWORD"),
+        ("?password=site.key&x", "PASSWORD"),
+        ("tool --password=site.key x", "PASSWORD"),
         ("curl " + "x" * 400 + " curl " + "x" * 200 + " -u me:k8Jd72hs", "PASSWORD"),
         (r"\u4b1d" + "ghp_" + "k8Jd72hsQ0zPwk8Jd72hsQ0zPwk8Jd72hsQ0zP", "GITHUB_TOKEN"),
         ("key=" + "a" * 300 + ",token=k8Jd72hsQ0zPw", None),
@@ -154,13 +144,40 @@ def test_what_hides_nothing(both, drawn, found):
     assert found is None or found in scanned[1]
 
 
+LINES_WITHOUT = (
+    "2026-03-21T02:05:53.548Z WARN [offset-4] com.example.message.Handler - password queue cluster id=1fb190c1",
+    "2026-03-21T02:05:53.548Z WARN [offset-4] com.example.Handler - queue login password offset id=1fb190c1 took 7ms",
+    "/usr/bin/c++ -MD -MT src/x/password_@@.cpp.o -o src/x/password_@@.cpp.o -c /src/x/token_@@.cpp",
+    ".cache-page--token@@:hover{color:#5e14ce;margin:30px auto}.order--api@@:focus{transition:all .7s}.x--password@@:hover{top: 0}",
+    "e.key@@=t.key;return n.secret@@?{token@@:e.value,password@@:!0}:t.password@@(e)",
+    "    let token_password@@ = password.select_@@(&queue_@@)?;",
+    "        self.secret@@ = cache_@@.get(offset, token=key_queue.x)",
+    "warning: unused variable: `retry_password@@`",
+    "module password_login@@ ./node_modules/page-select@@/index.js + 8 modules",
+    "Argument of type 'Token@@ | undefined' is not assignable",
+    "    return self.user_cluster(node, secret_@@=update.insert)",
+    "--- PASS: TestPassword@@/offset_@@ (0.01s)",
+    "function(e,t){user.auth,passwordOrder@@:function(){return 1}}",
+)
+
+
 @native
-def test_a_word_far_behind_its_lines_beginning_is_no_directive():
-    """Lines of a log whose message has the word cost no call of a rule."""
-    line = b"2026-03-21T02:05:53.548Z WARN [offset-4] com.example.message.Handler - password queue cluster id=1fb190c1\n"
-    text = line * 20
-    Redactor().feed(text)  # what the names in it promise is known
+@each_of("line", LINES_WITHOUT)
+def test_names_that_are_new_in_each_line(line):
+    """A line behind whose names no secret can stand costs no call of a rule, whatever is counted up in them."""
+    text = "".join(line.replace("@@", str(number)) + "\n" for number in range(200)).encode()
     assert list(finder.searcher().hits(text, len(text))) == []
+
+
+@native
+def test_a_long_line_that_goes_on(both):
+    """Far before the end of an unfinished line the scanner drops what it would drop in a finished one."""
+    line = b"".join(
+        b".page%d--token:hover{color:red;password%d:!0}" % (number, number) for number in range(1000)
+    )
+    without, scanned = both(lambda: finder.find(line, final=False))
+    assert (without.spans, scanned.spans) == ([], [])
+    assert scanned.tried < 300 < without.tried
 
 
 @native
@@ -216,26 +233,8 @@ def test_many_names_are_forgotten(both):
 
 
 @native
-def test_a_name_is_kept_once():
-    """However often a name is learnt, the others stay known: what is known and harmless is not given out."""
-    scanner = candidates.Scanner(_native.library(), finder.ENTRIES)
-    names = [b"n%d_token" % number for number in range(6_000)]
-
-    def known():
-        return {name for name in names if not list(scanner.hits(name + b"=k8Jd72hsQ0zPw ", len(name) + 15))}
-
-    scanner.learn(dict.fromkeys(names))
-    before = known()
-    assert len(before) > len(names) * 0.9
-    for name in sorted(before)[:200]:
-        for _ in range(10):
-            scanner.learn({name: None})
-    assert known() == before
-
-
-@native
 def test_threads_do_not_meet():
-    """Several threads redact at once, each its own text, and names are learnt by all."""
+    """Several threads redact at once, each its own text, and each scanner keeps the names that it has seen."""
     rng = random.Random(SEED)
     texts = [b"".join(text(rng, LITERALS) for _ in range(200)) for _ in range(4)]
     alone = [counted(each) for each in texts]

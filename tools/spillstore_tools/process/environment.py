@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+TYPE_CHECKING = False  # that of ``typing`` would take longer to import than a small command runs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -59,6 +59,7 @@ class Default(Profile):
     )
     shows_dropped = True
     people = False  # whether a person at a shell reads it, who has none of a model's tools
+    shown_before = 0  # characters of the limit that were used before the text of cut output is made
 
     def __init__(self, configuration: TruncationConfiguration | None = None) -> None:
         self._configured = None if configuration is None else Limits(configuration, own=SMART)
@@ -113,6 +114,7 @@ class Default(Profile):
             return self._composed("none", parts, overview, facts)
         limits = self._limits(facts.source)
         limit = LIMIT if limits is None else limits.inline_limit
+        limit = max(limit - self.shown_before, limit // 4)  # an error in cut output is still seen
         if facts.binary is None:
             name, parts = self._cut(overview, facts, limits, limit)
         else:

@@ -29,7 +29,7 @@ _LARGEST: Final = 2**62
 _COLUMNS: Final = ", ".join(EVENT_FIELDS)
 _SESSION: Final = (
     "INSERT INTO spillstore.kept_session (name, session_key, uid, kept_at) VALUES (%(name)s, %(session_key)s, %(uid)s,"
-    " clock_timestamp()) ON CONFLICT DO NOTHING"
+    " statement_timestamp()) ON CONFLICT DO NOTHING"
 )
 _EVENTS: Final = (
     f"INSERT INTO spillstore.kept_event (session_key, {_COLUMNS}) SELECT session_key, {_COLUMNS} FROM spillstore.event"

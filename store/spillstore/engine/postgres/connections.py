@@ -22,7 +22,7 @@ from psycopg.types.numeric import Int8BinaryDumper
 from psycopg.types.string import BytesBinaryDumper, StrBinaryDumper
 
 from spillstore.engine.postgres.errors import is_lost, message_of
-from spillstore.engine.postgres.schema import check_schema, check_server
+from spillstore.engine.postgres.schema import Found, check_schema, check_server
 from spillstore.exceptions import LockedError, StorageError
 
 if TYPE_CHECKING:
@@ -130,10 +130,13 @@ class Connection:
                 raise psycopg.OperationalError("the server ended the connection")
 
     def roll_back(self) -> None:
-        """Undo what was begun; a connection that is lost is closed."""
+        """Undo what was begun; a connection that is lost is closed.
+
+        By psycopg's own method, which forgets what it has prepared: in a pipeline, nothing behind an error was.
+        """
         try:
             self.settle()
-            self.raw.execute("ROLLBACK")
+            self.raw.rollback()
         except psycopg.Error:
             self.close()
 
@@ -166,6 +169,7 @@ class Connections:
         self._end = weakref.finalize(self, _close_all, self._idle)  # when nobody has the store any more
         self._lent = 0
         self._reached = False  # whether the server was there once
+        self.found = Found(copies=True, citus=False)  # of the server, when it was
 
     def forget(self) -> None:
         """In a forked child: leave the connections to the parent, and have none."""
@@ -258,7 +262,7 @@ class Connections:
         try:
             if not self._reached:
                 check_server(raw)
-                check_schema(raw, self._address.shown)
+                self.found = check_schema(raw, self._address.shown)
             for kind, dumper in _CLASSES:
                 raw.adapters.register_dumper(kind, dumper)
         except BaseException:

@@ -17,6 +17,9 @@
     Events of deleted sessions, with ``audit_keep``.
 ``store``
     One row: when the store was looked at for what is too old, and how large it was.
+
+The time is ``statement_timestamp()``, which is one value for a whole statement: where tables are distributed, Citus takes no
+``clock_timestamp()`` in what changes rows.
 """
 
 from __future__ import annotations
@@ -48,7 +51,7 @@ NAME_DELETE: Final = "DELETE FROM spillstore.name WHERE name = %(name)s AND sess
 
 PLACE_INSERT: Final = (
     "INSERT INTO spillstore.place (session_key, uid, project_id, session_id, version, stored_bytes, used_at)"
-    f" VALUES (%(session_key)s, %(uid)s, %(project_id)s, %(session_id)s, 0, {SESSION_BYTES}, clock_timestamp())"
+    f" VALUES (%(session_key)s, %(uid)s, %(project_id)s, %(session_id)s, 0, {SESSION_BYTES}, statement_timestamp())"
 )
 PLACE_THERE: Final = "SELECT stored_bytes FROM spillstore.place WHERE session_key = %(session_key)s"
 PLACE_LOCK: Final = (
@@ -56,28 +59,29 @@ PLACE_LOCK: Final = (
 )
 PLACE_UPDATE: Final = (
     "UPDATE spillstore.place SET version = version + 1, token = %(token)s, stored_bytes = stored_bytes + %(added)s,"
-    " used_at = clock_timestamp() WHERE session_key = %(session_key)s"
+    " used_at = statement_timestamp() WHERE session_key = %(session_key)s"
 )
-PLACE_DELETE: Final = (
-    "WITH gone AS (DELETE FROM spillstore.place WHERE session_key = %(session_key)s RETURNING session_key, stored_bytes)"
-    " INSERT INTO spillstore.doomed (session_key, stored_bytes, doomed_at)"
-    " SELECT session_key, stored_bytes, clock_timestamp() FROM gone"
+PLACE_DOOM: Final = (
+    "INSERT INTO spillstore.doomed (session_key, project_id, stored_bytes, doomed_at)"
+    " SELECT session_key, project_id, stored_bytes, statement_timestamp() FROM spillstore.place"
+    " WHERE session_key = %(session_key)s"
 )
+PLACE_DELETE: Final = "DELETE FROM spillstore.place WHERE session_key = %(session_key)s"
 
 CLAIM_INSERT: Final = (
     "INSERT INTO spillstore.claim (session_key, owner, about, beat)"
-    " VALUES (%(session_key)s, %(owner)s, %(about)s, clock_timestamp())"
+    " VALUES (%(session_key)s, %(owner)s, %(about)s, statement_timestamp())"
 )
 CLAIM_LOCK: Final = (
     "SELECT token FROM spillstore.claim WHERE session_key = %(session_key)s AND owner = %(owner)s FOR UPDATE"
 )
 CLAIM_UPDATE: Final = (
-    "UPDATE spillstore.claim SET token = %(token)s, beat = clock_timestamp()"
+    "UPDATE spillstore.claim SET token = %(token)s, beat = statement_timestamp()"
     " WHERE session_key = %(session_key)s AND owner = %(owner)s"
 )
-CLAIM_BEAT: Final = "UPDATE spillstore.claim SET beat = clock_timestamp() WHERE session_key = %(session_key)s AND owner = %(owner)s"
+CLAIM_BEAT: Final = "UPDATE spillstore.claim SET beat = statement_timestamp() WHERE session_key = %(session_key)s AND owner = %(owner)s"
 CLAIM_DELETE: Final = "DELETE FROM spillstore.claim WHERE session_key = %(session_key)s AND owner = %(owner)s"
-_ALIVE: Final = "beat >= clock_timestamp() - make_interval(secs => %(lease)s)"
+_ALIVE: Final = "beat >= statement_timestamp() - make_interval(secs => %(lease)s)"
 CLAIM_ALIVE: Final = (
     f"SELECT {_ALIVE} FROM spillstore.claim WHERE session_key = %(session_key)s AND owner = %(owner)s"
 )
@@ -89,6 +93,7 @@ CLAIMS_DELETE_DEAD: Final = (
 )
 CLAIMS_DELETE: Final = "DELETE FROM spillstore.claim WHERE session_key = %(session_key)s"
 CLAIMS_LIVING: Final = f"SELECT owner, about FROM spillstore.claim WHERE session_key = %(session_key)s AND {_ALIVE} ORDER BY owner"
+CLAIMS_ALL_LIVING: Final = f"SELECT about FROM spillstore.claim WHERE {_ALIVE} ORDER BY about"
 
 SESSION_ROW_DELETE: Final = "DELETE FROM spillstore.session WHERE session_key = %(session_key)s"
 SESSION_KEY_SET: Final = "UPDATE spillstore.session SET next_artifact_key = %(next_artifact_key)s WHERE session_key = %(session_key)s"
@@ -110,7 +115,7 @@ CHUNK_DIGESTS: Final = (
 
 SESSIONS_PAGE: Final = (
     "SELECT place.session_key, place.session_id, place.project_id,"
-    " extract(epoch FROM clock_timestamp() - place.used_at)::float8, place.stored_bytes,"
+    " extract(epoch FROM statement_timestamp() - place.used_at)::float8, place.stored_bytes,"
     f" EXISTS (SELECT FROM spillstore.claim WHERE claim.session_key = place.session_key AND {_ALIVE})"
     " FROM spillstore.place WHERE place.session_key > %(after)s"
     " AND (%(project_id)s::text IS NULL OR place.project_id = %(project_id)s)"
@@ -118,10 +123,10 @@ SESSIONS_PAGE: Final = (
 )
 STORE_SIZE: Final = "SELECT coalesce(sum(stored_bytes), 0)::int8 FROM spillstore.place"
 STORE_MEASURED: Final = (
-    "SELECT size, extract(epoch FROM clock_timestamp() - measured_at)::float8 FROM spillstore.store"
+    "SELECT size, extract(epoch FROM statement_timestamp() - measured_at)::float8 FROM spillstore.store"
     " WHERE size IS NOT NULL"
 )
-STORE_REMEMBER: Final = "UPDATE spillstore.store SET size = %(size)s, measured_at = clock_timestamp()"
+STORE_REMEMBER: Final = "UPDATE spillstore.store SET size = %(size)s, measured_at = statement_timestamp()"
 STORE_FORGET: Final = "UPDATE spillstore.store SET size = NULL"
 # When the store was looked at before, and whether it is time again: then this is the time for whoever asks next.
 STORE_LOOKED: Final = (

@@ -21,6 +21,8 @@ def doom(connections: Connections, name: str, session_key: int) -> None:
     with Asking(connections, "deleting the session") as server:
         server.run(
             (control.BEGIN, {}),
+            (control.PLACE_LOCK, values),
+            (control.PLACE_DOOM, values),
             (control.PLACE_DELETE, values),
             (control.NAME_DELETE, values),
             (control.CLAIMS_DELETE, values),

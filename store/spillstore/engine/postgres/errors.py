@@ -86,6 +86,11 @@ def of_server(error: Exception, doing: str) -> SpillstoreError | None:
     if not isinstance(error, psycopg.Error):
         return None
     said, state = message_of(error), error.sqlstate or ""
+    if state == "42501" and "row-level security" in said:
+        return ReadOnlyError(
+            f"{doing} failed: {said}; the role is confined to the sessions of one project: `spillstore grant URL --role ROLE "
+            "--project PROJECT`"
+        )
     for states, kind, way_out in _KINDS:
         if state in states:
             return kind(f"{doing} failed: {said}; {way_out}")

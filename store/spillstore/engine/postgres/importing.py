@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 import psycopg
 
 from spillstore.engine.errors import raise_translated
-from spillstore.engine.postgres import control
+from spillstore.engine.postgres import citus, control
 from spillstore.engine.postgres import sql as _sql
 from spillstore.engine.postgres.asking import Asking
 from spillstore.engine.postgres.connections import lost
 from spillstore.engine.postgres.errors import AlreadyThereError, is_unclear
-from spillstore.engine.postgres.locking import CHUNK_TYPES, COPY_CHUNKS, limits
+from spillstore.engine.postgres.locking import copy_chunks, limits
 from spillstore.exceptions import ForkError, SessionExistsError, SpillstoreError, UnsupportedError
 from spillstore.format.chunk_codec import ChunkRow
 from spillstore.settings import MIB
@@ -37,6 +37,7 @@ _GATHERED: Final = 2 * MIB  # stored bytes of chunks that are sent at once, also
 _MOST: Final = 1000  # chunks, likewise
 _SAVEPOINT: Final = "SAVEPOINT filled"
 _BACK: Final = "ROLLBACK TO SAVEPOINT filled"
+_CHUNK: Final = ("session_key", "artifact_key", *_sql.CHUNK_COLUMNS)
 _EVENT: Final = ("event_key", "at_us", "kind", "artifact_id", "actor", "tool_call_id", "detail", "shown")
 
 
@@ -81,9 +82,16 @@ class ServerImport:
         self._connection: Connection | None = connections.take()
 
     def begin(self) -> None:
-        """Begin the transaction, which may wait for whoever is read for as long as that takes."""
+        """Begin the transaction, which may wait for whoever is read for as long as that takes.
+
+        The place comes first: where a role is confined to a project, it says whose the other rows are.
+        """
         settings = limits(self._settings.busy_timeout, self._settings.durability, idle="0")
-        self._run((control.BEGIN, {}), (control.SET_LOCAL, settings), (_sql.SESSION_INSERT, self._values()))
+        values = self._values()
+        first: list[Statement] = [(control.BEGIN, {}), (control.SET_LOCAL, settings)]
+        if self._connections.found.citus:
+            first += [(each, {}) for each in citus.limits(settings["lock_timeout"], settings["durable"])]
+        self._run(*first, (control.PLACE_INSERT, values), (_sql.SESSION_INSERT, values))
 
     def _values(self) -> dict[str, Any]:
         return {**self._row._asdict(), "session_key": self._key, "name": self._name}
@@ -107,9 +115,14 @@ class ServerImport:
 
     def _send_chunks(self) -> None:
         chunks, self._chunks, self._chunk_bytes = self._chunks, [], 0
-        if chunks:
+        if not chunks:
+            return
+        if self._connections.found.copies:
             with self._translated() as connection:
-                connection.copy(COPY_CHUNKS, chunks, CHUNK_TYPES)
+                copy_chunks(self._connections, connection, chunks, _DOING)
+        else:
+            each = (dict(zip(_CHUNK, row, strict=True)) for row in chunks)
+            self._run(*((_sql.CHUNK_INSERT, values) for values in each))
 
     def add_events(self, rows: Sequence[Row]) -> None:
         """Write rows of events, in one trip."""
@@ -131,7 +144,7 @@ class ServerImport:
                 f"session {self._row.session_id!r} is there already: {self._shown}"
             ) from None
         place = {"session_key": self._key, "token": os.urandom(16), "added": self._used}
-        self._run((control.PLACE_INSERT, values), (control.PLACE_UPDATE, place))
+        self._run((control.PLACE_UPDATE, place))
         connection = self._open
         try:
             connection.run([(control.COMMIT, {})])

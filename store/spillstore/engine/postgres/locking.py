@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import psycopg
 
 from spillstore.engine.errors import NotStoredError
-from spillstore.engine.postgres import control
+from spillstore.engine.postgres import citus, control
 from spillstore.engine.postgres import sql as _sql
 from spillstore.engine.postgres.connections import lost
-from spillstore.engine.postgres.errors import is_transient, is_unclear
+from spillstore.engine.postgres.errors import is_transient, is_unclear, message_of
 from spillstore.engine.postgres.rows import deleted
 from spillstore.exceptions import ClaimLostError, SessionDeletedError, StorageError
 from spillstore.model.records import SessionRow
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 _STATEMENT_TIMEOUT: Final = "120s"  # of the server: a statement that takes longer hangs
 _IDLE_TIMEOUT: Final = "10s"  # of the server: whoever was stopped while it holds the lock loses it
 _TRIES: Final = 3  # after the server has rolled a transaction back for another one's sake
-COPY_CHUNKS: Final = f"COPY spillstore.chunk (session_key, artifact_key, {', '.join(_sql.CHUNK_COLUMNS)}) FROM STDIN (FORMAT BINARY)"
-CHUNK_TYPES: Final = ["int8"] * 16 + ["bytea"] * 4
+_COPY: Final = f"COPY spillstore.chunk (session_key, artifact_key, {', '.join(_sql.CHUNK_COLUMNS)}) FROM STDIN (FORMAT BINARY)"
+_CHUNK_TYPES: Final = ["int8"] * 16 + ["bytea"] * 4
 
 
 def limits(patience: float, durability: str, idle: str = _IDLE_TIMEOUT) -> Values:
@@ -48,6 +48,21 @@ def limits(patience: float, durability: str, idle: str = _IDLE_TIMEOUT) -> Value
         "idle_timeout": idle,
         "durable": "on" if durability == "full" else "off",
     }
+
+
+def copy_chunks(
+    connections: Connections, connection: Connection, rows: Sequence[Sequence[Any]], doing: str
+) -> None:
+    """Insert rows of chunks with COPY.
+
+    Raises:
+        NotStoredError: policies count for this role since a while, so that it may not COPY; it will insert next time.
+    """
+    try:
+        connection.copy(_COPY, rows, _CHUNK_TYPES)
+    except psycopg.errors.FeatureNotSupported as error:
+        connections.found = connections.found._replace(copies=False)
+        raise NotStoredError(f"{doing} failed: {message_of(error)}; try again") from None
 
 
 class Claim:
@@ -71,7 +86,7 @@ class Claim:
 
 
 class _Write(NamedTuple):
-    """Something that was written: a statement with its values, or rows of chunks for COPY."""
+    """Something that was written: a statement with its values, or rows of chunks for COPY, which has none."""
 
     sql: str
     values: Values
@@ -175,9 +190,14 @@ class SessionLock:
         """Write with a statement, sooner or later."""
         self._written.append(_Write(sql, {**values, **self._key}))
 
+    @property
+    def copies(self) -> bool:
+        """Whether the server lets this role COPY, as far as is known."""
+        return self._connections.found.copies
+
     def write_chunks(self, rows: Sequence[Sequence[Any]]) -> None:
         """Write rows of chunks with COPY."""
-        self._written.append(_Write(COPY_CHUNKS, {}, rows))
+        self._written.append(_Write("", {}, rows))
 
     def ask(self, sql: str, values: Values) -> psycopg.Cursor[Any]:
         """Send what was written, and a question; as often as the connection is lost."""
@@ -272,9 +292,11 @@ class SessionLock:
     def _lock(self, *, resolving: bool) -> Found:
         """The first trip. While a COMMIT is looked for, nothing is claimed."""
         claim = self._claim
+        settings = limits(self._patience, self._durability)
+        first: list[Statement] = [(control.BEGIN, {}), (control.SET_LOCAL, settings)]
+        if self._connections.found.citus:
+            first += [(each, {}) for each in citus.limits(settings["lock_timeout"], settings["durable"])]
         statements: list[Statement] = [
-            (control.BEGIN, {}),
-            (control.SET_LOCAL, limits(self._patience, self._durability)),
             (control.PLACE_LOCK, self._key),
             (_sql.SESSION_GET, self._key),
             (_sql.EVENT_NEWEST, self._key),
@@ -290,7 +312,7 @@ class SessionLock:
                 )
             else:
                 statements.append((control.CLAIM_LOCK, mine))
-        _, _, place, session, newest, *more = self._open.run(statements)
+        place, session, newest, *more = self._open.run([*first, *statements])[len(first) :]
         found, row = place.fetchone(), session.fetchone()
         if found is None or row is None:
             raise self._deleted()
@@ -344,7 +366,7 @@ class SessionLock:
             if group:
                 self._open.run(group)
                 group = []
-            self._open.copy(write.sql, write.rows, CHUNK_TYPES)
+            copy_chunks(self._connections, self._open, write.rows, self._doing)
         cursors = self._open.run([*group, *last])
         self._sent = len(self._written)
         return cursors[-1]

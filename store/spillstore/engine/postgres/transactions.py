@@ -162,7 +162,7 @@ class ServerTransaction(AnsweredRows):
     def insert_chunks(self, artifact_key: int, rows: Sequence[Row]) -> None:
         """Write rows of new chunks."""
         self._added += sum(control.chunk_bytes(ChunkRow(*row).stored_size) for row in rows)
-        if len(rows) >= _COPY_FROM:
+        if len(rows) >= _COPY_FROM and self._lock.copies:
             self._lock.write_chunks([(self._session_key, artifact_key, *row) for row in rows])
             return
         for row in rows:

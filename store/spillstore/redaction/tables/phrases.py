@@ -27,7 +27,11 @@ _LOGIN_METHOD = r"\"method\"[ \t]{0,8}+:[ \t]{0,8}+\"[\w./]{0,64}(?i:login|auth(
 
 
 class Phrase(NamedTuple):
-    """Words that are no part of a name, and a password behind them; see ``Form``."""
+    """Words that are no part of a name, and a password behind them; see ``Form``.
+
+    Attributes:
+        follows: the class of the byte behind the words, for what is frequent in other texts.
+    """
 
     literals: str
     reads: str
@@ -38,6 +42,7 @@ class Phrase(NamedTuple):
     promises: str = ""
     back: int = 128
     name: str = ""
+    follows: str = ""
 
 
 _COLUMN = r"\"?[A-Za-z][\w .-]{0,31}+\"?"
@@ -66,6 +71,7 @@ def _tables() -> Iterator[Phrase]:
             f"{goes}\n{row}\n{row}",
             f"{goes}\nme 7%a{{11}}",
             rf"(?:\A|[\r\n]){column}",
+            follows=rf"[{sign}\r\n]",
         )
         yield Phrase(
             before,
@@ -74,6 +80,7 @@ def _tables() -> Iterator[Phrase]:
             sign.join(("password", "user")) + "\n" + sign.join(("7%a{11}", "me")),
             "  f(password" + sign + "user)\n" + sign.join(("7%a{11}", "me")),
             rf"(?:\A|[\r\n])(?:{_COLUMN}{sign}){{0,15}}",
+            follows=r"[\"A-Za-z]",
         )
 
 
@@ -94,6 +101,7 @@ def _semicolons() -> Iterator[Phrase]:
         "host;user;password\nx;me;7%a{11}\ny;me;7%a{11}",
         "host;user;password\nx;7%a{11}",
         rf"(?:\A|[\r\n])(?>{_COLUMN}(?:;{_COLUMN}){{0,15}})",
+        follows=r"[;\r\n]",
     )
 
 
@@ -164,6 +172,7 @@ PHRASES: tuple[Phrase, ...] = (
         r"[ \t]{0,8}+(?=[\"'])",
         '{"value": "7%a{11}", "name": "DB_PASSWORD"}',
         '{"value": "7%a{11}", "name": "DB_HOST"}',
+        follows=r"[ \t\"']",
     ),
     Phrase(
         "패스|パス",

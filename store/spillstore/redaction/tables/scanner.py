@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from spillstore.redaction.tables import classes, forms, values
+from spillstore.redaction.tables import classes, forms, names, values
 
 CLASSES = (
     classes.NAME,
@@ -43,4 +43,10 @@ WORDS = {
     "placeholders": values.PLAIN,
     "qualifiers": forms.QUALIFIERS,
 }
-PARTS = {"types": forms.TYPES, "setters": forms.SETTERS, "commands": forms.COMMANDS}
+PARTS = {
+    "types": forms.TYPES,
+    "setters": forms.SETTERS,
+    "commands": forms.COMMANDS,
+    "endings": " ".join(names.ENDINGS),
+    "short_endings": " ".join(names.SHORT_ENDINGS),
+}

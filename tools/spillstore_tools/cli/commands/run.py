@@ -23,9 +23,10 @@ from spillstore_tools.cli.support.live import Hint, show, summary
 from spillstore_tools.cli.support.location import Location, observe
 from spillstore_tools.cli.support.options import location_options
 from spillstore_tools.cli.support.output import at_terminal, fail, json_option, note, print_json, write_text
-from spillstore_tools.cli.support.profile import is_configured, load_configuration, profile_option
+from spillstore_tools.cli.support.profile import load_configuration, profile_option
 from spillstore_tools.cli.support.redactions import no_redact_option, report_redactions
 from spillstore_tools.cli.support.signals import FOR_ALL, CommandInterruptedError, SignalRelay
+from spillstore_tools.configured import is_configured
 from spillstore_tools.process.environment import MARK
 from spillstore_tools.process.runners import StartError, start_program
 from spillstore_tools.process.watchdog import guarding

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spillstore_tools.configured import nearest_configuration
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -138,16 +140,6 @@ def configured_root() -> str | None:
     from spillstore_tools.config import load  # noqa: PLC0415  # only if there is something to read
 
     return os.path.join(folder, load(folder).artifacts.storage_path)  # noqa: PTH118  # paths as they are named
-
-
-def nearest_configuration(folder: str) -> str | None:
-    """The nearest folder from here upwards, within the repository, that has `.agent/config.yml`."""
-    while not os.path.lexists(os.path.join(folder, _CONFIGURATION)):  # noqa: PTH118  # likewise
-        parent = os.path.dirname(folder)  # noqa: PTH120  # likewise
-        if parent == folder or os.path.lexists(os.path.join(folder, ".git")):  # noqa: PTH118  # likewise
-            return None
-        folder = parent
-    return folder
 
 
 def _configured_folder(folder: str) -> str | None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from spillstore_tools.cli.support.completion import complete_words
-from spillstore_tools.cli.support.location import nearest_configuration
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,18 +18,6 @@ if TYPE_CHECKING:
 PROFILES = ("default", "acode", "opencode", "pipe", "omni", "lace")
 STRATEGIES = ("head", "tail", "head_tail", "lines", "element", "smart", "none")
 _CONFIGURED = frozenset({"default", "acode"})
-# What variables of the configuration begin with; ``spillstore_tools.config.sources`` reads them.
-_VARIABLES = tuple(
-    f"SPILLSTORE_{name}"
-    for name in (
-        "TRUNCATION__",
-        "INLINE_LIMIT",
-        "ARTIFACT_THRESHOLD",
-        "MAX_ARTIFACT_SIZE",
-        "STRATEGY",
-        "HEAD_RATIO",
-    )
-)
 F = TypeVar("F", bound="Callable[..., object]")
 
 
@@ -58,16 +44,6 @@ def profile_option(function: F) -> F:
         help=f"What a model is shown: {', '.join(PROFILES)}.  [SPILLSTORE_PROFILE; default: default]",
     )
     return option(function)
-
-
-def is_configured() -> bool:
-    """Whether a file or a variable may set what is shown; else the profile ``default`` needs no configuration."""
-    if any(name.startswith(_VARIABLES) for name in os.environ):
-        return True
-    try:
-        return nearest_configuration(os.getcwd()) is not None  # noqa: PTH109  # no link is followed
-    except OSError:  # there is no working directory any more, which ``load`` reports
-        return True
 
 
 def load_configuration(profile: ProfileName, **arguments: object) -> TruncationConfiguration | None:

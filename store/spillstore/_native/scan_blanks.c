@@ -1,0 +1,193 @@
+/* A name with a blank behind it: in prose most often, and now and then with a value. */
+#include "scan.h"
+
+/* Lists, as in `Tables`: parts of lines, and a word. */
+static const u8 OR[] = "\2or", GENERATED[] = "\11generated", REGISTRY[] = "\4REG_";
+static const u8 LOGINS[] = "\5login\5user:\11username:";
+static const u8 ID[] = "id              ";
+
+/* Whether a string follows a comparison at `at`, which could be a secret. */
+int compared_could(const Text *t, i64 at, i64 line_end, int strength) {
+    if (!at_is(t, at + 1, '='))
+        return 0;
+    at = blanks_end(t, at + 2 + at_is(t, at + 2, '='));
+    return at >= t->size || quoted_could(t, at, line_end, strength) > 0;
+}
+
+/* Whether `name`, at the end of what stands before, is the first word of its line, but for commands and signs. */
+static int first_of_line(const Text *t, i64 begin) {
+    i64 line = line_begin_behind(t, begin, begin > 64 ? begin - 64 : 0);
+    if (line > 0 && !is(t, line - 1, LINE_END))
+        return 0; /* the line begins before what the rule looks at */
+    for (; line < begin && is(t, line, BLANK | BULLET); line++)
+        if (t->text[line] == '-' && !is(t, line + 1, BLANK))
+            return 1; /* an option of a command */
+    for (int words = 0; words < 3; words++) { /* behind what grep puts before a line, and `main:` or `/main/db/` */
+        if (line == begin || word_begins(t, line, t->tables->commands))
+            return 1;
+        while (line < begin && (is(t, line, NAME) || one_of(t->text[line], "/@+:~^"))) line++;
+        if (line < begin && !at_is(t, line - 1, ':'))
+            return 0;
+        while (line < begin && is(t, line, BLANK | BULLET)) line++;
+    }
+    return line == begin;
+}
+
+/* Whether `login NAME` or `user: NAME` stands before. */
+static int login_before(const Text *t, i64 begin) {
+    i64 low = begin > BACK ? begin - BACK : 0, at = begin;
+    while (at > low && is(t, at - 1, BLANK)) at--;
+    while (at > low && !is(t, at - 1, BLANK | LINE_END)) at--;
+    while (at > low && is(t, at - 1, BLANK)) at--;
+    return word_ends(t, at, LOGINS);
+}
+
+static int directive(const Text *t, i64 begin, i64 stop) {
+    i64 size = stop - begin;
+    const u8 *name = t->text + begin;
+    return (size == 8 && memcmp(name, "password", 8) == 0) || (size == 11 && memcmp(name, "requirepass", 11) == 0) ||
+           (size == 10 && memcmp(name, "masterauth", 10) == 0);
+}
+
+/* Whether a word at `at` could be a key or a token: long, and with digits in it. */
+int drawn_at(const Text *t, i64 at, i64 line_end) {
+    int digits = 0;
+    i64 end = at;
+    for (; end < line_end && (is(t, end, ALNUM) || one_of(t->text[end], "_-")); end++) digits += is(t, end, DIGIT);
+    return (end - at >= 16 && digits > 1) || end == t->size;
+}
+
+/* The same at `at`, or behind `is` or `was`. */
+static int drawn_word(const Text *t, i64 at, i64 line_end) {
+    if (drawn_at(t, at, line_end))
+        return 1;
+    if (at + 4 >= line_end || (memcmp(t->text + at, "is", 2) != 0 && memcmp(t->text + at, "was", 3) != 0))
+        return 0;
+    at += t->text[at] == 'i' ? 2 : 3;
+    while (is(t, at, BLANK) || at_is(t, at, ':') || (at < line_end && one_of(t->text[at], "\"'`"))) at++;
+    return drawn_at(t, at, line_end);
+}
+
+/* Whether `ENV` or another setter stands before, and blanks behind it. */
+int set_before(const Text *t, i64 begin) {
+    i64 before = begin;
+    while (before > 0 && before > begin - 32 && is(t, before - 1, BLANK)) before--;
+    return setter_before(t, before);
+}
+
+/* `PASS word`, `ENV NAME word`, `password word`: a word behind a blank where a command or a line of its own says so. */
+int after_blank_only(Text *t, i64 begin, i64 stop, int strength) {
+    const i64 size = stop - begin;
+    const u8 *name = t->text + begin;
+    if (set_before(t, begin))
+        return run_could_be(t, stop, line_end_of(t, stop), strength == WEAK ? PASSWORD : strength);
+    if ((size == 4 && memcmp(name, "PASS", 4) == 0) || (size == 8 && memcmp(name, "PASSWORD", 8) == 0))
+        return 1;
+    if (strength != PASSWORD && strength != WEAK && drawn_word(t, blanks_end(t, stop), line_end_of(t, stop)))
+        return 1;
+    if (!directive(t, begin, stop))
+        return 0;
+    i64 at = blanks_end(t, stop), end = at; /* a word of letters alone is one in `.netrc` only */
+    while (is(t, end, ALNUM) && !is(t, end, DIGIT)) end++;
+    while (end < t->size && one_of(t->text[end], ".,;:?)]")) end++;
+    if (end > at && (is(t, end, BLANK | LINE_END) || (end - at > 2 && is(t, end, CLOSER) && !is(t, end, WORD))))
+        return login_before(t, begin) && holds(t, line_before(t, begin), begin, "machine ");
+    return first_of_line(t, begin) || login_before(t, begin);
+}
+
+/* What may stand behind the blank behind a name, if a value is to follow. */
+int value_may_follow(const Text *t, i64 stop, int strength) {
+    i64 at = stop + 1;
+    if (at >= t->size || t->text[stop] == '\t' || is(t, at, BLANK | LINE_END))
+        return 1;
+    if (t->text[at] == '-') /* an option, or a sign before a token */
+        return strength == SECRET || strength == TOKEN || at_is(t, at + 1, '>');
+    if (one_of(t->text[at], ".+<"))
+        return sign_at(t, at) != 0;
+    if (!is(t, at, ALNUM))
+        return one_of(t->text[at], "=:>?!(\"'`|[\xe2");
+    if (is(t, at, DIGIT)) {
+        i64 end = at + 1 + is(t, at + 1, DIGIT);
+        return end >= t->size || is(t, end, BLANK) || one_of(t->text[end], ":=-");
+    }
+    return type_begins(t, at) || spoken_at(t, at) || word_at(t, at, ID) || word_begins(t, at, GENERATED);
+}
+
+/* Whether a name ends with a word for a password, in any case. */
+int called(const Text *t, i64 stop) {
+    static const char *const WORDS[] = {"password", "passwd", "passphrase"};
+    for (int i = 0; i < 3; i++) {
+        i64 size = (i64)strlen(WORDS[i]), at = stop - size, same = 0;
+        while (at >= 0 && same < size && (t->text[at + same] | 32) == (u8)WORDS[i][same]) same++;
+        if (same == size)
+            return 1;
+    }
+    return 0;
+}
+
+/* `is set to: word`: words that may stand between a password's name and its value; a sign or a quote behind them. */
+static int spoken_could(const Text *t, i64 stop, i64 line_end) {
+    i64 at = stop;
+    int is_before = 0;
+    for (int words = 0; words < 9; words++) {
+        i64 next = blanks_end(t, at);
+        if (next >= line_end)
+            return 0;
+        if (one_of(t->text[next], ":=") || (next > at && one_of(t->text[next], "\"'`\\")) || (is_before && next > at))
+            return 1;
+        i64 size = spoken_at(t, next), end = next;
+        while (end < line_end && (is(t, end, NAME) || t->text[end] == '@')) end++;
+        is_before = (size == 2 && t->text[next] == 'i') || (size == 3 && memcmp(t->text + next, "no", 2) == 0);
+        if (size)
+            at = next + size;
+        else if (memchr(t->text + next, '@', (size_t)(end - next)) != NULL)
+            at = end;
+        else
+            return 0;
+    }
+    return 1;
+}
+
+/* Whether the name may be in a cell of a table: the first of its line, or behind a bar. */
+static int cell_could(const Text *t, i64 begin) {
+    int blank = 1;
+    for (i64 i = line_before(t, begin); i < begin; i++) {
+        if (one_of(t->text[i], "|\xe2"))
+            return 1;
+        blank &= is(t, i, BLANK);
+    }
+    return blank;
+}
+
+/* Blanks and a word behind the name: only some forms have their value there. */
+int after_blank(Text *t, i64 begin, i64 stop, i64 line_end, int strength) {
+    i64 at = stop;
+    while (at < line_end && is(t, at, BLANK)) at++;
+    if (at == line_end)
+        return labelled_could(t, begin, line_end) || holds(t, line_before(t, begin), begin, "|");
+    if (t->text[at] == '|')
+        return at_is(t, at + 1, '|') || cell_could(t, begin) || after_blank_only(t, begin, stop, strength);
+    if (t->text[at] == '>' && blanks_end(t, at + 1) >= line_end)
+        return 1; /* of an element, whose value may be the next line */
+    if (t->text[at] == '{' && blanks_end(t, at + 1) >= line_end && holds(t, begin - BACK, begin, "variable"))
+        return 1; /* of Terraform, whose default may be in a line below */
+    if (t->text[at] == '(' && at - stop == 1 && t->text[stop] == ' ') { /* `token (shown once): word` */
+        i64 close = at;
+        while (close < line_end && t->text[close] != ')') close++;
+        if (close < line_end && !at_is(t, close + 1, ':'))
+            return after_blank_only(t, begin, stop, strength);
+    }
+    if (t->text[at] == '=')
+        return compared_could(t, at, line_end, strength);
+    const int wide = at - stop > 1 || t->text[stop] == '\t';
+    const int alone = at - stop == 1 && is(t, at + 1, BLANK); /* `password 7 word` */
+    if (!is(t, at, ALNUM) || (is(t, at, DIGIT) && (alone || strength == SECRET || strength == TOKEN)))
+        return run_could_be(t, stop, line_end, strength);
+    int could = (wide && (first_of_line(t, begin) || word_begins(t, at, REGISTRY))) || set_before(t, begin) ||
+                type_begins(t, at) || word_begins(t, at, OR);
+    could = could || (begin > 0 && one_of(t->text[begin - 1], "<:")) || /* of an element */
+            (called(t, stop) && spoken_could(t, stop, line_end)) ||
+            (strength == SECRET && word_at(t, at, ID)) ||
+            after_blank_only(t, begin, stop, strength); /* `Has` is one of those words but for its case */
+    return could && run_could_be(t, stop, line_end, strength);
+}

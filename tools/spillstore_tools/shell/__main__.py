@@ -1,0 +1,5 @@
+"""``python -m spillstore_tools.shell`` is ``spillstore-sh``."""
+
+from spillstore_tools.shell.command import main
+
+main()
