@@ -30,8 +30,7 @@ def surroundings(tmp_path):
     programs.mkdir()
     for name, module in (("spillstore", "spillstore_tools.cli"), ("spillstore-sh", "spillstore_tools.shell")):
         path = programs / name
-        python = PYTHON if module != "spillstore_tools.shell" else "/tmp/wt/sh/.venv/bin/python"  # XXX
-        path.write_text(f'#!/bin/sh\nexec {python} -m {module} "$@"\n')
+        path.write_text(f'#!/bin/sh\nexec {PYTHON} -m {module} "$@"\n')
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
     for name in ("home", "work", "temporary"):
         (tmp_path / name).mkdir()

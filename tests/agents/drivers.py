@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from agents.programs import node, program
 from agents.stand_ins import Completions, Contents, Messages, Responses
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PATIENCE = 240
 CLI = [sys.executable, "-m", "spillstore_tools.cli"]
@@ -31,7 +33,13 @@ class Surroundings(NamedTuple):
 
     def spillstore(self, *arguments):
         done = subprocess.run(
-            [*CLI, *arguments], cwd=self.work, env=self.environment, capture_output=True, text=True, timeout=PATIENCE, check=False
+            [*CLI, *arguments],
+            cwd=self.work,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
@@ -89,7 +97,12 @@ class Agent:
             found = model.results
             if model.failure is not None:
                 raise model.failure
-        assert len(found) == len(calls), (found, sorted(map(str, model.tools)), done.stdout[-2000:], done.stderr[-2000:])
+        assert len(found) == len(calls), (
+            found,
+            sorted(map(str, model.tools)),
+            done.stdout[-2000:],
+            done.stderr[-2000:],
+        )
         return found
 
     def write(self, path, text):
@@ -104,18 +117,20 @@ class ClaudeCode(Agent):
     model = Messages
     tool = "Bash"
     denies = ("Bash(rm:*)",)
-    servers: dict = {}
+    servers = None
 
     def call(self, command):
         return (self.tool, {"command": command, "description": "a test"})
 
     def configure(self, url):
         permissions = {"allow": ["Bash", "mcp__counter"], "deny": list(self.denies)}
-        self.write(".claude/settings.json", json.dumps({"permissions": permissions, "env": {"MINE": "1"}}, indent=2))
+        self.write(
+            ".claude/settings.json", json.dumps({"permissions": permissions, "env": {"MINE": "1"}}, indent=2)
+        )
 
     def command(self, url):
         return [
-            str(self.path), "-p", "go", "--mcp-config", json.dumps({"mcpServers": self.servers}),
+            str(self.path), "-p", "go", "--mcp-config", json.dumps({"mcpServers": self.servers or {}}),
             "--output-format", "stream-json", "--verbose",
         ]  # fmt: skip
 

@@ -103,7 +103,7 @@ class StandIn:
         return next(self._numbers)
 
 
-def stream(events, named=True):
+def stream(events, *, named=True):
     """Server-sent events."""
     parts = []
     for event in events:
@@ -251,22 +251,30 @@ class Contents(StandIn):
                 if "functionResponse" in part:
                     response = part["functionResponse"]["response"]
                     text = response.get("output", response.get("error"))
-                    found.append(Result(text if isinstance(text, str) else json.dumps(response), "error" in response))
+                    found.append(
+                        Result(text if isinstance(text, str) else json.dumps(response), "error" in response)
+                    )
         return found
 
     def answer(self, path, request):
         if "countTokens" in path:
             return plain({"totalTokens": 1})
-        names = [each["name"] for tool in request.get("tools", []) for each in tool.get("functionDeclarations", [])]
+        names = [
+            each["name"] for tool in request.get("tools", []) for each in tool.get("functionDeclarations", [])
+        ]
         if names:
             self.requests.append(request)
             self.tools |= set(names)
             call = self.next_call(request)
             part = {"text": "done"} if call is None else {"functionCall": {"name": call[0], "args": call[1]}}
         else:
-            part = {"text": json.dumps({"reasoning": "none", "next_speaker": "user", "model_choice": "flash"})}
+            part = {
+                "text": json.dumps({"reasoning": "none", "next_speaker": "user", "model_choice": "flash"})
+            }
         answer = {
-            "candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}],
+            "candidates": [
+                {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}
+            ],
             "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2},
         }
         if "stream" in path:

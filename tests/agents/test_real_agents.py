@@ -13,20 +13,33 @@ pytestmark = pytest.mark.agents
 
 FAILING = "seq 1 20000; echo 'src/a.c:3: error: boom'; seq 1 20000; exit 3"
 SMALL = "printf 'one\\n\\ntwo  \\n'"
+LINE = dict.fromkeys(AGENTS, 20001)  # of the error
 MOST = 8200  # characters of a result
 
 
 def files_of(folder):
     """The configurations in a home: all that an agent does not write by itself."""
-    names = ("settings.json", "config.toml", "hooks.json", "opencode.jsonc", "opencode.json", "spillstore.js", "mcp.json")
-    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.name in names and "node_modules" not in path.parts}
+    names = (
+        "settings.json",
+        "config.toml",
+        "hooks.json",
+        "opencode.jsonc",
+        "opencode.json",
+        "spillstore.js",
+        "mcp.json",
+    )
+    return {
+        str(path): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.name in names and "node_modules" not in path.parts
+    }
 
 
-def read_back(results):
-    """The call that the notice of the last result names, for the line of the error."""
-    artifact = re.search(r"art_\d+_[0-9a-f]{16}", results[-1].text)
-    assert artifact, results[-1].text[:500]
-    return f"spillstore show {artifact[0]} --lines 20001"
+def read_back(results, line):
+    """The call for a shell that the notice of the last result names, for another line."""
+    named = re.search(r"spillstore show art_\d+_[0-9a-f]{16} --lines 1-100[^\n|\]]*", results[-1].text)
+    assert named, results[-1].text[:500]
+    return named[0].replace("--lines 1-100", f"--lines {line}")
 
 
 @pytest.mark.parametrize("name", AGENTS)
@@ -43,7 +56,11 @@ def test_the_model_sees_the_error_in_the_middle_and_everything_else_is_as_before
 
     surroundings.spillstore("install", name, *agent.options)
     assert configuration != files_of(surroundings.home)
-    calls = [agent.call(FAILING), lambda results: agent.call(read_back(results)), agent.call(SMALL)]
+    calls = [
+        agent.call(FAILING),
+        lambda results: agent.call(read_back(results, LINE[name])),
+        agent.call(SMALL),
+    ]
     after = agent.run(*calls, *([denied] if agent.keeps_rules else []))
 
     print(f"{name}: {len(before[0].text)} characters before, {len(after[0].text)} after")
@@ -94,7 +111,7 @@ def test_claude_code_shows_a_preview_of_a_large_result_of_a_server(surroundings)
     assert "row 1 of" not in before.text
     surroundings.spillstore("install", "claude-code")
     after, back = agent.run(
-        ("mcp__counter__count", {}), lambda results: agent.call(read_back(results).replace("20001", "12345"))
+        ("mcp__counter__count", {}), lambda results: agent.call(read_back(results, 12345))
     )
     assert "row 1 of the server" in after.text
     assert "row 20000 of the server" in after.text

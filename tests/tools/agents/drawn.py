@@ -121,15 +121,15 @@ def json_texts(draw):
 JSON_FILES = encoded(json_texts())
 
 TOML_LINES = st.sampled_from([
-    "# a comment [not.a.table]\n", "\n", "model = \"m\" # why\n", "'quoted key' = 'C:\\x'\n", "n = 1_000\n", "when = 2026-01-01 10:00:00\n",
-    "text = \"\"\"\n[sandbox_workspace_write]\nx = \"\"y\"\"\"\"\n", "raw = '''\n]\n'''\n", "many = [ 1, # one\n  [2, 3], {a = 1, b = [\"]\"]}, ]\n",
+    "# a comment [not.a.table]\n", "\n", 'model = "m" # why\n', "'quoted key' = 'C:\\x'\n", "n = 1_000\n", "when = 2026-01-01 10:00:00\n",
+    'text = """\n[sandbox_workspace_write]\nx = ""y""""\n', "raw = '''\n]\n'''\n", 'many = [ 1, # one\n  [2, 3], {a = 1, b = ["]"]}, ]\n',
     "inline = { a.b = 1, c = 'x' }\n", "a.b.c = true\n", "f = [nan, inf, 1e3]\n",
 ])  # fmt: skip
 TOML_TABLES = st.sampled_from([
-    "[tools]\nweb = true\n", "[ mcp_servers . other ] # keep\ncommand = \"x\"\nargs = [\n  \"a\",\n]\n", "[[profiles]]\nname = 'p'\n[[profiles]]\nname = 'q'\n",
-    "[sandbox_workspace_write]\nnetwork_access = true\n", "[sandbox_workspace_write]\nwritable_roots = [\"/data\"]\n",
+    "[tools]\nweb = true\n", '[ mcp_servers . other ] # keep\ncommand = "x"\nargs = [\n  "a",\n]\n', "[[profiles]]\nname = 'p'\n[[profiles]]\nname = 'q'\n",
+    "[sandbox_workspace_write]\nnetwork_access = true\n", '[sandbox_workspace_write]\nwritable_roots = ["/data"]\n',
     "[sandbox_workspace_write]\nwritable_roots = [ # ours\n  '/data', # one\n  \"/more\"\n]\n", "[sandbox_workspace_write]\nwritable_roots = [ ]\n",
-    "sandbox_workspace_write.writable_roots = []\n", "[sandbox_workspace_write] # last\n", "[mcp_servers]\n", "[projects.\"/home/u/x\"]\ntrust_level = \"trusted\"\n",
+    "sandbox_workspace_write.writable_roots = []\n", "[sandbox_workspace_write] # last\n", "[mcp_servers]\n", '[projects."/home/u/x"]\ntrust_level = "trusted"\n',
 ])  # fmt: skip
 
 

@@ -9,14 +9,14 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from agents.drawn import JSON_FILES, TOML_FILES, WORDS
+from agents.homes import make_place, tree
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from spillstore_tools.agents import files, installation, jsonc, record
 from spillstore_tools.agents.edit import ConfigurationError, canonical
 from spillstore_tools.agents.registry import AGENTS
-from tools.agents.conftest import make_place, tree
-from tools.agents.drawn import JSON_FILES, TOML_FILES, WORDS
 
 JSON_AGENTS = ("claude-code", "gemini", "cursor", "opencode", "pi")
 
@@ -234,5 +234,5 @@ def test_where_nothing_was_there_nothing_is_left(name, scope):
 def test_numbers_stay_as_they_are_written():
     """Also those that no program can hold."""
     number = "9" * 5000
-    assert {"n": number} == jsonc.parse('{"n": %s}' % number)
+    assert {"n": number} == jsonc.parse(f'{{"n": {number}}}')
     assert json.loads("1e400") == jsonc.parse("1e400")

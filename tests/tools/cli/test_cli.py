@@ -149,7 +149,8 @@ def test_no_command_shows_help(cli):
 
 
 @pytest.mark.parametrize(
-    "name", sorted(set(COMMANDS) - {"run", "put", "gc", "mcp", "mcp-proxy", "completion", "sessions", *ABOUT_AGENTS})
+    "name",
+    sorted(set(COMMANDS) - {"run", "put", "gc", "mcp", "mcp-proxy", "completion", "sessions", *ABOUT_AGENTS}),
 )
 def test_missing_session_is_an_error_and_is_not_made(cli, root, name):
     """Only ``run``, ``put`` and the servers make a session; the others say how to name the right one."""

@@ -85,7 +85,8 @@ def test_what_the_user_has_added_inside_our_entries_stays(user, settings):
     text = settings.read_text()
     settings.write_text(text.replace('"allow": [', '"allow": [\n      "Bash(ls:*)", // mine'))
     assert user("uninstall", "claude-code").code == 0
-    assert settings.read_text().split() == '{ "permissions": { "allow": [ "Bash(ls:*)" // mine ] } }'.split()
+    left = "".join(settings.read_text().split())
+    assert left == '{"permissions":{"allow":["Bash(ls:*)"//mine]}}'
 
 
 def test_a_prefix_of_somebody_else_is_not_replaced(user, settings):
@@ -94,7 +95,9 @@ def test_a_prefix_of_somebody_else_is_not_replaced(user, settings):
     before = settings.read_bytes()
     refused = user("install", "claude-code")
     assert refused.code == 125
-    assert f"nothing was changed: {settings}:2:31: env.CLAUDE_CODE_SHELL_PREFIX has another value" in refused.err
+    assert (
+        f"nothing was changed: {settings}:2:31: env.CLAUDE_CODE_SHELL_PREFIX has another value" in refused.err
+    )
     assert before == settings.read_bytes()
     assert user("install", "claude-code", "--force").code == 0
     assert "/usr/bin/nice" not in settings.read_text()
@@ -180,7 +183,9 @@ def test_a_large_result_of_a_server_becomes_a_preview_in_the_same_form(user, sto
     """As a list of blocks, of which others stay; all of it is in the session of the conversation."""
     image = {"type": "image", "data": "AAAA"}
     response = [{"type": "text", "text": NUMBERS}, image]
-    answer = user("hook", "claude-code", stdin=payload(tool_name="mcp__counter__count", tool_response=response))
+    answer = user(
+        "hook", "claude-code", stdin=payload(tool_name="mcp__counter__count", tool_response=response)
+    )
     assert (answer.code, answer.err) == (0, "")
     output = answer.json["hookSpecificOutput"]
     assert output["hookEventName"] == "PostToolUse"
@@ -213,7 +218,13 @@ def test_a_saved_result_is_read_only_from_the_conversation_itself(user, tmp_path
     assert asked(foreign) == {}
     (saved.parent / "link.txt").symlink_to(foreign)
     assert asked(saved.parent / "link.txt") == {}
-    response = {"stdout": "beginning", "stderr": "", "interrupted": False, "isImage": False, "persistedOutputPath": str(saved)}
+    response = {
+        "stdout": "beginning",
+        "stderr": "",
+        "interrupted": False,
+        "isImage": False,
+        "persistedOutputPath": str(saved),
+    }
     call = payload(tool_name="Bash", tool_response=response, transcript_path=str(transcript))
     changed = user("hook", "claude-code", stdin=call).json["hookSpecificOutput"]["updatedToolOutput"]
     assert set(changed) == {"stdout", "stderr", "interrupted", "isImage"}
@@ -280,7 +291,9 @@ def test_codex_runs_the_same_command_in_our_shell(user):
 def test_gemini_shows_a_preview_of_other_tools(user):
     """It sees the whole result, before it is cut."""
     parts = [{"text": NUMBERS}]
-    call = payload(hook_event_name="AfterTool", tool_name="read_many_files", tool_response={"llmContent": parts})
+    call = payload(
+        hook_event_name="AfterTool", tool_name="read_many_files", tool_response={"llmContent": parts}
+    )
     answer = user("hook", "gemini", stdin=call).json
     assert answer["decision"] == "deny"
     assert "row 20000 of a result" in answer["reason"]

@@ -120,15 +120,19 @@ def remove(text: str, edit: Edit, keep: int) -> str:
             return text
         ours = [each for each in statements if each.path[: len(edit.path)] == edit.path]
         return _without_lines(text, [(each.start, each.end) for each in ours])
+    return _without_element(text, edit, keep, found) if isinstance(found, list) else text
+
+
+def _without_element(text: str, edit: Edit, keep: int, found: list[Any]) -> str:
+    """The text without an element; without its key and its table where nothing else is in them, and they may go."""
+    statements = _statements(text)
     here = [each for each in statements if each.path == edit.path and each.value is not None]
-    if not here or not isinstance(found, list):
+    index = next((index for index, each in enumerate(found) if same_entry(each, edit.value)), None)
+    if not here or index is None:
         return text
     start = here[0].value
     assert start is not None, "it was looked for"
     spans = _elements(text, start)
-    index = next((index for index, each in enumerate(found) if same_entry(each, edit.value)), None)
-    if index is None:
-        return text
     if len(spans) == 1 and keep < len(edit.path):
         alone = [each for each in statements if each.path[:-1] == edit.path[:-1] and each.value is not None]
         headers = [each for each in statements if each.path == edit.path[:-1] and each.value is None]
