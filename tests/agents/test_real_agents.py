@@ -13,7 +13,10 @@ pytestmark = pytest.mark.agents
 
 FAILING = "seq 1 20000; echo 'src/a.c:3: error: boom'; seq 1 20000; exit 3"
 SMALL = "printf 'one\\n\\ntwo  \\n'"
-LINE = dict.fromkeys(AGENTS, 20001)  # of the error
+LINE = {
+    **dict.fromkeys(AGENTS, 20001),
+    "gemini": 20002,
+}  # of the error; Gemini CLI writes one before the output
 MOST = 8200  # characters of a result
 
 

@@ -236,3 +236,52 @@ def test_numbers_stay_as_they_are_written():
     number = "9" * 5000
     assert {"n": number} == jsonc.parse(f'{{"n": {number}}}')
     assert json.loads("1e400") == jsonc.parse("1e400")
+
+
+def test_what_cannot_be_written_turns_everything_back():
+    """Here somebody changes the second of two files between the plan and the writing; then again with notes of before."""
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+        patch.setattr(record, "_folder", lambda: Path(folder) / "notes")
+        lab = Lab("codex", b"a = 1\n", folder)
+        for _ in range(2):
+            plan = installation.install(lab.agent, lab.place)
+            second = lab.path.with_name("hooks.json")
+            second.write_text("{}")
+            before = tree(lab.home)
+            notes = record.load(lab.path)
+            with pytest.raises(ConfigurationError, match="just now"):
+                installation.carry_out(plan)
+            assert before == tree(lab.home)
+            assert notes == record.load(lab.path)
+            second.unlink()
+            lab.place = make_place(lab.home, Path(folder), rewrites=False)
+            lab.install()
+            lab.place = make_place(lab.home, Path(folder), program="/new/spillstore")
+        lab.uninstall()
+        assert lab.path.read_bytes() == b"a = 1\n"
+
+
+@given(JSON_FILES, WORDS)
+def test_what_the_user_adds_among_our_entries_stays(data, word):
+    """A member beside the prefix, and an element beside our permissions."""
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+        patch.setattr(record, "_folder", lambda: Path(folder) / "notes")
+        lab = Lab("claude-code", data, folder)
+        foreign = lab.parsed()
+        try:
+            lab.install()
+        except ConfigurationError:
+            assume(False)
+        text = lab.path.read_bytes().decode()
+        key = json.dumps(f"MINE {word}")
+        prefix = text.index('"CLAUDE_CODE_SHELL_PREFIX"')
+        text = text[:prefix] + f'{key}: "1", // {"why"}\n' + text[prefix:]
+        allowed = text.index('"Bash(spillstore info:*)"')
+        text = text[:allowed] + '"Mine", ' + text[allowed:]
+        lab.path.write_bytes(text.encode())
+        lab.uninstall()
+        after = lab.parsed()
+        assert after["env"].pop(f"MINE {word}") == "1"
+        after["permissions"]["allow"].remove("Mine")
+        assert canonical(pruned(foreign)) == canonical(pruned(after))
+        assert "// why" in lab.path.read_text()

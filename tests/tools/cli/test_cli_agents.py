@@ -165,6 +165,19 @@ def test_doctor_says_what_is_wrong_and_what_to_do(user, settings):
     assert f"{settings}:1:2: " in unknown.text
 
 
+def test_doctor_tries_the_hook_that_codex_may_have(user):
+    """It is no part of what must be there, but if it is there it has to work."""
+    user("install", "codex", "--i-know")
+    assert user("doctor", "codex").code == 0
+    hooks = user.home / ".codex" / "hooks.json"
+    hooks.write_text(hooks.read_text().replace(f"{user.programs}/spillstore", "/nowhere/spillstore"))
+    broken = user("doctor", "codex")
+    assert broken.code == 1
+    assert "/nowhere/spillstore is not there" in broken.text
+    user("uninstall", "codex")
+    assert user("doctor", "codex").code == 1
+
+
 def test_doctor_tries_the_store(user, tmp_path):
     """A file in the way of its folder is a problem."""
     blocked = tmp_path / "file"

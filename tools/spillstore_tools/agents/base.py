@@ -76,6 +76,16 @@ class Target:
     content: str = ""
 
 
+def nothing_to_say(place: Place) -> tuple[str, ...]:  # noqa: ARG001  # as the others
+    """No notes."""
+    return ()
+
+
+def no_refusal(place: Place) -> str | None:  # noqa: ARG001  # as the others
+    """Nothing is in the way."""
+    return None
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Agent:
     """An agent.
@@ -97,8 +107,8 @@ class Agent:
     tested: str | None
     cut: int | None
     targets: Callable[[Place], tuple[Target, ...]]
-    notes: Callable[[Place], tuple[str, ...]] = lambda _: ()
-    refusal: Callable[[Place], str | None] = lambda _: None
+    notes: Callable[[Place], tuple[str, ...]] = nothing_to_say
+    refusal: Callable[[Place], str | None] = no_refusal
 
 
 def first_existing(folder: Path, *names: str) -> Path:

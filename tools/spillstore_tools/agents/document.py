@@ -10,7 +10,14 @@ import re
 from typing import TYPE_CHECKING, Any, Protocol
 
 from spillstore_tools.agents import jsonc, toml
-from spillstore_tools.agents.edit import ConfigurationError, canonical, is_there, with_entry, without_entry
+from spillstore_tools.agents.edit import (
+    ConfigurationError,
+    canonical,
+    is_there,
+    names_our_program,
+    with_entry,
+    without_entry,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,6 +53,17 @@ def holds(text: str, edits: Sequence[Edit], language: str) -> bool:
     """
     document = LANGUAGES[language].parse(text)
     return all(is_there(document, edit) for edit in edits)
+
+
+def names_our_programs(text: str, edits: Sequence[Edit], language: str) -> bool:
+    """Whether an entry of ours is in a text that names our programs; one that names none may be the user's own.
+
+    Raises:
+        ConfigurationError: it cannot be parsed.
+    """
+    document = LANGUAGES[language].parse(text)
+    telling = [edit for edit in edits if names_our_program(edit.value)]
+    return any(canonical(without_entry(document, edit, 0)) != canonical(document) for edit in telling)
 
 
 def put_in(

@@ -108,6 +108,11 @@ def _without_folders(value: Any) -> Any:
     return value
 
 
+def names_our_program(value: Any) -> bool:
+    """Whether an entry names one of our programs by its path; nobody but us has put it there."""
+    return bool(canonical(_without_folders(value)) != canonical(value))
+
+
 def found_at(document: Any, path: tuple[str, ...]) -> tuple[int, Any]:
     """How many keys of a path are there, and the value at the last of these."""
     for number, key in enumerate(path):

@@ -99,11 +99,11 @@ def _configured(agent: Agent, place: Place) -> tuple[str, list[Any], list[Findin
     """Whether our entries are there, the entries, and what cannot be read."""
     findings: list[Finding] = []
     entries: list[Any] = []
-    expected = 0
-    for target in agent.targets(place):
-        expected += len(target.edits) or 1
+    expected = there = 0
+    needed = agent.targets(place)
+    for target in agent.targets(dataclasses.replace(place, rewrites=True)):
         try:
-            entries += _entries(target)
+            found = list(_entries(target))
         except (ConfigurationError, OSError) as error:
             line = (
                 f":{error.line}:{error.column}"
@@ -111,9 +111,14 @@ def _configured(agent: Agent, place: Place) -> tuple[str, list[Any], list[Findin
                 else ""
             )
             findings.append(Finding("problem", "file", f"{target.path}{line}: {error}"))
+            continue
+        entries += found
+        if target in needed:
+            expected += len(target.edits) or 1
+            there += len(found)
     if findings:
         return "unknown", entries, findings
-    return ("yes" if len(entries) >= expected else "partly" if entries else "no"), entries, findings
+    return ("yes" if there >= expected else "partly" if there else "no"), entries, findings
 
 
 def _entries(target: Target) -> Iterator[Any]:

@@ -28,6 +28,7 @@ class Change:
         after: its bytes afterwards; None if it is removed.
         record: what is noted of it; None where nothing of ours is left in it.
         original: the bytes that the record's backup holds; None if there was no file.
+        forgets: whether the notes of an installation are removed.
         folders: folders that are removed if they are empty then, the innermost first.
     """
 
@@ -35,6 +36,7 @@ class Change:
     after: bytes | None
     record: record.Record | None = None
     original: bytes | None = None
+    forgets: bool = False
     folders: tuple[Path, ...] = ()
 
     @property
@@ -90,7 +92,8 @@ def uninstall(agent: Agent, place: Place) -> list[Change]:
         OSError: a file cannot be read.
     """
     everything = dataclasses.replace(place, rewrites=True)
-    return [_named(target, _uninstalled) for target in agent.targets(everything)]
+    planned = [_named(target, _uninstalled) for target in agent.targets(everything)]
+    return [dataclasses.replace(change, forgets=True) for change in planned]
 
 
 def carry_out(changes: Sequence[Change]) -> None:
@@ -104,13 +107,13 @@ def carry_out(changes: Sequence[Change]) -> None:
         for change in changes:
             if change.action == "none":
                 continue
+            turn_back.callback(_turn_back, change, record.load(change.content.path))
             if change.record is not None:
                 record.save(change.record, change.original)
             _write(change.content, change.after)
-            turn_back.callback(_write_back, change)
         turn_back.pop_all()
     for change in changes:
-        if change.record is None and change.action != "none":
+        if change.forgets:
             record.forget(change.content.path)
         for folder in change.folders:
             with contextlib.suppress(OSError):  # somebody has put something into it
@@ -124,8 +127,14 @@ def _write(content: Content, data: bytes | None) -> None:
         files.replace(content, data)
 
 
-def _write_back(change: Change) -> None:
-    _write(files.Content(change.content.path, change.after), change.content.data)
+def _turn_back(change: Change, earlier: record.Record | None) -> None:
+    """Make a file and its notes what they were, unless the file could not be changed at all."""
+    if files.read(change.content.path).data == change.after:
+        _write(files.Content(change.content.path, change.after), change.content.data)
+    if earlier is None:
+        record.forget(change.content.path)
+    else:
+        record.save(earlier, earlier.original())
 
 
 def _named(target: Target, planned: Callable[[Target], Change]) -> Change:
@@ -209,21 +218,25 @@ def _uninstalled(target: Target) -> Change:
         if (original is None) == (known.before is None):
             return Change(content=content, after=original, folders=folders if original is None else ())
     if target.language is None:
-        if content.data == target.content.encode():
-            return Change(content=content, after=None, folders=folders)
-        if known is None:  # another file of that name
-            return Change(content=content, after=content.data)
-        raise ConfigurationError("somebody has changed this file since it was installed; remove it by hand")
+        return _own_file_removed(target, content, known)
     text = content.text
     assert text is not None, "there is a file"
     if known is not None:
         text = document.taken_out(text, known.splices, target.language)
         if known.before is None and text == document.LANGUAGES[target.language].EMPTY:
             return Change(content=content, after=None, folders=folders)
-    else:
+    elif document.names_our_programs(text, target.edits, target.language):
         for edit in target.edits:
             text = document.without(text, edit, target.language)
     return Change(content=content, after=content.encoded(text))
+
+
+def _own_file_removed(target: Target, content: Content, known: record.Record | None) -> Change:
+    if content.data == target.content.encode():
+        return Change(content=content, after=None, folders=() if known is None else known.folders)
+    if known is None:  # another file of that name
+        return Change(content=content, after=content.data)
+    raise ConfigurationError("somebody has changed this file since it was installed; remove it by hand")
 
 
 def _lines(data: bytes | None) -> list[str]:
