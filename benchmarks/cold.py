@@ -1,6 +1,6 @@
 """What small things cost: commands from start to end, imports, a put of 26 bytes, a call of a tool over MCP.
 
-Whole processes are compared by their processor time, in turn with a Python that does nothing; what happens in an open session
+Whole processes are compared by their processor time, in turn with a Python that does nothing, or with bash; what happens in an open session
 or server by the time that the caller waits.
 """
 
@@ -53,6 +53,7 @@ def measure(space: Workspace) -> list[Row]:
         shown = session.put(_LINES, source="benchmark").id
     return [
         *_processes(space, shown, rounds),
+        *_shells(rounds),
         *_puts(store, space.fresh("temporary"), rounds * 10),
         *_calls(store.root, rounds * 5),
     ]
@@ -131,6 +132,31 @@ def _processes(space: Workspace, shown: str, rounds: int) -> list[Row]:
         )
         rows += [row, above]
     return rows
+
+
+def _shells(rounds: int) -> list[Row]:
+    """A small command by ``spillstore-sh``, in turn with the same by bash."""
+    program = "from spillstore_tools.shell.command import main; main()"
+    shells = {"ours": [sys.executable, "-c", program], "peer": ["bash"]}
+    wrong = False
+
+    def run(name: str, _number: int) -> bytes:
+        return subprocess.run([*shells[name], "-c", "echo hi"], stdout=subprocess.PIPE, check=True).stdout
+
+    def check(_name: str, _number: int, answer: object) -> None:
+        nonlocal wrong
+        wrong |= answer != b"hi\n"
+
+    calls: dict[str, Callable[[int], object]] = {name: partial(run, name) for name in shells}
+    for call in calls.values():
+        call(0)
+    times = interleaved(calls, rounds, check, process.children_cpu_seconds)
+    name, ours, peer = "spillstore-sh -c 'echo hi', cpu", times["ours"], times["peer"]
+    above = median(ours) - median(peer)
+    return [
+        compare(name, ours, peer, "bash", unit="ms", limit=None, correct=not wrong),
+        absolute(f"{name} above bash", above, unit="ms", limit=60.0, correct=not wrong, rounds=rounds),
+    ]
 
 
 def _puts(store: Store, folder: Path, rounds: int) -> list[Row]:

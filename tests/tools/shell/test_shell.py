@@ -280,12 +280,15 @@ def test_much_output_is_stored_and_the_error_is_shown(tmp_path):
 
 def test_what_was_passed_before_counts(tmp_path):
     """The text that follows what was shown as it came is shorter by as much."""
-    line = f"echo begins; sleep 0.3; {BOOM}"
-    code, out, err = run("-c", line)
-    assert (code, err) == (3, b"")
-    assert out.startswith(b"begins\n[40002 lines")
-    assert b"error: boom" in out
-    assert len(out) <= 8000
+    running = subprocess.Popen(
+        [*PROGRAM, "-c", f"echo begins; read x; {BOOM}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert running.stdout.readline() == b"begins\n"
+    rest, _ = running.communicate(b"\n")
+    assert running.returncode == 3
+    assert rest.startswith(b"[40002 lines")
+    assert b"error: boom" in rest
+    assert len(rest) <= 8000 - len("begins\n")
     assert stored(tmp_path)[0][1] == b"begins\n" + PRINTED
 
 
@@ -334,6 +337,15 @@ def test_a_long_command_says_how_to_look_at_it(tmp_path):
     assert running.communicate(b"\n") == (b"done\n", None)
     ((info, data),) = stored(tmp_path)
     assert (running.returncode, info.state, data) == (0, "sealed", b"hello\ndone\n")
+
+
+def test_what_is_printed_again_is_stored_once(tmp_path):
+    """The text names the artifact that has it."""
+    run("-c", "seq 1 20000")
+    code, out, _ = run("-c", "seq 1 20000; exit 1")
+    ((info, _),) = stored(tmp_path)
+    assert code == 1
+    assert info.id.encode() in out
 
 
 # --- whatever fails on our side --------------------------------------------------------------------------
@@ -471,6 +483,27 @@ def test_it_stops_and_goes_on_with_its_command():
     os.kill(running.pid, signal.SIGCONT)
     wait_until(lambda: state(shell) != "T")
     assert running.communicate(b"on\n") == (b"on\n", None)
+
+
+def test_the_end_is_noticed_where_children_are_ignored():
+    """By who has started us."""
+    program = "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    assert run("-c", "echo hi; exit 3", program=[sys.executable, "-c", program, *PROGRAM]) == (
+        3,
+        b"hi\n",
+        b"",
+    )
+
+
+def test_our_secrets_are_not_the_command_s():
+    """Also where the real shell takes our place."""
+    for variables in ({}, {"SPILLSTORE_OFF": "1"}, {"SPILLSTORE_ROOT": "postgresql://me:pass@127.0.0.1/x"}):
+        environment = {"SPILLSTORE_MCP_TOKEN": "token-1", "PGPASSWORD": "token-2", **variables}
+        code, out, _ = run("-c", "env", **environment)
+        assert code == 0
+        assert b"token-1" not in out
+        assert b"pass@" not in out
+        assert (b"token-2" in out) == ("SPILLSTORE_ROOT" not in variables)
 
 
 def state(pid):

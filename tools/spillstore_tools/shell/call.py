@@ -73,7 +73,7 @@ class Call:
 
     def environment(self) -> dict[str, str]:
         """The environment of the command: without our secrets, and ``spillstore`` is found there and leads to the session."""
-        found = _without_secrets(self._environment)
+        found = without_secrets(self._environment)
         found[NESTED] = self._agent or "-"
         found["SPILLSTORE_SESSION"] = self.session
         found.setdefault("SPILLSTORE_ACTOR", "model")
@@ -121,7 +121,7 @@ def _name(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def _without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
+def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
     """``for_commands``, without what that imports where there is no password in the URL of a store."""
     root = environment.get("SPILLSTORE_ROOT", "")
     if ":/" not in root:

@@ -14,7 +14,7 @@ import sys
 import time
 
 from spillstore_tools.configured import is_configured
-from spillstore_tools.shell.call import NAME, Call
+from spillstore_tools.shell.call import NAME, Call, without_secrets
 from spillstore_tools.shell.guard import Guard, close_others
 from spillstore_tools.shell.relay import Relay, pass_on, write
 
@@ -93,10 +93,11 @@ def _become(call: Call) -> NoReturn:
     """Let the real shell take our place, with all that is ours."""
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores
         signal.signal(number, signal.SIG_DFL)
+    environment = os.environ if call.line is None else without_secrets(os.environ)
     error: OSError | None = None
     for shell in call.shells:
         try:
-            os.execve(shell, [shell, *call.arguments], os.environ)  # noqa: S606  # it is a shell
+            os.execve(shell, [shell, *call.arguments], environment)  # noqa: S606  # it is a shell
         except OSError as failed:
             error = failed
     write(2, f"{NAME}: no shell can be run: {error or 'there is none'}\n".encode(errors="replace"))
@@ -116,6 +117,7 @@ class _Running:
         ignored = [number for number in _PASSED if signal.getsignal(number) == signal.SIG_IGN]
         self._signals = [number for number in _PASSED if number not in ignored]
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {*self._signals, signal.SIGCHLD})
+        signal.signal(signal.SIGCHLD, _nothing)  # who ignores it never learns how a command ended
         try:
             pipes = self._start(before)
         except OSError:
@@ -123,7 +125,6 @@ class _Running:
             raise
         os.set_blocking(self._waker, False)
         signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, _nothing)
         try:
             self._guard = Guard(self._pid, self._signals)
         except OSError:  # the command runs already; signals reach it, if twice
@@ -203,7 +204,7 @@ class _Running:
         came_to_all = self._guard is not None and self._guard.saw(number)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         if self._status is None and not came_to_all:
-            with contextlib.suppress(ProcessLookupError):
+            with contextlib.suppress(OSError):  # it has gone, or belongs to another user by now
                 os.kill(self._pid, number)
         if number == signal.SIGTSTP:
             signal.signal(number, signal.SIG_DFL)
