@@ -134,7 +134,7 @@ def pytest_collection_modifyitems(config, items):
         for item, spec in kinds
         if item.get_closest_marker("files")
         and spec is not None
-        and spec.params.get("make_store") in {"dict", "server"}
+        and {"dict", "server"} & {spec.params.get(name) for name in ("make_store", "root", "module_root")}
     ]
     config.hook.pytest_deselected(items=gone)
     items[:] = [item for item in items if item not in set(gone)]
@@ -193,10 +193,31 @@ def store(make_store):
     return make_store()
 
 
+@pytest.fixture(params=["folder", "server"])
+def root(request, tmp_path):
+    """Where a store can be: a folder that is not there yet, and the database of a server. ``Store(root)`` is a store there."""
+    return tmp_path / "root" if request.param == "folder" else request.getfixturevalue("server_url")
+
+
+@pytest.fixture(scope="module", params=["folder", pytest.param("server", marks=pytest.mark.slow)])
+def module_root(request, tmp_path_factory):
+    """The same for all tests of a module, which share what is stored in it; what takes so many reads is slow on a server."""
+    if request.param == "folder":
+        yield tmp_path_factory.mktemp("module") / "root"
+        return
+    databases = request.getfixturevalue("server")
+    name = databases.new_database()
+    yield databases.url(name)
+    databases.drop_database(name)
+
+
 @pytest.fixture
-def plain_store(tmp_path):
-    """A plain store for what has no async form, or where both forms would test the same thing twice."""
-    store = Store(tmp_path / "root", **NO_FLOORS)
+def plain_store(root):
+    """A plain store, in a folder and on a server, for what has no async form, or where both forms would test the same twice.
+
+    When the test ends, every session in it is checked.
+    """
+    store = Store(root, **NO_FLOORS)
     yield store
     store.check()
 

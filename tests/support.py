@@ -8,6 +8,7 @@ import inspect
 import os
 import random
 import shutil
+import sqlite3
 import subprocess
 import threading
 import time
@@ -78,6 +79,86 @@ def each_of(names, rows):
         return test
 
     return decorate
+
+
+TABLES = ("session", "artifact", "chunk", "event", "place")
+
+
+@contextlib.contextmanager
+def rows_of(where, session_id=None):
+    """``execute(statement, *parameters)`` on the rows of one session, behind our back: its file's, or a server's.
+
+    ``where`` is the session, or a store where ``session_id`` is given. The statement is one of SQLite and of PostgreSQL
+    alike, with ``?`` for each parameter; it sees the rows of this session alone, and is committed at once. What it gives
+    is a list of rows.
+    """
+    name, project = (where.id, where.project) if session_id is None else (session_id, None)
+    if where.root is not None:
+        path = where.root / (project or "_") / name / "session.db"
+        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            yield lambda statement, *parameters: connection.execute(statement, parameters).fetchall()
+        return
+    import psycopg  # an extra of the package
+
+    with psycopg.connect(where.address, autocommit=True) as connection:
+        [(key,)] = connection.execute(
+            "SELECT session_key FROM spillstore.session WHERE session_id = %s AND project_id IS NOT DISTINCT FROM %s",
+            (name, project),
+        ).fetchall()
+        for table in TABLES:  # a temporary name comes before all others
+            connection.execute(
+                f"CREATE TEMPORARY VIEW {table} AS SELECT * FROM spillstore.{table} WHERE session_key = {key}"
+            )
+
+        def execute(statement, *parameters):
+            cursor = connection.execute(statement.replace("%", "%%").replace("?", "%s"), parameters)
+            return cursor.fetchall() if cursor.description else []
+
+        yield execute
+
+
+def damage(session, statement, *parameters):
+    """Execute one statement on the rows of a session, as ``rows_of`` does; the rows it gives."""
+    with rows_of(session) as execute:
+        return execute(statement, *parameters)
+
+
+@contextlib.contextmanager
+def locked(session):
+    """Nobody can write into a session meanwhile: another holds what writers wait for."""
+    with rows_of(session) as execute:
+        if session.root is None:
+            execute("BEGIN")
+            execute("SELECT * FROM place FOR UPDATE")
+        else:
+            execute("BEGIN IMMEDIATE")
+        yield
+        execute("ROLLBACK")
+
+
+def is_untouched(root):
+    """Whether nothing was stored there: there is no folder, or the server has no session."""
+    from spillstore import Store
+
+    return not list(Store(root).sessions()) if isinstance(root, str) else not root.exists()
+
+
+def outlive(store):
+    """Who was killed is dead at once on the machine itself; for a server, when its lease has run out: it has, now."""
+    if store.root is None:
+        import psycopg
+
+        with psycopg.connect(store.address) as connection:
+            connection.execute("UPDATE spillstore.claim SET beat = beat - interval '1 hour'")
+
+
+def make_old(session, age):
+    """As if a session had last been written ``age`` seconds ago."""
+    if session.root is None:
+        damage(session, "UPDATE place SET used_at = now() - make_interval(secs => ?)", age)
+        return
+    for path in (session.root / (session.project or "_") / session.id).iterdir():
+        os.utime(path, (time.time() - age, time.time() - age))
 
 
 class ManualClock:

@@ -158,7 +158,7 @@ def test_what_is_opened_for_nobody_is_closed(plain_store, monkeypatch, cancellat
         return plain_exit(self, *args)
 
     async def main():
-        store = aio.Store(plain_store.root)
+        store = aio.Store(plain_store.address)
 
         async def use():
             async with store.session("s"):

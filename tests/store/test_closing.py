@@ -28,13 +28,14 @@ def descriptors(root):
     return found
 
 
+@pytest.mark.files
 @pytest.mark.parametrize("end", ["close", "delete"])
 @pytest.mark.skipif(
     not os.path.isdir("/proc/self/fd"), reason="this system does not tell what a process has open"
 )
-def test_a_read_that_outlives_its_session_keeps_nothing_open(tmp_path, end):
+def test_a_read_that_outlives_its_session_keeps_nothing_open(root, tmp_path, end):
     """What it gives back is closed; a later session of the name is opened in a forked child as if there had been none."""
-    store = Store(tmp_path, **NO_FLOORS)
+    store = Store(root, **NO_FLOORS)
     session = store.session("test")
     session.put(b"one\n")
     file = session.path.stat()
@@ -47,9 +48,10 @@ def test_a_read_that_outlives_its_session_keeps_nothing_open(tmp_path, end):
         session.put(b"two\n")
 
 
-def test_a_child_has_none_of_its_parents_files_open(tmp_path):
+@pytest.mark.files
+def test_a_child_has_none_of_its_parents_files_open(root):
     """So it repairs and deletes them as any other process does."""
-    with Store(tmp_path, **NO_FLOORS).session("test") as session:
+    with Store(root, **NO_FLOORS).session("test") as session:
         path = session.path
         assert is_open(path)
         child = os.fork()
@@ -58,9 +60,10 @@ def test_a_child_has_none_of_its_parents_files_open(tmp_path):
         assert 0 == os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def test_a_session_that_was_removed_stays_removed(tmp_path):
+@pytest.mark.files
+def test_a_session_that_was_removed_stays_removed(root):
     """Once a read has found that its folder is gone, no other read goes on from what was open before."""
-    with Store(tmp_path, **NO_FLOORS).session("test") as session:
+    with Store(root, **NO_FLOORS).session("test") as session:
         sealed = session.put(b"one\n")
         assert b"one\n" == sealed.read_bytes(0, 4)
         writer = session.create()
@@ -101,9 +104,9 @@ class SlowEnd(AsItIs):
 
 
 @pytest.mark.parametrize("other", ["writer", "session"])
-def test_what_is_closed_on_two_threads_is_closed_once(tmp_path, other):
+def test_what_is_closed_on_two_threads_is_closed_once(root, other):
     """Both wait for the end of the artifact, which is the one that the first has said."""
-    store = Store(tmp_path, **NO_FLOORS)
+    store = Store(root, **NO_FLOORS)
     session = store.session("test")
     slow = SlowEnd()
     writer = session.create(redact=False, filters=lambda stream: slow if stream == "stdout" else AsItIs())

@@ -51,9 +51,10 @@ def test_full_durability_works_the_same(make_store):
     write_and_read(make_store(durability="full"))
 
 
+@pytest.mark.files
 def test_on_a_network_file_system_there_is_no_wal(plain_store, monkeypatch):
     """There a session uses a rollback journal, says so once, and works."""
-    kind = _database.file_system(str(plain_store.root))
+    kind = _database.file_system(plain_store.address)
     monkeypatch.setattr(_database, "_NETWORK_FILE_SYSTEMS", frozenset({kind}))
     _database.file_system.cache_clear()
     try:
@@ -68,6 +69,7 @@ def test_on_a_network_file_system_there_is_no_wal(plain_store, monkeypatch):
     connection.close()
 
 
+@pytest.mark.files
 def test_a_session_is_shaped_as_documented(plain_store):
     """Page size, vacuum mode, journal, application id and version of a new file."""
     with plain_store.session("test") as session, session._engine.reader() as connection:
@@ -84,7 +86,7 @@ def test_a_session_is_shaped_as_documented(plain_store):
     }
 
 
-def test_the_event_loop_goes_on_while_a_writer_waits(tmp_path):
+def test_the_event_loop_goes_on_while_a_writer_waits(root):
     """A write that has to wait for room waits on a thread: the loop's other tasks run meanwhile."""
 
     async def main():
@@ -102,7 +104,7 @@ def test_the_event_loop_goes_on_while_a_writer_waits(tmp_path):
                     gate.set()
                 await asyncio.sleep(0)
 
-        async with aio.Store(tmp_path, queue_bytes=65536, **NO_FLOORS).session("test") as session:
+        async with aio.Store(root, queue_bytes=65536, **NO_FLOORS).session("test") as session:
             async with session.create(tap=tap) as writer:
                 pulse = asyncio.ensure_future(beat())
                 for number in range(40):  # random, but the same each time: no secret seems to be in it
@@ -114,11 +116,11 @@ def test_the_event_loop_goes_on_while_a_writer_waits(tmp_path):
     asyncio.run(asyncio.wait_for(main(), 60))
 
 
-def test_a_cancelled_opening_leaves_nothing_open(tmp_path):
+def test_a_cancelled_opening_leaves_nothing_open(root):
     """Cancelling the task that opens a session closes what the thread opened."""
 
     async def main():
-        store = aio.Store(tmp_path, **NO_FLOORS)
+        store = aio.Store(root, **NO_FLOORS)
         opening = asyncio.ensure_future(store.session("test")._open())
         await asyncio.sleep(0)
         opening.cancel()
@@ -129,7 +131,7 @@ def test_a_cancelled_opening_leaves_nothing_open(tmp_path):
     asyncio.run(main())
 
 
-def test_async_iterables_can_be_put(tmp_path):
+def test_async_iterables_can_be_put(root):
     """``aio.Session.put`` takes what yields bytes asynchronously."""
 
     async def pieces():
@@ -137,7 +139,7 @@ def test_async_iterables_can_be_put(tmp_path):
             yield b"piece %d\n" % number
 
     async def main():
-        async with aio.Store(tmp_path, **NO_FLOORS).session("test") as session:
+        async with aio.Store(root, **NO_FLOORS).session("test") as session:
             artifact = await session.put(pieces(), source="stream")
             reader = await artifact.open()
             assert b"piece 0\n" == await reader.readline()
@@ -178,7 +180,7 @@ def test_a_child_process_finds_the_session(plain_store):
             "    print(artifact.info.state, artifact.read_lines(1, 1))\n"
         )
         done = subprocess.run(
-            [sys.executable, "-c", script, str(plain_store.root), writer.id],
+            [sys.executable, "-c", script, plain_store.address, writer.id],
             capture_output=True,
             text=True,
             check=True,

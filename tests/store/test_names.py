@@ -22,6 +22,7 @@ def password():
     return f"Zq7{secrets.token_hex(8)}"
 
 
+@pytest.mark.files
 def test_a_folder_is_named_by_its_path(plain_store, tmp_path):
     """The folder, the name for messages and the address for other processes are one path."""
     path = tmp_path / "root"

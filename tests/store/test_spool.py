@@ -5,15 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import sqlite3
 import threading
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from model import interleave
-from support import NO_FLOORS, ManualClock, examples, wait_until
+from support import NO_FLOORS, ManualClock, examples, locked, wait_until
 
 from spillstore import Store, aio
 from spillstore.exceptions import (
@@ -228,7 +226,7 @@ def test_spooled_output_is_committed_in_time(session):
 
 def test_the_spool_does_not_count_against_the_queue(plain_store):
     """More may be spooled than ``queue_bytes``; a write behind that waits for the commit, and all of it is stored."""
-    store = Store(plain_store.root, **NO_FLOORS, queue_bytes=64 * 1024)
+    store = Store(plain_store.address, **NO_FLOORS, queue_bytes=64 * 1024)
     lines = [b"%07d a line that is spooled\n" % number for number in range(40_000)]
     with store.session("test") as session:
         writer = session.create(source="x", spool=900_000, redact=False)
@@ -283,16 +281,17 @@ def refused(session, error, **options):
     assert not writer.stored
 
 
+@pytest.mark.files
 def test_a_full_disk(plain_store):
     """No room for an artifact: the write that needs one is refused, and what is in memory can be had."""
-    with Store(plain_store.root, **{**NO_FLOORS, "free_disk_floor": 2**61}).session("test") as session:
+    with Store(plain_store.address, **{**NO_FLOORS, "free_disk_floor": 2**61}).session("test") as session:
         refused(session, DiskFullError)
         assert ["free_disk_floor"] == [event.detail["limit"] for event in session.events(kind="limit")]
 
 
 def test_a_rate_that_is_exceeded(plain_store):
     """Writers that spool do not count; the artifact that would be one too many is refused."""
-    with Store(plain_store.root, free_disk_floor=0, artifacts_per_minute=1).session("test") as session:
+    with Store(plain_store.address, free_disk_floor=0, artifacts_per_minute=1).session("test") as session:
         for _ in range(3):
             session.create(source="x", spool=100).write(b"little\n")
         session.put(b"the one that is allowed")
@@ -301,7 +300,7 @@ def test_a_rate_that_is_exceeded(plain_store):
 
 def test_a_session_quota_that_is_met(plain_store):
     """What does not fit is an error of the next call, as for any writer: the artifact stays, interrupted."""
-    with Store(plain_store.root, **NO_FLOORS, session_quota=70_000).session("test") as session:
+    with Store(plain_store.address, **NO_FLOORS, session_quota=70_000).session("test") as session:
         writer = session.create(source="x", spool=5, redact=False)
         writer.write(os.urandom(200_000))
         with pytest.raises(SessionQuotaError):
@@ -323,12 +322,9 @@ def test_a_session_that_was_deleted(plain_store):
 
 def test_a_session_that_another_process_has_locked(plain_store):
     """The lock is waited for as long as for any writer; then the writer has failed, with all that was written in memory."""
-    with Store(plain_store.root, **NO_FLOORS, busy_timeout=0.1).session("test") as session:
-        file = next(Path(plain_store.root).rglob("session.db"))
-        with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as other:
-            other.execute("BEGIN IMMEDIATE")
+    with Store(plain_store.address, **NO_FLOORS, busy_timeout=0.1).session("test") as session:
+        with locked(session):
             refused(session, LockedError)
-            other.execute("ROLLBACK")
         assert [] == list(session.artifacts())
 
 
@@ -462,7 +458,7 @@ def test_a_sequence_goes_on_when_storing_fails(plain_store):
     """Everything that was written reaches the tap once and in order, whether it was stored or not, secrets whole."""
     seen = []
     noise = [b"%d %s\n" % (number, os.urandom(300).hex().encode()) for number in range(2000)]
-    with Store(plain_store.root, **NO_FLOORS, session_quota=150_000).session("test") as session:
+    with Store(plain_store.address, **NO_FLOORS, session_quota=150_000).session("test") as session:
         sequencer = Sequencer(redactors=(DEFAULT.redactor(), DEFAULT.redactor()))
         writer = session.create(source="x", spool=sequencer, tap=lambda _, data: seen.append(data))
         rest = list(noise)
@@ -504,11 +500,11 @@ def test_a_secret_is_whole_though_its_session_closes(plain_store):
 # --- asyncio ----------------------------------------------------------------------------------------------
 
 
-def test_a_spooling_writer_for_asyncio(tmp_path):
+def test_a_spooling_writer_for_asyncio(root):
     """The same names, awaited: what is little is given back, what is more is stored."""
 
     async def main():
-        async with aio.Store(tmp_path / "root", **NO_FLOORS).session("test") as session:
+        async with aio.Store(root, **NO_FLOORS).session("test") as session:
             async with session.create(source="x", spool=5) as writer:
                 await writer.write(b"1234\n")
                 assert not writer.stored

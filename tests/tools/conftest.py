@@ -38,14 +38,23 @@ class Answer(NamedTuple):
         return json.loads(self.out)
 
 
+def pytest_generate_tests(metafunc):
+    """Tests with the mark ``everywhere`` run on a server, too."""
+    marked = metafunc.definition.get_closest_marker
+    if "root" in metafunc.fixturenames and marked("everywhere") and not marked("files"):
+        metafunc.parametrize("root", ["folder", "server"], indirect=True)
+
+
 @pytest.fixture
-def root(tmp_path, monkeypatch):
+def root(request, tmp_path, monkeypatch):
     """The store that commands find by the environment; all that is left in it is checked when the test ends."""
-    monkeypatch.setenv("SPILLSTORE_ROOT", str(tmp_path / "root"))
+    on_server = getattr(request, "param", "folder") == "server"
+    root = request.getfixturevalue("server_url") if on_server else tmp_path / "root"
+    monkeypatch.setenv("SPILLSTORE_ROOT", str(root))
     monkeypatch.setenv("SPILLSTORE_FREE_DISK_FLOOR", "0")
     monkeypatch.chdir(tmp_path)  # outside of any repository, so that the session is ``default``
-    yield tmp_path / "root"
-    Store(tmp_path / "root").check()
+    yield root
+    Store(root).check()
 
 
 @pytest.fixture

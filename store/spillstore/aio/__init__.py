@@ -128,14 +128,17 @@ class Artifact:
         self, start: int = 0, *, stream: Stream = "combined", poll: float = 0.1, holes: Holes = "raise"
     ) -> AsyncIterator[bytes]:
         """Like ``chunks``, but waits for more until the artifact ends; ``poll`` is in seconds."""
+        pauses, first = self.plain._pauses(poll), True  # noqa: SLF001  # of the same package
         while True:
             size, state = await asyncio.to_thread(self.plain.extent, stream)
-            async for block in self.chunks(start, size, stream=stream, holes=holes):
-                yield block
-            start = max(start, size)
+            came = first or size > start
+            if came:
+                async for block in self.chunks(start, size, stream=stream, holes=holes):
+                    yield block
+            start, first = max(start, size), False
             if state != "open":
                 return
-            await asyncio.sleep(poll)
+            await asyncio.sleep(pauses.next(came=came))
 
     verify = in_thread(_artifact.Artifact.verify)
     export = in_thread(_artifact.Artifact.export)

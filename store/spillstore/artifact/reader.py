@@ -63,6 +63,10 @@ class ArtifactReader:
         record = self._handle.row()
         return record.view_size(view), record.state  # type: ignore[return-value]  # verified: one of the three
 
+    def _pauses(self, poll: float) -> iteration.Pauses:
+        """The pauses of ``follow``, for who waits in another way."""
+        return iteration.Pauses(self._handle, poll)
+
     # --- ranges -----------------------------------------------------------------------------------------
 
     @recorded("read", first="first", last="last", stream="stream")
@@ -251,7 +255,7 @@ class ArtifactReader:
     ) -> Iterator[bytes]:
         """Like ``chunks``, but waits for more until the artifact ends, as ``tail -f`` does.
 
-        ``poll`` is the time between two looks, in seconds. ``holes="skip"`` leaves out what is dropped before it was read.
+        ``poll`` is the time between two looks, in seconds; on a server it doubles up to a second while nothing comes. ``holes="skip"`` leaves out what is dropped before it was read.
         """
         blocks = iteration.follow(self._handle, start, stream, poll, holes)
         return iterated(self._log, blocks, {"start": start, "stream": stream}, len)

@@ -96,6 +96,7 @@ class SessionBackend(Protocol):
     """
 
     read_only: bool
+    longest_pause: float  # seconds between two looks of who waits for more, where each costs a round trip; 0.0 if it costs nothing
     using: AbstractContextManager[None]
 
     @property
@@ -192,10 +193,12 @@ class SessionBackend(Protocol):
     def owner(self) -> str:
         """The name of this claim, which artifacts that are written bear; "" for a session that is open for reading."""
 
-    def alive(self, owner: str) -> bool:
-        """Whether the process with that claim still lives."""
+    # Both are asked by who has rows, which may be on the only connection that a process has.
 
-    def others(self) -> list[str]:
+    def alive(self, owner: str, rows: Snapshot | None = None) -> bool:
+        """Whether the process with that claim still lives; ``rows`` are what the caller has borrowed, or its transaction."""
+
+    def others(self, rows: Snapshot | None = None) -> list[str]:
         """The other live owners of the session, described for an error message."""
 
     def remove_dead(self) -> None:

@@ -71,7 +71,7 @@ def translation(error: Exception, doing: str) -> SpillstoreError | None:
     return None
 
 
-def storing_failed(error: Exception) -> SpillstoreError:
+def storing_failed(error: BaseException) -> SpillstoreError:
     """What a writer raises for an error that ended its artifact: ours as it is, or one that says what is kept."""
     if isinstance(error, SpillstoreError):
         return error

@@ -266,10 +266,13 @@ class Committer:
         except LockedError as error:
             locked = error
             self._queue.put_back(work, error)
-        except Exception as error:  # noqa: BLE001  # whatever it is, a waiting writer must learn of it
+        except BaseException as error:  # whatever it is, a waiting writer must learn of it
             failure = storing_failed(error)
             for pipeline, _ in work:
                 self._queue.fail(pipeline, failure)
+            if not isinstance(error, Exception):
+                raise  # an interrupt of the keyboard ends what goes on, and the committer goes on without
+            for pipeline, _ in work:
                 self.record_failure(pipeline, failure)
         finally:
             self._queue.finish(work)
@@ -349,5 +352,7 @@ class Committer:
             return
         with contextlib.suppress(SpillstoreError):
             with self.recording("recording a failure", patient=False) as tx:
+                if tx.artifact_digest(pipeline.row.artifact_key) != pipeline.row.digest:
+                    return  # what failed was stored all the same; the row says how much
                 row = self._rows.interrupt(tx, pipeline.row, str(error), pipeline.actor)
             pipeline.row = row

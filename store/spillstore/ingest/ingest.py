@@ -97,7 +97,7 @@ class Ingest:
         """Interrupt artifacts whose process has ended; returns all that are neither sealed nor gone, for ``clear_up``."""
         unfinished = [read_artifact_row(row, self._algorithm) for row in tx.unfinished()]
         for record in unfinished:
-            if record.state == "open" and not self._store.alive(record.owner):
+            if record.state == "open" and not self._store.alive(record.owner, tx):
                 self.rows.interrupt(tx, record, "its process ended")
         return unfinished
 

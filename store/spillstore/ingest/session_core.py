@@ -250,7 +250,7 @@ class SessionCore:
             raise not_found(
                 artifact_id, self.row.session_id, was_evicted=bool(rows.events_of(artifact_id, EVICT, 1))
             )
-        return with_derived_state(record, self.store)
+        return with_derived_state(record, self.store, rows)
 
     # --- ending and deleting ----------------------------------------------------------------------------
 
@@ -299,9 +299,9 @@ class SessionCore:
             self.store.close()
 
 
-def with_derived_state(record: ArtifactRow, store: SessionBackend) -> ArtifactRow:
+def with_derived_state(record: ArtifactRow, store: SessionBackend, rows: Snapshot) -> ArtifactRow:
     """The row of an artifact; ``interrupted`` if it is open and its owner died, which the next writer makes permanent."""
-    if record.state == "open" and record.owner != store.owner and not store.alive(record.owner):
+    if record.state == "open" and record.owner != store.owner and not store.alive(record.owner, rows):
         return record._replace(state="interrupted", reason="its process ended")
     return record
 

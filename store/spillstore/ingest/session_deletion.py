@@ -34,7 +34,7 @@ class SessionDeletion:
         waiting = audit.drained() if self._settings.audit_keep else contextlib.nullcontext(list[Entry]())
         with waiting as entries, self._ingest.committer.recording("deleting the session") as tx:
             if not force:
-                self._refuse_busy()
+                self._refuse_busy(tx)
             if unused_since is not None:
                 self._refuse_used(tx, unused_since)
             row = self._record.update(tx, deleted_us=events.now_us())
@@ -42,8 +42,8 @@ class SessionDeletion:
                 self._archive_events(tx, entries)
         return self._store.remove(row.uid)
 
-    def _refuse_busy(self) -> None:
-        others = self._store.others()
+    def _refuse_busy(self, tx: Transaction) -> None:
+        others = self._store.others(tx)
         if others or self._ingest.queue.pipelines:
             who = ", ".join(others) or "an open writer here"
             raise SessionBusyError(

@@ -208,16 +208,37 @@ def chunks(
             yield run.data
 
 
+class Pauses:
+    """How long to wait before an artifact is looked at again: ``poll`` seconds.
+
+    Where each look is a round trip, twice as long each time that nothing came, up to the engine's ``longest_pause``.
+    """
+
+    def __init__(self, handle: ArtifactHandle, poll: float) -> None:
+        self._poll = self._pause = poll
+        self._longest = max(poll, handle.session.store.longest_pause)
+
+    def next(self, *, came: bool) -> float:
+        """Seconds; ``came`` says whether the look before has found something."""
+        pause = self._poll if came else self._pause
+        self._pause = min(2 * pause, self._longest)
+        return pause
+
+
 def follow(handle: ArtifactHandle, start: int, stream: Stream, poll: float, holes: Holes) -> Iterator[bytes]:
-    """The blocks from ``start`` on, waiting for new ones until the artifact ends; it polls every ``poll`` seconds."""
+    """The blocks from ``start`` on, waiting for new ones until the artifact ends; see ``Pauses``."""
+    pauses = Pauses(handle, poll)
+    first = True  # which looks whether the arguments can be
     while True:
         record = handle.row()
         size = record.view_size(view_of(stream))
-        yield from chunks(handle, start, size, stream, holes)
-        start = max(start, size)
+        came = first or size > start
+        if came:
+            yield from chunks(handle, start, size, stream, holes)
+        start, first = max(start, size), False
         if record.state != "open":
             return
-        time.sleep(poll)
+        time.sleep(pauses.next(came=came))
 
 
 def lines(handle: ArtifactHandle, stream: Stream, holes: Holes, max_bytes: int) -> Iterator[bytes]:

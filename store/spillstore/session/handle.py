@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from spillstore.exceptions import ClosedError, InvalidSettingError
+from spillstore.runtime import fork_imports
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,8 +58,8 @@ class SessionHandle:
         if wanted is False:
             return None
         with (
-            self.core.store.using
-        ):  # a fork waits: in its child, an import that another thread has begun would never end
+            fork_imports.importing()
+        ):  # in a fork's child, an import that another thread has begun would never end
             from spillstore.redaction import DEFAULT, Redacted, RedactionRules  # noqa: PLC0415  # not where it is off
 
         if isinstance(wanted, Redacted):

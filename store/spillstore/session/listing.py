@@ -196,7 +196,8 @@ class ArtifactListing:
             while True:
                 rows = snapshot.artifacts(filters, min(limit, _PAGE) + 1)
                 for row in rows:
-                    record = with_derived_state(read_artifact_row(row, core.row.digest_algorithm), core.store)
+                    record = read_artifact_row(row, core.row.digest_algorithm)
+                    record = with_derived_state(record, core.store, snapshot)
                     if state is not None and record.state != state:
                         continue
                     if len(found) == limit:

@@ -14,7 +14,7 @@ from contextlib import closing
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import NO_FLOORS, examples, wait_until
+from support import NO_FLOORS, damage, examples, wait_until
 
 from spillstore import Store
 from spillstore.audit import audit_log, event_buffer, event_detail
@@ -38,10 +38,9 @@ def kinds(session, **filters):
     return [event.kind for event in session.events(limit=1000, **filters)][::-1]
 
 
-def in_file(store, session="test"):
-    """The events that the file holds, whatever waits in memory."""
-    with closing(sqlite3.connect(store.root / "_" / session / "session.db")) as connection:
-        return [kind for (kind,) in connection.execute("SELECT kind FROM event ORDER BY event_key")]
+def in_file(session):
+    """The events that the session's rows hold, whatever waits in memory."""
+    return [kind for (kind,) in damage(session, "SELECT kind FROM event ORDER BY event_key")]
 
 
 def test_each_read_is_an_event_with_its_range_size_and_outcome(plain_store):
@@ -104,19 +103,16 @@ def test_a_parameter_that_there_is_not_cannot_be_recorded():
             return b""
 
 
-@pytest.mark.parametrize("engine", ["", "dict:"])
-def test_half_surrogates_are_stored_alike(tmp_path, engine):
+def test_half_surrogates_are_stored_alike(plain_store, tmp_path):
     """A tool call's id has one form in the artifact and in its events: a lone half is U+FFFD, a pair is its character."""
     given, stored = "call \ud800! \ud83d\ude00 \udcff", "call \ufffd! \U0001f600 \ufffd"
-    with Store(f"{engine}{tmp_path}", **NO_FLOORS).session("test") as session:
-        artifact = session.put(DATA, tool_call_id=given, source=given)
-        with session.acting(given, given):
-            artifact.tail(1)
-        assert (stored, stored) == (artifact.info.tool_call_id, artifact.info.source)
-        assert {stored} == {event.tool_call_id for event in artifact.events()}
-        assert stored == artifact.events("read")[0].actor
-        assert artifact.id == session.find(given).id
-        assert [artifact.id] == [info.id for info in session.infos(source=given)]
+    for store in (plain_store, Store(f"dict:{tmp_path}", **NO_FLOORS)):
+        with store.session("test") as session:
+            artifact = session.put(DATA, tool_call_id=given, source=given)
+            with session.acting(given, given):
+                artifact.tail(1)
+            assert (stored, stored) == (artifact.info.tool_call_id, artifact.info.source)
+            assert {stored} == {event.tool_call_id for event in artifact.events()}
 
 
 def test_what_is_searched_for_and_what_is_found_stand_in_no_event(plain_store):
@@ -219,21 +215,21 @@ def test_reads_reach_the_file_in_batches(plain_store, monkeypatch):
     with plain_store.session("test") as session:
         artifact = session.put(DATA)
         artifact.tail(1)
-        assert in_file(plain_store) == ["create", "seal"]
+        assert in_file(session) == ["create", "seal"]
         session.put(b"more")
-        assert in_file(plain_store)[:3] == ["create", "seal", "create"]
-        assert in_file(plain_store).count("read") == 1
+        assert in_file(session)[:3] == ["create", "seal", "create"]
+        assert in_file(session).count("read") == 1
         for _ in range(audit_log.FULL):
             artifact.tail(1)
-        wait_until(lambda: in_file(plain_store).count("read") >= audit_log.FULL)
+        wait_until(lambda: in_file(session).count("read") >= audit_log.FULL)
         monkeypatch.setattr(audit_log, "PERIOD", 0.05)
         session.events()
         artifact.tail(1)
-        wait_until(lambda: in_file(plain_store).count("read") >= audit_log.FULL + 2)
-        assert in_file(plain_store).count("read") == audit_log.FULL + 2
+        wait_until(lambda: in_file(session).count("read") >= audit_log.FULL + 2)
+        assert in_file(session).count("read") == audit_log.FULL + 2
         monkeypatch.setattr(audit_log, "PERIOD", 1000.0)
         artifact.tail(1)
-    assert in_file(plain_store).count("read") == audit_log.FULL + 3
+    assert in_file(session).count("read") == audit_log.FULL + 3
 
 
 def test_who_only_reads_is_recorded_at_the_close(store):
@@ -246,6 +242,7 @@ def test_who_only_reads_is_recorded_at_the_close(store):
         assert ["read", "seal", "create"] == [event.kind for event in session.events()]
 
 
+@pytest.mark.files
 def test_a_file_that_was_sent_is_not_written(plain_store, tmp_path):
     """Reading with ``open_file`` leaves the file as it is, to the byte."""
     with plain_store.session("test") as session:
@@ -266,9 +263,9 @@ def test_a_file_that_was_sent_is_not_written(plain_store, tmp_path):
         ("off", []),
     ],
 )
-def test_how_much_is_recorded_is_a_setting(tmp_path, level, expected):
+def test_how_much_is_recorded_is_a_setting(root, tmp_path, level, expected):
     """``writes`` leaves out reads, ``off`` everything that the library does not need itself."""
-    with Store(tmp_path / "root", audit=level, **NO_FLOORS).session("test") as session:
+    with Store(root, audit=level, **NO_FLOORS).session("test") as session:
         artifact = session.put(DATA)
         artifact.tail(1)
         with pytest.raises(ArtifactNotFoundError):
@@ -279,9 +276,9 @@ def test_how_much_is_recorded_is_a_setting(tmp_path, level, expected):
         assert artifact.id == session.put(whole).origin().artifact_id
 
 
-def test_the_oldest_events_go(tmp_path):
+def test_the_oldest_events_go(root):
     """Of more than ``audit_events`` the oldest are deleted; about a tenth more may be there for a while."""
-    with Store(tmp_path / "root", audit_events=100, **NO_FLOORS).session("test") as session:
+    with Store(root, audit_events=100, **NO_FLOORS).session("test") as session:
         artifact = session.put(DATA)
         for number in range(500):
             artifact.record("looked", {"number": number}, at_once=False)
@@ -292,12 +289,12 @@ def test_the_oldest_events_go(tmp_path):
     assert [event.detail["number"] for event in events] == list(range(499, 499 - len(events), -1))
 
 
-def test_old_events_go(tmp_path, clock):
+def test_old_events_go(root, clock):
     """What is older than ``audit_age`` is deleted when events are written."""
-    with Store(tmp_path / "root", clock=clock, audit_age=60.0, **NO_FLOORS).session("test") as session:
+    with Store(root, clock=clock, audit_age=60.0, **NO_FLOORS).session("test") as session:
         session.put(DATA)
         clock.advance(61)
-    with Store(tmp_path / "root", clock=clock, audit_age=60.0, **NO_FLOORS).session("test") as session:
+    with Store(root, clock=clock, audit_age=60.0, **NO_FLOORS).session("test") as session:
         session.put(DATA).tail(1)
         assert kinds(session) == ["create", "seal", "read"]
 
@@ -358,13 +355,13 @@ def test_nothing_is_kept_of_a_deleted_session_by_default(plain_store):
         session.put(DATA)
         session.delete()
     assert [] == plain_store.deleted_events("test").items
-    assert [] == list(plain_store.root.rglob("*audit*"))
+    assert plain_store.root is None or [] == list(plain_store.root.rglob("*audit*"))
 
 
-def test_limits_that_are_met_are_events(tmp_path):
+def test_limits_that_are_met_are_events(root):
     """Each names the limit, the tool, what was wanted and what is allowed."""
     limits = {**NO_FLOORS, "artifacts_per_minute": 4}  # one is discarded
-    with Store(tmp_path / "root", **limits).session("test") as session:
+    with Store(root, **limits).session("test") as session:
         session.put(DATA, source="roll", limit=4096, policy="roll")
         session.put(DATA, source="stop", limit=4096, policy="stop")
         with pytest.raises(ArtifactTooLargeError):
@@ -382,22 +379,21 @@ def test_limits_that_are_met_are_events(tmp_path):
     ]
 
 
-def test_a_full_session_is_an_event(tmp_path):
+def test_a_full_session_is_an_event(root):
     """The quota, with what the artifact would have had and what the session may take."""
-    with Store(tmp_path / "root", session_quota=100_000, **NO_FLOORS).session("test") as session:
+    with Store(root, session_quota=100_000, **NO_FLOORS).session("test") as session:
         with pytest.raises(SessionQuotaError):
             session.put(os.urandom(200_000), source="make")
         (event,) = session.events(kind="limit")
     assert event.detail == {"limit": "session_quota", "tool": "make", "size": 200_000, "most": 100_000}
 
 
-def test_damage_is_an_event_and_an_error(tmp_path, caplog):
+def test_damage_is_an_event_and_an_error(root, caplog):
     """What fails its digest is told in the log and in the audit, with the artifact, and without content."""
-    store = Store(tmp_path / "root", **NO_FLOORS)
+    store = Store(root, **NO_FLOORS)
     with store.session("test") as session:
         artifact = session.put(DATA)
-        with closing(sqlite3.connect(store.root / "_" / "test" / "session.db")) as connection, connection:
-            connection.execute("UPDATE chunk SET digest = zeroblob(32)")
+        damage(session, "UPDATE chunk SET digest = ?", bytes(32))
         with caplog.at_level(logging.WARNING, "spillstore"), pytest.raises(IntegrityError):
             artifact.tail(1)
         assert {"read", "integrity"} == set(kinds(session)[2:])
@@ -414,7 +410,7 @@ def test_what_is_shown_whole_is_counted_without_a_write(plain_store):
         for size in range(10):
             session.count_passed("cat", size)
         session.count_passed("ls", 100, calls=3)
-        assert in_file(plain_store) == ["create", "seal"]
+        assert in_file(session) == ["create", "seal"]
     with plain_store.session("test") as session:
         told = [event.detail for event in session.events(kind="passed")]
     assert {"tool": "cat", "calls": 10, "received": 45, "shown": 45} in told
@@ -429,7 +425,7 @@ def test_a_killed_process_loses_no_event_of_a_write(plain_store):
         "session = Store(sys.argv[1], free_disk_floor=0).session('test')\n"
         "session.put(b'x').tail(1)\nos.kill(os.getpid(), 9)\n"
     )
-    subprocess.run([sys.executable, "-c", script, str(plain_store.root)], check=False)
+    subprocess.run([sys.executable, "-c", script, plain_store.address], check=False)
     with plain_store.session("test") as session:
         assert ["create", "seal"] == kinds(session)
 
@@ -473,7 +469,7 @@ def test_many_threads_lose_no_event(plain_store):
         for thread in threads:
             thread.join()
         session.events()
-    assert 1200 == in_file(plain_store).count("read")
+    assert 1200 == in_file(session).count("read")
 
 
 VALUES = st.recursive(
@@ -502,11 +498,7 @@ def test_new_events_come_in_the_order_of_the_file(plain_store):
         assert ["create"] == [event.kind for event in page]
         page = session.new_events(page.cursor)
         assert ["seal"] == [event.kind for event in page]
-        with (
-            closing(sqlite3.connect(plain_store.root / "_" / "test" / "session.db")) as connection,
-            connection,
-        ):
-            connection.execute("UPDATE event SET at_us = at_us + 60000000")
+        damage(session, "UPDATE event SET at_us = at_us + 60000000")
         artifact.read_lines(1, 1)
         artifact.read_lines(2, 2)
         page = session.new_events(page.cursor, kind="read", artifact_id=artifact.id)
@@ -535,11 +527,7 @@ def test_new_events_are_found_when_all_old_ones_have_gone(plain_store):
     with plain_store.session("test") as session:
         artifact = session.put(DATA)
         cursor = session.new_events().cursor
-        with (
-            closing(sqlite3.connect(plain_store.root / "_" / "test" / "session.db")) as connection,
-            connection,
-        ):
-            connection.execute("DELETE FROM event")
+        damage(session, "DELETE FROM event")
         artifact.read_lines(1, 1)
         page = session.new_events(cursor)
         assert ["read"] == [event.kind for event in page]

@@ -5,10 +5,9 @@ from __future__ import annotations
 import itertools
 import json
 import re
-import sqlite3
 
 import pytest
-from support import NO_FLOORS
+from support import NO_FLOORS, damage, rows_of
 
 from spillstore import Store
 from spillstore.engine.sqlite import sql as _sql
@@ -18,23 +17,19 @@ DATA = b"".join(b"line %05d\n" % number for number in range(20_000))
 
 
 @pytest.fixture(params=[None, b"k" * 32], ids=["plain", "keyed"])
-def store(request, tmp_path):
-    store = Store(tmp_path / "root", digest_key=request.param, **NO_FLOORS)
-    yield store
-    store.check()
+def store(request, root):
+    return Store(root, digest_key=request.param, **NO_FLOORS)
 
 
 def forge(session, artifact_id, digest, detail):
-    """Write an event as who has no key can: whoever may write the file."""
-    with sqlite3.connect(session.root / "_" / session.id / "session.db") as connection:
-        (newest,) = connection.execute("SELECT max(event_key) FROM event").fetchone()
-        values = (1, newest + 1, 10**15, "read", artifact_id, "model", None, detail, digest)
-        connection.execute(
+    """Write an event as who has no key can: whoever may write the rows."""
+    with rows_of(session) as execute:
+        [(key, newest)] = execute("SELECT min(session_key), max(event_key) FROM event")
+        execute(
             "INSERT INTO event (session_key, event_key, at_us, kind, artifact_id, actor, tool_call_id, detail, shown) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            values,
+            *(key, newest + 1, 10**15, "read", artifact_id, "model", None, detail, digest),
         )
-    connection.close()
 
 
 def digest_of(artifact):
@@ -78,16 +73,13 @@ def test_an_event_that_is_none_is_no_origin(store, detail):
         assert copy.origin(alike=False) is None
 
 
-def test_what_is_damaged_or_gone_is_no_origin(tmp_path):
+def test_what_is_damaged_or_gone_is_no_origin(plain_store):
     """An artifact that has lost a chunk cannot stand for its copy; the next one that is whole does."""
-    store = Store(tmp_path, **NO_FLOORS)
-    with store.session("s") as session:
+    with plain_store.session("s") as session:
         damaged, whole, copy = (session.put(DATA) for _ in range(3))
         b"".join(damaged.reading([DATA], 0, len(DATA)))
         assert damaged.id == copy.origin().artifact_id
-        with sqlite3.connect(tmp_path / "_" / "s" / "session.db") as connection:
-            connection.execute("DELETE FROM chunk WHERE artifact_key = 1 AND seq = 1")
-        connection.close()
+        damage(session, "DELETE FROM chunk WHERE artifact_key = 1 AND seq = 1")
         assert copy.origin(alike=False) is None
         assert whole.id == copy.origin().artifact_id
         assert [damaged.id] * 2 == [event.artifact_id for event in session.events(kind="integrity")]
@@ -126,6 +118,7 @@ ORIGIN = {
 }
 
 
+@pytest.mark.files
 @pytest.mark.parametrize("name", ORIGIN)
 def test_an_origin_is_a_look_up(plain_store, name):
     """The planner descends the index over digests, and sorts nothing."""
@@ -137,6 +130,7 @@ def test_an_origin_is_a_look_up(plain_store, name):
     assert [] == [step for step in plan[1:] if not step.startswith(("CORRELATED", "SEARCH"))]
 
 
+@pytest.mark.files
 def test_an_origin_costs_the_same_among_many(plain_store):
     """Steps of SQLite's machine for an origin do not grow with artifacts, their copies or the events of reads."""
     counts = []

@@ -306,7 +306,7 @@ def test_an_archive_of_an_earlier_version_is_taken_over(store):
         connection.executescript(EARLIER)
     file.chmod(0o600)
     assert ["create"] == events(store, "old")
-    new = Store(store.root, audit_keep=True, audit_age=0.0, **NO_FLOORS)
+    new = Store(store.address, audit_keep=True, audit_age=0.0, **NO_FLOORS)
     fill(new, "old")
     new.delete("old")
     assert ["delete_session", "seal", "create", "create"] == events(new, "old")
@@ -369,7 +369,7 @@ def test_the_file_of_an_earlier_version_is_read(store):
     file.chmod(0o600)
     assert (["create"], ["create"]) == (events(store, "old", "web"), events(store, "old"))
     settings = {"audit_keep": True, "audit_age": 0.0, **NO_FLOORS}
-    new = Store(store.root, **settings)
+    new = Store(store.address, **settings)
     with new.session("old", "web") as session:
         session.delete()
     assert ["delete_session", "create"] == events(new, "old", "web")

@@ -88,9 +88,9 @@ def test_verifying_what_is_deleted_meanwhile_says_that_it_is_gone(root, between)
 
 
 @pytest.mark.parametrize("policy", ["stop", "roll"])
-def test_verifying_what_is_written_meanwhile(tmp_path, between, policy):
+def test_verifying_what_is_written_meanwhile(root, between, policy):
     """An artifact that grows, drops its middle and is sealed while it is verified is whole as it is then."""
-    with Store(tmp_path, **NO_FLOORS).session("s") as session:
+    with Store(root, **NO_FLOORS).session("s") as session:
         writer = session.create(limit=20 * CHUNK, policy=policy, redact=False)
         writer.write(os.urandom(20 * CHUNK - 100))
         writer.flush()

@@ -13,6 +13,8 @@ from support import NO_FLOORS
 from spillstore import Store
 from spillstore.exceptions import SessionDeletedError
 
+pytestmark = pytest.mark.files
+
 OPEN_AND_CLOSE = """
 import sys
 from spillstore import Store
@@ -50,7 +52,7 @@ def other_process(root, text):
 def test_reading_ones_own_files_loses_nothing_that_is_sealed_afterwards(plain_store, reads):
     """A copy made in the process itself, another process that closes the file, ``kill -9``: all is there."""
     process = subprocess.Popen(
-        [sys.executable, "-c", WRITE_AND_DIE, str(plain_store.root), reads],
+        [sys.executable, "-c", WRITE_AND_DIE, plain_store.address, reads],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -70,6 +72,7 @@ def test_two_writers_one_of_which_reads_its_own_files(plain_store):
     script = """
 import sys
 from spillstore import Store
+
 for _ in range(10):
     with Store(sys.argv[1], free_disk_floor=0, artifacts_per_minute=0).session("test") as session:
         for _ in range(10):
@@ -78,7 +81,7 @@ for _ in range(10):
     with plain_store.session("test") as session:
         session.put(b"first\n")
         process = subprocess.Popen(
-            [sys.executable, "-c", script, str(plain_store.root)], stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", script, plain_store.address], stdout=subprocess.PIPE, text=True
         )
         mine = []
         while process.poll() is None or len(mine) < 50:
@@ -97,7 +100,7 @@ def test_readers_see_what_comes_after_their_wal_was_removed(plain_store):
     """A reader whose locks were dropped finds what another process has stored since."""
     with plain_store.session("test") as writer:
         writer.put(b"first\n")
-    reader = Store(plain_store.root, **NO_FLOORS).session("test", read_only=True)
+    reader = Store(plain_store.address, **NO_FLOORS).session("test", read_only=True)
     with reader:
         assert 1 == len(reader.artifacts())
         for path in (plain_store.root / "_" / "test").iterdir():

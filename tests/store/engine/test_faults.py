@@ -11,7 +11,7 @@ import threading
 import time
 
 import pytest
-from support import NO_FLOORS, ROUNDS, dice, tries
+from support import NO_FLOORS, ROUNDS, dice, locked, tries
 
 from spillstore import Store
 from spillstore.exceptions import (
@@ -44,7 +44,7 @@ while True:
 @pytest.mark.fault
 @pytest.mark.parametrize("seed", range(ROUNDS))
 @pytest.mark.parametrize(("policy", "limit"), [("stop", 2**30), ("roll", 2_000_000)])
-def test_kill_9_loses_nothing_that_was_committed(tmp_path, seed, policy, limit):
+def test_kill_9_loses_nothing_that_was_committed(root, tmp_path, seed, policy, limit):
     """At any moment: what is readable verifies, is a prefix of what was written, and earlier artifacts are whole."""
     noise = dice(seed)
     process = subprocess.Popen(
@@ -55,7 +55,7 @@ def test_kill_9_loses_nothing_that_was_committed(tmp_path, seed, policy, limit):
     process.kill()
     process.wait()
     process.stdout.close()
-    store = Store(tmp_path, **NO_FLOORS)
+    store = Store(root, **NO_FLOORS)
     for read_only in (True, False):
         with store.session("test", read_only=read_only) as session:
             whole, running = session.artifact(whole_id), session.artifact(running_id)
@@ -96,14 +96,14 @@ while True:
 
 @pytest.mark.fault
 @pytest.mark.parametrize("seed", range(ROUNDS))
-def test_kill_9_while_making_and_deleting_leaves_a_sound_store(tmp_path, seed):
+def test_kill_9_while_making_and_deleting_leaves_a_sound_store(root, tmp_path, seed):
     """Creating, deleting artifacts and deleting sessions: whatever moment it dies, the store is sound and usable."""
     process = kill_while_deleting(tmp_path)
     time.sleep(dice(seed).random() * 0.5)
     process.kill()
     process.wait()
     process.stdout.close()
-    store = Store(tmp_path, **NO_FLOORS)
+    store = Store(root, **NO_FLOORS)
     store.check()
     with store.session("test") as session:
         session.put(b"afterwards")
@@ -125,11 +125,11 @@ with Store(sys.argv[1], free_disk_floor=0, artifacts_per_minute=0).session("shar
 
 
 @pytest.mark.slow
-def test_eight_processes_write_into_one_session(tmp_path):
+def test_eight_processes_write_into_one_session(root, tmp_path):
     """20 artifacts each: none lost, no lock error, each whole."""
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(tmp_path), f"process-{n}"],
+            [sys.executable, "-c", WRITER, str(root), f"process-{n}"],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -138,7 +138,7 @@ def test_eight_processes_write_into_one_session(tmp_path):
     ]
     outputs = [process.communicate() for process in processes]
     assert [(0, "")] * 8 == [(p.returncode, err) for p, (_, err) in zip(processes, outputs, strict=True)]
-    with Store(tmp_path, **NO_FLOORS).session("shared", read_only=True) as session:
+    with Store(root, **NO_FLOORS).session("shared", read_only=True) as session:
         for n, (printed, _) in enumerate(outputs):
             ids = printed.split()
             assert 20 == len(ids)
@@ -159,12 +159,12 @@ for number in range(int(sys.argv[2])):
 """
 
 
-def test_processes_make_and_close_the_same_sessions_at_once(tmp_path):
+def test_processes_make_and_close_the_same_sessions_at_once(root, tmp_path):
     """Who comes first makes it, who leaves last checkpoints it; nobody is told that it is locked."""
     count = tries(20)
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", OPENER, str(tmp_path), str(count)],
+            [sys.executable, "-c", OPENER, str(root), str(count)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -177,7 +177,7 @@ def test_processes_make_and_close_the_same_sessions_at_once(tmp_path):
         process.stdin.flush()
     outputs = [process.communicate() for process in processes]
     assert [(0, "", "")] * 5 == [(p.returncode, *out) for p, out in zip(processes, outputs, strict=True)]
-    store = Store(tmp_path, **NO_FLOORS)
+    store = Store(root, **NO_FLOORS)
     assert count == store.check()
     for number in range(count):
         with store.session(f"session-{number}", read_only=True) as session:
@@ -212,6 +212,7 @@ def test_threads_share_a_session_and_a_writer(plain_store):
         assert sorted(b"%d %d" % (n, line) for n in range(20) for line in range(0, 2000, 10)) == sorted(lines)
 
 
+@pytest.mark.files
 @pytest.mark.slow
 def test_a_reader_that_stops_halfway_does_not_hold_back_the_checkpoint(plain_store):
     """An abandoned iterator holds no transaction: the WAL stays small while 120 MB are written."""
@@ -245,6 +246,7 @@ def test_reject_discards_and_names_both_sizes(session):
     assert 1000 == session.put(b"x" * 1000, policy="reject", limit=1000).read_bytes(0, 2000).count(b"x")
 
 
+@pytest.mark.files
 def test_roll_keeps_the_file_flat(plain_store):
     """80 MB through a cap of 4 MB: head and tail stay, the file takes little more than the cap."""
     with plain_store.session("test") as session:
@@ -296,7 +298,8 @@ def test_too_many_artifacts_a_minute_are_refused(make_store, clock):
         session.put(b"x")
 
 
-def test_a_full_disk_is_reported_and_what_was_committed_stays(tmp_path):
+@pytest.mark.files
+def test_a_full_disk_is_reported_and_what_was_committed_stays(root, tmp_path):
     """A real file-size limit in place of a full disk: StorageError, and the earlier artifact reads and verifies."""
     script = """
 import os, resource, signal, sys
@@ -320,11 +323,11 @@ whole.verify()
 os._exit(0)
 """
     done = subprocess.run(
-        [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", script, str(root)], capture_output=True, text=True, check=True
     )
     kind, whole_id, failed_id = done.stdout.split()
     assert kind in {"DiskFullError", "StorageError"}
-    with Store(tmp_path, **NO_FLOORS).session("test") as session:
+    with Store(root, **NO_FLOORS).session("test") as session:
         session.artifact(whole_id).verify()
         assert "interrupted" == session.artifact(failed_id).info.state
         session.artifact(failed_id).verify()
@@ -334,22 +337,11 @@ os._exit(0)
 def test_a_database_locked_by_another_is_named(plain_store):
     """Locked longer than ``busy_timeout``: LockedError, and the store works again afterwards."""
     with plain_store.session("test") as session:
-        impatient = Store(plain_store.root, busy_timeout=0.2, **NO_FLOORS)
+        impatient = Store(plain_store.address, busy_timeout=0.2, **NO_FLOORS)
         session.close()
         with impatient.session("test") as held:
-            script = (
-                "import sqlite3, sys\n"
-                "c = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
-                "c.execute('BEGIN IMMEDIATE')\nprint(flush=True)\nsys.stdin.readline()\n"
-            )
-            path = plain_store.root / "_" / "test" / "session.db"
-            process = subprocess.Popen(
-                [sys.executable, "-c", script, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-            )
-            process.stdout.readline()
-            with pytest.raises(LockedError, match="locked by another"):
+            with locked(held), pytest.raises(LockedError):
                 held.put(b"x")
-            process.communicate(b"\n")
             assert b"y" == held.put(b"y").read_bytes(0, 9)
 
 
@@ -413,7 +405,7 @@ def test_filters_stand_before_everything_else(plain_store):
 
 
 @pytest.mark.slow
-def test_back_pressure_bounds_memory(tmp_path):
+def test_back_pressure_bounds_memory(root):
     """A producer faster than the disk waits: 400 MB through one writer grow the process by little."""
     script = """
 import os, resource, sys
@@ -429,7 +421,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 session.delete()
 """
     done = subprocess.run(
-        [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", script, str(root)], capture_output=True, text=True, check=True
     )
     assert int(done.stdout) * (1 if sys.platform == "darwin" else 1024) < 90_000_000
 
@@ -444,7 +436,7 @@ def test_a_killed_reader_hurts_nobody(plain_store):
             "while True: session.artifact(sys.argv[2]).read_bytes(0, 10**6)\n"
         )
         process = subprocess.Popen(
-            [sys.executable, "-c", script, str(plain_store.root), artifact_id], stdout=subprocess.PIPE
+            [sys.executable, "-c", script, plain_store.address, artifact_id], stdout=subprocess.PIPE
         )
         process.stdout.readline()
         process.send_signal(signal.SIGKILL)
@@ -454,6 +446,7 @@ def test_a_killed_reader_hurts_nobody(plain_store):
         session.check()
 
 
+@pytest.mark.files
 def test_errors_of_the_system_are_translated(plain_store, monkeypatch):
     """An I/O error while measuring the disk is one of ours."""
     with plain_store.session("test") as session:

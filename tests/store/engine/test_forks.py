@@ -101,7 +101,7 @@ def acknowledged(script, *arguments):
 )
 def test_what_parent_and_children_seal_stays(plain_store, parent_goes, child_goes):
     """Everything that was sealed before and after a fork is there, for every order in which they end."""
-    said, code, errors = acknowledged(FAMILY, str(plain_store.root), parent_goes, child_goes)
+    said, code, errors = acknowledged(FAMILY, plain_store.address, parent_goes, child_goes)
     assert ("", -signal.SIGKILL if parent_goes == "killed" else 0) == (errors, code)
     assert 3 * 6 == sum(kind == "child" for kind, _ in said)
     with plain_store.session("test", project="family") as session:
@@ -127,7 +127,7 @@ session.close()
 os.wait()
 """
     process = subprocess.Popen(
-        [sys.executable, "-W", "ignore", "-c", script, str(plain_store.root)],
+        [sys.executable, "-W", "ignore", "-c", script, plain_store.address],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -182,7 +182,7 @@ session.check()
 session.close()
 """
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", script, str(plain_store.root), str(tries(15))],
+        [sys.executable, "-W", "ignore", "-c", script, plain_store.address, str(tries(15))],
         capture_output=True,
         text=True,
         check=False,
@@ -253,7 +253,7 @@ assert len(session.artifacts()) == 2
 session.close()
 """
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", script, str(plain_store.root)],
+        [sys.executable, "-W", "ignore", "-c", script, plain_store.address],
         capture_output=True,
         text=True,
         check=False,
@@ -261,6 +261,7 @@ session.close()
     assert (0, "") == (done.returncode, done.stderr)
 
 
+@pytest.mark.files
 def test_a_child_has_no_file_of_a_session_open(plain_store):
     """A child inherits no descriptor of a session's database, and its parent goes on with new ones."""
     script = """
@@ -283,7 +284,7 @@ session.close()
     if not os.path.isdir("/proc/self/fd"):
         pytest.skip("this system does not tell which files a process has open")
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", script, str(plain_store.root)],
+        [sys.executable, "-W", "ignore", "-c", script, plain_store.address],
         capture_output=True,
         text=True,
         check=False,
@@ -291,6 +292,7 @@ session.close()
     assert ("[]\n", "") == (done.stdout, done.stderr)
 
 
+@pytest.mark.files
 def test_a_fork_from_inside_a_call_is_refused_in_the_child_alone(plain_store):
     """A signal handler that forks while its thread uses the session: the child may not open it, and the parent goes on."""
     script = """
@@ -317,7 +319,7 @@ session.check()
 session.close()
 """
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", script, str(plain_store.root)],
+        [sys.executable, "-W", "ignore", "-c", script, plain_store.address],
         capture_output=True,
         text=True,
         check=False,

@@ -115,7 +115,7 @@ with store.session("large") as session:
 def test_what_somebody_holds_stays(full):
     """A session that lives is neither read without its journal nor deleted, and who holds it is named."""
     store, run, _ = full
-    with Store(store.root, **NO_FLOORS).session("one") as session:
+    with Store(store.address, **NO_FLOORS).session("one") as session:
         code = """
 from spillstore.exceptions import SessionBusyError
 try:

@@ -254,7 +254,7 @@ def test_a_planted_size_is_neither_believed_nor_written_through(store, tmp_path,
     victim = tmp_path / "victim"
     victim.write_bytes(b"precious" * 100)
     plant(store.root / ".size", kind, victim)
-    full = Store(store.root, store_quota=10**9, **NO_FLOORS)
+    full = Store(store.address, store_quota=10**9, **NO_FLOORS)
     with in_time(lambda: full.session("new")) as session:
         in_time(lambda: session.put(b"x"))
     in_time(full.collect)

@@ -58,7 +58,7 @@ def test_it_lies_in_memory_for_its_owner_alone(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     store = Store("memory:")
     assert store.root == Store("memory:").root == aio.Store("memory:").root
-    assert "tmpfs" == file_system(str(store.root))
+    assert "tmpfs" == file_system(store.address)
     assert 0o700 == stat.S_IMODE(store.root.stat().st_mode)
     with store.session("test") as session:
         assert b"two\n" == session.put("one\ntwo\n").read_lines(2, 2)

@@ -112,6 +112,7 @@ def can_unshare():
     return done.returncode == 0
 
 
+@pytest.mark.files
 @pytest.mark.skipif(not can_unshare(), reason="this user may not make a pid namespace")
 def test_a_second_pid_namespace_sees_the_same_owners(plain_store, tmp_path):
     """A process that is pid 1 of its own namespace is alive for us, and we for it."""
@@ -176,7 +177,7 @@ session.check()
 session.close()
 """
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", script, str(plain_store.root)],
+        [sys.executable, "-W", "ignore", "-c", script, plain_store.address],
         capture_output=True,
         text=True,
         check=False,
@@ -219,7 +220,7 @@ session.check()
 session.close()
 """
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", script, str(plain_store.root)],
+        [sys.executable, "-W", "ignore", "-c", script, plain_store.address],
         capture_output=True,
         text=True,
         check=False,
@@ -240,7 +241,7 @@ for number in range(100_000):
 print(writer.id)
 """
     done = subprocess.run(
-        [sys.executable, "-c", script, str(plain_store.root)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", script, plain_store.address], capture_output=True, text=True, check=True
     )
     with plain_store.session("test", read_only=True) as session:
         artifact = session.artifact(done.stdout.strip())
@@ -278,6 +279,7 @@ def test_a_claim_whose_file_cannot_go_is_given_up_all_the_same(tmp_path):
     assert [] == owner_locks.live_owners(tmp_path)
 
 
+@pytest.mark.files
 def test_claims_that_were_never_finished_are_removed(plain_store):
     """A process that was killed between making its file and locking it: the next writer removes it; a young one stays."""
     plain_store.session("test").close()
@@ -296,6 +298,7 @@ def test_the_dead_of_a_folder_that_went_are_nobodys(tmp_path):
     assert not (tmp_path / "gone").exists()
 
 
+@pytest.mark.files
 def test_a_session_that_is_deleted_and_made_anew_while_it_is_opened_is_opened(plain_store, monkeypatch):
     """A folder that goes between two steps of an opening, and is there again when it has failed, is tried again."""
     with plain_store.session("test") as session:
@@ -305,7 +308,7 @@ def test_a_session_that_is_deleted_and_made_anew_while_it_is_opened_is_opened(pl
 
     def elsewhere(do):
         script = f"import sys; from spillstore import Store; {do}"
-        subprocess.run([sys.executable, "-c", script, str(plain_store.root)], check=True)
+        subprocess.run([sys.executable, "-c", script, plain_store.address], check=True)
 
     def claim_in_vain(folder):
         attempts.append(folder)

@@ -80,7 +80,7 @@ def test_it_is_collected(store, kind, clock):
     assert [] == list(store.sessions())
     assert [] == [path for path in (store.root / "_").iterdir() if not path.name.startswith(".")]
     clock.now = (store.root / "_").stat().st_mtime + store.settings.retention + 10
-    Store(store.root, clock=clock, **NO_FLOORS).collect()
+    Store(store.address, clock=clock, **NO_FLOORS).collect()
     assert [] == os.listdir(store.root / "_")
 
 

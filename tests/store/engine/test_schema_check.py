@@ -11,6 +11,8 @@ from spillstore import Store
 from spillstore.engine.sqlite import sql as _sql
 from spillstore.exceptions import IntegrityError
 
+pytestmark = pytest.mark.files
+
 CONTENT = b"".join(b"line %d\n" % number for number in range(20_000))
 
 

@@ -12,7 +12,7 @@ import threading
 import time
 
 import pytest
-from support import NO_FLOORS, SEED, tries
+from support import FACTOR, NO_FLOORS, ROUNDS, SEED, tries
 from wire import Wire
 
 from spillstore import Store
@@ -51,8 +51,17 @@ def between(first, last, count):
     return range(first, last, step)
 
 
+def some(end):
+    return between(1, end + 1, 150)
+
+
+def every(end):
+    return range(1, end + 1, max(1, 50 // ROUNDS))
+
+
 @pytest.mark.parametrize("direction", ["to_server", "to_client"])
-def test_a_connection_that_breaks_anywhere(server_url, direction):
+@pytest.mark.parametrize("bytes_", [some, pytest.param(every, marks=pytest.mark.fault)])
+def test_a_connection_that_breaks_anywhere(server_url, direction, bytes_):
     """Wherever in a commit it is cut, in either direction: the put succeeds, and is there once."""
     with Wire(server_url) as wire, opened(wire.url).session("s") as session:
         session.put(TEXT, source="warm")
@@ -61,7 +70,7 @@ def test_a_connection_that_breaks_anywhere(server_url, direction):
         end = getattr(wire, direction) - before
         assert end > 500
         names = []
-        for at in between(1, end + 1, 150):
+        for at in bytes_(end):
             wire.cut(**{direction: at})
             names.append(f"cut {at}")
             session.put(TEXT, source=names[-1])
@@ -93,7 +102,7 @@ def test_a_server_that_is_killed_while_it_is_written_to(own_server):
     threads = [threading.Thread(target=write, args=(number,)) for number in range(2)]
     for thread in threads:
         thread.start()
-    for _ in range(tries(10)):
+    for _ in range(max(tries(10), 2 * ROUNDS * (FACTOR > 1))):
         known = len(acknowledged)
         while len(acknowledged) < known + 3 and not failures:
             time.sleep(0.01)
@@ -173,7 +182,7 @@ def test_clients_that_are_killed(server_url):
     """What a killed writer had acknowledged is there; what it was writing is interrupted once its lease has passed."""
     drawn = random.Random(SEED)
     said: list[str] = []
-    for round_ in range(tries(8)):
+    for round_ in range(max(tries(8), 2 * ROUNDS * (FACTOR > 1))):
         with writer(server_url, 1.0, str(round_)) as child:
             lines = [child.stdout.readline() for _ in range(drawn.randrange(1, 12))]
             time.sleep(drawn.random() * 0.02)

@@ -80,8 +80,11 @@ def test_reads(wire):
 def test_a_deletion(wire):
     """Of an open session, with all its rows in steps: as many for a large one as for a small one."""
     counts = []
+    store = Store(
+        f"{wire.url}&prepare=off", **NO_FLOORS
+    )  # preparing what is asked often takes trips of its own
     for name, size in (("small", 1), ("large", 100_000)):
-        with wire.store.session(name) as session:
+        with store.session(name) as session:
             session.put(LINE * size)
             session.events()  # which writes what waits
             counts.append(trips(wire, session.delete)[0])

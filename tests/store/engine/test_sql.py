@@ -83,6 +83,7 @@ def connection(plain_store):
         yield connection
 
 
+@pytest.mark.files
 @pytest.mark.parametrize("name", LOOK_UPS)
 def test_each_look_up_is_one_descent_of_its_index(connection, name):
     """The planner searches the index made for the look-up, with its bound, and never sorts."""
@@ -92,6 +93,7 @@ def test_each_look_up_is_one_descent_of_its_index(connection, name):
     assert [f"SEARCH chunk USING INDEX {index} (session_key=? AND artifact_key=? AND {bound})"] == plan
 
 
+@pytest.mark.files
 @pytest.mark.parametrize(
     "name",
     [
@@ -214,6 +216,7 @@ def test_foreign_exceptions_become_ours():
             raise OSError(number, os.strerror(number))
 
 
+@pytest.mark.files
 def test_a_lack_of_memory_is_told(plain_store, monkeypatch):
     """Where SQLite or Python get no memory, a caller sees an error of ours that says so."""
     with (

@@ -11,6 +11,8 @@ from spillstore import sqlite_functions
 from spillstore.engine.sqlite import file_schema
 from spillstore.engine.sqlite import sql as _sql
 
+pytestmark = pytest.mark.files
+
 DATA = b"".join(b"line %d\n" % number for number in range(1, 20_001))
 
 

@@ -88,9 +88,9 @@ def test_the_views_take_the_same_for_reads(view):
         ("off", set()),
     ],
 )
-def test_what_is_recorded_follows_from_the_catalogue(tmp_path, level, expected):
+def test_what_is_recorded_follows_from_the_catalogue(root, level, expected):
     """``writes`` leaves out each kind that reads, and those alone."""
-    with Store(tmp_path, audit=level, **NO_FLOORS).session("test") as session:
+    with Store(root, audit=level, **NO_FLOORS).session("test") as session:
         for name, kind in KINDS.items():
             if kind.recorded:
                 session.note(name, {})

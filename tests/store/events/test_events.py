@@ -38,7 +38,7 @@ def test_who_only_reads_is_recorded(plain_store):
     """An event reaches the file through a session that was opened for reading, too."""
     with plain_store.session("test") as session:
         artifact = session.put(b"x")
-    with Store(plain_store.root).session("test", read_only=True) as session:
+    with Store(plain_store.address).session("test", read_only=True) as session:
         session.artifact(artifact.id).record("looked", {})
         assert ["looked", "seal", "create"] == [
             event.kind for event in session.artifact(artifact.id).events()
@@ -52,12 +52,13 @@ def test_nothing_is_recorded_where_nothing_can_be_written(plain_store):
         artifact = session.put(b"x")
         path = session._engine.store.path
     path.chmod(0o400)
-    with Store(plain_store.root).session("test", read_only=True) as session:
+    with Store(plain_store.address).session("test", read_only=True) as session:
         session.artifact(artifact.id).record("looked", {})
         assert ["seal", "create"] == [event.kind for event in session.artifact(artifact.id).events()]
     path.chmod(0o600)
 
 
+@pytest.mark.files
 def test_a_file_that_somebody_sent_is_left_as_it_is(plain_store, tmp_path):
     """``open_file`` leaves no trace in the file."""
     with plain_store.session("test") as session:
@@ -79,6 +80,7 @@ def test_the_history_of_a_deleted_artifact_is_not_told(session):
         session.artifact(artifact.id).events()
 
 
+@pytest.mark.files
 def test_events_of_one_artifact_are_found_by_an_index(plain_store):
     """The cost does not grow with the history of others."""
     session = plain_store.session("test")
@@ -128,6 +130,7 @@ def test_a_page_of_events_that_means_nothing_is_refused(session, wrong):
         session.events(**wrong)
 
 
+@pytest.mark.files
 def test_events_of_a_time_are_found_by_an_index(plain_store):
     """A page of events is one walk of the index of times, without sorting."""
     from spillstore.engine.sqlite import sql

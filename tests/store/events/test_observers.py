@@ -5,12 +5,10 @@ from __future__ import annotations
 import contextvars
 import logging
 import os
-import sqlite3
 import threading
-from contextlib import closing
 
 import pytest
-from support import NO_FLOORS
+from support import NO_FLOORS, damage
 
 from spillstore import Store, observers
 from spillstore.audit import event_buffer
@@ -50,9 +48,9 @@ def seen():
 
 
 @pytest.mark.parametrize("audit", ["full", "writes", "off"])
-def test_what_happens_is_told_whatever_is_recorded(tmp_path, seen, audit):
+def test_what_happens_is_told_whatever_is_recorded(root, seen, audit):
     """The kinds are those of events, in order, with the session, the artifact and how long a read took."""
-    with Store(tmp_path, **NO_FLOORS, audit=audit).session("chat") as session:
+    with Store(root, **NO_FLOORS, audit=audit).session("chat") as session:
         artifact = session.put(b"one\ntwo\n", source="make")
         artifact.read_lines(1, 1)
         artifact.search("two")
@@ -94,21 +92,21 @@ def test_limits_redactions_and_evictions_are_told(tmp_path, seen):
     assert seen.of("failure")
 
 
-def test_damage_is_told(tmp_path, seen):
+def test_damage_is_told(root, seen):
     """A chunk that fails its digest is one event."""
-    store = Store(tmp_path, **NO_FLOORS)
+    store = Store(root, **NO_FLOORS)
     with store.session("s") as session:
         artifact = session.put(b"one\n")
-        with closing(sqlite3.connect(tmp_path / "_" / "s" / "session.db")) as connection, connection:
-            connection.execute("UPDATE chunk SET digest = zeroblob(32)")
+        damage(session, "UPDATE chunk SET digest = ?", bytes(32))
         with pytest.raises(IntegrityError):
             artifact.tail(1)
     assert [artifact.id] == [event.artifact_id for event in seen.of("integrity")]
 
 
-def test_what_is_rolled_back_is_not_told(tmp_path, seen):
+@pytest.mark.files
+def test_what_is_rolled_back_is_not_told(root, seen):
     """An event of a transaction that fails never happened."""
-    with Store(tmp_path, **NO_FLOORS).session("s") as session:
+    with Store(root, **NO_FLOORS).session("s") as session:
         artifact = session.put(b"one\n")
         engine = session._engine
         with engine._commit:
@@ -124,7 +122,7 @@ def test_what_is_rolled_back_is_not_told(tmp_path, seen):
     assert ["create", "seal", "delete"] == seen.kinds
 
 
-def test_an_observer_may_use_the_store(tmp_path):
+def test_an_observer_may_use_the_store(root):
     """It is called when no lock is held, so whatever it is told of it can look at."""
     found = []
 
@@ -134,7 +132,7 @@ def test_an_observer_may_use_the_store(tmp_path):
                 found.append((event.kind, session.events(kind="create").items[0].artifact_id))
                 session.infos()
 
-    with Store(tmp_path, **{**NO_FLOORS, "artifacts_per_minute": 2}).session("s") as session:
+    with Store(root, **{**NO_FLOORS, "artifacts_per_minute": 2}).session("s") as session:
         stop = subscribe(Reads())
         try:
             first = session.put(b"one\n")
@@ -147,7 +145,7 @@ def test_an_observer_may_use_the_store(tmp_path):
     assert [("seal", first.id), ("interrupt", writer.id), ("limit", writer.id)] == found
 
 
-def test_an_observer_that_fails_is_told_of_once(tmp_path, caplog):
+def test_an_observer_that_fails_is_told_of_once(root, caplog):
     """Nothing of it reaches the caller, others are told as ever, and the log says it once."""
 
     class Fails(Observer):
@@ -160,7 +158,7 @@ def test_an_observer_that_fails_is_told_of_once(tmp_path, caplog):
     seen = Seen()
     stops = [subscribe(Fails()), subscribe(seen)]
     try:
-        with Store(tmp_path, **NO_FLOORS).session("s") as session:
+        with Store(root, **NO_FLOORS).session("s") as session:
             session.put(b"one\n").read_bytes(0, 1)
         work = observers.begin_operation("output", {})
         work.end({"outcome": "whole"})
@@ -173,11 +171,11 @@ def test_an_observer_that_fails_is_told_of_once(tmp_path, caplog):
     assert record.observer.endswith("Fails")
 
 
-def test_who_stops_is_told_nothing_more(tmp_path, seen):
+def test_who_stops_is_told_nothing_more(root, seen):
     """Stopping twice does no harm, and one observer among equals goes."""
     other = Seen()
     stop = subscribe(other)
-    with Store(tmp_path, **NO_FLOORS).session("s") as session:
+    with Store(root, **NO_FLOORS).session("s") as session:
         session.put(b"one\n")
         stop()
         stop()
@@ -185,7 +183,7 @@ def test_who_stops_is_told_nothing_more(tmp_path, seen):
     assert (["create", "seal"], ["create", "seal"] * 2) == (other.kinds, seen.kinds)
 
 
-def test_a_commit_is_told_in_the_context_of_the_writer(tmp_path):
+def test_a_commit_is_told_in_the_context_of_the_writer(root):
     """Whoever commits, a thread of the store's own included, what the writer's context holds is seen."""
     where = contextvars.ContextVar("where", default="nowhere")
     found = []
@@ -197,7 +195,7 @@ def test_a_commit_is_told_in_the_context_of_the_writer(tmp_path):
 
     stop = subscribe(Looks())
     try:
-        with Store(tmp_path, **NO_FLOORS, commit_interval=0.01).session("s") as session:
+        with Store(root, **NO_FLOORS, commit_interval=0.01).session("s") as session:
             token = where.set("here")
             writer = session.create()
             where.reset(token)
@@ -251,7 +249,7 @@ def test_a_forked_child_can_be_observed(tmp_path, seen):
     assert [] == seen.kinds
 
 
-def test_a_log_filter_that_fails_harms_nobody(tmp_path, capsys):
+def test_a_log_filter_that_fails_harms_nobody(root, capsys):
     """What a filter of the caller's raises is printed, as ``logging`` does with handlers, and the write goes on."""
 
     def fail(record):
@@ -260,7 +258,7 @@ def test_a_log_filter_that_fails_harms_nobody(tmp_path, capsys):
     log = logging.getLogger("spillstore")
     log.addFilter(fail)
     try:
-        with Store(tmp_path, **NO_FLOORS).session("s") as session:
+        with Store(root, **NO_FLOORS).session("s") as session:
             writer = session.create()
             writer.write(b"one\n")
             writer.abort("why")
@@ -279,7 +277,7 @@ def test_work_ends_once(seen):
 
 
 @pytest.mark.parametrize("read_only", [False, True])
-def test_events_that_are_lost_are_told(tmp_path, monkeypatch, read_only):
+def test_events_that_are_lost_are_told(root, monkeypatch, read_only):
     """Once they are recorded as lost, by whom no lock is held, so that an observer may look at the session."""
     monkeypatch.setattr(event_buffer, "MOST", 5)
     lost = []
@@ -289,7 +287,7 @@ def test_events_that_are_lost_are_told(tmp_path, monkeypatch, read_only):
             if event.kind == "lost":
                 lost.append((event.detail["events"], session.events(kind="lost").items[0].detail["events"]))
 
-    store = Store(tmp_path, **NO_FLOORS)
+    store = Store(root, **NO_FLOORS)
     with store.session("s") as writer:
         name = writer.put(b"one\n").id
     stop = subscribe(Looks())

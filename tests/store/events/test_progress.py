@@ -14,8 +14,8 @@ SIZE = 64 * 1024 * 40
 
 
 @pytest.fixture
-def session(tmp_path):
-    with Store(tmp_path / "root", **NO_FLOORS).session("s") as session:
+def session(root):
+    with Store(root, **NO_FLOORS).session("s") as session:
         for _ in range(3):  # of one size, so that only a count can tell them apart
             session.put(LINE * (SIZE // 64))
         yield session
@@ -50,18 +50,18 @@ def test_how_far_a_check_is(session):
     assert report.size == 3 * SIZE
 
 
-def test_an_artifact_with_a_hole(tmp_path):
+def test_an_artifact_with_a_hole(root):
     """What was dropped is not waited for."""
-    with Store(tmp_path / "root", artifact_limit=SIZE, **NO_FLOORS).session("s") as session:
+    with Store(root, artifact_limit=SIZE, **NO_FLOORS).session("s") as session:
         artifact = session.put(LINE * (3 * SIZE // 64))
         told = []
         artifact.verify(on_progress=lambda *far: told.append(far))
         whole(told, artifact.info.kept)
 
 
-def test_how_far_a_collection_is(tmp_path):
+def test_how_far_a_collection_is(root):
     """Sessions that are done, of those that shall go."""
-    store = Store(tmp_path / "root", **NO_FLOORS)
+    store = Store(root, **NO_FLOORS)
     for name in "abc":
         store.session(name).close()
     for dry_run in (True, False):
@@ -73,12 +73,12 @@ def test_how_far_a_collection_is(tmp_path):
     assert told == []
 
 
-def test_how_far_it_is_for_asyncio(session, tmp_path):
+def test_how_far_it_is_for_asyncio(session, root):
     """The same, told on a thread of its own."""
     told = []
 
     async def main():
-        async with await aio.Store(tmp_path / "root", **NO_FLOORS).session("s") as opened:
+        async with await aio.Store(root, **NO_FLOORS).session("s") as opened:
             await opened.check(on_progress=lambda *far: told.append(far))
 
     asyncio.run(main())

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 
 import pytest
-from support import NO_FLOORS, wait_until
+from support import NO_FLOORS, locked, wait_until
 
 from spillstore import Store
 from spillstore.exceptions import LockedError, StorageError
@@ -115,9 +114,9 @@ def test_what_waits_for_a_filter_is_bounded(plain_store, gate):
 
 
 @pytest.mark.parametrize("queue_bytes", [64 * 1024, MIB, 8 * MIB])
-def test_a_fast_writer_has_no_more_uncommitted_than_the_queue_holds(tmp_path, queue_bytes):
+def test_a_fast_writer_has_no_more_uncommitted_than_the_queue_holds(root, queue_bytes):
     """While nothing can be committed, a writer of any speed stops at ``queue_bytes``."""
-    store = Store(tmp_path, queue_bytes=queue_bytes, redact=False, **NO_FLOORS)
+    store = Store(root, queue_bytes=queue_bytes, redact=False, **NO_FLOORS)
     with store.session("test") as session, session.create() as writer:
         with session._engine._commit:
             threads = [write_aside(writer, b"z" * 5000 * 5000) for _ in range(2)]
@@ -131,9 +130,9 @@ def test_a_fast_writer_has_no_more_uncommitted_than_the_queue_holds(tmp_path, qu
         session.check()
 
 
-def test_many_artifacts_share_the_queue(tmp_path):
+def test_many_artifacts_share_the_queue(root):
     """With many artifacts at once each may have less waiting, but none nothing, and all come to their end."""
-    store = Store(tmp_path, redact=False, **NO_FLOORS)
+    store = Store(root, redact=False, **NO_FLOORS)
     with store.session("test") as session:
         writers = [session.create() for _ in range(40)]
         with session._engine._commit:
@@ -146,40 +145,34 @@ def test_many_artifacts_share_the_queue(tmp_path):
         assert {3 * MIB} == {session.artifact(writer.id).info.size for writer in writers}
 
 
-def test_a_lock_that_comes_free_later_costs_nothing(tmp_path):
+def test_a_lock_that_comes_free_later_costs_nothing(root):
     """Another process that keeps the lock longer than ``busy_timeout``: the call says so, and what was written comes later."""
-    store = Store(tmp_path, busy_timeout=0.1, **NO_FLOORS)
+    store = Store(root, busy_timeout=0.1, **NO_FLOORS)
     with store.session("test") as session:
         writer = session.create()
-        other = sqlite3.connect(tmp_path / "_" / "test" / "session.db", isolation_level=None)
-        other.execute("BEGIN IMMEDIATE")
-        writer.write(b"while it was locked\n")
-        for _ in range(3):
+        with locked(session):
+            writer.write(b"while it was locked\n")
+            for _ in range(3):
+                with pytest.raises(LockedError):
+                    writer.flush()
+            writer.write(b"more\n")
             with pytest.raises(LockedError):
-                writer.flush()
-        writer.write(b"more\n")
-        with pytest.raises(LockedError):
-            writer.close()
-        other.execute("COMMIT")
-        other.close()
+                writer.close()
         wait_until(lambda: session.artifact(writer.id).info.state == "sealed")
         assert b"while it was locked\nmore\n" == session.artifact(writer.id).read_lines(1, 9)
         writer.close()
         session.check()
 
 
-def test_a_second_close_waits_for_what_the_first_one_could_not_commit(tmp_path):
+def test_a_second_close_waits_for_what_the_first_one_could_not_commit(root):
     """``close`` again, once the lock is free, returns when the artifact is sealed."""
-    store = Store(tmp_path, busy_timeout=0.05, **NO_FLOORS)
+    store = Store(root, busy_timeout=0.05, **NO_FLOORS)
     with store.session("test") as session:
         writer = session.create()
-        other = sqlite3.connect(tmp_path / "_" / "test" / "session.db", isolation_level=None)
-        other.execute("BEGIN IMMEDIATE")
-        writer.write(b"line\n")
-        with pytest.raises(LockedError):
-            writer.close()
-        other.execute("COMMIT")
-        other.close()
+        with locked(session):
+            writer.write(b"line\n")
+            with pytest.raises(LockedError):
+                writer.close()
         while True:
             try:
                 writer.close()
@@ -189,18 +182,14 @@ def test_a_second_close_waits_for_what_the_first_one_could_not_commit(tmp_path):
         assert "sealed" == session.artifact(writer.id).info.state
 
 
-def test_a_lock_that_never_comes_free_ends_who_writes_fast(tmp_path):
+def test_a_lock_that_never_comes_free_ends_who_writes_fast(root):
     """Who fills the queue while the lock is held gets the error instead of waiting for ever."""
-    store = Store(tmp_path, busy_timeout=0.05, queue_bytes=64 * 1024, **NO_FLOORS)
+    store = Store(root, busy_timeout=0.05, queue_bytes=64 * 1024, **NO_FLOORS)
     with store.session("test") as session:
         writer = session.create()
-        other = sqlite3.connect(tmp_path / "_" / "test" / "session.db", isolation_level=None)
-        other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(LockedError):
+        with locked(session), pytest.raises(LockedError):
             for _ in range(1000):
                 writer.write(b"x" * 10_000)
-        other.execute("COMMIT")
-        other.close()
         with pytest.raises(LockedError):
             writer.close()
         assert "interrupted" == session.artifact(writer.id).info.state

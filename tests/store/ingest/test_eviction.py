@@ -11,7 +11,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import NO_FLOORS, ROUNDS, dice, examples, tries, wait_until
+from support import NO_FLOORS, ROUNDS, damage, dice, examples, tries, wait_until
 
 from spillstore import Store
 from spillstore.exceptions import ArtifactNotFoundError, SessionQuotaError
@@ -58,14 +58,14 @@ def test_an_evicted_artifact_says_so(make_store):
 
 def test_content_that_is_evicted_as_soon_as_it_is_sealed(plain_store):
     """``put`` has stored it and says which artifact it was; only reads say that it is gone, and nothing was refused."""
-    store = Store(plain_store.root, **EVICTING, session_quota=1_000_000)
+    store = Store(plain_store.address, **EVICTING, session_quota=1_000_000)
     filler = "import os, sys; from spillstore import Store; Store(sys.argv[1], free_disk_floor=0, session_quota=1_000_000, "
     filler += "session_policy='evict').session('test').put(os.urandom(700_000))"
 
     class Fills(Observer):
         def on_event(self, event):
             if event.kind == "seal":
-                subprocess.run([sys.executable, "-c", filler, store.root], check=True)
+                subprocess.run([sys.executable, "-c", filler, store.address], check=True)
 
     with store.session("test") as session:
         stop = subscribe(Fills())
@@ -81,7 +81,7 @@ def test_content_that_is_evicted_as_soon_as_it_is_sealed(plain_store):
 
 def test_it_is_told_even_where_nothing_is_audited(plain_store):
     """With ``audit="off"`` the event is written all the same."""
-    store = Store(plain_store.root, **EVICTING, session_quota=1_000_000, audit="off")
+    store = Store(plain_store.address, **EVICTING, session_quota=1_000_000, audit="off")
     with store.session("test") as session:
         artifact = session.put(os.urandom(700_000))
         session.put(os.urandom(700_000))
@@ -107,26 +107,21 @@ def test_what_is_being_written_stays(make_store):
 
 def test_a_damaged_artifact_is_not_evicted(plain_store, caplog):
     """What cannot be trusted stays as it is, is named in a warning, and the next one goes instead."""
-    store = Store(plain_store.root, **EVICTING, session_quota=2_000_000)
+    store = Store(plain_store.address, **EVICTING, session_quota=2_000_000)
     with store.session("test") as session:
         first, second = (session.put(os.urandom(600_000)).id for _ in range(2))
-        with session._engine._commit:
-            session._engine.store._pool._writer.execute(
-                "UPDATE artifact SET source = 'other' WHERE artifact_id = ?", (first,)
-            )
+        damage(session, "UPDATE artifact SET source = 'other' WHERE artifact_id = ?", first)
         session.put(os.urandom(900_000))
         assert [second] == evicted(session)
         wait_until(lambda: caplog.records)  # whoever commits tells it, and that may be the committer's thread
         assert ["artifact not evicted"] == [record.message for record in caplog.records]
-        with session._engine._commit:
-            session._engine.store._pool._writer.execute(
-                "UPDATE artifact SET source = '' WHERE artifact_id = ?", (first,)
-            )
+        damage(session, "UPDATE artifact SET source = '' WHERE artifact_id = ?", first)
 
 
+@pytest.mark.files
 def test_ten_times_the_quota_leaves_the_file_within_it(plain_store):
     """30 MB through a quota of 3 MB: the file never takes more, and what it holds is whole."""
-    store = Store(plain_store.root, **EVICTING, session_quota=3_000_000)
+    store = Store(plain_store.address, **EVICTING, session_quota=3_000_000)
     file = plain_store.root / "_" / "test" / "session.db"
     with store.session("test") as session:
         for _ in range(60):
@@ -139,21 +134,17 @@ def test_ten_times_the_quota_leaves_the_file_within_it(plain_store):
 
 def test_a_large_artifact_is_dropped_as_far_as_needed(plain_store):
     """What is evicted is out of sight at once, its chunks go when they must, and the rest with the next writer."""
-    store = Store(plain_store.root, **EVICTING, session_quota=60_000_000)
+    store = Store(plain_store.address, **EVICTING, session_quota=60_000_000)
     with store.session("test") as session:
-        large = session.put(os.urandom(55_000_000))
-        session.put(os.urandom(8_000_000))
+        large = session.put(os.urandom(52_000_000))
+        session.put(os.urandom(9_000_000))
         assert [large.id] == evicted(session)
-        counts = session._engine.store._pool._writer.execute(
-            "SELECT count(*) FROM chunk GROUP BY artifact_key"
-        ).fetchall()
+        counts = damage(session, "SELECT count(*) FROM chunk GROUP BY artifact_key")
         assert 2 == len(counts)
         session.check()
     with store.session("test") as session:
-        counts = session._engine.store._pool._writer.execute(
-            "SELECT count(*) FROM chunk GROUP BY artifact_key"
-        ).fetchall()
-        assert [(-(-8_000_000 // 65536),)] == counts
+        counts = damage(session, "SELECT count(*) FROM chunk GROUP BY artifact_key")
+        assert [(-(-9_000_000 // 65536),)] == counts
 
 
 @given(
@@ -220,7 +211,7 @@ def start(root, count):
 def test_processes_evict_beside_each_other(plain_store):
     """Three processes fill one session at once: nobody fails, the quota holds, and what is left is sound."""
     count = tries(25)
-    processes = [start(plain_store.root, count) for _ in range(3)]
+    processes = [start(plain_store.address, count) for _ in range(3)]
     for process in processes:
         _, errors = process.communicate()
         assert (0, b"") == (process.returncode, errors)
@@ -233,21 +224,18 @@ def test_processes_evict_beside_each_other(plain_store):
 
 @pytest.mark.fault
 @pytest.mark.parametrize("seed", range(ROUNDS))
-def test_kill_9_while_evicting_leaves_a_sound_session(tmp_path, seed):
+def test_kill_9_while_evicting_leaves_a_sound_session(root, seed):
     """At any moment: every artifact that is listed is whole, and the next writer frees what was half dropped."""
-    process = start(tmp_path, 1_000_000)
+    process = start(root, 1_000_000)
     time.sleep(dice(seed).random() * 0.7)
     process.kill()
     process.communicate()
-    store = Store(tmp_path, **EVICTING, session_quota=4_000_000)
+    store = Store(root, **EVICTING, session_quota=4_000_000)
     for read_only in (True, False):
         with store.session("test", read_only=read_only) as session:
             session.check()
             for info in session.infos(state="sealed"):
                 assert info.size == len(session.artifact(info.id).read_bytes(0, 10**7))
     with store.session("test") as session:
-        key = session._engine.store._pool._writer.execute(
-            "SELECT count(*) FROM artifact WHERE state = 'deleted'"
-        )
-        assert (0,) == key.fetchone()
+        assert [(0,)] == damage(session, "SELECT count(*) FROM artifact WHERE state = 'deleted'")
         session.put(b"goes on")

@@ -99,7 +99,7 @@ def test_an_async_iterable_is_begun_with_its_first_piece(plain_store, loop):
             yield value
 
     async def stored():
-        async with aio.Store(plain_store.root, free_disk_floor=0).session("s") as session:
+        async with aio.Store(plain_store.address, free_disk_floor=0).session("s") as session:
             with pytest.raises(UsageError, match="type int"):
                 await session.put(pieces(3))
             assert [] == (await session.infos()).items
@@ -140,7 +140,7 @@ def test_asyncio_sets_the_exit_code(plain_store, loop):
     """The mirror has the same property."""
 
     async def stored():
-        async with aio.Store(plain_store.root, free_disk_floor=0).session("s") as session:
+        async with aio.Store(plain_store.address, free_disk_floor=0).session("s") as session:
             async with session.create() as writer:
                 writer.exit_code = 7
             return writer.exit_code, (await (await session.artifact(writer.id)).info).exit_code

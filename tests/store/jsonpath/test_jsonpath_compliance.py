@@ -50,8 +50,8 @@ def test_what_is_no_query_is_refused(case):
 
 
 @pytest.fixture(scope="module")
-def session(tmp_path_factory):
-    with Store(tmp_path_factory.mktemp("root"), **NO_FLOORS).session("chat") as session:
+def session(module_root):
+    with Store(module_root, **NO_FLOORS).session("chat") as session:
         yield session
 
 

@@ -63,8 +63,8 @@ layouts = st.sampled_from([{}, {"separators": (",", ":")}, {"indent": 1}, {"ensu
 
 
 @pytest.fixture(scope="module")
-def session(tmp_path_factory):
-    with Store(tmp_path_factory.mktemp("root"), **NO_FLOORS).session("chat") as session:
+def session(module_root):
+    with Store(module_root, **NO_FLOORS).session("chat") as session:
         yield session
 
 

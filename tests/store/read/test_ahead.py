@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
+from support import damage
 
 from spillstore.exceptions import ClosedError, DroppedRangeError, IntegrityError, SpillstoreError
 from spillstore.read.prefetch import DEPTH, prefetch
@@ -62,8 +63,7 @@ def test_a_hole_is_skipped_or_told(session, limit):
 def test_damage_is_an_error_where_it_is(session):
     """Blocks before a damaged chunk come, that one never does."""
     artifact = session.put(DATA)
-    with session._engine._commit:
-        session._engine.store._pool._writer.execute("UPDATE chunk SET data = zeroblob(50) WHERE seq = 100")
+    damage(session, "UPDATE chunk SET data = ? WHERE seq = 100", bytes(50))
     read = b""
     with pytest.raises(IntegrityError, match="chunk 100 "):
         for block in artifact.chunks():

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import sqlite3
 
 import pytest
-from support import NO_FLOORS, ManualClock
+from support import NO_FLOORS, ManualClock, damage, rows_of
 
 from spillstore import Store
 from spillstore.engine.sqlite import sql as _sql
@@ -29,16 +28,15 @@ def fill(session, clock, limit, policy, *, ended=True):
             writer.write(b'{"error": %d}\n' % number, stream="stderr")
         if number == 990:
             writer.flush()
-            with session._engine.reader() as connection:
-                sql = f"SELECT rowid, {COLUMNS} FROM chunk WHERE artifact_key = ? ORDER BY seq DESC LIMIT 1"
-                key = session._engine.artifact_row(connection, writer.id).artifact_key
-                stale = connection.execute(sql, (key,)).fetchone()
+            of_it = "artifact_key = (SELECT artifact_key FROM artifact WHERE artifact_id = ?)"
+            sql = f"SELECT {COLUMNS} FROM chunk WHERE {of_it} ORDER BY seq DESC LIMIT 1"
+            [stale] = damage(session, sql, writer.id)
     writer.write(b'{"last": "without an end"}')
     if ended:
         writer.close()
     else:
         writer.flush()
-    return session.artifact(writer.id), stale[1:]
+    return session.artifact(writer.id), stale
 
 
 KINDS = {
@@ -57,19 +55,18 @@ HOLES_FIRST = [pytest.param(kind, marks=() if "rolled" in kind else pytest.mark.
     scope="module",
     params=[pytest.param(None, id="plain"), pytest.param(KEY, id="keyed", marks=pytest.mark.slow)],
 )
-def stored(request, tmp_path_factory):
-    """An artifact of each kind, open for reading, and a connection by which their chunks are changed."""
-    root, clock = tmp_path_factory.mktemp("gaps"), ManualClock()
-    store = Store(root, clock=clock, digest_key=request.param, **NO_FLOORS)
+def stored(request, module_root):
+    """An artifact of each kind, open for reading, and what changes their chunks: ``execute`` of ``rows_of``."""
+    clock = ManualClock()
+    store = Store(module_root, clock=clock, digest_key=request.param, **NO_FLOORS)
     with store.session("s") as session:
         artifacts = {
             kind: fill(session, clock, limit, policy, ended=ended)
             for kind, (limit, policy, ended) in KINDS.items()
         }
-        connection = sqlite3.connect(root / "_" / "s" / "session.db", isolation_level=None)
-        yield session, artifacts, connection
+        with rows_of(session) as execute:
+            yield session, artifacts, execute
         session.check()
-        connection.close()
 
 
 def reads(artifact):
@@ -152,46 +149,44 @@ def assert_right_or_told(asked, whole, what):
     return told
 
 
-def chunks_of(connection, artifact):
+def chunks_of(execute, artifact):
     """The artifact's key, and its chunks' rows."""
-    (key,) = connection.execute(
-        "SELECT artifact_key FROM artifact WHERE artifact_id = ?", (artifact.id,)
-    ).fetchone()
-    rows = connection.execute(
-        f"SELECT {COLUMNS} FROM chunk WHERE artifact_key = ? ORDER BY seq", (key,)
-    ).fetchall()
+    [(key,)] = execute("SELECT artifact_key FROM artifact WHERE artifact_id = ?", artifact.id)
+    rows = execute(f"SELECT {COLUMNS} FROM chunk WHERE artifact_key = ? ORDER BY seq", key)
     return key, [chunk_codec.ChunkRow._make(row) for row in rows]
 
 
-def put_back(connection, key, *rows):
+def put_back(execute, key, *rows):
     """Put rows in the place of those of the same numbers."""
     marks = ", ".join("?" * (len(_sql.CHUNK_COLUMNS) + 2))
+    [(session_key,)] = execute("SELECT session_key FROM session")
     for row in rows:
-        connection.execute("DELETE FROM chunk WHERE artifact_key = ? AND seq = ?", (key, row[0]))
-        connection.execute(
-            f"INSERT INTO chunk (session_key, artifact_key, {COLUMNS}) VALUES ({marks})", (1, key, *row)
+        execute("DELETE FROM chunk WHERE artifact_key = ? AND seq = ?", key, row[0])
+        execute(
+            f"INSERT INTO chunk (session_key, artifact_key, {COLUMNS}) VALUES ({marks})",
+            *(session_key, key, *row),
         )
 
 
 @pytest.mark.parametrize("kind", HOLES_FIRST)
 def test_no_read_leaves_out_a_chunk_that_is_missing(stored, kind):
     """Whichever chunk is taken away: each read gives all that it should, or IntegrityError, and some do say so."""
-    _, artifacts, connection = stored
+    _, artifacts, execute = stored
     artifact, _ = artifacts[kind]
     asked = reads(artifact)
     whole = {name: outcome(read) for name, read in asked.items()}
     assert IntegrityError not in whole.values()
-    key, rows = chunks_of(connection, artifact)
+    key, rows = chunks_of(execute, artifact)
     assert len(rows) > 6
     for row in rows:
-        connection.execute("DELETE FROM chunk WHERE artifact_key = ? AND seq = ?", (key, row.seq))
+        execute("DELETE FROM chunk WHERE artifact_key = ? AND seq = ?", key, row.seq)
         told = assert_right_or_told(asked, whole, f"without chunk {row.seq}")
         with pytest.raises(IntegrityError, match=f"chunk {row.seq} of {artifact.id} is missing"):
             artifact.verify()
         if row.stdout_lines + row.stderr_lines:
             with pytest.raises(IntegrityError, match=f"^chunk {row.seq}"):
                 artifact.locate(line=row.line_start + 2)
-        put_back(connection, key, row)
+        put_back(execute, key, row)
         assert told > 10
     assert whole == {name: outcome(read) for name, read in asked.items()}
 
@@ -199,34 +194,34 @@ def test_no_read_leaves_out_a_chunk_that_is_missing(stored, kind):
 @pytest.mark.parametrize("kind", HOLES_FIRST)
 def test_no_read_takes_one_chunk_for_another(stored, kind):
     """Two neighbours exchanged, or one twice: each read gives what it should, or IntegrityError."""
-    _, artifacts, connection = stored
+    _, artifacts, execute = stored
     artifact, _ = artifacts[kind]
     asked = reads(artifact)
     whole = {name: outcome(read) for name, read in asked.items()}
-    key, rows = chunks_of(connection, artifact)
+    key, rows = chunks_of(execute, artifact)
     for one, other in itertools.pairwise(rows):
         for changed in (
             (one._replace(seq=other.seq), other._replace(seq=one.seq)),
             (one._replace(seq=other.seq),),
         ):
-            put_back(connection, key, *changed)
+            put_back(execute, key, *changed)
             assert assert_right_or_told(asked, whole, f"with chunks {one.seq} and {other.seq} exchanged")
-            put_back(connection, key, one, other)
+            put_back(execute, key, one, other)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_read_takes_a_chunk_as_it_once_was(stored, kind):
     """The chunk that was the last one once, before it grew: each read gives what it should, or IntegrityError."""
-    _, artifacts, connection = stored
+    _, artifacts, execute = stored
     artifact, stale = artifacts[kind]
     asked = reads(artifact)
     whole = {name: outcome(read) for name, read in asked.items()}
-    key, rows = chunks_of(connection, artifact)
+    key, rows = chunks_of(execute, artifact)
     (now,) = (row for row in rows if row.seq == stale[0])
     assert now.size > stale[1]
-    put_back(connection, key, stale)
+    put_back(execute, key, stale)
     assert assert_right_or_told(asked, whole, f"with an older chunk {now.seq}")
-    put_back(connection, key, now)
+    put_back(execute, key, now)
 
 
 def counting_one_more(row, counter, artifact, algorithm):
@@ -244,53 +239,53 @@ COUNTERS = ("line_start", "stdout_start", "stdout_line_start", "stderr_start", "
 @pytest.mark.parametrize("kind", ["whole", "rolled"])
 def test_counters_that_do_not_go_on_are_noticed(stored, kind, counter):
     """A chunk that is right in itself, and counts other bytes or lines before itself than there are: reads of its view say so."""
-    session, artifacts, connection = stored
+    session, artifacts, execute = stored
     artifact, _ = artifacts[kind]
-    key, rows = chunks_of(connection, artifact)
+    key, rows = chunks_of(execute, artifact)
     algorithm = session._engine.row.digest_algorithm
     stream = counter.partition("_")[0] if counter.startswith("std") else "combined"
     for row in rows:
-        put_back(connection, key, counting_one_more(row, counter, artifact, algorithm))
+        put_back(execute, key, counting_one_more(row, counter, artifact, algorithm))
         if stream == "combined" or getattr(row, f"{stream}_size"):
             with pytest.raises(IntegrityError):
                 b"".join(artifact.chunks(stream=stream, holes="skip"))
-        put_back(connection, key, row)
+        put_back(execute, key, row)
 
 
 @pytest.mark.parametrize("end", ["first", "last"])
 @pytest.mark.parametrize("kind", ["whole", "rolled"])
 def test_a_read_within_one_chunk_compares_it_with_the_artifact(stored, kind, end):
     """Bytes or lines of the first or last chunk alone, which counts another line before itself than there is, are an error."""
-    session, artifacts, connection = stored
+    session, artifacts, execute = stored
     artifact, _ = artifacts[kind]
     info = artifact.info
-    key, rows = chunks_of(connection, artifact)
+    key, rows = chunks_of(execute, artifact)
     row = rows[0 if end == "first" else -1]
     byte, line = (1, 4) if end == "first" else (info.size - 9, info.lines - 2)
     assert artifact.read_bytes(byte, byte + 8)
     assert artifact.read_lines(line, line + 1)
     algorithm = session._engine.row.digest_algorithm
-    put_back(connection, key, counting_one_more(row, "line_start", artifact, algorithm))
+    put_back(execute, key, counting_one_more(row, "line_start", artifact, algorithm))
     with pytest.raises(IntegrityError, match=f"^chunk {row.seq} of {artifact.id} counts other"):
         artifact.read_bytes(byte, byte + 8)
     with pytest.raises(IntegrityError, match=f"^chunk {row.seq} of {artifact.id} counts other"):
         artifact.read_lines(line, line + 1)
-    put_back(connection, key, row)
+    put_back(execute, key, row)
 
 
 def test_a_chunk_of_the_hole_is_no_part_of_what_is_kept(stored):
     """A chunk that was dropped and is there again is told, and never read."""
-    _, artifacts, connection = stored
+    _, artifacts, execute = stored
     artifact, _ = artifacts["rolled"]
-    key, rows = chunks_of(connection, artifact)
+    key, rows = chunks_of(execute, artifact)
     first = artifact.info.hole.start // artifact.info.chunk_size
-    put_back(connection, key, rows[0]._replace(seq=first))
+    put_back(execute, key, rows[0]._replace(seq=first))
     assert artifact.read_bytes(0, 10**9, holes="skip")
     with pytest.raises(
         IntegrityError, match=f"chunk {first} of {artifact.id} was dropped, and is still there"
     ):
         artifact.verify()
-    connection.execute("DELETE FROM chunk WHERE artifact_key = ? AND seq = ?", (key, first))
+    execute("DELETE FROM chunk WHERE artifact_key = ? AND seq = ?", key, first)
 
 
 def test_what_is_counted_anew_at_the_end_is_all_there(plain_store):
@@ -299,9 +294,7 @@ def test_what_is_counted_anew_at_the_end_is_all_there(plain_store):
         writer = session.create(source="x", newline="auto", limit=20_000)
         writer.write(b"one line\r" * 2000)
         writer.flush()
-        connection = sqlite3.connect(session.root / "_" / "s" / "session.db", isolation_level=None)
-        connection.execute("DELETE FROM chunk WHERE seq = 3")
-        connection.close()
+        damage(session, "DELETE FROM chunk WHERE seq = 3")
         with pytest.raises(IntegrityError, match=f"chunk 3 of {writer.id} is missing"):
             writer.close()
         assert "interrupted" == session.artifact(writer.id).info.state
@@ -315,11 +308,9 @@ def test_a_hole_is_not_begun_at_a_chunk_that_is_missing(plain_store):
         writer.write(b"x" * 99 + b"\n")
         writer.write((b"x" * 99 + b"\n") * (LIMIT // 100 - 1))
         writer.flush()
-        connection = sqlite3.connect(session.root / "_" / "s" / "session.db", isolation_level=None)
         size = session.artifact(writer.id).info.chunk_size
         first = LIMIT // 4 // size
-        connection.execute("DELETE FROM chunk WHERE seq = ?", (first,))
-        connection.close()
+        damage(session, "DELETE FROM chunk WHERE seq = ?", first)
         writer.write((b"y" * 99 + b"\n") * 100)
         with pytest.raises(IntegrityError, match=f"chunk {first} of {writer.id} is missing"):
             writer.close()

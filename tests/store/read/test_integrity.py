@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 
 import pytest
-from support import NO_FLOORS, dice
+from support import NO_FLOORS, dice, rows_of
 
 from spillstore import Store
 from spillstore.engine.sqlite import sql as _sql
 from spillstore.exceptions import DamageError, IntegrityError, SpillstoreError
+from spillstore.model.records import ArtifactRow
 
 LINES = [b"line %06d %s\n" % (number, b"x" * (number % 50)) for number in range(12_000)]
 ERRORS = [b"error %d\n" % number for number in range(0, 12_000, 400)]
@@ -19,8 +21,7 @@ ERRORS = [b"error %d\n" % number for number in range(0, 12_000, 400)]
 @pytest.fixture(scope="module")
 def original(tmp_path_factory):
     """A closed session with one artifact of both streams; tests damage copies of it."""
-    root = tmp_path_factory.mktemp("whole")
-    store = Store(root, **NO_FLOORS)
+    store = Store(tmp_path_factory.mktemp("whole"), **NO_FLOORS)
     with pytest.MonkeyPatch.context() as patch, store.session("damage") as session:
         patch.setattr("spillstore.format.grams.FROM", 0)
         with session.create() as writer:
@@ -30,25 +31,22 @@ def original(tmp_path_factory):
                     writer.write(ERRORS[number // 400], stream="stderr")
         other = session.put(b"".join(LINES))
         session.check()
-    return root, writer.id, other.id
+    return store, writer.id, other.id
 
 
 @pytest.fixture
-def damaged(original, tmp_path):
+def damaged(original, root):
     """``damaged(sql, ...)`` runs statements on a copy and returns (session, artifact); the session is not checked."""
-    root, artifact_id, _ = original
-    copy = tmp_path / "copy"
-    shutil.copytree(root, copy)
+    store, artifact_id, _ = original
+    copy = Store(root, **NO_FLOORS)
+    store.copy_session("damage", to=copy)
     sessions = []
 
     def damage(*statements):
-        path = copy / "_" / "damage" / "session.db"
-        connection = sqlite3.connect(path)
-        for statement, *parameters in statements:
-            connection.execute(statement, parameters)
-        connection.commit()
-        connection.close()
-        session = Store(copy, **NO_FLOORS).session("damage", read_only=True)
+        with rows_of(copy, "damage") as execute:
+            for statement, *parameters in statements:
+                execute(statement, *parameters)
+        session = copy.session("damage", read_only=True)
         sessions.append(session)
         return session, artifact_id
 
@@ -73,23 +71,31 @@ def test_any_changed_column_of_a_chunk_is_noticed(damaged, column):
     kind = "blob" if column in {"digest", "segments", "data", "grams"} else "number"
     where = "WHERE artifact_key = 1 AND seq = 3"
     if kind == "number":
-        new = f"{column} + 1000" if column == "seq" else f"{column} + 1"
+        change = (f"UPDATE chunk SET {column} = {column} + {1000 if column == 'seq' else 1} {where}",)
     else:
-        new = f"CAST(substr({column}, 1, 7) || x'00' || substr({column}, 9) AS BLOB)"
-    session, artifact_id = damaged((f"UPDATE chunk SET {column} = {new} {where}",))
+        change = (f"UPDATE chunk SET {column} = ? {where}", os.urandom(100))
+    session, artifact_id = damaged(change)
     artifact = session.artifact(artifact_id)
     for read in (artifact.verify, session.check, lambda: artifact.read_bytes(3 * 65536 - 10, 4 * 65536 + 10)):
         with pytest.raises(IntegrityError):
             read()
 
 
+def changing(column):
+    """A statement that changes a column of an artifact to a value of the same type."""
+    kind = str(ArtifactRow.__annotations__[column])
+    new = "'art_1_0000000000000000'"
+    if "int" in kind:
+        new = f"coalesce({column}, 0) + 1"
+    if "bytes" in kind:
+        return f"UPDATE artifact SET {column} = ? WHERE artifact_key = 1", os.urandom(32)
+    return (f"UPDATE artifact SET {column} = {new} WHERE artifact_key = 1",)
+
+
 @pytest.mark.parametrize("column", _sql.ARTIFACT_COLUMNS[1:])
 def test_any_changed_column_of_an_artifact_is_noticed(damaged, column):
     """A change of any one column of an artifact's row keeps it from being opened, or from being found."""
-    new = (
-        f"{column} + 1" if column in {"chunks", "size", "kept", "created_us"} else "'art_1_0000000000000000'"
-    )
-    session, artifact_id = damaged((f"UPDATE artifact SET {column} = {new} WHERE artifact_key = 1",))
+    session, artifact_id = damaged(changing(column))
     with pytest.raises(SpillstoreError):
         session.artifact(artifact_id)
     with pytest.raises(IntegrityError):
@@ -138,9 +144,9 @@ def test_a_damaged_session_row_keeps_the_session_shut(damaged):
 @pytest.mark.parametrize("seed", range(40))
 def test_flipped_bytes_of_the_file_never_give_wrong_text(original, tmp_path, seed):
     """One flipped bit anywhere in the file: the right bytes or an error of ours, never anything else."""
-    root, artifact_id, other_id = original
+    store, artifact_id, other_id = original
     copy = tmp_path / "copy"
-    shutil.copytree(root, copy)
+    shutil.copytree(store.root, copy)
     path = copy / "_" / "damage" / "session.db"
     raw = bytearray(path.read_bytes())
     noise = dice(seed)
@@ -182,10 +188,10 @@ def test_a_file_of_something_else_is_refused(tmp_path):
 
 def test_a_sent_file_reads_wherever_it_lies(original, tmp_path):
     """``open_file`` reads a copy under any name and leaves nothing beside it."""
-    root, artifact_id, _ = original
+    store, artifact_id, _ = original
     path = tmp_path / "sent" / "from a friend.sqlite"
     path.parent.mkdir()
-    shutil.copy(root / "_" / "damage" / "session.db", path)
+    shutil.copy(store.root / "_" / "damage" / "session.db", path)
     with Store.open_file(path) as session:
         assert LINES[99] == session.artifact(artifact_id).read_lines(100, 100, stream="stdout")
         session.check()

@@ -98,11 +98,11 @@ def test_states_are_bounded():
     assert counter("a+b|a", ignore_case=False).count(text, 0, len(text)) is None
 
 
-def test_a_search_that_counts_agrees_with_one_that_shows(tmp_path):
+def test_a_search_that_counts_agrees_with_one_that_shows(root):
     """Through the whole search: cleaned and raw, ASCII and not, with totals and page by page."""
     lines = [f"{number} name_{number % 7} größe_{number} na\u212ame_x plain\n" for number in range(3000)]
     lines += ["\x1b[1mcolour_ed\x1b[0m word\n", "last_one"]
-    with Store(tmp_path, **NO_FLOORS).session("s") as session:
+    with Store(root, **NO_FLOORS).session("s") as session:
         for text in ("".join(lines), "".join(lines).encode("ascii", "ignore").decode()):
             artifact = session.put(text)
             for pattern in (r"\w+_\w+", r"[^ ]+_.", r"(?i)K?ame_[x0-3]", r"\d+ name_[135]"):

@@ -43,8 +43,8 @@ texts = st.lists(pieces, max_size=60).map(b"".join)
 
 
 @pytest.fixture(scope="module")
-def session(tmp_path_factory):
-    with Store(tmp_path_factory.mktemp("root"), **NO_FLOORS).session("chat") as session:
+def session(module_root):
+    with Store(module_root, **NO_FLOORS).session("chat") as session:
         yield session
 
 

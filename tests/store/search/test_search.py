@@ -27,8 +27,8 @@ patterns = st.sampled_from(
 
 
 @pytest.fixture(scope="module")
-def session(tmp_path_factory):
-    with Store(tmp_path_factory.mktemp("root"), **NO_FLOORS).session("chat") as session:
+def session(module_root):
+    with Store(module_root, **NO_FLOORS).session("chat") as session:
         yield session
 
 
@@ -276,7 +276,7 @@ def test_a_running_artifact(session):
 
 def test_a_hole(plain_store):
     """What was dropped is left out, and said."""
-    store = Store(plain_store.root, **NO_FLOORS, artifact_limit=256 * 1024)
+    store = Store(plain_store.address, **NO_FLOORS, artifact_limit=256 * 1024)
     with store.session("chat") as session:
         data = b"".join(b"line %07d\n" % number for number in range(1, 100_001))
         artifact = session.put(data)

@@ -14,6 +14,8 @@ from spillstore_tools.agent.toolbox import Toolbox
 from spillstore_tools.output.rendering import render
 from spillstore_tools.output.truncation import TruncationProcessor
 
+pytestmark = pytest.mark.everywhere
+
 TEXT = "".join(f"line {number}\n" for number in range(1, 30_001))
 
 

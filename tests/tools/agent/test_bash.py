@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support import NO_FLOORS, alive, soon
+from support import NO_FLOORS, alive, outlive, soon
 
 from spillstore import Store, aio
 from spillstore.exceptions import ClosedError, InvalidSettingError
@@ -23,6 +23,8 @@ from spillstore_tools.output.rendering import render
 from spillstore_tools.process.runners import LocalRunner
 from spillstore_tools.profiles import NAMES
 from spillstore_tools.profiles import profile as profile_named
+
+pytestmark = pytest.mark.everywhere
 
 
 @pytest.fixture(params=["blocking", pytest.param("async", marks=pytest.mark.slow)])
@@ -176,7 +178,7 @@ def test_the_environment(session, call, monkeypatch):
     monkeypatch.setenv("SPILLSTORE_PROJECT", "another")
     script = "echo $COLOUR; echo $SPILLSTORE_SESSION; echo ${SPILLSTORE_PROJECT-none}; echo $SPILLSTORE_ROOT"
     lines = call(session, command=script).text.splitlines()
-    assert lines[:4] == ["blue", "chat", "none", str(session.root)]
+    assert lines[:4] == ["blue", "chat", "none", session.address]
     lines = call(session, command=script, env={"PATH": os.environ["PATH"], "COLOUR": "red"}).text.splitlines()
     assert lines[:2] == ["red", "chat"]
     assert call(session, command="echo ${COLOUR-none}", env={}).text.startswith("none\n")
@@ -277,9 +279,9 @@ def test_json_that_means_nothing(session, sent):
 # --- the background ---------------------------------------------------------------------------------------
 
 
-def test_a_time_out_puts_it_into_the_background(session, call):
+def test_a_time_out_puts_it_into_the_background(session, call, tmp_path):
     """What it printed is shown and stored, it goes on, and each check shows what is new, once."""
-    marks = [Path(session.root) / f"mark{number}" for number in range(3)]
+    marks = [tmp_path / f"mark{number}" for number in range(3)]
     wait = "; ".join(
         f"while [ ! -e {mark} ]; do sleep 0.01; done; echo part {n}" for n, mark in enumerate(marks)
     )
@@ -376,9 +378,9 @@ def test_kill_shows_the_rest(session, call):
     assert "[nothing new]" in call(session, kill_pid=result.pid).text
 
 
-def test_a_child_that_holds_the_pipes(session, call):
+def test_a_child_that_holds_the_pipes(session, call, tmp_path):
     """The command's result does not wait for it; what it prints later is not lost, and it can be ended."""
-    mark = Path(session.root) / "mark"
+    mark = tmp_path / "mark"
     result = call(
         session, command=f"(while [ ! -e {mark} ]; do sleep 0.01; done; echo late; sleep 100) & echo done"
     )
@@ -464,9 +466,9 @@ def test_what_has_ended_holds_no_descriptors(session, call):
     assert soon(lambda: len(os.listdir("/proc/self/fd")) <= before + 20)
 
 
-def test_small_output_in_the_background_is_kept(session, call):
+def test_small_output_in_the_background_is_kept(session, call, tmp_path):
     """What was told of by an id stays, even if all of it has been shown."""
-    mark = Path(session.root) / "mark"
+    mark = tmp_path / "mark"
     script = f"echo a; while [ ! -e {mark} ]; do sleep 0.01; done; echo b"
     result = call(session, command=script, timeout=0)
     assert soon(lambda: whole(session, result) == b"a\n")
@@ -475,9 +477,9 @@ def test_small_output_in_the_background_is_kept(session, call):
     assert whole(session, result) == b"a\nb\n"
 
 
-def test_much_news_is_bounded_and_exact(session, call):
+def test_much_news_is_bounded_and_exact(session, call, tmp_path):
     """News of any size has at most 8,000 characters; its ranges are those of the artifact."""
-    mark = Path(session.root) / "mark"
+    mark = tmp_path / "mark"
     script = f"seq 1 1000; while [ ! -e {mark} ]; do sleep 0.01; done; seq 1001 60000; sleep 100"
     result, _ = backgrounded(call, session, "1000\n", script)
     mark.touch()
@@ -497,9 +499,9 @@ def test_much_news_is_bounded_and_exact(session, call):
     call(session, kill_pid=result.pid)
 
 
-def test_pipe_s_formats(session, call):
+def test_pipe_s_formats(session, call, tmp_path):
     """``pipe`` to the letter of its document (S2, Result Format)."""
-    mark = Path(session.root) / "mark"
+    mark = tmp_path / "mark"
     script = f"seq 1 600; seq 1 150 >&2; while [ ! -e {mark} ]; do sleep 0.01; done; echo more; sleep 100"
     result, timeout = backgrounded(call, session, "150\n\nFull", script, profile="pipe")
     after = f"{timeout / 1000:g}s"
@@ -662,13 +664,14 @@ print(result.pid, result.artifact_id, flush=True)
 def test_the_agent_s_own_end(plain_store, end, state):
     """However an agent ends, its commands end with it, daemons included, and what they printed is there."""
     done = subprocess.run(
-        [sys.executable, "-c", AGENT.format(end=end), str(plain_store.root)],
+        [sys.executable, "-c", AGENT.format(end=end), plain_store.address],
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
     pid, artifact_id = done.stdout.split()
+    outlive(plain_store)
     mine = [path for path in Path("/proc").glob("[0-9]*") if alive(path.name)]
 
     def sleepers():
@@ -745,7 +748,7 @@ with Store(sys.argv[1], free_disk_floor=0).session("chat") as session:
     print(bash_sync(session, command="echo fine", cwd=sys.argv[2]).exit_code)
 """
     done = subprocess.run(
-        [sys.executable, "-c", script, str(plain_store.root), str(tmp_path / "gone")],
+        [sys.executable, "-c", script, plain_store.address, str(tmp_path / "gone")],
         capture_output=True,
         text=True,
         timeout=60,
@@ -774,9 +777,9 @@ def test_hooks(session, call):
     assert ended == [result]
 
 
-def test_on_end_comes_for_the_background_too(session, call):
+def test_on_end_comes_for_the_background_too(session, call, tmp_path):
     """The end of a command that nobody waits for any more."""
-    ended, mark = [], Path(session.root) / "mark"
+    ended, mark = [], tmp_path / "mark"
     command = f"while [ ! -e {mark} ]; do sleep 0.01; done; exit 4"
     result = call(session, command=command, timeout=0, on_end=ended.append)
     assert (result.state, ended) == ("running", [])
@@ -797,7 +800,7 @@ def test_hooks_that_fail_do_no_harm(session, call, caplog):
     assert soon(lambda: caplog.text.count("a hook") >= 3)
 
 
-def test_hooks_that_use_the_tool(session):
+def test_hooks_that_use_the_tool(session, tmp_path):
     """A hook may ask for, or end, the very command that it is called for, and others."""
     answers = []
 
@@ -808,7 +811,7 @@ def test_hooks_that_use_the_tool(session):
             answers.append(tool.call_sync({"kill_pid": result.pid}))
 
     tool = BashTool(session, on_output=on_output)
-    mark = Path(session.root) / "mark"
+    mark = tmp_path / "mark"
     script = f"while [ ! -e {mark} ]; do sleep 0.01; done; echo go; sleep 100"
     result = tool.call_sync({"command": script, "timeout": 0})
     mark.touch()
@@ -860,7 +863,7 @@ def test_twenty_at_once(session):
 
 def test_endless_output_is_stopped_by_nothing_but_a_kill(plain_store, call):
     """``yes`` goes on under back-pressure, within the artifact's limit; memory and disk stay flat."""
-    store = Store(plain_store.root, **NO_FLOORS, artifact_limit=4 * 1024 * 1024)
+    store = Store(plain_store.address, **NO_FLOORS, artifact_limit=4 * 1024 * 1024)
     with store.session("yes") as session:
         result = call(session, command="yes", timeout=20)
         assert result.state == "running"

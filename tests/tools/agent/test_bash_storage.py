@@ -12,10 +12,12 @@ import threading
 from pathlib import Path
 
 import pytest
-from support import NO_FLOORS, soon, wait_until
+from support import NO_FLOORS, locked, soon, wait_until
 
 from spillstore import Store
 from spillstore_tools.agent.bash import BashTool, bash_sync
+
+pytestmark = pytest.mark.everywhere
 
 SCRIPT = (
     "for n in $(seq 1 40); do head -c 50000 /dev/urandom | base64 -w 99; done; touch {done}; echo end; exit 5"
@@ -43,13 +45,14 @@ def told(result, session, done):
 
 def test_a_quota_that_is_met_on_the_way(plain_store, tmp_path):
     """What was stored before stays, and the text says how much and why not more."""
-    store = Store(plain_store.root, **NO_FLOORS, session_quota=1_000_000)
+    store = Store(plain_store.address, **NO_FLOORS, session_quota=1_000_000)
     with store.session("chat") as session:
         result = bash_sync(session, command=SCRIPT.format(done=tmp_path / "done"))
         told(result, session, tmp_path / "done")
         assert "quota" in result.storage_error.lower()
 
 
+@pytest.mark.files
 def test_a_disk_that_fills_up(plain_store, tmp_path):
     """SQLite's own error for a full disk, in a process whose files may not grow."""
     script = f"""
@@ -57,7 +60,7 @@ import resource, signal, sys
 from spillstore import Store
 from spillstore_tools.agent.bash import BashTool, bash_sync
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-with Store({str(plain_store.root)!r}, free_disk_floor=0).session("full") as session:
+with Store({plain_store.address!r}, free_disk_floor=0).session("full") as session:
     resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, resource.RLIM_INFINITY))
     result = bash_sync(session, command="ulimit -f unlimited; " + {SCRIPT.format(done=tmp_path / "done")!r})
     resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
@@ -81,13 +84,10 @@ def test_a_session_opened_for_reading(plain_store, tmp_path):
 
 def test_a_database_that_another_process_has_locked(plain_store, tmp_path):
     """Storing gives up after its time, the command does not."""
-    store = Store(plain_store.root, **NO_FLOORS, busy_timeout=0.3)
+    store = Store(plain_store.address, **NO_FLOORS, busy_timeout=0.3)
     with store.session("chat") as session:
-        file = next(Path(store.root).rglob("session.db"))
-        with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as other:
-            other.execute("BEGIN IMMEDIATE")
+        with locked(session):
             result = bash_sync(session, command=SCRIPT.format(done=tmp_path / "done"))
-            other.execute("ROLLBACK")
         told(result, session, tmp_path / "done")
         assert "lock" in result.storage_error
 
@@ -98,7 +98,7 @@ def test_storage_that_fails_in_the_background(plain_store, tmp_path):
     waits = [f"while [ ! -e {mark} ]; do sleep 0.01; done" for mark in marks]
     noise = "head -c 2000000 /dev/urandom | base64 -w 99"
     script = f"echo begin; {waits[0]}; {noise}; echo middle; {waits[1]}; echo late; sleep 100"
-    store = Store(plain_store.root, **NO_FLOORS, session_quota=300_000)
+    store = Store(plain_store.address, **NO_FLOORS, session_quota=300_000)
     seen = []
     with store.session("chat") as session:
         result = bash_sync(session, command=script, timeout=0, on_output=lambda _, data: seen.append(data))
@@ -146,9 +146,10 @@ def test_a_session_whose_folder_is_removed(plain_store, tmp_path):
     session.close()
 
 
+@pytest.mark.files
 def test_cancelling_does_not_wait_for_the_store(plain_store):
     """A command whose output cannot be stored just now is ended at once all the same."""
-    store = Store(plain_store.root, **NO_FLOORS, busy_timeout=20)
+    store = Store(plain_store.address, **NO_FLOORS, busy_timeout=20)
     with store.session("chat") as session:
         bash_sync(session, command="seq 1 20000")
         file = next(Path(store.root).rglob("session.db"))
@@ -228,7 +229,7 @@ with Store(sys.argv[1], free_disk_floor=0).session("memory") as session:
         print(peak(f"seq 1 99999999 | head -c {size}000000"), peak(f"head -c {size}000000 /dev/zero | tr '\\\\0' y"))
 """
     done = subprocess.run(
-        [sys.executable, "-c", script, str(plain_store.root)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", script, plain_store.address], capture_output=True, text=True, check=True
     )
     before, _, _, after = map(int, done.stdout.split())
     assert after - before < 60, done.stdout

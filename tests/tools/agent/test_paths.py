@@ -9,6 +9,8 @@ import pytest
 from spillstore_tools.agent.get_artifact import get_artifact
 from spillstore_tools.agent.search_artifact import search_artifact
 
+pytestmark = pytest.mark.everywhere
+
 LINES = [f"line {number} \u00e9" for number in range(1, 2001)]
 TEXT = "\n".join(LINES)
 
@@ -141,7 +143,7 @@ def test_escape_sequences_are_cleaned_and_halves_of_surrogates_are_shown(session
 
 def test_the_command_line(cli, session, artifact):
     """``show`` and ``search`` take the path; ranges, JSON and errors are as they are without it."""
-    place = ["--root", str(session.root), "--session", "chat"]
+    place = ["--root", session.address, "--session", "chat"]
 
     def called(*arguments):
         return cli(*arguments, *place)

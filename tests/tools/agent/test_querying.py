@@ -15,6 +15,8 @@ from spillstore.exceptions import ClosedError
 from spillstore_tools.agent.answers import MAX_CHARS
 from spillstore_tools.agent.query_artifact import query_artifact
 
+pytestmark = pytest.mark.everywhere
+
 HEAP = {
     "allocations": [
         {"id": number, "size": number * 1000, "site": f"file.c:{number}"} for number in range(2000)

@@ -20,6 +20,8 @@ from spillstore_tools.agent.get_artifact import get_artifact
 from spillstore_tools.agent.list_artifacts import list_artifacts
 from spillstore_tools.preview.text.clean import clean
 
+pytestmark = pytest.mark.everywhere
+
 LINES = [b"line %d\n" % number for number in range(1, 2001)]
 DATA = b"".join(LINES)
 
@@ -300,7 +302,7 @@ def test_a_running_artifact(plain_store):
 
 def test_what_was_dropped(plain_store):
     """A hole is said where it is, and the walk goes on behind it."""
-    store = Store(plain_store.root, **NO_FLOORS, artifact_limit=256 * 1024)
+    store = Store(plain_store.address, **NO_FLOORS, artifact_limit=256 * 1024)
     data = b"".join(b"line %07d\n" % number for number in range(1, 100_001))
     with store.session("chat") as session:
         artifact = session.put(data, source="doc")

@@ -13,6 +13,8 @@ from spillstore_tools.agent.definitions import STYLES
 from spillstore_tools.agent.reading_tools import READING_TOOLS
 from spillstore_tools.profiles import NAMES, profile
 
+pytestmark = pytest.mark.everywhere
+
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("style", STYLES)

@@ -17,6 +17,8 @@ from spillstore_tools.agent.answers import MAX_CHARS
 from spillstore_tools.agent.search_artifact import TextCleaner, search_artifact
 from spillstore_tools.output.signed_answers import with_signature
 
+pytestmark = pytest.mark.everywhere
+
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):

@@ -19,6 +19,8 @@ from spillstore_tools.agent.search_artifact import search_artifact
 from spillstore_tools.agent.toolbox import Toolbox
 from spillstore_tools.config import load
 
+pytestmark = pytest.mark.everywhere
+
 
 @pytest.fixture
 def tools(plain_store):

@@ -22,6 +22,8 @@ from spillstore_tools.agent.toolbox import Toolbox
 from spillstore_tools.cli.support.profile import PROFILES
 from spillstore_tools.output.truncation import TruncationProcessor
 
+pytestmark = pytest.mark.everywhere
+
 ROOT = Path(spillstore.__file__).parents[2]
 
 RIGHT = """

@@ -11,6 +11,8 @@ import pytest
 
 from spillstore import Store
 
+pytestmark = pytest.mark.everywhere
+
 TEXT = "".join(f"line {number}\n" for number in range(1, 101))
 
 

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.everywhere
+
 CAT = f'"{sys.executable}" -m spillstore_tools.cli cat @last'
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from support import wait_until
 
+pytestmark = pytest.mark.everywhere
 
-def test_clean(cli, put, store, root):
+
+def test_clean(cli, put, store):
     """The session is gone with all its artifacts, and how much that was is said."""
     for _ in range(3):
         put(b"x" * 1000)
@@ -16,7 +19,7 @@ def test_clean(cli, put, store, root):
     answer = cli("clean")
     assert answer.code == 0
     assert re.fullmatch(r"Removed 3 artifacts \(\d+(\.\d)? KiB freed\)\n", answer.text)
-    assert not (root / "_" / "default").exists()
+    assert ["other"] == [info.id for info in store.sessions()]
     assert cli("cat", "@last", "--session", "other").out == b"stays"
 
 

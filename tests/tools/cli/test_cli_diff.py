@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+pytestmark = pytest.mark.everywhere
+
 BEFORE = "10:20:33 start\ntest_a ok in 0.1s\ntest_b ok in 0.2s\n"
 NOW = "11:00:00 start\ntest_a ok in 0.3s\ntest_b FAILED\n"
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
+import pytest
+
+pytestmark = pytest.mark.everywhere
 
 
 def test_export(cli, put, tmp_path):
@@ -17,14 +19,12 @@ def test_export(cli, put, tmp_path):
     assert (tmp_path / "out").stat().st_mode & 0o777 == 0o600
 
 
-def test_export_is_recorded(cli, put, root, tmp_path):
+def test_export_is_recorded(cli, put, store, tmp_path):
     """That something left the store can be read in the session's log."""
     put(b"x")
     cli("export", "@last", tmp_path / "out")
-    connection = sqlite3.connect(root / "_" / "default" / "session.db")
-    events = [kind for (kind,) in connection.execute("SELECT kind FROM event")]
-    connection.close()
-    assert "export" in events
+    with store.session("default", read_only=True) as session:
+        assert ["export"] == [event.kind for event in session.events(kind="export")]
 
 
 def test_file_that_is_there(cli, put, tmp_path):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import time
 
 import pytest
-from support import wait_until
+from support import make_old, wait_until
+
+pytestmark = pytest.mark.everywhere
 
 DAY = 86400.0
 
@@ -17,8 +18,7 @@ def fill(store):
     def fill(name, size=1000, *, age=0.0, project=None):
         with store.session(name, project) as session:
             session.put(os.urandom(size))
-        for path in (store.root / (project or "_") / name).iterdir():
-            os.utime(path, (time.time() - age, time.time() - age))
+        make_old(session, age)
 
     return fill
 
@@ -86,6 +86,7 @@ def test_a_session_in_use_stays(cli, start, store):
     assert ids(store) == {"default"}
 
 
+@pytest.mark.files
 def test_an_unreadable_session_is_named(cli, fill, store):
     """On stderr, with the reason."""
     fill("torn", age=30 * DAY)

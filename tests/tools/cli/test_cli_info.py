@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import re
 
+import pytest
 
+pytestmark = pytest.mark.everywhere
+
+
+@pytest.mark.files
 def test_info(cli, put, root):
     """Sizes are exact and human, times are local, tokens are a quarter of the characters."""
     artifact_id = put(
@@ -34,6 +39,7 @@ def test_info(cli, put, root):
     assert re.search(r"^Digest: blake3:[0-9a-f]{64}$", text, re.MULTILINE)
 
 
+@pytest.mark.files
 def test_json(cli, put, root):
     """A program gets every field."""
     artifact_id = put(b"one\ntwo")

@@ -14,6 +14,8 @@ from support import ROOT
 
 from spillstore_tools.cli import group
 
+pytestmark = pytest.mark.everywhere
+
 PAGE = ROOT / "docs" / "json.md"
 KINDS = {
     "text": str,

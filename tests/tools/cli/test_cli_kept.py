@@ -8,6 +8,8 @@ import signal
 import pytest
 from support import wait_until
 
+pytestmark = pytest.mark.everywhere
+
 SECRET = "password=correct-Horse-77-battery\n"
 LIMIT = {"SPILLSTORE_ARTIFACT_LIMIT": "100000"}
 

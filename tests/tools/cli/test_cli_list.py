@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+pytestmark = pytest.mark.everywhere
+
 HEADER = ["id", "size", "stored", "lines", "type", "state", "exit", "source", "created", "command"]
 
 

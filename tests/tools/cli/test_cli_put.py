@@ -7,9 +7,11 @@ import os
 import re
 
 import pytest
-from support import wait_until
+from support import is_untouched, wait_until
 
 from spillstore_tools.output.truncation import TruncationProcessor
+
+pytestmark = pytest.mark.everywhere
 
 
 def test_put_prints_id_and_sizes(cli, store, tmp_path):
@@ -129,7 +131,7 @@ def test_pass_through_stores_nothing(cli, root, tmp_path, name, data):
     (tmp_path / "short").write_bytes(data)
     answer = cli("put", tmp_path / "short", "--profile", name)
     assert (answer.code, answer.out.removesuffix(b"\n"), answer.err) == (0, data.removesuffix(b"\n"), "")
-    assert not root.exists()
+    assert is_untouched(root)
 
 
 LONG = {
@@ -161,7 +163,7 @@ def test_lines_that_pipe_leaves_out_are_not_kept(cli, root, big):
     answer = cli("put", big, "--profile", "pipe")
     assert answer.text.startswith("3001\n")
     assert answer.text.endswith("\n5000\n[stdout: Showing last 2000 of 5000 lines. The rest was not kept.]\n")
-    assert not root.exists()
+    assert is_untouched(root)
 
 
 def test_pipe_stores_what_is_larger(cli, store, tmp_path):
@@ -231,7 +233,7 @@ def test_json_of_what_is_shown_whole(cli, root):
     found = cli("put", "-", "--profile", "omni", "--json", stdin=b"small\n").json
     assert (found["content"], found["omissions"], found["artifact_id"]) == ("small\n", [], None)
     assert (found["metadata"]["was_truncated"], found["metadata"]["artifact_created"]) == (False, False)
-    assert not root.exists()
+    assert is_untouched(root)
 
 
 @pytest.mark.parametrize("name", ["default", "acode"])
@@ -279,7 +281,7 @@ def test_names_and_limits_that_make_no_sense(cli, root, big, arguments, code, wo
     answer = cli("put", big, *arguments)
     assert (answer.code, answer.out) == (code, b"")
     assert words in answer.err
-    assert not root.exists()
+    assert is_untouched(root)
 
 
 @pytest.mark.parametrize(
@@ -299,7 +301,7 @@ def test_configuration_that_makes_no_sense(cli, root, big, monkeypatch, text, wo
     assert (answer.code, answer.out) == (125, b"")
     assert answer.err.startswith(f"spillstore: {big.parent}/.agent/config.yml, ")
     assert words in answer.err
-    assert not root.exists()
+    assert is_untouched(root)
     assert cli("put", big).code == 0
 
 
@@ -321,7 +323,7 @@ def test_file_that_is_not_there_and_a_profile(cli, root, tmp_path):
     answer = cli("put", tmp_path / "nothing", "--profile", "acode")
     assert (answer.code, answer.out) == (125, b"")
     assert answer.err == f"spillstore: {tmp_path}/nothing: No such file or directory\n"
-    assert not root.exists()
+    assert is_untouched(root)
 
 
 def test_preview_without_a_store(cli, big):
@@ -447,12 +449,12 @@ def test_the_limit_to_the_character(cli, root, tmp_path):
     """Exactly the limit is shown whole; with one character more it is cut and stored. Characters count, not bytes."""
     (tmp_path / "x").write_text("é" * 8000)
     assert cli("put", tmp_path / "x", "--profile", "acode").text == "é" * 8000
-    assert not root.exists()
+    assert is_untouched(root)
     (tmp_path / "x").write_text("é" * 8001)
     answer = cli("put", tmp_path / "x", "--profile", "acode")
     assert len(answer.text) <= 8000
     assert " chars omitted] ..." in answer.text
-    assert root.exists()
+    assert not is_untouched(root)
 
 
 def test_the_threshold_to_the_character(cli, tmp_path):
@@ -482,7 +484,7 @@ def test_truncation_can_be_switched_off(cli, root, big, monkeypatch):
     monkeypatch.chdir(big.parent)
     configure(big.parent, {"overrides": {"vault": {"strategy": "none", "inline_limit": 1_000_000}}})
     assert cli("put", big, "--source", "vault", "--profile", "acode").out == BIG
-    assert not root.exists()
+    assert is_untouched(root)
     assert len(cli("put", big, "--source", "other", "--profile", "acode").text) <= 8000
 
 
@@ -492,7 +494,7 @@ def test_a_file_that_is_not_there_leaves_nothing_behind(cli, root, tmp_path):
         answer = cli("put", tmp_path / "nosuchfile", *options)
         assert answer.code == 125
         assert "No such file" in answer.err
-        assert not root.exists()
+        assert is_untouched(root)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,10 @@ import shlex
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.everywhere
+
 USERS = b'{"users": [{"name": "Ann", "age": 31}, {"name": "B\\u00f6", "age": 7}]}'
 
 

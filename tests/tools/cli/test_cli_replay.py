@@ -19,7 +19,7 @@ STEP = 0.1  # seconds from each line to the next
 @pytest.fixture
 def recorded(store, clock):
     """A command that took a little over a second."""
-    store = Store(store.root, clock=clock, **NO_FLOORS)
+    store = Store(store.address, clock=clock, **NO_FLOORS)
     with store.session("default") as session, session.create(source="bash") as writer:
         for n in range(6):
             writer.write(b"out %d\n" % n)

@@ -8,7 +8,10 @@ import pytest
 from hostile import make_earlier
 from support import fill, small_disk
 
+pytestmark = pytest.mark.everywhere
 
+
+@pytest.mark.files
 def test_rm(cli, put, root):
     """The artifact is gone and its space is free."""
     kept = put(b"kept")
@@ -65,6 +68,7 @@ def test_artifact_that_is_being_written(cli, store):
     assert "is being written" in answer.err
 
 
+@pytest.mark.files
 @pytest.mark.parametrize("is_earlier", [False, True])
 def test_full_disk(cli, put, root, is_earlier):
     """On a disk without one free byte it makes room, by any name, and is recorded; a file of an earlier schema is upgraded with it."""

@@ -10,6 +10,8 @@ from support import ROOT
 
 from spillstore.format import chunk_codec
 
+pytestmark = pytest.mark.everywhere
+
 LINES = b"".join(b"line %d\n" % number for number in range(1, 20_001))
 
 

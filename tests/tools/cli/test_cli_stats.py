@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from spillstore_tools.agent.toolbox import Toolbox
 from spillstore_tools.config import load
 from spillstore_tools.output.truncation import TruncationProcessor
+
+pytestmark = pytest.mark.everywhere
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 30_001))
 

@@ -8,6 +8,8 @@ import threading
 import pytest
 from support import wait_until
 
+pytestmark = pytest.mark.everywhere
+
 LINES = b"".join(b"line %d\n" % number for number in range(1, 30_001))
 
 

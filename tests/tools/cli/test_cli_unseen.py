@@ -7,6 +7,8 @@ from support import each_of
 
 from spillstore_tools.preview.text.clean import label, visible
 
+pytestmark = pytest.mark.everywhere
+
 SECRETIVE = "rm \u202efdp.exe\u2066\u200b"
 SHOWN = "rm <U+202E>fdp.exe<U+2066><U+200B>"
 DATA = f"one \x1b[31mred\x1b[0m \x1b]0;title\x07two {SECRETIVE}\n".encode()

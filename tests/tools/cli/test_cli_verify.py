@@ -9,6 +9,8 @@ import pytest
 
 from spillstore import Store
 
+pytestmark = pytest.mark.everywhere
+
 
 def test_one_artifact(cli, put):
     """A whole artifact is said to be whole, with what was read."""

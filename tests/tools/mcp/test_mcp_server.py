@@ -33,6 +33,8 @@ from spillstore_tools.mcp.wire.tool_results import RESULT, output_schema, result
 from spillstore_tools.preview.parts import Omission
 from spillstore_tools.telemetry.loopback import loopback
 
+pytestmark = pytest.mark.everywhere
+
 PROGRAM = ["-m", "spillstore_tools.cli", "mcp"]
 ERAS = ["legacy", pytest.param("auto", marks=pytest.mark.slow)]
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 8
@@ -718,6 +720,7 @@ def test_only_this_machine_is_served(cli, host):
     assert answer.err.count("\n") == 1 and host in answer.err
 
 
+@pytest.mark.files
 def test_a_session_deleted_under_the_server(raw, store, cli):
     """The next command's output is stored in a new one of that name, and the server ends as ever."""
     raw = raw("--session", "s")

@@ -25,6 +25,8 @@ from spillstore_tools.mcp.wire.messages import ToolCall
 from spillstore_tools.mcp.wire.tool_results import RESULT
 from spillstore_tools.output.truncation import TruncationProcessor
 
+pytestmark = pytest.mark.everywhere
+
 PROGRAM = [sys.executable, "-m", "spillstore_tools.cli"]
 UPSTREAM = [sys.executable, str(Path(__file__).parent / "upstream_raw.py")]
 ROWS = {"rows": [{"name": f"row {n}", "at": "caf\xe9/\u2028\U0001f600", "n": n / 8} for n in range(2000)]}

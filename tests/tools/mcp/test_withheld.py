@@ -12,6 +12,8 @@ from test_mcp_proxy import RAW, talk
 from spillstore_tools.agent.bash import bash_sync
 from spillstore_tools.process.runners import LocalRunner, start_program
 
+pytestmark = pytest.mark.everywhere
+
 __all__ = ["talk"]
 TOKEN, KEY = "SPILLSTORE_MCP_TOKEN", "SPILLSTORE_DIGEST_KEY_FILE"
 SCRIPT = f'echo "[${{{TOKEN}-none}}] [${{{KEY}-none}}] [$COLOUR]"'

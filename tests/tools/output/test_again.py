@@ -27,6 +27,8 @@ from spillstore_tools.profiles import NAMES
 from spillstore_tools.profiles import profile as profile_named
 from spillstore_tools.profiles.formats.opencode import Opencode
 
+pytestmark = pytest.mark.everywhere
+
 CLI = f"{shlex.quote(sys.executable)} -m spillstore_tools.cli"
 DATA = b"".join(b"%05d some text of a line\n" % number for number in range(1, 20_001))
 PROFILES = [name for name in NAMES if name != "lace"]  # which stores everything, by its document
@@ -406,7 +408,7 @@ def test_the_mark_is_within_the_limit(session, artifact):
 
 def test_reads_are_told_in_the_history(session, artifact):
     """The command line's reads are events of the artifact, with their range."""
-    environment = {**os.environ, "SPILLSTORE_ROOT": str(session.root), "SPILLSTORE_SESSION": session.id}
+    environment = {**os.environ, "SPILLSTORE_ROOT": session.address, "SPILLSTORE_SESSION": session.id}
     subprocess.run(
         [sys.executable, "-m", "spillstore_tools.cli", "show", artifact.id, "--lines", "2-3"],
         env=environment,
@@ -422,7 +424,7 @@ def test_reads_are_told_in_the_history(session, artifact):
 async def _read_events(session):
     from spillstore import aio
 
-    async with await aio.Store(session.root).session(session.id, read_only=True) as other:
+    async with await aio.Store(session.address).session(session.id, read_only=True) as other:
         return await other.events(kind="read")
 
 

@@ -16,6 +16,8 @@ from spillstore_tools.preview.text.clean import redrawn
 from spillstore_tools.profiles import NAMES
 from spillstore_tools.profiles import profile as profile_named
 
+pytestmark = pytest.mark.everywhere
+
 SHOWING = [name for name in NAMES if name != "lace"]  # which stores everything, and has a format of its own
 RECORDS = b"".join(b"record %05d of the measuring station, all is well\r" % number for number in range(300))
 LARGE = RECORDS * 55 + b"END\n"

@@ -11,6 +11,8 @@ import pytest
 from spillstore_tools.output.truncation import TruncationProcessor
 from spillstore_tools.profiles import NAMES
 
+pytestmark = pytest.mark.everywhere
+
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9" * 2
 TAKEN_OUT = "[REDACTED: GITHUB_TOKEN]"
 IDENTITY = re.compile(r"art_[0-9]+_[0-9a-f]+")

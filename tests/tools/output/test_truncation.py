@@ -25,6 +25,8 @@ from spillstore_tools.output.content import ContentError, encoded
 from spillstore_tools.output.truncation import TruncationProcessor
 from spillstore_tools.profiles import NAMES, profile
 
+pytestmark = pytest.mark.everywhere
+
 LARGE = "".join(f"line {number}\n" for number in range(20_000))
 SPILLING = [name for name in NAMES if name != "lace"]
 

@@ -130,7 +130,7 @@ print("closed")
 def test_what_is_not_to_be_had_is_told(plain_store):
     """Without threads or descriptors a command is not run, or ended again, and its result says why."""
     done = subprocess.run(
-        [sys.executable, "-c", EXHAUSTED, str(plain_store.root)],
+        [sys.executable, "-c", EXHAUSTED, plain_store.address],
         capture_output=True,
         text=True,
         timeout=120,

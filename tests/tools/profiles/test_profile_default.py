@@ -21,6 +21,8 @@ from spillstore_tools.profiles import profile
 from spillstore_tools.profiles.default import Default
 from spillstore_tools.profiles.limits import LIMIT
 
+pytestmark = pytest.mark.everywhere
+
 
 @pytest.fixture
 def session(plain_store):
@@ -261,7 +263,7 @@ def test_few_long_lines_share_the_room(session, shape):
 
 def test_what_was_not_stored_is_said_first(plain_store):
     """The first line says so of binary content as of text, with what there was and what was still to come."""
-    store = Store(plain_store.root, **NO_FLOORS, session_quota=150_000)
+    store = Store(plain_store.address, **NO_FLOORS, session_quota=150_000)
     noise = random.Random(3).randbytes(900_000)
     with store.session("small") as session:
         for content in (noise, noise.hex()):

@@ -17,6 +17,8 @@ from spillstore_tools.output.truncation import TruncationProcessor
 from spillstore_tools.preview.text.clean import clean
 from spillstore_tools.profiles import profile as profile_named
 
+pytestmark = pytest.mark.everywhere
+
 LOG = "".join(f"compiling part {number} \u00e9\n" for number in range(20_000))
 LOG = LOG[:150_000] + "\nsrc/app.py:12: error: no such name\n" + LOG[150_000:]
 ROWS = {"rows": [{"id": number, "name": f"row {number}", "tags": ["a", "b"]} for number in range(5000)]}

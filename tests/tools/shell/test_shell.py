@@ -377,6 +377,30 @@ def test_the_output_passes_whatever_fails(tmp_path, environment):
     assert err.count(b"\n") == 1
 
 
+def test_the_output_passes_whatever_breaks_while_it_is_read(tmp_path):
+    """A module of the standard library that is hidden by another, which shows at the end of the command."""
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "termios.py").touch()
+    assert run("-c", "echo hi; exit 3", PYTHONPATH="broken")[:2] == (3, b"hi\n")
+    code, out, err = run("-c", BOOM, PYTHONPATH="broken")
+    assert code == 3
+    assert out == PRINTED or b"a part is shown" in out
+    # Nothing breaks where both pipes end before the shell does.
+    assert err == b"" or err.startswith(b"spillstore-sh: the output is not stored")
+    assert err.count(b"\n") <= 1
+
+
+def test_both_readers_go_away_from_a_child_in_the_background(tmp_path):
+    """It learns of it as it would without us."""
+    line = f"{{ while [ ! -e {tmp_path}/go ]; do sleep 0.02; done; trap '' PIPE; echo a; echo b >&2; sleep 0.3; echo a || touch {tmp_path}/known; }} &"
+    running = subprocess.Popen([*PROGRAM, "-c", line], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    running.wait()
+    running.stdout.close()
+    running.stderr.close()
+    (tmp_path / "go").touch()
+    wait_until((tmp_path / "known").exists)
+
+
 def test_a_wrong_shell_is_passed_over():
     """The user's takes its place, or one that every system has."""
     assert run("-c", "echo hi", SPILLSTORE_SHELL="/nothing") == (0, b"hi\n", b"")

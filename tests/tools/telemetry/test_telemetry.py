@@ -41,6 +41,8 @@ from spillstore_tools.telemetry.instruments import INSTRUMENTS, MAX_TOOLS, Label
 from spillstore_tools.telemetry.otel import NUMBERS, SPANS
 from spillstore_tools.telemetry.statistics import Statistics
 
+pytestmark = pytest.mark.everywhere
+
 PAGE = ROOT / "docs" / "metrics.md"
 BIG = "line\n" * 20_000
 

@@ -172,8 +172,14 @@ class _Running:
     def run(self) -> int:
         """Return when all is shown: the exit code, or -n if signal n has ended it."""
         relay = self._relay
-        relay.run()
-        assert self._status is not None  # or it would not have returned
+        try:
+            relay.run()
+        except Exception as error:  # noqa: BLE001  # a defect of ours, and the command's output passes all the same
+            relay.fail(error)
+            pass_on(relay.pipes)
+        while not self._has_ended():
+            time.sleep(0.01)
+        assert self._status is not None  # it has ended
         relay.finish(self._status if self._status >= 0 else _FIRST_SIGNAL - self._status)
         if relay.problem is not None:
             words = " ".join(relay.problem.split())

@@ -11,6 +11,7 @@ Whatever fails on our side, all that has not been passed on passes as it is, and
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import select
@@ -31,6 +32,7 @@ HELD = 1.0  # seconds that such bytes are held back at most
 PATIENCE = 10.0  # seconds after which it is said how to look at what there is
 GRACE = 0.5  # seconds of silence after the shell's end that others have to print more of what is stored
 LINGER = 5.0  # and in all
+_STREAMS = (1, 2)
 _READ = 256 * 1024
 _KEPT = 128 * 1024  # bytes that are kept here, until an artifact has them
 
@@ -125,6 +127,13 @@ class Relay:
             start = b"" if self._last == b"\n" else b"\n"
             self._write(1, start + text.encode(errors="replace"))
 
+    def fail(self, error: Exception) -> None:
+        """Go on after a defect: nothing more is stored. What only the store has is still shown at the end."""
+        if self._capture is None or self._complete:
+            self._fail(_words(error))
+        else:
+            self.problem = _words(error)
+
     # --- reading ----------------------------------------------------------------------------------------
 
     def _timeout(self) -> float | None:
@@ -148,7 +157,7 @@ class Relay:
                 self._read(number)
             elif number == self._wake:
                 os.read(number, 64)
-            elif event & (select.POLLERR | select.POLLHUP | select.POLLNVAL):
+            elif number in _STREAMS and event & (select.POLLERR | select.POLLHUP | select.POLLNVAL):
                 self._give_up(number)
 
     def _read(self, pipe: int) -> int:
@@ -225,7 +234,6 @@ class Relay:
             self._fail(_words(error))
             return
         if self._complete and capture.problem is not None and not capture.is_stored:
-            capture.drop()
             self._fail(capture.problem)
         elif self._total > _KEPT:  # more than any profile holds back
             self._complete = False
@@ -234,7 +242,10 @@ class Relay:
     def _fail(self, why: str) -> None:
         """Go on without the store."""
         self.problem = why
-        self._failed, self._capture = True, None
+        capture, self._failed, self._capture = self._capture, True, None
+        if capture is not None:
+            with contextlib.suppress(Exception):  # why is told already
+                capture.drop()
         self._pass_all()
         self._pieces = []
 
@@ -297,17 +308,17 @@ def pass_on(pipes: dict[int, int]) -> None:
         poll.register(stream, 0)
     while pipes:
         for number, _ in poll.poll():
-            if number not in pipes:  # nobody reads that stream any more
-                gone = [pipe for pipe, stream in pipes.items() if stream == number]
+            gone: list[int] = []
+            if number in _STREAMS:  # nobody reads that stream any more
                 poll.unregister(number)
-            else:
+                gone = [pipe for pipe, stream in pipes.items() if stream == number]
+            elif number in pipes:
                 data = os.read(number, _READ)
                 gone = [] if data and write(pipes[number], data) else [number]
             for pipe in gone:
-                if pipe in pipes:
-                    poll.unregister(pipe)
-                    os.close(pipe)
-                    del pipes[pipe]
+                poll.unregister(pipe)
+                os.close(pipe)
+                del pipes[pipe]
 
 
 def _waiting_in(pipe: int) -> int:

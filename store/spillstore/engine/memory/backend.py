@@ -56,6 +56,8 @@ class _Held:
 class MemorySession:
     """``SessionBackend``, which says what the methods do."""
 
+    longest_pause = 0.0
+
     def __init__(self, store: MemoryBackend, held: _Held, *, read_only: bool) -> None:
         self.read_only = read_only
         self.using: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
@@ -180,11 +182,11 @@ class MemorySession:
         """The name of this claim."""
         return self._owner
 
-    def alive(self, owner: str) -> bool:
+    def alive(self, owner: str, rows: Snapshot | None = None) -> bool:  # noqa: ARG002  # for servers
         """Whether it is open still."""
         return owner in self._held.owners
 
-    def others(self) -> list[str]:
+    def others(self, rows: Snapshot | None = None) -> list[str]:  # noqa: ARG002  # for servers
         """The other owners that have it open for writing."""
         return ["this process"] * len(self._held.owners - {self._owner})
 

@@ -9,6 +9,7 @@ import psycopg
 from spillstore.engine.errors import raise_translated
 from spillstore.engine.postgres import control
 from spillstore.engine.postgres.connections import lost
+from spillstore.engine.postgres.errors import ServerError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
 class Asking:
     """Asks a server, as a context manager that gives its connection back.
 
-    What is asked for itself may be asked twice, where the connection was lost: so it is what does no harm then. In a
-    snapshot that is so for the first question alone.
+    What is asked may be asked twice, where the connection was lost: so it is what does no harm then.
 
     Raises, from every method:
         StorageError: the server cannot be reached, or does not do it.
@@ -46,6 +46,7 @@ class Asking:
         self._snapshot = False  # whether all answers are to be of one state
         self._first: Statement | None = None  # asked along with the first question of a snapshot
         self._begun = False
+        self._state: list[Row] | None = None  # what was asked along has found
 
     def __enter__(self) -> Self:
         return self
@@ -62,8 +63,29 @@ class Asking:
 
     def fetch(self, sql: str, values: dict[str, Any]) -> tuple[list[Row], list[Row] | None]:
         """The rows of a statement, and those of what was asked along with it if it began a snapshot."""
-        if not self._snapshot or self._begun:
+        if not self._snapshot:
             return self._twice(lambda connection: connection.fetch(sql, values)), None
+        if not self._begun:
+            rows, self._state = self._begin(sql, values)
+            return rows, self._state
+        assert self._connection is not None, "a snapshot that was begun has one"
+        try:
+            return self._connection.fetch(sql, values), None
+        except psycopg.Error as error:
+            if not self._state or not lost(error, self._connection):
+                raise_translated(error, self.doing)
+                raise
+            self._connection.close()
+        self._begun = False
+        rows, state = self._begin(sql, values)
+        if state != self._state:
+            raise ServerError(
+                f"{self.doing} failed: the connection was lost, and the session was written to since: try again"
+            )
+        return rows, None
+
+    def _begin(self, sql: str, values: dict[str, Any]) -> tuple[list[Row], list[Row] | None]:
+        """Begin a snapshot with its first question, or go on with one whose connection was lost."""
         statements: list[Statement] = [(control.BEGIN_READING, {}), (sql, values)]
         if self._first is not None:
             statements.append(self._first)
@@ -92,7 +114,10 @@ class Asking:
             raise
 
     def begin_snapshot(self, first: Statement | None = None) -> None:
-        """From now on all answers are of one state, as it is when the first is given; ``first`` is asked along with that."""
+        """From now on all answers are of one state, as it is when the first is given; ``first`` is asked along with that.
+
+        Where the connection is lost, the snapshot goes on with another one if ``first`` finds the same there.
+        """
         self._snapshot, self._begun, self._first = True, False, first
 
     def end_snapshot(self) -> None:

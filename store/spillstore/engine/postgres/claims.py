@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import psycopg
 
 from spillstore.engine.postgres import control
-from spillstore.exceptions import SpillstoreError
+from spillstore.exceptions import SpillstoreError, StorageError
 
 if TYPE_CHECKING:
     from spillstore.engine.postgres.connections import Connections
@@ -63,8 +63,15 @@ class Heartbeat:
         with self._changed:
             self._claims[session_key, claim.owner] = claim
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="spillstore-claims", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._run, name="spillstore-claims", daemon=True)
+                try:
+                    thread.start()
+                except RuntimeError as error:
+                    del self._claims[session_key, claim.owner]
+                    raise StorageError(
+                        f"nothing can be stored, because no thread can be started ({error})"
+                    ) from error
+                self._thread = thread
 
     def remove(self, session_key: int, claim: Claim) -> None:
         """Beat no more."""
@@ -85,7 +92,7 @@ class Heartbeat:
 
     def _beat(self, claims: dict[tuple[int, str], Claim]) -> None:
         try:
-            connection = self._connections.take()
+            connection = self._connections.take(self._lease / _BEATS, urgent=True)
         except SpillstoreError:
             return  # the next time; writers say what is wrong
         try:

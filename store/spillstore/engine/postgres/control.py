@@ -33,7 +33,7 @@ EVENT_BYTES: Final = 400
 SESSION_BYTES: Final = 500
 _DATA: Final = "113 / 100"  # of a chunk's bytes: pages of the table beside
 
-BEGIN: Final = "BEGIN"
+BEGIN: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"  # whatever the server's default is
 BEGIN_READING: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 COMMIT: Final = "COMMIT"
 ROLLBACK: Final = "ROLLBACK"
@@ -42,6 +42,9 @@ SET_LOCAL: Final = (
     " set_config('statement_timeout', %(statement_timeout)s, true),"
     " set_config('idle_in_transaction_session_timeout', %(idle_timeout)s, true)"
 )
+
+# From PostgreSQL 17 on: also of who was stopped while it was sending, which no other limit of the server knows.
+SET_LONGEST: Final = "SELECT set_config('transaction_timeout', %(longest)s, true)"
 
 NAME_GET: Final = "SELECT session_key, uid FROM spillstore.name WHERE name = %(name)s"
 NAME_INSERT: Final = (
@@ -53,7 +56,7 @@ PLACE_INSERT: Final = (
     "INSERT INTO spillstore.place (session_key, uid, project_id, session_id, version, stored_bytes, used_at)"
     f" VALUES (%(session_key)s, %(uid)s, %(project_id)s, %(session_id)s, 0, {SESSION_BYTES}, statement_timestamp())"
 )
-PLACE_THERE: Final = "SELECT stored_bytes FROM spillstore.place WHERE session_key = %(session_key)s"
+PLACE_THERE: Final = "SELECT stored_bytes, version FROM spillstore.place WHERE session_key = %(session_key)s"
 PLACE_LOCK: Final = (
     "SELECT version, token, stored_bytes FROM spillstore.place WHERE session_key = %(session_key)s FOR UPDATE"
 )
@@ -79,14 +82,17 @@ CLAIM_UPDATE: Final = (
     "UPDATE spillstore.claim SET token = %(token)s, beat = statement_timestamp()"
     " WHERE session_key = %(session_key)s AND owner = %(owner)s"
 )
-CLAIM_BEAT: Final = "UPDATE spillstore.claim SET beat = statement_timestamp() WHERE session_key = %(session_key)s AND owner = %(owner)s"
+# Whether the claim is there. One whose owner writes just now is left alone: the commit beats for it.
+CLAIM_BEAT: Final = (
+    "WITH mine AS (SELECT session_key, owner FROM spillstore.claim WHERE session_key = %(session_key)s AND owner = %(owner)s"
+    " FOR UPDATE SKIP LOCKED), beaten AS (UPDATE spillstore.claim SET beat = statement_timestamp() FROM mine"
+    " WHERE claim.session_key = mine.session_key AND claim.owner = mine.owner)"
+    " SELECT FROM spillstore.claim WHERE session_key = %(session_key)s AND owner = %(owner)s"
+)
 CLAIM_DELETE: Final = "DELETE FROM spillstore.claim WHERE session_key = %(session_key)s AND owner = %(owner)s"
 _ALIVE: Final = "beat >= statement_timestamp() - make_interval(secs => %(lease)s)"
 CLAIM_ALIVE: Final = (
     f"SELECT {_ALIVE} FROM spillstore.claim WHERE session_key = %(session_key)s AND owner = %(owner)s"
-)
-CLAIM_DELETE_IF_DEAD: Final = (
-    f"DELETE FROM spillstore.claim WHERE session_key = %(session_key)s AND owner = %(owner)s AND NOT {_ALIVE}"
 )
 CLAIMS_DELETE_DEAD: Final = (
     f"DELETE FROM spillstore.claim WHERE session_key = %(session_key)s AND NOT {_ALIVE} RETURNING owner"
@@ -138,12 +144,15 @@ STORE_LOOKED: Final = (
 
 DOOMED: Final = "SELECT session_key, stored_bytes FROM spillstore.doomed ORDER BY session_key"
 DOOMED_SIZE: Final = "SELECT stored_bytes FROM spillstore.doomed WHERE session_key = %(session_key)s"
-DOOMED_DELETE: Final = (
-    "DELETE FROM spillstore.doomed WHERE session_key = %(session_key)s RETURNING stored_bytes"
-)
+DOOMED_DELETE: Final = "DELETE FROM spillstore.doomed WHERE session_key = %(session_key)s"
 DOOMED_FREED: Final = (
     "UPDATE spillstore.doomed SET stored_bytes = greatest(stored_bytes - %(freed)s, 0)"
     " WHERE session_key = %(session_key)s"
+)
+# Whether there are rows still, also such as another process is about to remove: each by the first of its index.
+DOOMED_LEFT: Final = " UNION ALL ".join(
+    f"(SELECT session_key FROM spillstore.{table} WHERE session_key = %(session_key)s ORDER BY {order} LIMIT 1)"
+    for table, order in (("chunk", "artifact_key, seq"), ("artifact", "artifact_key"), ("event", "event_key"))
 )
 # One step of freeing; returns how many rows went, and their share.
 DOOMED_CHUNKS: Final = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any, Final
 
 from spillstore.engine.postgres import control
@@ -11,6 +12,7 @@ from spillstore.exceptions import SpillstoreError
 if TYPE_CHECKING:
     from spillstore.engine.postgres.connections import Connections
 
+_FREEING: Final = "freeing what is left of a session"
 _STEP: Final = 512  # rows that are removed at once
 _STEPS: Final = (control.DOOMED_CHUNKS, control.DOOMED_ARTIFACTS, control.DOOMED_EVENTS)
 
@@ -55,16 +57,21 @@ class DoomedRows:
     def free(self) -> int:
         """Remove them, some hundred at a time; returns how many bytes went. What is left is for who collects next."""
         before = self.size()
-        try:
-            with Asking(self._connections, "freeing what is left of a session") as server:
-                for step in _STEPS:
-                    while True:
-                        ((count, freed),) = server.ask(step, session_key=self._key, limit=_STEP)
-                        if freed:
-                            server.ask(control.DOOMED_FREED, session_key=self._key, freed=int(freed))
-                        if count < _STEP:
-                            break
-                server.ask(control.DOOMED_DELETE, session_key=self._key)
-        except SpillstoreError:
-            return before - self.size()
-        return before
+        with contextlib.suppress(SpillstoreError):
+            for step in _STEPS:
+                while self._freed(step) == _STEP:
+                    pass
+            with Asking(self._connections, _FREEING) as server:
+                # What another process is removing is left if that dies: then it goes with who collects next.
+                if not server.ask(control.DOOMED_LEFT, session_key=self._key):
+                    server.ask(control.DOOMED_DELETE, session_key=self._key)
+            return before
+        return before - self.size()
+
+    def _freed(self, step: str) -> int:
+        """Remove some rows, on a connection that others may have between two steps; returns how many."""
+        with Asking(self._connections, _FREEING) as server:
+            ((count, freed),) = server.ask(step, session_key=self._key, limit=_STEP)
+            if freed:
+                server.ask(control.DOOMED_FREED, session_key=self._key, freed=int(freed))
+        return int(count)

@@ -26,12 +26,20 @@ _GONE: Final = {
     "57P03",
     "57P05",
     "25P03",
-}  # shut down, crashed, starting, idle for too long
+    "25P04",
+}  # shut down, crashed, starting, idle or at it for too long
 _UNCLEAR: Final = {"XX000"}  # of Citus, where a node was lost while it committed
 _UNREACHABLE: Final = "try again when the server is there; what was committed before is kept"
 
 
-class AlreadyThereError(StorageError):
+STATEMENT_TIMEOUT: Final = 120  # seconds, of the server: a statement of a transaction that takes longer hangs
+
+
+class ServerError(StorageError):
+    """A server does not do it, and not because its disk is full: where a folder that cannot be written is deleted, this waits."""
+
+
+class AlreadyThereError(ServerError):
     """A row of that key is there."""
 
 
@@ -95,8 +103,8 @@ def of_server(error: Exception, doing: str) -> SpillstoreError | None:
         if state in states:
             return kind(f"{doing} failed: {said}; {way_out}")
     if is_lost(error):
-        return StorageError(f"{doing} failed: the connection to the server was lost ({said}); {_UNREACHABLE}")
-    return StorageError(f"{doing} failed: {said} ({state or type(error).__name__})")
+        return ServerError(f"{doing} failed: the connection to the server was lost ({said}); {_UNREACHABLE}")
+    return ServerError(f"{doing} failed: {said} ({state or type(error).__name__})")
 
 
 errors.register(of_server)

@@ -22,9 +22,15 @@ from spillstore.engine.errors import NotStoredError
 from spillstore.engine.postgres import citus, control
 from spillstore.engine.postgres import sql as _sql
 from spillstore.engine.postgres.connections import lost
-from spillstore.engine.postgres.errors import is_transient, is_unclear, message_of
+from spillstore.engine.postgres.errors import (
+    STATEMENT_TIMEOUT,
+    ServerError,
+    is_transient,
+    is_unclear,
+    message_of,
+)
 from spillstore.engine.postgres.rows import deleted
-from spillstore.exceptions import ClaimLostError, SessionDeletedError, StorageError
+from spillstore.exceptions import ClaimLostError, SessionDeletedError
 from spillstore.model.records import SessionRow
 
 if TYPE_CHECKING:
@@ -33,19 +39,19 @@ if TYPE_CHECKING:
     from spillstore.engine.postgres.connections import Connection, Connections, Statement, Values
     from spillstore.engine.rows import Row
 
-_STATEMENT_TIMEOUT: Final = "120s"  # of the server: a statement that takes longer hangs
-_IDLE_TIMEOUT: Final = "10s"  # of the server: whoever was stopped while it holds the lock loses it
+IDLE_TIMEOUT = "10s"  # of the server: whoever was stopped while it holds the lock loses it
+_KNOWS_LONGEST: Final = 170_000  # the server's version
 _TRIES: Final = 3  # after the server has rolled a transaction back for another one's sake
 _COPY: Final = f"COPY spillstore.chunk (session_key, artifact_key, {', '.join(_sql.CHUNK_COLUMNS)}) FROM STDIN (FORMAT BINARY)"
 _CHUNK_TYPES: Final = ["int8"] * 16 + ["bytea"] * 4
 
 
-def limits(patience: float, durability: str, idle: str = _IDLE_TIMEOUT) -> Values:
+def limits(patience: float, durability: str, idle: str | None = None) -> Values:
     """The settings of a write transaction: how long it waits for a lock, and whether its COMMIT waits for the disk."""
     return {
         "lock_timeout": f"{max(1, int(patience * 1000))}ms",
-        "statement_timeout": _STATEMENT_TIMEOUT,
-        "idle_timeout": idle,
+        "statement_timeout": f"{STATEMENT_TIMEOUT}s",
+        "idle_timeout": IDLE_TIMEOUT if idle is None else idle,
         "durable": "on" if durability == "full" else "off",
     }
 
@@ -79,6 +85,9 @@ class Claim:
         self.about = about
         self.lease = lease
         self.token: bytes | None = None  # of the last transaction that was committed
+        self.doubt: bytes | None = (
+            None  # of one whose COMMIT was not answered, if whether it was done is not known yet
+        )
         self.made = False
         self.lost = False
         self.committed_at = -math.inf  # of ``time.monotonic``
@@ -237,6 +246,7 @@ class SessionLock:
         ]
         if claim is not None:
             closing.append((control.CLAIM_UPDATE, {**self._key, "owner": claim.owner, "token": self._token}))
+            claim.doubt = self._token
         closing.append((control.COMMIT, {}))
         deadline = time.monotonic() + self._patience
         while True:
@@ -249,7 +259,8 @@ class SessionLock:
             if self._was_committed(deadline):
                 break
         if claim is not None:
-            claim.token, claim.made, claim.committed_at = self._token, True, time.monotonic()
+            claim.token, claim.doubt = self._token, None
+            claim.made, claim.committed_at = True, time.monotonic()
 
     def _was_committed(self, deadline: float) -> bool:
         """Whether a COMMIT whose answer was lost was done; if not, the session is locked again."""
@@ -260,7 +271,7 @@ class SessionLock:
             return True
         known = self._claim is not None and self._claim.made
         if not known and found.version != self.found.version:
-            raise StorageError(
+            raise ServerError(
                 f"{self._doing} failed: the connection was lost while it was committed, and another process has written since; "
                 "whether it was stored is not known"
             )
@@ -296,6 +307,9 @@ class SessionLock:
         first: list[Statement] = [(control.BEGIN, {}), (control.SET_LOCAL, settings)]
         if self._connections.found.citus:
             first += [(each, {}) for each in citus.limits(settings["lock_timeout"], settings["durable"])]
+        if self._open.raw.info.server_version >= _KNOWS_LONGEST:
+            longest = f"{self._patience + STATEMENT_TIMEOUT:g}s"
+            first.append((control.SET_LONGEST, {"longest": longest}))
         statements: list[Statement] = [
             (control.PLACE_LOCK, self._key),
             (_sql.SESSION_GET, self._key),
@@ -342,6 +356,8 @@ class SessionLock:
                 "this process was away for longer than the setting lease, and another one has taken the session over; what "
                 "was committed is there: open the session anew to go on writing"
             )
+        if claim is not None and claim.made and claim.doubt is not None and found.claimed == (claim.doubt,):
+            claim.token, claim.doubt = claim.doubt, None  # it was, and nobody here has waited for it
         if claim is not None and claim.made and found.claimed != (claim.token,):
             claim.lost = True
             raise ClaimLostError(

@@ -45,6 +45,10 @@ class AnsweredRows(ABC):
     def _fetch(self, sql: str, **values: Any) -> list[Row]:
         """The rows that a statement gives for this session."""
 
+    def ask_beside(self, sql: str, **values: Any) -> list[Row]:
+        """What a statement gives that asks for something else of the session, on the same connection."""
+        return self._fetch(sql, **values)
+
     def _one(self, sql: str, **values: Any) -> Row | None:
         found = self._fetch(sql, **values)
         return found[0] if found else None

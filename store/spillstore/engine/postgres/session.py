@@ -11,7 +11,7 @@ from spillstore.engine.postgres.asking import Asking
 from spillstore.engine.postgres.claims import about_us, new_owner
 from spillstore.engine.postgres.deletion import DoomedRows, doom
 from spillstore.engine.postgres.locking import Claim
-from spillstore.engine.postgres.rows import ServerRows
+from spillstore.engine.postgres.rows import AnsweredRows, ServerRows
 from spillstore.engine.postgres.transactions import ServerTransaction
 from spillstore.exceptions import SpillstoreError
 
@@ -34,6 +34,7 @@ _CHUNK: Final = 64 * 1024  # raw bytes of a chunk
 class ServerSession:
     """One process's hold on one session of a server. Safe from any thread."""
 
+    longest_pause = 1.0
     using: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
 
     def __init__(
@@ -78,7 +79,7 @@ class ServerSession:
                 return False
             if time.monotonic() - self._claim.committed_at < _STILL_THERE:
                 return True
-        found = self._ask(control.NAME_GET, name=name_of(self._ref))
+        found = self._ask(None, control.NAME_GET, name=name_of(self._ref))
         return bool(found) and found[0][0] == self._key
 
     def close(self) -> None:
@@ -87,7 +88,7 @@ class ServerSession:
         if claim is None or self._disowned:
             return
         self._heartbeat.remove(self._key, claim)
-        if claim.made and not claim.lost:
+        if (claim.made or claim.doubt) and not claim.lost:
             claim.lost = True
             server = Asking(self._connections, "giving up the claim", patience=_CLOSING_PATIENCE)
             with contextlib.suppress(SpillstoreError), server:  # it dies by itself
@@ -130,7 +131,10 @@ class ServerSession:
         """Give the connection back."""
         rows.give_back()
 
-    def _ask(self, sql: str, **values: Any) -> list[Row]:
+    def _ask(self, rows: Any, sql: str, **values: Any) -> list[Row]:
+        if rows is not None:
+            assert isinstance(rows, AnsweredRows), "they are of this engine"
+            return rows.ask_beside(sql, **values)
         with Asking(self._connections, "looking who writes to the session") as server:
             return server.ask(sql, session_key=self._key, **values)
 
@@ -204,22 +208,19 @@ class ServerSession:
         """The name of this process's claim; "" if it is open for reading alone."""
         return "" if self._claim is None else self._claim.owner
 
-    def alive(self, owner: str) -> bool:
-        """Whether the process with that claim still lives. A claim that a writer finds dead is deleted, so that it stays so."""
+    def alive(self, owner: str, rows: Snapshot | None = None) -> bool:
+        """Whether the process with that claim still lives. A claim that a transaction finds dead is deleted, so that it stays so."""
         if self._claim is not None and owner in self._claim.dead:
             return False  # in the transaction that goes on, or before
-        values = {"owner": owner, "lease": self._settings.lease}
-        found = self._ask(control.CLAIM_ALIVE, **values)
-        if not found:
-            return False
-        if found[0][0] or self.read_only:
-            return bool(found[0][0])
-        self._ask(control.CLAIM_DELETE_IF_DEAD, **values)
-        return bool(self._ask(control.CLAIM_ALIVE, **values))
+        found = self._ask(rows, control.CLAIM_ALIVE, owner=owner, lease=self._settings.lease)
+        is_alive = bool(found) and bool(found[0][0])
+        if found and not is_alive and isinstance(rows, ServerTransaction):
+            rows.write(control.CLAIM_DELETE, owner=owner)
+        return is_alive
 
-    def others(self) -> list[str]:
+    def others(self, rows: Snapshot | None = None) -> list[str]:
         """The other living owners, as a person would like to read them."""
-        found = self._ask(control.CLAIMS_LIVING, lease=self._settings.lease)
+        found = self._ask(rows, control.CLAIMS_LIVING, lease=self._settings.lease)
         return [about for owner, about in found if owner != self.owner]
 
     def remove_dead(self) -> None:

@@ -14,20 +14,15 @@ from __future__ import annotations
 
 import logging  # noqa: F401  # see where this registers what is done at a fork
 import os
-import sys
 import threading
-import time
 import weakref
 from threading import get_ident
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from spillstore.exceptions import ForkError
-
-if TYPE_CHECKING:
-    from types import FrameType
+from spillstore.runtime import fork_imports  # noqa: F401  # what waits for imports comes after what waits here
 
 PATIENCE = 10.0  # seconds that a fork waits for others to come to the end of what they do
-IMPORT_PATIENCE = 5.0
 
 
 class Holder(Protocol):
@@ -137,26 +132,6 @@ def _before() -> None:
     if using.close():
         for holder in list(holders):
             holder.close_connections()
-    _wait_for_imports()
-
-
-def _wait_for_imports() -> None:
-    """Wait until no other thread imports a module: its lock would stay locked in the child.
-
-    Python does not do that by itself, and much of this library is imported when it is first needed.
-    """
-    deadline = time.monotonic() + IMPORT_PATIENCE
-    ours = set()  # modules that this very thread imports
-    frame: FrameType | None = sys._getframe()  # noqa: SLF001  # the only way to one's own stack that imports nothing
-    while frame is not None:
-        if frame.f_code.co_name == "<module>":
-            ours.add(frame.f_globals.get("__name__"))
-        frame = frame.f_back
-    while time.monotonic() < deadline and any(
-        getattr(getattr(module, "__spec__", None), "_initializing", False) and name not in ours
-        for name, module in list(sys.modules.items())
-    ):
-        time.sleep(0.001)
 
 
 def _after_in_child() -> None:

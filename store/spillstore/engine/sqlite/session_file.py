@@ -36,6 +36,7 @@ _ROWS_BYTES: Final = 80 * 1024  # about what a commit of one artifact takes in t
 class SessionFile:
     """One process's hold on one session file: ``SessionBackend`` of ``engine.base``, which says what the methods do. Safe from any thread."""
 
+    longest_pause = 0.0
     using: contextlib.AbstractContextManager[None] = fork_safety.using
 
     def __init__(
@@ -239,11 +240,11 @@ class SessionFile:
         """The name of this process's claim; "" if it is open for reading alone."""
         return self._owner.name if self._owner else ""
 
-    def alive(self, owner: str) -> bool:
+    def alive(self, owner: str, rows: Snapshot | None = None) -> bool:  # noqa: ARG002  # for servers
         """Whether the process with that claim still lives."""
         return owner_locks.is_owner_name(owner) and owner_locks.alive(self._folder, owner)
 
-    def others(self) -> list[str]:
+    def others(self, rows: Snapshot | None = None) -> list[str]:  # noqa: ARG002  # for servers
         """The other living owners, as a person would like to read them."""
         return [
             owner_locks.describe(self._folder, name)
