@@ -5,6 +5,7 @@
 #   make test    sets up the test tools, runs the quick tests with few examples of each property
 #   make check   lint, types, docs, quick tests, a short fixed part of the heavy ones; what CI runs
 #   make torture all tests, with many new examples and kills, and a campaign against the native scanner: SEED=N as before
+#   make agents  real agents from the npm registry, against models on loopback: 400 MB and some minutes; skips what is missing
 #   make fuzz    that campaign alone: SEED=N EXECUTIONS=N, and FIRST=N to go on where one has ended
 #
 # Stamps in $(VENV) make a second call quick. Another interpreter: make PYTHON=python3.13 check
@@ -35,7 +36,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-server test heavy check torture fuzz lint types docs bench bench-quick bench-growth bench-peers wheels clean
+.PHONY: help demo demo-server test heavy check agents torture fuzz lint types docs bench bench-quick bench-growth bench-peers wheels clean
 # Tests start hundreds of processes: each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -68,6 +69,9 @@ heavy: $(VENV)/.installed-test
 # The quick tests come last, so that their summary is the last thing to read.
 check: QUICK = 1
 check: lint types docs heavy test
+
+agents: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -m agents tests/agents
 
 torture: $(VENV)/.installed-test
 	@$(MAKE) --no-print-directory $(VENV)/.installed-wheels || echo "No compiler for other platforms: their tests are skipped."

@@ -191,6 +191,7 @@ def test_every_module_has_a_place():
 TOOLS_ORDER = (
     ("shell",),
     ("cli",),
+    ("agents",),
     ("mcp",),
     ("agent",),
     ("telemetry",),

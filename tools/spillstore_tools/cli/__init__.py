@@ -62,6 +62,10 @@ _MODULES = {
     "completion": "completion",
     "mcp": "mcp",
     "mcp-proxy": "mcp_proxy",
+    "install": "install",
+    "uninstall": "uninstall",
+    "doctor": "doctor",
+    "hook": "hook",
 }
 
 
