@@ -16,6 +16,7 @@ from spillstore_tools.cli import group
 
 COMMANDS = group.list_commands(click.Context(group))
 ABOUT_AGENTS = {"install", "uninstall", "doctor", "hook"}  # which find the store by variables
+ABOUT_SERVERS = {"upgrade", "grant"}  # which are given its URL
 HEAVY = {
     "sqlalchemy",
     "alembic",
@@ -88,7 +89,7 @@ def test_every_option_is_explained(name):
     assert [option.name for option in options if not option.help] == []
     # The store as a whole has no session.
     where = {"project", "root"} if name == "gc" else {"session", "project", "root"}
-    if name in ABOUT_AGENTS:
+    if name in ABOUT_AGENTS | ABOUT_SERVERS:
         where = set()
     assert where <= {option.name for option in options}
 
@@ -150,7 +151,12 @@ def test_no_command_shows_help(cli):
 
 @pytest.mark.parametrize(
     "name",
-    sorted(set(COMMANDS) - {"run", "put", "gc", "mcp", "mcp-proxy", "completion", "sessions", *ABOUT_AGENTS}),
+    sorted(
+        set(COMMANDS)
+        - {"run", "put", "gc", "mcp", "mcp-proxy", "completion", "sessions"}
+        - ABOUT_AGENTS
+        - ABOUT_SERVERS
+    ),
 )
 def test_missing_session_is_an_error_and_is_not_made(cli, root, name):
     """Only ``run``, ``put`` and the servers make a session; the others say how to name the right one."""
@@ -343,8 +349,8 @@ def test_what_is_not_configured_imports_no_configuration(root, tmp_path, argumen
 
 def test_every_source_of_the_configuration_is_seen(monkeypatch, tmp_path):
     """A file above the working directory, each variable that ``load`` reads, and a folder that is gone."""
-    from spillstore_tools.cli.support.profile import is_configured
     from spillstore_tools.config import sources
+    from spillstore_tools.configured import is_configured
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".git").mkdir()
