@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import itertools
 import os
+import random
 import resource
 import signal
 import subprocess
@@ -500,3 +501,14 @@ def test_a_database_with_other_defaults(server, server_url):
     assert failures == []
     with opened(server_url).session("s") as session:
         wait_until(lambda: len(session.artifacts(limit=99)) == 40)
+
+
+def test_more_than_a_socket_takes_at_once(server_url):
+    """A commit of some megabytes that is no COPY is sent to its end, however little the server reads at a time."""
+    block = random.Random(5).randbytes(64 * 1024)
+    with Wire(server_url) as wire:
+        wire.delay = 0.001
+        with Store(wire.url, **NO_FLOORS).session("s") as session:
+            for chunks in (1, 8, 16, 31):
+                artifact = session.put(block * chunks, redact=False)
+                assert artifact.read_bytes(0, artifact.info.size) == block * chunks

@@ -22,6 +22,7 @@ from psycopg.conninfo import make_conninfo
 from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.types.numeric import Int8BinaryDumper
 from psycopg.types.string import BytesBinaryDumper, StrBinaryDumper
+from psycopg.waiting import Ready, Wait
 
 from spillstore.engine.postgres.errors import STATEMENT_TIMEOUT, ServerError, is_lost, message_of
 from spillstore.engine.postgres.schema import Found, check_schema, check_server
@@ -87,6 +88,10 @@ class _Whole(psycopg.Pipeline):
         if self.result_queue and self.result_queue[-1] is None:  # the end
             while self.command_queue:
                 self.command_queue.popleft()()
+            while self.pgconn.flush():  # as much as the socket takes: psycopg writes what is left with the next command, and there is none
+                ready = yield Wait.RW
+                if ready & Ready.R:
+                    self.pgconn.consume_input()
             yield from super()._communicate_gen()
 
     def _fetch_gen(self, *, flush: bool) -> PQGen[None]:
