@@ -143,13 +143,20 @@ def is_untouched(root):
     return not list(Store(root).sessions()) if isinstance(root, str) else not root.exists()
 
 
-def outlive(store):
-    """Who was killed is dead at once on the machine itself; for a server, when its lease has run out: it has, now."""
+def outlive(store, but=""):
+    """Who was killed is dead at once on the machine itself; for a server, when its lease has run out: it has, now.
+
+    Not those who have the session ``but`` open.
+    """
     if store.root is None:
         import psycopg
 
         with psycopg.connect(store.address) as connection:
-            connection.execute("UPDATE spillstore.claim SET beat = beat - interval '1 hour'")
+            connection.execute(
+                "UPDATE spillstore.claim SET beat = beat - interval '1 hour'"
+                " WHERE session_key NOT IN (SELECT session_key FROM spillstore.place WHERE session_id = %s)",
+                (but,),
+            )
 
 
 def make_old(session, age):

@@ -11,7 +11,7 @@ import threading
 import time
 
 import pytest
-from support import NO_FLOORS, ROUNDS, dice, locked, tries
+from support import NO_FLOORS, ROUNDS, dice, locked, outlive, tries
 
 from spillstore import Store
 from spillstore.exceptions import (
@@ -44,11 +44,11 @@ while True:
 @pytest.mark.fault
 @pytest.mark.parametrize("seed", range(ROUNDS))
 @pytest.mark.parametrize(("policy", "limit"), [("stop", 2**30), ("roll", 2_000_000)])
-def test_kill_9_loses_nothing_that_was_committed(root, tmp_path, seed, policy, limit):
+def test_kill_9_loses_nothing_that_was_committed(root, seed, policy, limit):
     """At any moment: what is readable verifies, is a prefix of what was written, and earlier artifacts are whole."""
     noise = dice(seed)
     process = subprocess.Popen(
-        [sys.executable, "-c", VICTIM, str(tmp_path), policy, str(limit)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", VICTIM, str(root), policy, str(limit)], stdout=subprocess.PIPE, text=True
     )
     whole_id, running_id = process.stdout.readline().split()
     time.sleep(noise.random() * 1.2)
@@ -56,6 +56,7 @@ def test_kill_9_loses_nothing_that_was_committed(root, tmp_path, seed, policy, l
     process.wait()
     process.stdout.close()
     store = Store(root, **NO_FLOORS)
+    outlive(store)
     for read_only in (True, False):
         with store.session("test", read_only=read_only) as session:
             whole, running = session.artifact(whole_id), session.artifact(running_id)

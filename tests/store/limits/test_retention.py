@@ -298,6 +298,7 @@ def test_kill_9_while_collecting_leaves_only_trash(root, seed):
         time.sleep(dice(seed).random() * 0.15)
         process.kill()
         process.communicate()
+        outlive(store, but="live")
         store.check()
         for info in store.sessions():
             with store.session(info.id, read_only=True) as session:

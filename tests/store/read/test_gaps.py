@@ -59,7 +59,7 @@ def stored(request, module_root):
     """An artifact of each kind, open for reading, and what changes their chunks: ``execute`` of ``rows_of``."""
     clock = ManualClock()
     store = Store(module_root, clock=clock, digest_key=request.param, **NO_FLOORS)
-    with store.session("s") as session:
+    with store.session("plain" if request.param is None else "keyed") as session:
         artifacts = {
             kind: fill(session, clock, limit, policy, ended=ended)
             for kind, (limit, policy, ended) in KINDS.items()

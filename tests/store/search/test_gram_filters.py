@@ -272,8 +272,8 @@ def test_filters_take_little_and_are_counted(session):
     rnd = dice()
     text = b"".join(b"%x %d words of a text\n" % (rnd.getrandbits(60), number) for number in range(20_000))
     artifact = session.put(text)
-    with session._engine.reader() as rows:
-        sizes = rows.execute("SELECT length(data), length(segments), length(grams) FROM chunk c JOIN artifact a USING (artifact_key) WHERE a.artifact_id = ?", (artifact.id,)).fetchall()  # fmt: skip
+    with rows_of(session) as execute:
+        sizes = execute("SELECT length(data), length(segments), length(grams) FROM chunk c JOIN artifact a USING (artifact_key) WHERE a.artifact_id = ? ORDER BY seq", artifact.id)  # fmt: skip
     assert artifact.info.stored_size == sum(
         data + segments + (filters or 0) for data, segments, filters in sizes
     )
@@ -286,8 +286,8 @@ def test_only_long_artifacts_have_filters(session, monkeypatch):
     monkeypatch.setattr(grams, "FROM", 3)
     rnd = dice()
     artifact = session.put(b"".join(b"%x words of a text\n" % rnd.getrandbits(60) for _ in range(20_000)))
-    with session._engine.reader() as rows:
-        found = rows.execute("SELECT grams IS NOT NULL FROM chunk c JOIN artifact a USING (artifact_key) WHERE a.artifact_id = ? ORDER BY seq", (artifact.id,)).fetchall()  # fmt: skip
+    with rows_of(session) as execute:
+        found = execute("SELECT grams IS NOT NULL FROM chunk c JOIN artifact a USING (artifact_key) WHERE a.artifact_id = ? ORDER BY seq", artifact.id)  # fmt: skip
     count = len(found)
     assert [(0,)] * 3 + [(1,)] * (count - 4) + [(0,)] == found
 

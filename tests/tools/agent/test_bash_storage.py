@@ -174,6 +174,7 @@ def test_cancelling_does_not_wait_for_the_store(plain_store):
 
 
 @pytest.mark.slow
+@pytest.mark.files
 def test_a_producer_faster_than_the_store_is_held_back(plain_store):
     """Back-pressure: while nothing can be stored, little is read, and nothing piles up in memory."""
     store = Store(
