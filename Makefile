@@ -60,10 +60,10 @@ demo-server: $(VENV)/.installed-test
 test: $(VENV)/.installed-test
 	SPILLSTORE_TEST_FACTOR=$(QUICK) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow and not fault"
 
-# The heavy tests as CI runs them: each once, with the same examples every time, and few kills. Then what runs where no
-# compiler was.
+# The heavy tests as CI runs them: each once, with the same examples every time, and few kills; what is slow is tried in a
+# folder. Then what runs where no compiler was.
 heavy: $(VENV)/.installed-test
-	SPILLSTORE_TEST_ROUNDS=3 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "slow or fault"
+	SPILLSTORE_TEST_ROUNDS=3 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "(slow or fault) and not repeat"
 	SPILLSTORE_NATIVE=0 $(BIN)/python -m pytest -q -n $(JOBS) -m "not slow and not fault" $(CALLERS)
 
 # The quick tests come last, so that their summary is the last thing to read.

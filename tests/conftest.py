@@ -126,16 +126,17 @@ def loop():
     loop.stop()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Tests of what is on the disk need an engine that puts something there."""
-    kinds = [(item, getattr(item, "callspec", None)) for item in items]
-    gone = [
-        item
-        for item, spec in kinds
-        if item.get_closest_marker("files")
-        and spec is not None
-        and {"dict", "server"} & {spec.params.get(name) for name in ("make_store", "root", "module_root")}
-    ]
+    """Tests of what is on the disk need an engine that puts something there; slow ones of servers repeat those of folders."""
+    gone = []
+    for item in items:
+        spec = getattr(item, "callspec", None)
+        kinds = {spec.params.get(name) for name in ("make_store", "root", "module_root")} if spec else set()
+        if item.get_closest_marker("files") and kinds & {"dict", "server"}:
+            gone.append(item)
+        elif item.get_closest_marker("slow") and "server" in kinds:
+            item.add_marker("repeat")
     config.hook.pytest_deselected(items=gone)
     items[:] = [item for item in items if item not in set(gone)]
 
