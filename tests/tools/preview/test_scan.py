@@ -82,7 +82,7 @@ class Blocks:
         self.spans.append((block.start, block.end, block.first_line, block.lines))
         if self._ahead is not None and block.long is None:
             start, line, data, terminator = self._ahead
-            if start <= block.start < start + len(data):
+            if start <= block.start and block.end <= start + len(data):  # its last line may go on behind
                 assert data[block.start - start :].startswith(block.raw)
                 assert block.first_line == line + data[: block.start - start].count(terminator)
 

@@ -92,7 +92,7 @@ class Observer(Protocol):
         Args:
             start: the first byte's position.
             line: the number of the line that begins there.
-            data: the bytes; blocks follow of some or all of them, or a long line that began before.
+            data: the bytes; blocks follow of some or all of them, or a long line that began before. The last line may go on.
             terminator: what ends a line.
         """
 
