@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, NamedTuple
 
 from agents.programs import node, program
@@ -45,7 +46,7 @@ class Surroundings(NamedTuple):
         return done.stdout
 
 
-class Agent:
+class Agent(ABC):
     """One agent.
 
     Attributes:
@@ -74,8 +75,9 @@ class Agent:
     def configure(self, url):
         """Write the configuration that the user has before anything of ours."""
 
+    @abstractmethod
     def command(self, url):
-        raise NotImplementedError
+        """The words of the call that begins a conversation."""
 
     def environment(self, url):
         return {}
