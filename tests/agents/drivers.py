@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, NamedTuple
 
 from agents.programs import node, program
@@ -46,7 +45,7 @@ class Surroundings(NamedTuple):
         return done.stdout
 
 
-class Agent(ABC):
+class Agent:
     """One agent.
 
     Attributes:
@@ -56,6 +55,8 @@ class Agent(ABC):
         tool: its tool for commands.
         argument: the name of that tool's argument.
         keeps_rules: whether its rules see the command itself.
+
+    Each has ``command(url)``: the words of the call that begins a conversation.
     """
 
     name = ""
@@ -74,10 +75,6 @@ class Agent(ABC):
 
     def configure(self, url):
         """Write the configuration that the user has before anything of ours."""
-
-    @abstractmethod
-    def command(self, url):
-        """The words of the call that begins a conversation."""
 
     def environment(self, url):
         return {}
