@@ -135,8 +135,12 @@ def pytest_collection_modifyitems(config, items):
         kinds = {spec.params.get(name) for name in ("make_store", "root", "module_root")} if spec else set()
         if item.get_closest_marker("files") and kinds & {"dict", "server"}:
             gone.append(item)
-        elif item.get_closest_marker("slow") and "server" in kinds:
-            item.add_marker("repeat")
+        elif "server" in kinds:
+            everywhere = item.get_closest_marker("everywhere")
+            if everywhere is not None and everywhere.kwargs.get("slow"):
+                item.add_marker("slow")
+            if item.get_closest_marker("slow"):
+                item.add_marker("repeat")
     config.hook.pytest_deselected(items=gone)
     items[:] = [item for item in items if item not in set(gone)]
 
