@@ -17,6 +17,7 @@ import spillstore_migrations
 from spillstore.engine.sqlite import sql as _sql
 
 MIGRATIONS = Path(spillstore_migrations.__file__).parents[1]
+pytestmark = pytest.mark.files
 NEXT = f"{_sql.SCHEMA_NUMBER + 1:04d}"
 INI = MIGRATIONS / "alembic.ini"
 

@@ -25,6 +25,7 @@ from spillstore.engine.sqlite import upgrade as _upgrade
 from spillstore.exceptions import NotASessionError, SchemaTooNewError, SessionBusyError
 from spillstore.settings import Settings
 
+pytestmark = pytest.mark.files
 VERSIONS = Path(spillstore_migrations.__file__).parent / "versions"
 
 # A revision after head, as a later release would bring it.

@@ -634,7 +634,7 @@ def test_a_killed_copy_leaves_no_rows_on_a_server(source, on_server):
 
 
 def test_a_lost_connection_ends_the_copy(source, on_server):
-    """With an error of ours, on the way there and back; nothing is left."""
+    """With an error of ours where it is stored; nothing is left. Where it is read, nobody has written since, so it goes on."""
     target, url, rows = on_server
     from psycopg import connect
 
@@ -650,9 +650,8 @@ def test_a_lost_connection_ends_the_copy(source, on_server):
     assert [] == list(target.sessions())
     source.copy_session("test", to=target)
     other = Store(f"dict:copying-{next(_numbers)}", **NO_FLOORS)
-    with pytest.raises(StorageError, match="connection"):
-        target.copy_session("test", to=other, on_progress=cut)
-    assert [] == list(other.sessions())
+    target.copy_session("test", to=other, on_progress=cut)
+    assert other.check() == 1
     assert 5 == rows("chunk")
 
 

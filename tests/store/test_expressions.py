@@ -10,8 +10,9 @@ import pytest
 
 import spillstore
 import spillstore_tools
+from spillstore.runtime import lazy_patterns
 
-MAIN = "spillstore_tools.cli.__main__"
+MAINS = {"spillstore_tools.cli.__main__", "spillstore_tools.shell.__main__"}
 ONE_CHARACTER = {sre.LITERAL, sre.NOT_LITERAL, sre.IN, sre.ANY}
 
 
@@ -19,7 +20,7 @@ def modules():
     """Names of all modules that can be imported."""
     for package in (spillstore, spillstore_tools):
         for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-            if not module.name.startswith("spillstore._native.") and module.name != MAIN:
+            if not module.name.startswith("spillstore._native.") and module.name not in MAINS:
                 yield module.name
 
 
@@ -41,7 +42,7 @@ def fragile(parsed):
 
 def patterns(value):
     """The compiled expressions in a value of a module: itself, or those in its rows."""
-    if isinstance(value, re.Pattern):
+    if isinstance(value, (re.Pattern, lazy_patterns._Lazy)):
         yield value
     elif isinstance(value, (list, tuple, dict)):
         for each in value.values() if isinstance(value, dict) else value:

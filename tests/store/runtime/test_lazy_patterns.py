@@ -15,6 +15,7 @@ OPTIONAL = (
     "spillstore_tools.telemetry",
     "spillstore_tools.mcp",
     "spillstore_tools.cli.__main__",
+    "spillstore_tools.shell.__main__",
 )
 
 
