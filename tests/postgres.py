@@ -60,6 +60,11 @@ def make_schema(url):
     upgrade(url)
 
 
+def database_of(url):
+    """The name of the database that a URL leads to."""
+    return urlsplit(url).path[1:]
+
+
 class Databases:
     """The databases of a running server, of which ``url`` is one that is there already."""
 

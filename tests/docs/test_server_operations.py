@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import shlex
 import subprocess
 import sys
-from urllib.parse import urlsplit
 
 import postgres
 import pytest
@@ -52,7 +50,7 @@ def roles(server, server_url):
     """The URL of the database for a member of each role that the page makes, with the rights that the page gives it."""
     if not isinstance(server, postgres.Server):
         pytest.skip("roles are made on a server of ours alone")
-    database = urlsplit(server_url).path[1:]
+    database = postgres.database_of(server_url)
     (makes,) = (block for block in blocks("sql") if "CREATE ROLE" in block)
     (grants,) = (block for block in blocks("sh") if "spillstore grant" in block)
     made = re.findall(r"CREATE ROLE (\w+)", makes)
@@ -100,7 +98,7 @@ def test_the_views_are_asked_as_on_the_page(server, server_url):
     (statement,) = (block for block in blocks("sql") if "v_redactions" in block)
     with Store(server_url).session("chat", "web") as session:
         session.note("redaction", {"tool": "make", "counts": {"token": 2}})
-    assert [("web", "chat", "token", 2)] == server.execute(statement, urlsplit(server_url).path[1:])
+    assert [("web", "chat", "token", 2)] == server.execute(statement, postgres.database_of(server_url))
 
 
 def test_a_dump_restores_the_store(server, servers, server_url, tmp_path):
@@ -134,15 +132,11 @@ def test_the_view_of_dead_rows_shows_our_tables(server, server_url):
     """What the page asks of the server is answered there."""
     (statement,) = (block for block in blocks("sql") if "n_dead_tup" in block)
     assert "chunk" in {
-        row[0] for row in server.execute(statement.replace("LIMIT 10", ""), urlsplit(server_url).path[1:])
+        row[0] for row in server.execute(statement.replace("LIMIT 10", ""), postgres.database_of(server_url))
     }
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    importlib.util.find_spec("spillstore_tools.cli.commands.upgrade") is None,
-    reason="no command makes the tables of a server yet",
-)
 def test_the_demonstration_runs():
     """Eight processes write and read one store; all is there in the end, and nothing runs any more."""
     done = subprocess.run(

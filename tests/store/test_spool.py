@@ -161,6 +161,7 @@ def test_what_stays_below_changes_no_file(world, script):
     """Nothing in the session's folder changes, and ``discard`` gives what would have been stored, without its secrets."""
     session, clock = world
     script = [(PIECES[piece], stream, seconds) for piece, stream, seconds in script]
+    session.events()  # writes what waits to be recorded of earlier reads
     before = files(session)
     writer = session.create(source="x", command="printed once", spool=10**7)
     played(script, clock, writer)

@@ -381,7 +381,8 @@ def test_limits_that_are_met_are_events(root):
 
 def test_a_full_session_is_an_event(root):
     """The quota, with what the artifact would have had and what the session may take."""
-    with Store(root, session_quota=100_000, **NO_FLOORS).session("test") as session:
+    at_once = {"commit_interval": 60.0}  # nothing is committed before all of it is there
+    with Store(root, session_quota=100_000, **at_once, **NO_FLOORS).session("test") as session:
         with pytest.raises(SessionQuotaError):
             session.put(os.urandom(200_000), source="make")
         (event,) = session.events(kind="limit")

@@ -12,6 +12,7 @@ import time
 import traceback
 
 import pytest
+from postgres import database_of
 from support import NO_FLOORS, small_disk, wait_until
 from wire import Wire
 
@@ -34,10 +35,6 @@ TEXT = b"".join(b"line %d of what a tool has printed\n" % number for number in r
 
 def opened(url, **options):
     return Store(url, **{**NO_FLOORS, "busy_timeout": 2.0, **options})
-
-
-def name_of(url):
-    return url.split("/")[-1].split("?")[0]
 
 
 def said(error):
@@ -130,10 +127,10 @@ def test_tables_that_go_away(server, server_url):
     """A table that is dropped while a session is open."""
     with opened(server_url).session("s") as session:
         session.put(TEXT)
-        server.execute("ALTER TABLE spillstore.event RENAME TO gone", name_of(server_url))
+        server.execute("ALTER TABLE spillstore.event RENAME TO gone", database_of(server_url))
         with pytest.raises(SchemaTooOldError):
             session.put(TEXT)
-        server.execute("ALTER TABLE spillstore.gone RENAME TO event", name_of(server_url))
+        server.execute("ALTER TABLE spillstore.gone RENAME TO event", database_of(server_url))
         session.put(TEXT)
 
 
@@ -141,7 +138,7 @@ def test_a_server_that_only_reads(server, server_url):
     """What is there can be read; writing says that it cannot be, and goes on when it can."""
     with opened(server_url).session("s") as session:
         artifact = session.put(TEXT)
-    database = name_of(server_url)
+    database = database_of(server_url)
     server.execute(f"ALTER DATABASE {database} SET default_transaction_read_only = on")
     server.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{database}'")
     with opened(server_url).session("s", read_only=True) as session:
@@ -203,7 +200,7 @@ def test_locks_that_are_kept(server_url):
 
 def test_what_another_one_cancels(server, server_url):
     """An operator cancels what takes long, or ends our connections: nothing of psycopg comes out."""
-    database = name_of(server_url)
+    database = database_of(server_url)
     ended = threading.Event()
 
     def cancel():
@@ -239,7 +236,9 @@ def test_what_another_one_cancels(server, server_url):
 
 def test_a_snapshot_whose_connection_is_lost(server, server_url):
     """It goes on if nothing was written since, and says so if something was."""
-    end = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name_of(server_url)}'"
+    end = (
+        f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{database_of(server_url)}'"
+    )
     with opened(server_url, lease=60.0).session("s") as session:
         artifact = session.put(TEXT)
         with session._engine.snapshot("reading") as rows:

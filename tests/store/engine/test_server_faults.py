@@ -12,7 +12,8 @@ import threading
 import time
 
 import pytest
-from support import FACTOR, NO_FLOORS, ROUNDS, SEED, tries
+from postgres import database_of
+from support import FACTOR, NO_FLOORS, ROUNDS, SEED, outlive, tries, wait_until
 from wire import Wire
 
 from spillstore import Store
@@ -104,8 +105,7 @@ def test_a_server_that_is_killed_while_it_is_written_to(own_server):
         thread.start()
     for _ in range(max(tries(10), 2 * ROUNDS * (FACTOR > 1))):
         known = len(acknowledged)
-        while len(acknowledged) < known + 3 and not failures:
-            time.sleep(0.01)
+        wait_until(lambda known=known: failures or len(acknowledged) >= known + 3)
         time.sleep(random.Random(SEED + known).random() * 0.05)
         own_server.kill()
         own_server.start()
@@ -189,7 +189,7 @@ def test_clients_that_are_killed(server_url):
             child.kill()
             lines += child.stdout.readlines()
         said += [line.strip() for line in lines if line.endswith("\n")]
-    time.sleep(1.1)  # the lease of the last one
+    outlive(opened(server_url))
     opened(server_url).session("s").close()  # takes over
     found = contents(server_url)
     for line in said:
@@ -206,12 +206,7 @@ def test_a_writer_that_was_stopped_for_longer_than_its_lease(server_url):
         assert child.stdout.readline() == "flushed away-0\n"
         child.send_signal(signal.SIGSTOP)
         with opened(server_url).session("s", read_only=True) as reader:
-            deadline = time.monotonic() + 30
-            while (
-                state := next(iter(reader.artifacts())).info.state
-            ) == "open" and time.monotonic() < deadline:
-                time.sleep(0.05)
-            assert state == "interrupted"
+            wait_until(lambda: next(iter(reader.artifacts())).info.state == "interrupted")
         with opened(server_url).session("s") as session:
             session.put(b"mine\n", source="other")
         child.send_signal(signal.SIGCONT)
@@ -230,7 +225,7 @@ def test_a_writer_that_was_stopped_and_not_missed_goes_on(server_url):
     with writer(server_url, 1.0, "away", "wait") as child:
         assert child.stdout.readline() == "flushed away-0\n"
         child.send_signal(signal.SIGSTOP)
-        time.sleep(1.5)
+        outlive(opened(server_url))
         child.send_signal(signal.SIGCONT)
         child.stdin.write("\n")
         child.stdin.flush()
@@ -251,9 +246,10 @@ def test_a_restart_is_only_waited_for(own_server):
             lambda: session.artifact(artifact.id).info,
         ):
             own_server.kill()
-            threading.Timer(0.3, own_server.start).start()
+            again = threading.Timer(0.3, own_server.start)
+            again.start()
             assert do()
-            time.sleep(0.5)
+            again.join()
 
 
 def test_a_server_that_stays_away(own_server):
@@ -290,7 +286,7 @@ def test_who_may_only_read(server, server_url):
     """A role without the right to write reads; what it would write is refused with the way out."""
     with opened(server_url).session("s") as session:
         artifact = session.put(TEXT)
-    database = server_url.split("/")[-1].split("?")[0]
+    database = database_of(server_url)
     role = f"reader_{os.getpid()}"
     server.execute(f"CREATE ROLE {role} LOGIN")
     try:
@@ -373,24 +369,21 @@ def test_no_connection_is_left(server, server_url):
         "import sys; from spillstore import Store\nwith Store(sys.argv[1]).session('s') as s: s.put(b'x')"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", script, server_url], check=True)
-    database = server_url.split("/")[-1].split("?")[0]
+    database = database_of(server_url)
     sql = f"SELECT count(*) FROM pg_stat_activity WHERE datname = '{database}'"
-    deadline = time.monotonic() + 10
-    while server.execute(sql)[0][0] and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert server.execute(sql)[0][0] == 0
+    wait_until(lambda: server.execute(sql)[0][0] == 0)
 
 
 def test_clients_whose_clocks_are_wrong(server_url):
     """A day ahead or behind: nothing is too old, nobody is dead."""
-    with opened(server_url).session("s") as session, session.create(source="open") as writer_:
+    with opened(server_url, lease=60.0).session("s") as session, session.create(source="open") as writer_:
         writer_.write(TEXT)
         writer_.flush()
         for hours in (-24, 24):
             clock = type(
                 "Clock", (), {"time": lambda _, h=hours: time.time() + 3600 * h, "monotonic": time.monotonic}
             )
-            other = opened(server_url, clock=clock(), retention=3600.0)
+            other = opened(server_url, lease=60.0, clock=clock(), retention=3600.0)
             assert () == other.collect().deleted
             with other.session("s", read_only=True) as reader:
                 assert ["open"] == [each.info.state for each in reader.artifacts()]

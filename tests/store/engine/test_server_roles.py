@@ -31,10 +31,6 @@ from spillstore.settings import MIB
 LINES = b"a line of output\n" * 300_000  # 78 chunks: more than a COPY begins with
 
 
-def database_of(url):
-    return url.split("/")[-1].split("?")[0]
-
-
 @pytest.fixture
 def role(server, server_url):
     """Makes a role, and gives its name and the URL by which it connects."""
@@ -52,7 +48,7 @@ def role(server, server_url):
 
     yield make
     for quoted in made:
-        server.execute(f"DROP OWNED BY {quoted}", database_of(server_url))
+        server.execute(f"DROP OWNED BY {quoted}", postgres.database_of(server_url))
         server.execute(f"DROP ROLE {quoted}")
 
 
@@ -161,7 +157,9 @@ def test_a_role_of_a_project(server, server_url, role, project):
     assert len(store.deleted_events("chat", project)) > 0
     for table in ("doomed", "chunk WHERE {}", "artifact WHERE {}", "event WHERE {}", "claim WHERE {}"):
         left = table.format("session_key NOT IN (SELECT session_key FROM spillstore.session)")
-        assert server.execute(f"SELECT count(*) FROM spillstore.{left}", database_of(server_url)) == [(0,)]
+        assert server.execute(
+            f"SELECT count(*) FROM spillstore.{left}", postgres.database_of(server_url)
+        ) == [(0,)]
     for other in others:
         if other == project:
             continue
@@ -179,7 +177,9 @@ def test_a_role_of_a_project(server, server_url, role, project):
     with psycopg.connect(url, autocommit=True) as connection:
         for table in schema.tables():
             found = connection.execute(f"SELECT count(*) FROM spillstore.{table}").fetchone()[0]
-            every = server.execute(f"SELECT count(*) FROM spillstore.{table}", database_of(server_url))[0][0]
+            every = server.execute(
+                f"SELECT count(*) FROM spillstore.{table}", postgres.database_of(server_url)
+            )[0][0]
             assert found < every or not every, table
         for view in ("v_artifacts", "v_events"):
             assert connection.execute(f"SELECT DISTINCT project_id FROM spillstore.{view}").fetchall() == [
@@ -193,7 +193,9 @@ def test_rows_of_others_cannot_be_written(server, server_url, role):
     operator.grant(server_url, role=name, project="web", apply=True)
     with Store(server_url, **NO_FLOORS).session("chat", "other") as session:
         session.put(b"secret\n")
-        ((key,),) = server.execute("SELECT session_key FROM spillstore.place", database_of(server_url))
+        ((key,),) = server.execute(
+            "SELECT session_key FROM spillstore.place", postgres.database_of(server_url)
+        )
         with psycopg.connect(url, autocommit=True) as connection:
             for table, what in granting.WRITES.items():
                 for word in what.split(", "):
@@ -255,11 +257,11 @@ def test_the_quota_of_a_project(server, server_url, role):
     operator.grant(server_url, role=name, project="web", apply=True)
     with Store(server_url, **NO_FLOORS).session("chat", "other") as session:
         session.put(bytes(range(256)) * 40_000, redact=False)
-    server.execute("UPDATE spillstore.store SET size = 7", database_of(server_url))
+    server.execute("UPDATE spillstore.store SET size = 7", postgres.database_of(server_url))
     store = Store(url, **{**NO_FLOORS, "store_quota": MIB, "store_policy": "refuse"})
     with store.session("chat", "web") as session:
         session.put(b"small\n")
-    assert server.execute("SELECT size FROM spillstore.store", database_of(server_url)) == [(7,)]
+    assert server.execute("SELECT size FROM spillstore.store", postgres.database_of(server_url)) == [(7,)]
 
 
 def test_what_cannot_be_granted(server, server_url, role):
@@ -296,7 +298,7 @@ def test_the_script_may_be_run_by_hand(server, server_url, role):
     name, url = role()
     script = operator.grant("postgresql://none.example/none", role=name, project="web")
     assert script == operator.grant(server_url, role=name, project="web")
-    server.execute(script, database_of(server_url))
+    server.execute(script, postgres.database_of(server_url))
     use(Store(url, **NO_FLOORS), project="web")
 
 
@@ -348,7 +350,7 @@ def test_a_grant_disturbs_nobody(server, server_url, role):
         connection.execute("SELECT * FROM spillstore.chunk")
     grant.join()
     found = server.execute(
-        "SELECT count(*) FROM pg_policy WHERE polname <> 'spillstore_all'", database_of(server_url)
+        "SELECT count(*) FROM pg_policy WHERE polname <> 'spillstore_all'", postgres.database_of(server_url)
     )
     assert found == [(len(schema.tables()),)]
 

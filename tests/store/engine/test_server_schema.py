@@ -66,15 +66,11 @@ CHANGES = {
 }
 
 
-def database_of(url):
-    return url.split("/")[-1].split("?")[0]
-
-
 @pytest.mark.parametrize("what", CHANGES)
 def test_tables_that_were_changed_are_refused(server, server_url, what):
     """With the name of what is not ours, before anything is read; an open process notices it when it connects anew."""
     change, named = CHANGES[what]
-    server.execute(change, database_of(server_url))
+    server.execute(change, postgres.database_of(server_url))
     with pytest.raises(IntegrityError, match=named):
         Store(server_url).session("chat")
     with pytest.raises(IntegrityError, match=named):
@@ -85,7 +81,7 @@ def test_several_changes(server, server_url):
     """Three are named, the others counted."""
     server.execute(
         "ALTER TABLE spillstore.place ADD a int, ADD b int, ADD c int, ADD d int, ADD e int",
-        database_of(server_url),
+        postgres.database_of(server_url),
     )
     with pytest.raises(IntegrityError, match=r"place has the column \w; .*; .*, and 2 more"):
         Store(server_url).session("chat")
@@ -95,7 +91,7 @@ def test_the_tables_of_a_revision_are_those_that_are_checked(server, server_url)
     """No table of ours is left out: all that the revisions make are compared."""
     found = server.execute(
         "SELECT relname FROM pg_class WHERE relnamespace = 'spillstore'::regnamespace AND relkind = 'r'",
-        database_of(server_url),
+        postgres.database_of(server_url),
     )
     assert {name for (name,) in found} == {*schema.tables(), "alembic_version"}
 
@@ -105,7 +101,7 @@ def test_views_of_others_do_no_harm(server, server_url):
     server.execute(
         "CREATE VIEW spillstore.mine AS SELECT * FROM spillstore.v_events; CREATE TABLE spillstore.beside (a int);"
         "CREATE INDEX their ON spillstore.event (kind)",
-        database_of(server_url),
+        postgres.database_of(server_url),
     )
     with Store(server_url).session("chat") as session:
         assert session.put(b"x\n").read_lines(1, 1) == b"x\n"
@@ -122,7 +118,7 @@ def test_no_tables_and_other_revisions(server, server_url):
     with pytest.raises(SchemaTooOldError, match="has no tables"):
         Store(server.url(empty)).session("chat")
     server.drop_database(empty)
-    name = database_of(server_url)
+    name = postgres.database_of(server_url)
     server.execute("UPDATE spillstore.alembic_version SET version_num = '0000'", name)
     with pytest.raises(
         SchemaTooOldError, match=f"has the schema 0000, older than {schema.REVISION}; upgrade it with"

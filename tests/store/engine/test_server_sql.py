@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from postgres import database_of
 from support import NO_FLOORS
 
 pytest.importorskip("psycopg")
@@ -25,7 +26,7 @@ def test_the_rendered_statements_are_those_of_the_schema():
 
 def test_the_tables_of_a_server_have_the_columns_of_the_schema(server, server_url):
     """What the revisions make has the names, types and order of ``relational.schema``; texts are compared by their bytes."""
-    name = server_url.split("/")[-1].split("?")[0]
+    name = database_of(server_url)
     found = server.execute(
         "SELECT table_name, column_name, data_type, is_nullable, collation_name FROM information_schema.columns"
         " WHERE table_schema = 'spillstore' ORDER BY table_name, ordinal_position",

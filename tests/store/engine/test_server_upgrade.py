@@ -41,10 +41,6 @@ def upgrade():
 """
 
 
-def database_of(url):
-    return url.split("/")[-1].split("?")[0]
-
-
 def objects(server, name):
     """All that is in the schema, with the definitions of what has one."""
     return server.execute(
@@ -128,7 +124,7 @@ def test_a_script_makes_the_same(server, empty, later):
 
 def test_a_later_revision(server, server_url, later):
     """Is run where nobody has a session open, and refused with their names where somebody has; a killed one counts for its lease."""
-    name = database_of(server_url)
+    name = postgres.database_of(server_url)
     store = Store(server_url, **NO_FLOORS)
     with store.session("chat") as session:
         session.put(b"kept\n")
@@ -151,10 +147,10 @@ def test_a_later_revision(server, server_url, later):
 def test_a_revision_that_fails_changes_nothing(server, server_url, tmp_path):
     """Half of it is undone."""
     (tmp_path / "next.py").write_text(NEXT + '    op.execute(sa.text("SELECT 1 / 0"))\n')
-    before = objects(server, database_of(server_url))
+    before = objects(server, postgres.database_of(server_url))
     with pytest.raises(StorageError, match=r"upgrading postgresql://.* failed: division by zero"):
         upgrading.upgrade(server_url, locations=f"{VERSIONS}:{tmp_path}")
-    assert objects(server, database_of(server_url)) == before
+    assert objects(server, postgres.database_of(server_url)) == before
 
 
 def test_roles_that_may_not(server, empty):

@@ -8,6 +8,7 @@ from contextlib import closing
 from decimal import Decimal
 
 import pytest
+from postgres import database_of
 from support import SEED
 
 pytest.importorskip("psycopg")
@@ -81,7 +82,7 @@ def plain(rows):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_views_answer_as_those_of_a_file(server, server_url, seed):
     """For the same rows: each column of the file's view, behind the names of the project and the session."""
-    name = server_url.split("/")[-1].split("?")[0]
+    name = database_of(server_url)
     with Store(server_url).session("chat", "web") as session:
         drawn(session, random.Random(SEED + seed if SEED else seed))
     with closing(as_file(server, name)) as file:
@@ -99,7 +100,7 @@ def test_the_views_answer_as_those_of_a_file(server, server_url, seed):
 
 def test_sessions_do_not_mix(server, server_url):
     """What counts for one session counts for no other, of whatever project; those without one have none."""
-    name = server_url.split("/")[-1].split("?")[0]
+    name = database_of(server_url)
     store = Store(server_url)
     for project in ("web", None):
         with store.session("chat", project) as session:
@@ -121,7 +122,7 @@ def test_sessions_do_not_mix(server, server_url):
 
 def test_no_detail_makes_a_view_fail(server, server_url):
     """Nor is the text of a preview shown, which is no event; what JSON names and no text holds is replaced."""
-    name = server_url.split("/")[-1].split("?")[0]
+    name = database_of(server_url)
     with Store(server_url).session("chat") as session:
         session.put(b"x\n")
     kinds = ["read", "passed", "preview", "redaction", "limit", "denied", "rendered", "own"]
@@ -150,5 +151,5 @@ def test_a_view_shows_what_the_role_may_see(server, server_url):
     assert [(True,)] == server.execute(
         "SELECT bool_and('security_invoker=true' = ANY(reloptions)) FROM pg_class"
         " WHERE relnamespace = 'spillstore'::regnamespace AND relkind = 'v'",
-        server_url.split("/")[-1].split("?")[0],
+        database_of(server_url),
     )

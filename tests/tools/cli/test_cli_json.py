@@ -136,7 +136,7 @@ CALLS = {
 }
 SERVED = {"audit --follow", "mcp", "mcp-proxy"}  # which do not end by themselves; each has a test of its own
 
-# Which need a server, or the configuration of agents.
+# Which need a server, or the configuration of agents: two tests of their own compare what they print.
 ELSEWHERE = {"upgrade", "grant", "install", "uninstall", "doctor"}
 
 
@@ -180,6 +180,43 @@ def test_what_commands_print_is_what_the_manual_says(cli, names, monkeypatch):
     }
     assert missing == set()
     assert set(PAGE_SECTIONS) - printed == SERVED | ELSEWHERE | {"note", "finding", "report", "file"}
+
+
+def read_all(reader, cli, calls):
+    """What commands print is what the page says, each under its own name."""
+    for call in calls:
+        reader.object(cli(*call, "--json").json, call[0], " ".join(call))
+    printed = {name for name, _ in reader.seen}
+    assert {(name, field) for name in printed for field in of(name)} == reader.seen
+
+
+def test_what_commands_about_agents_print(cli, root, tmp_path, monkeypatch):
+    """Each field, none more, none less; on the way there, twice, and back."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude" / "settings.json").write_text('{"model": "opus"}')
+    agent = "claude-code"
+    calls = [
+        ("install", agent, "--dry-run"),
+        ("install", agent),
+        ("install", agent),
+        ("doctor",),
+        ("uninstall", agent),
+    ]
+    read_all(Reader(), cli, calls)
+
+
+def test_what_commands_about_servers_print(cli, server_url):
+    """Likewise."""
+    calls = [
+        ("upgrade", server_url),
+        ("upgrade", server_url, "--dry-run"),
+        ("grant", server_url, "--role", "agent"),
+        ("grant", server_url, "--role", "agent", "--project", "web"),
+    ]
+    read_all(Reader(), cli, calls)
 
 
 def test_several_artifacts_are_a_list(cli, names):

@@ -43,7 +43,7 @@ def test_upgrade_prints_sql(cli, empty, server):
     """Which makes the same when it is run."""
     answer = cli("upgrade", "--sql", empty)
     assert answer.text.startswith("BEGIN;\n")
-    server.execute(answer.text, empty.split("/")[-1].split("?")[0])
+    server.execute(answer.text, postgres.database_of(empty))
     assert cli("upgrade", empty).text.endswith("already\n")
     assert cli("upgrade", "--sql", "--json", empty).json["sql"].endswith("has the schema 0001 already.\n")
 
@@ -113,5 +113,5 @@ def test_grant_prints_or_runs(cli, server, server_url):
     answer = cli(*put, "other", stdin=b"x\n")
     assert answer.code != 0
     assert "confined to the sessions of one project" in answer.err
-    server.execute(f"DROP OWNED BY {agent}; DROP ROLE {agent}", server_url.split("/")[-1].split("?")[0])
+    server.execute(f"DROP OWNED BY {agent}; DROP ROLE {agent}", postgres.database_of(server_url))
     assert cli("grant", server_url).code == 2

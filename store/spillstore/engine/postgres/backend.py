@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import secrets
 import time
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,7 +17,7 @@ from spillstore.engine.postgres.connections import shared
 from spillstore.engine.postgres.deletion import DoomedRows, doom
 from spillstore.engine.postgres.errors import AlreadyThereError
 from spillstore.engine.postgres.importing import ServerImport, importing
-from spillstore.engine.postgres.session import ServerSession, name_of
+from spillstore.engine.postgres.session import ServerSession, name_of, new_key
 from spillstore.exceptions import SessionBusyError, SpillstoreError
 from spillstore.model.validation import read_session_row
 
@@ -101,7 +100,7 @@ class ServerBackend:
 
     def make(self, ref: SessionRef, row: SessionRow) -> None:
         """Make it, in one round trip. Its key is drawn at random."""
-        key = secrets.randbelow(2**63 - 1) + 1
+        key = new_key()
         values = {
             **dict(zip(_sql.SESSION_COLUMNS, row, strict=True)),
             "session_key": key,
@@ -153,12 +152,21 @@ class ServerBackend:
 
     def open_alone(self, ref: SessionRef) -> ServerSession | None:
         """Open it for deleting; None if somebody has it open."""
-        return None if self._living(ref) else self.open(ref, read_only=False)
+        return None if self._is_held(self._key_there(ref)) else self.open(ref, read_only=False)
 
-    def _living(self, ref: SessionRef) -> bool:
+    def _key_there(self, ref: SessionRef) -> int:
+        """The key of a session's rows.
+
+        Raises:
+            VanishedError: there is no session of that name.
+        """
         key = self._key_of(ref)
         if key is None:
             raise VanishedError
+        return key
+
+    def _is_held(self, key: int) -> bool:
+        """Whether somebody alive has a session open."""
         values = {"session_key": key, "lease": self._settings.lease}
         return bool(self._ask("looking who has the session open", control.CLAIMS_LIVING, **values))
 
@@ -175,9 +183,7 @@ class ServerBackend:
 
     def finish_deletion(self, ref: SessionRef) -> DoomedRows:
         """Take a session out of sight that is marked as deleted."""
-        key = self._key_of(ref)
-        if key is None:
-            raise VanishedError
+        key = self._key_there(ref)
         found = self._ask("reading the session", _sql.SESSION_GET, session_key=key)
         if not found:
             raise VanishedError
@@ -188,11 +194,9 @@ class ServerBackend:
 
     def remove_unwritten(self, ref: SessionRef) -> DoomedRows:
         """Delete a session that nobody has open, where nothing can be recorded."""
-        if self._living(ref):
+        key = self._key_there(ref)
+        if self._is_held(key):
             raise SessionBusyError(f"session {ref.session_id!r} is open somewhere")
-        key = self._key_of(ref)
-        if key is None:
-            raise VanishedError
         doom(self._connections, name_of(ref), key)
         self.forget_size()
         return DoomedRows(self._connections, key)

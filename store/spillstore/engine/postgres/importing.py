@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 from typing import TYPE_CHECKING, Any, Final
 
 import psycopg
@@ -20,6 +19,8 @@ from spillstore.engine.postgres.asking import Asking
 from spillstore.engine.postgres.connections import lost
 from spillstore.engine.postgres.errors import AlreadyThereError, is_unclear
 from spillstore.engine.postgres.locking import copy_chunks, limits
+from spillstore.engine.postgres.session import new_key
+from spillstore.engine.rows import EVENT_FIELDS
 from spillstore.exceptions import ForkError, SessionExistsError, SpillstoreError, UnsupportedError
 from spillstore.format.chunk_codec import ChunkRow
 from spillstore.settings import MIB
@@ -38,7 +39,7 @@ _MOST: Final = 1000  # chunks, likewise
 _SAVEPOINT: Final = "SAVEPOINT filled"
 _BACK: Final = "ROLLBACK TO SAVEPOINT filled"
 _CHUNK: Final = ("session_key", "artifact_key", *_sql.CHUNK_COLUMNS)
-_EVENT: Final = ("event_key", "at_us", "kind", "artifact_id", "actor", "tool_call_id", "detail", "shown")
+_EVENT: Final = (*EVENT_FIELDS, "shown")
 
 
 @contextlib.contextmanager
@@ -74,7 +75,7 @@ class ServerImport:
         self._shown = shown
         self._name = name
         self._row = row
-        self._key = secrets.randbelow(2**63 - 1) + 1
+        self._key = new_key()
         self._pid = os.getpid()
         self._chunks: list[Sequence[Any]] = []
         self._chunk_bytes = 0  # of those

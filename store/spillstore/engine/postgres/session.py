@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 from typing import TYPE_CHECKING, Any, Final
 
 from spillstore.engine.postgres import archive, control
@@ -230,3 +231,8 @@ class ServerSession:
 def name_of(ref: SessionRef) -> str:
     """The text by which a session is found: its project's id and a line end if it has a project, and its id."""
     return ref.session_id if ref.project is None else f"{ref.project}\n{ref.session_id}"
+
+
+def new_key() -> int:
+    """The key of a new session's rows: drawn at random, so that no later session of the same name meets them."""
+    return secrets.randbelow(2**63 - 1) + 1
