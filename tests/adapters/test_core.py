@@ -650,6 +650,7 @@ def test_values_are_written_as_json_writes_them(value):
     pieces = list(json_pieces(value))
     assert "".join(pieces) == json.dumps(value, ensure_ascii=False)
     assert max(map(len, pieces)) < 200_000
+    assert json.dumps({"a": float("nan")}) == "".join(json_pieces({"a": float("nan")}))
     assert not is_small(value)
 
 
