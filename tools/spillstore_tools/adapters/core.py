@@ -34,19 +34,20 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, cast
 
 from spillstore_tools.adapters.json_pieces import is_small, json_pieces
 from spillstore_tools.adapters.opened_session import OpenedSession
+from spillstore_tools.adapters.tool_spec import ToolSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
     from types import TracebackType
 
     from spillstore import Session, aio
-    from spillstore_tools.agent.answers import Answer
-    from spillstore_tools.agent.bash_result import BashResult
     from spillstore_tools.agent.toolbox import Toolbox
     from spillstore_tools.config import TruncationConfiguration
     from spillstore_tools.output.truncation import TruncationProcessor
     from spillstore_tools.profiles import ProfileName
     from spillstore_tools.profiles.base import Profile
+
+__all__ = ["RETRIEVAL", "Adapter", "AdapterOptions", "Shown", "ToolSpec"]
 
 _log = logging.getLogger("spillstore.adapters")
 _off: contextvars.ContextVar[bool] = contextvars.ContextVar("spillstore_adapters_off", default=False)
@@ -78,54 +79,6 @@ class Shown:
     def artifact_id(self) -> str | None:
         """The artifact that holds all of it, the first if there are several; None if there is none."""
         return self.artifact_ids[0] if self.artifact_ids else None
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class ToolSpec:
-    """A tool for the model, as a framework's own tools are made from.
-
-    Attributes:
-        name: its name.
-        description: what it does, for the model.
-        schema: the JSON schema of its arguments; yours to change.
-        box: gives what answers its calls.
-    """
-
-    name: str
-    description: str
-    schema: dict[str, Any]
-    box: Callable[[], Toolbox] = dataclasses.field(repr=False)
-
-    def answer(
-        self, arguments: Mapping[str, object] | str, *, call_id: str | None = None
-    ) -> Answer | BashResult:
-        """Answer a model's call: ``text`` for the model, ``is_error`` and more for programs.
-
-        Args:
-            arguments: by name, or as JSON.
-            call_id: the tool call, for the audit log.
-
-        Raises:
-            ClosedError: the caller has closed the session that the adapter was given.
-        """
-        return self.box().call_sync(self.name, arguments, tool_call_id=call_id)
-
-    def call(self, arguments: Mapping[str, object] | str, *, call_id: str | None = None) -> str:
-        """The text of ``answer``. Nothing is raised: an error is a text, too."""
-        try:
-            return self.answer(arguments, call_id=call_id).text
-        except Exception as error:  # noqa: BLE001  # whatever it is, the agent goes on
-            return _failed(self.name, error)
-
-    async def acall(self, arguments: Mapping[str, object] | str, *, call_id: str | None = None) -> str:
-        """``call`` for asyncio; the event loop goes on."""
-        import asyncio  # noqa: PLC0415  # only for callers that have it already
-
-        try:
-            box = await asyncio.to_thread(self.box)
-            return (await box.call(self.name, arguments, tool_call_id=call_id)).text
-        except Exception as error:  # noqa: BLE001  # likewise
-            return _failed(self.name, error)
 
 
 class AdapterOptions(TypedDict, total=False):
@@ -379,11 +332,6 @@ class Adapter:
             return Toolbox(self._session.opened, profile=self._profile, configuration=self._configuration)
 
         return cast("Toolbox", self._make("box", make))
-
-
-def _failed(name: str, error: Exception) -> str:
-    _log.warning("a call of %s has failed: %s: %s", name, type(error).__name__, error)
-    return f"{name}: {type(error).__name__}: {error}\n"
 
 
 def _name(value: object) -> str:
