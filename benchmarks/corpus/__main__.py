@@ -86,11 +86,11 @@ def _story(output: Output, preview: str) -> str:
     )
     text = "\n".join(lines_of(preview))
     missed = [patterns for patterns in output.needed.all if not any(pattern in text for pattern in patterns)]
-    lines = [
+    story = (
         f"{verdict:6}{output.case.name} ({output.case.kind}, {output.case.language}): "
         f"{len(output.text):,} characters, preview {found.length:,}, noise {found.noise} of {found.middle} lines"
-    ]
-    return "\n".join([*lines, *(f"      not shown: {' | '.join(patterns)}" for patterns in missed)])
+    )
+    return "\n".join([story, *(f"      not shown: {' | '.join(patterns)}" for patterns in missed)])
 
 
 if __name__ == "__main__":

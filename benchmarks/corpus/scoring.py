@@ -14,6 +14,7 @@ Outputs that a preview could hold whole say nothing and are left out of all rate
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from statistics import fmean, median
 from typing import TYPE_CHECKING, NamedTuple
@@ -122,13 +123,12 @@ def aligned(lines: Sequence[str], seen: Sequence[str]) -> list[int]:
     last = -1
     for at, line in enumerate(seen):
         best, most = None, 0
-        for number in where.get(line, ()):
-            if number <= last:
-                continue
+        places = where.get(line, [])
+        for number in places[bisect_right(places, last) :]:
             run = _run(lines, number, seen, at)
             if run > most:
                 best, most = number, run
-            if run == _AHEAD or number == last + 1:
+            if run == _AHEAD:
                 break
         if best is not None:
             found.append(best)

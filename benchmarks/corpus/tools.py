@@ -27,7 +27,8 @@ def search_path() -> str:
         NODE_MODULES / "bats" / "bin",
         Path.home() / ".cargo" / "bin",
     ]
-    return os.pathsep.join([*map(str, own), os.environ.get("PATH", os.defpath), "/usr/lib/postgresql/15/bin"])
+    servers = sorted(Path("/usr/lib/postgresql").glob("*/bin"))  # where Debian keeps what only servers need
+    return os.pathsep.join([*map(str, own), os.environ.get("PATH", os.defpath), *map(str, servers)])
 
 
 def install() -> None:

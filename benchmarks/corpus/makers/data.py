@@ -161,7 +161,7 @@ def junit(place: Place) -> None:
 def pino(place: Place) -> None:
     place.write(
         {
-            "serve.js": "const log = require('pino')({ base: null, timestamp: false });\nfor (let n = 0; n < 900; n += 1) {\n  if (n === 611) log.error({ route: '/pay/611', code: 'ECARD' }, 'card issuer did not answer in 30 s');\n  else log.info({ route: '/items/' + n, ms: n % 40, errors: 0 }, 'request served');\n}\n"
+            "serve.js": "const log = require('pino')({ base: null, timestamp: false });\nfor (let n = 0; n < 9000; n += 1) {\n  if (n === 611) log.error({ route: '/pay/611', code: 'ECARD' }, 'card issuer did not answer in 30 s');\n  else log.info({ route: '/items/' + n, ms: n % 40, errors: 0 }, 'request served');\n}\n"
         }
     )
     place.run("node", "serve.js")
@@ -173,7 +173,7 @@ def json_log(place: Place) -> None:
         place,
         """
         import json
-        for n in range(1200):
+        for n in range(12000):
             entry = {"ts": f"2026-03-14T09:{n // 60 % 60:02}:{n % 60:02}Z", "level": "info", "svc": "ledger", "msg": "entry posted", "id": n, "failed": False}
             if n == 733:
                 entry |= {"level": "warn", "msg": "entry 733 posted twice, balance of account 18 is off by 250"}
@@ -252,7 +252,7 @@ def csv(place: Place) -> None:
         import csv, math, sys
         out = csv.writer(sys.stdout)
         out.writerow(["station", "minute", "wind_ms", "gust_ms", "battery"])
-        for n in range(1500):
+        for n in range(15000):
             wind = round(6 + 3 * math.sin(n / 50), 2)
             out.writerow(["K13", n, "nan" if n == 902 else wind, wind + 2, round(12.6 - n / 5000, 2)])
         """,

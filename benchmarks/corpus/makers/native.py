@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks.corpus.case import Place, case
 
-_FLOOD = '  for (int n = 0; n < 500; n++) fprintf(stderr, "frame %d decoded, errors=0\\n", n);\n'
+_FLOOD = '  for (int n = 0; n < 2000; n++) fprintf(stderr, "frame %d decoded, errors=0\\n", n);\n'
 
 
 def _program(place: Place, source: str, *flags: str, **variables: str) -> None:
@@ -47,7 +47,7 @@ def tsan(place: Place) -> None:
 def ubsan(place: Place) -> None:
     _program(
         place,
-        'static int bit(int n) { return 1 << n; }\nint main(void) {\n  setvbuf(stdout, 0, _IOLBF, 0);\n  for (int n = 0; n < 900; n++) printf("mask %d is %d\\n", n, bit(n == 417 ? 40 : n % 31));\n  return 0;\n}\n',
+        'static int bit(int n) { return 1 << n; }\nint main(void) {\n  setvbuf(stdout, 0, _IOLBF, 0);\n  for (int n = 0; n < 20000; n++) printf("mask %d is %d\\n", n, bit(n == 417 ? 40 : n % 31));\n  return 0;\n}\n',
         "-fsanitize=undefined",
     )
 

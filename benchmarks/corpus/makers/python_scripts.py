@@ -32,7 +32,7 @@ def chained(place: Place) -> None:
                 return parse(n)
             except ValueError as error:
                 raise ImportFailed(f"record {n} was refused") from error
-        for n in range(500):
+        for n in range(5000):
             try:
                 load(n)
                 log.info("record %d loaded, error handler idle", n)
@@ -111,7 +111,7 @@ def retries(place: Place) -> None:
             if n == 93 or k < n % 3:
                 raise ConnectionResetError(104, "Connection reset by peer")
         given_up = []
-        for n in range(220):
+        for n in range(2200):
             for k in range(4):
                 try:
                     attempt(n, k)
@@ -123,7 +123,7 @@ def retries(place: Place) -> None:
             else:
                 given_up.append(n)
                 print(f"WARN  chunk {n}: left out of the manifest")
-        print(f"manifest: {220 - len(given_up)} chunks")
+        print(f"manifest: {2200 - len(given_up)} chunks")
         """,
     )
 
@@ -233,7 +233,7 @@ def utf16(place: Place) -> None:
         place,
         """
         print(chr(0xFEFF), end="")
-        for n in range(700):
+        for n in range(5000):
             if n == 402:
                 print("Row 402: value 'N/A' of column Quantity cannot be converted to type Int32")
             else:

@@ -61,7 +61,7 @@ def node_cause(place: Place) -> None:
     place.write(
         {
             "sync.js": "const fs = require('fs/promises');\nasync function one(n) {\n  try {\n    return await fs.readFile(n === 180 ? 'inbox/180.msg' : 'sync.js');\n  } catch (error) {\n    throw new Error('mailbox 180 is unreadable', { cause: error });\n  }\n}\n"
-            "process.on('exit', () => { for (let n = 0; n < 250; n += 1) console.log('flushed mailbox', n); });\n(async () => { for (let n = 0; n < 300; n += 1) { await one(n); console.log('mailbox', n, 'synced'); } })();\n"
+            "process.on('exit', () => { for (let n = 0; n < 450; n += 1) console.log('flushed mailbox', n); });\n(async () => { for (let n = 0; n < 300; n += 1) { await one(n); console.log('mailbox', n, 'synced'); } })();\n"
         }
     )
     place.run("node", "sync.js")
@@ -92,7 +92,7 @@ public class Ledger {
     catch (NumberFormatException e) { throw new IllegalStateException("cannot book line " + n, e); }
   }
   public static void main(String[] a) {
-    for (int n = 0; n < 400; n++) {
+    for (int n = 0; n < 4000; n++) {
       try { book(n); System.out.println("INFO  line " + n + " booked, errors=0"); }
       catch (RuntimeException e) { e.printStackTrace(System.out); }
     }

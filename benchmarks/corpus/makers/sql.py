@@ -113,7 +113,7 @@ def sqlite_unique(place: Place) -> None:
     place.write(
         {
             "load.sql": ".echo on\nCREATE TABLE stock (id INTEGER PRIMARY KEY, name TEXT, pieces INTEGER CHECK (pieces >= 0));\n"
-            + inserts(500, "stock", 288, "INSERT INTO stock VALUES (17, 'name 288', 4);\n")
+            + inserts(3000, "stock", 288, "INSERT INTO stock VALUES (17, 'name 288', 4);\n")
         }
     )
     place.shell("sqlite3 :memory: < load.sql")
@@ -136,7 +136,7 @@ def psql_aborted(place: Place) -> None:
     place.write(
         {
             "load.sql": "CREATE TABLE seat (id int PRIMARY KEY, name text, price int);\nBEGIN;\n"
-            + inserts(700, "seat", 260, "INSERT INTO seat VALUES (260, 'name 260', 'free');\n")
+            + inserts(3000, "seat", 260, "INSERT INTO seat VALUES (260, 'name 260', 'free');\n")
             + "COMMIT;\n"
         }
     )
@@ -219,7 +219,7 @@ def odd_row(place: Place) -> None:
             "psql",
             "-X",
             "-c",
-            "SELECT n AS id, 'meter ' || n AS name, CASE WHEN n = 377 THEN 'NaN'::float ELSE 20 + n % 7 END AS reading, date '2026-01-01' + n % 300 AS taken FROM generate_series(1, 600) n",
+            "SELECT n AS id, 'meter ' || n AS name, CASE WHEN n = 377 THEN 'NaN'::float ELSE 20 + n % 7 END AS reading, date '2026-01-01' + n % 300 AS taken FROM generate_series(1, 6000) n",
             **variables,
         )
 
@@ -231,5 +231,5 @@ def csv(place: Place) -> None:
         "-csv",
         "-header",
         ":memory:",
-        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 900) SELECT n AS order_id, 'customer-' || (n % 40) AS customer, CASE WHEN n = 519 THEN NULL ELSE 100 + n % 50 END AS cents, CASE WHEN n = 519 THEN 'VOID' ELSE 'EUR' END AS currency FROM c",
+        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 9000) SELECT n AS order_id, 'customer-' || (n % 40) AS customer, CASE WHEN n = 519 THEN NULL ELSE 100 + n % 50 END AS cents, CASE WHEN n = 519 THEN 'VOID' ELSE 'EUR' END AS currency FROM c",
     )

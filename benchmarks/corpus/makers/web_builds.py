@@ -24,7 +24,7 @@ def webpack(place: Place) -> None:
     place.write(
         {
             "src/m054.js": "import { f55 } from './m055';\nimport { clamp } from './numbers/clamp';\nexport const f54 = (x) => clamp(f55(x));\n",
-            "webpack.config.js": "module.exports = { mode: 'production', entry: './src/m000.js', stats: { preset: 'verbose', modulesSpace: 9999, nestedModulesSpace: 9999 } };\n",
+            "webpack.config.js": "module.exports = { mode: 'none', entry: './src/m000.js', stats: { preset: 'verbose', modulesSpace: 9999, nestedModulesSpace: 9999 } };\n",
         }
     )
     place.node_modules()
@@ -120,7 +120,7 @@ def flow(place: Place) -> None:
     )
     place.run(
         "flow",
-        "check",
+        "full-check",
         "--include-warnings",
         "--color",
         "never",
