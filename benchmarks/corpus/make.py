@@ -49,7 +49,7 @@ def _made(case: Case, folder: Path, *, again: bool) -> Made:
     (folder / case.name).mkdir()
     place = Place(folder / case.name)
     try:
-        case.make(place)
+        case.fill(place)
     except (OSError, subprocess.SubprocessError) as error:
         return Made(case, b"", f"{type(error).__name__}: {error}")
     OUTPUTS.mkdir(parents=True, exist_ok=True)

@@ -51,9 +51,14 @@ class Output(NamedTuple):
 
 
 class Score(NamedTuple):
-    """What one preview shows of one output: whether the first cause, the share of needed lines (None: nothing is needed),
+    """What one preview shows of one output.
 
-    its lines between head and tail and how many of them are noise, its characters.
+    Attributes:
+        first: whether the first cause is shown; None where nothing went wrong.
+        needed: share of the needed lines that are shown; None where nothing is needed.
+        middle: lines between head and tail.
+        noise: how many of them are noise.
+        length: characters.
     """
 
     first: bool | None

@@ -76,7 +76,7 @@ def test_needed_lines_stand_in_what_is_made_now(name: str, tmp_path: Path) -> No
     if CASES[name].missing:
         pytest.skip(f"missing: {CASES[name].missing}")
     place = Place(tmp_path)
-    CASES[name].make(place)
+    CASES[name].fill(place)
     text = decoded(bytes(place.output))
     assert len(text) > scoring.LIMIT
     assert problems(lines_of(text), rows.NEEDED[CASES[name].half][name]) == []

@@ -127,7 +127,7 @@ def _git(language: str) -> Callable[[Place], None]:
     def make(place: Place) -> None:
         place.shell(
             "git init -q -b main . && git config gc.auto 0; for n in $(seq -w 1 400); do echo $n > satz-$n; done; git add .; git commit -qm base\n"
-            "git checkout -qb other; for n in $(seq -w 1 120); do echo other >> satz-$n; done; git rm -q satz-150; git commit -qam other\n"
+            "git checkout -qb other; for n in $(seq -w 1 149) $(seq -w 151 400); do echo other >> satz-$n; done; git rm -q satz-150; git commit -qam other\n"
             "git checkout -q main; echo main >> satz-077; echo main >> satz-150; git commit -qam main",
             keep=False,
         )
