@@ -131,6 +131,7 @@ class Case(NamedTuple):
     language: str
     needs: tuple[str, ...]
     make: Callable[[Place], None]
+    alone: bool = False
 
     @property
     def half(self) -> str:
@@ -149,7 +150,7 @@ class Case(NamedTuple):
     @property
     def steps(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Scripts of the steps before and after it."""
-        if self.kind not in _IN_PIPELINES:
+        if self.alone or self.kind not in _IN_PIPELINES:
             return (), ()
         _, before, after, which, *_ = hashlib.sha256(self.name.encode()).digest()
         first, second = _STEPS[which % len(_STEPS)], _STEPS[(which + 1) % len(_STEPS)]
@@ -170,14 +171,14 @@ def half(name: str) -> str:
 
 
 def case(
-    name: str, kind: str, *needs: str, language: str = "en"
+    name: str, kind: str, *needs: str, language: str = "en", alone: bool = False
 ) -> Callable[[Callable[[Place], None]], Callable[[Place], None]]:
-    """Register a maker."""
+    """Register a maker; what is ``alone`` is part of no pipeline."""
     if kind not in KINDS or name in CASES:
         raise ValueError(name)
 
     def register(make: Callable[[Place], None]) -> Callable[[Place], None]:
-        CASES[name] = Case(name, kind, language, needs, make)
+        CASES[name] = Case(name, kind, language, needs, make, alone)
         return make
 
     return register

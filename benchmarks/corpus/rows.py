@@ -98,6 +98,8 @@ def rows_of(
     )
     for what, unit, figure in compared:
         for name, scored in theirs.items():
+            if what.startswith("noise") and not _has_middle(scored):
+                continue
             peer = figure(scored)
             yield Row(
                 what=f"{what}: {about}",
@@ -108,6 +110,11 @@ def rows_of(
                 ratio=figure(mine) / peer if peer else None,
                 correct=correct,
             )
+
+
+def _has_middle(scored: Sequence[tuple[Output, Score]]) -> bool:
+    """Whether a way to truncate shows more than both ends of most outputs."""
+    return 2 * sum(score.middle > 0 for _, score in scored) > len(scored)
 
 
 def _of_language(scored: Sequence[tuple[Output, Score]], *, english: bool) -> list[tuple[Output, Score]]:

@@ -14,6 +14,7 @@ Outputs that a preview could hold whole say nothing and are left out of all rate
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import defaultdict
 from statistics import fmean, median
@@ -33,6 +34,8 @@ EDGE = 20
 SAMPLED = ("listing", "data")
 SIZED = ("test", "build")
 _AHEAD = 6
+_ENOUGH = 60
+_NUMBER = re.compile(r"\d+[:|] ?")
 
 
 class Output(NamedTuple):
@@ -119,18 +122,22 @@ def middle_of(lines: Sequence[str], seen: Sequence[str]) -> list[int]:
 def aligned(lines: Sequence[str], seen: Sequence[str]) -> list[int]:
     """Where the lines of a preview stand in the output, in rising order; notices stand nowhere.
 
-    Of several places the one is taken from which the most lines in a row are shown, the first of equals.
+    A line may have its number before it, and may be clipped behind ``_ENOUGH`` characters. Of several places the one is
+    taken from which the most lines in a row are shown, the first of equals.
     """
     where: dict[str, list[int]] = defaultdict(list)
     for number, line in enumerate(lines):
         where[line].append(number)
+        if len(line) > _ENOUGH:
+            where[line[:_ENOUGH]].append(number)
+    shown = [_forms(line) for line in seen]
     found: list[int] = []
     last = -1
-    for at, line in enumerate(seen):
+    for at, forms in enumerate(shown):
         best, most = None, 0
-        places = where.get(line, [])
+        places = next((where[form] for form in forms if form in where), [])
         for number in places[bisect_right(places, last) :]:
-            run = _run(lines, number, seen, at)
+            run = _run(lines, number, shown, at)
             if run > most:
                 best, most = number, run
             if run == _AHEAD:
@@ -141,15 +148,19 @@ def aligned(lines: Sequence[str], seen: Sequence[str]) -> list[int]:
     return found
 
 
-def _run(lines: Sequence[str], number: int, seen: Sequence[str], at: int) -> int:
+def _forms(line: str) -> tuple[str, ...]:
+    """What a line of a preview may be in the output, the surest first."""
+    bare = _NUMBER.sub("", line)
+    return tuple(dict.fromkeys(form for form in (line, bare, line[:_ENOUGH], bare[:_ENOUGH]) if form))
+
+
+def _run(lines: Sequence[str], number: int, shown: Sequence[tuple[str, ...]], at: int) -> int:
     """How many lines of both are alike in a row, at most ``_AHEAD``."""
     run = 0
-    while (
-        run < _AHEAD
-        and number + run < len(lines)
-        and at + run < len(seen)
-        and lines[number + run] == seen[at + run]
-    ):
+    while run < _AHEAD and number + run < len(lines) and at + run < len(shown):
+        line = lines[number + run]
+        if line not in shown[at + run] and line[:_ENOUGH] not in shown[at + run]:
+            break
         run += 1
     return run
 

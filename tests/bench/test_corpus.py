@@ -157,6 +157,12 @@ def test_a_repeated_line_is_found_where_its_neighbours_are() -> None:
     assert scoring.aligned(lines, ["start", "[more]", "same", "cause", "effect"]) == [0, 91, 92, 93]
 
 
+def test_numbered_and_clipped_lines_are_found() -> None:
+    """A preview may put the number of a line before it, and may clip what is long."""
+    lines = [*numbered(10), "x" * 300, *numbered(20)[10:]]
+    assert scoring.aligned(lines, ["4: line 3 of the output", "11: " + "x" * 80 + "…", "x" * 200]) == [3, 10]
+
+
 def test_small_outputs_and_samples_are_left_out_where_they_say_nothing() -> None:
     """Rates are of outputs that a preview must cut; the middle of a listing is a sample; lengths are of tests and builds."""
     long = "\n".join(numbered(800))

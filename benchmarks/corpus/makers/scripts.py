@@ -16,7 +16,7 @@ def bash_trace(place: Place) -> None:
     place.run("bash", "-x", "publish.sh")
 
 
-@case("bash-silent-last-command", "script", "bash")
+@case("bash-silent-last-command", "script", "bash", alone=True)
 def bash_silent(place: Place) -> None:
     place.write(
         {
