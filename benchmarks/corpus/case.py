@@ -135,7 +135,7 @@ class Case(NamedTuple):
 
     @property
     def half(self) -> str:
-        """``seen`` or ``held_out``: the first bit of the name's digest decides."""
+        """``seen`` or ``held_out``: a bit of the name's digest decides."""
         return half(self.name)
 
     def fill(self, place: Place) -> None:

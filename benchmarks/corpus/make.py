@@ -1,4 +1,4 @@
-"""Outputs are made once, and kept in ``benchmarks/.data/corpus/outputs``.
+"""Outputs are made once, and kept in ``benchmarks/.data/corpus/outputs``, a folder for each half.
 
 They are made outside the project, whose own settings tools would find in the folders above.
 """
@@ -31,6 +31,11 @@ class Made(NamedTuple):
     reason: str = ""
 
 
+def path_of(case: Case) -> Path:
+    """Where its output is kept."""
+    return OUTPUTS / case.half / f"{case.name}.out"
+
+
 def make(cases: Sequence[Case], *, again: bool = False) -> list[Made]:
     """The outputs of those cases, in their order; those that are not there yet are made, which is told."""
     with (
@@ -41,7 +46,7 @@ def make(cases: Sequence[Case], *, again: bool = False) -> list[Made]:
 
 
 def _made(case: Case, folder: Path, *, again: bool) -> Made:
-    path = OUTPUTS / f"{case.name}.out"
+    path = path_of(case)
     if path.exists() and not again:
         return Made(case, path.read_bytes())
     if case.missing:
@@ -52,7 +57,7 @@ def _made(case: Case, folder: Path, *, again: bool) -> Made:
         case.fill(place)
     except (OSError, subprocess.SubprocessError) as error:
         return Made(case, b"", f"{type(error).__name__}: {error}")
-    OUTPUTS.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(place.output)
     print(f"{case.name}: {len(place.output):,} bytes", flush=True)
     return Made(case, bytes(place.output))

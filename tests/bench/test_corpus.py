@@ -64,7 +64,7 @@ def test_there_are_enough_of_each_kind_and_language() -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_needed_lines_stand_in_what_was_made(name: str) -> None:
     """Once each, unless they say that they are copied; outputs that nobody made here are skipped."""
-    path = make.OUTPUTS / f"{name}.out"
+    path = make.path_of(CASES[name])
     if not path.exists():
         pytest.skip("not made")
     assert problems(lines_of(decoded(path.read_bytes())), rows.NEEDED[CASES[name].half][name]) == []
