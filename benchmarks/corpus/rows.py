@@ -61,6 +61,9 @@ def rows_of(
         "kinds": _counts([output.case.kind for output in counted]),
         "languages": _counts([output.case.language for output in counted]),
     }
+    extra["first_by_language"] = {
+        language: round(total(_of(mine, language)).first, 3) for language in extra["languages"]
+    }
     figures = total(mine)
     english, others = (total(_of_language(mine, english=english)).first for english in (True, False))
     aims = (
@@ -119,6 +122,10 @@ def _has_middle(scored: Sequence[tuple[Output, Score]]) -> bool:
 
 def _of_language(scored: Sequence[tuple[Output, Score]], *, english: bool) -> list[tuple[Output, Score]]:
     return [(output, score) for output, score in scored if (output.case.language == "en") == english]
+
+
+def _of(scored: Sequence[tuple[Output, Score]], language: str) -> list[tuple[Output, Score]]:
+    return [(output, score) for output, score in scored if output.case.language == language]
 
 
 def _counts(names: Sequence[str]) -> dict[str, int]:

@@ -15,7 +15,7 @@ def tree(place: Place) -> None:
         {
             f"site/{folder}/{n:03}.{kind}": "x" * (n % 40 + 20)
             for folder, kind in (("css", "css"), ("js", "js"), ("img", "svg"), ("posts", "md"))
-            for n in range(210)
+            for n in range(500)
         }
     )
 
@@ -54,7 +54,7 @@ def grep_todo(place: Place) -> None:
         {
             f"lib/{part}/{n:02}.py": "".join(f"# TODO {part} {n} {k}: tidy\n" for k in range(4))
             for part in ("core", "net", "ui")
-            for n in range(40)
+            for n in range(100)
         }
     )
     place.write({"lib/net/17.py": "# FIXME: certificate is not verified here\n"})
@@ -91,7 +91,7 @@ def log_stat(place: Place) -> None:
 
 @case("git-diff-of-many", "data", "git")
 def diff(place: Place) -> None:
-    place.write(c_sources(90))
+    place.write(c_sources(300))
     place.shell(
         "git init -q -b main .; git add .; git commit -qm base; sed -i 's/return x/return y/' src/*.c; sed -i 's/sum == 0/sum != 0/' src/main.c; git rm -q --cached Makefile; git add -A; rm src/part_044.c; git add -A",
         keep=False,
@@ -276,7 +276,7 @@ ANSWERS = {
     '/api': {'kind': 'APIVersions', 'versions': ['v1']},
     '/apis': {'kind': 'APIGroupList', 'apiVersion': 'v1', 'groups': []},
     '/api/v1': {'kind': 'APIResourceList', 'groupVersion': 'v1', 'resources': [{'name': 'pods', 'singularName': 'pod', 'namespaced': True, 'kind': 'Pod', 'verbs': ['get', 'list'], 'shortNames': ['po']}]},
-    '/api/v1/namespaces/default/pods': {'kind': 'Table', 'apiVersion': 'meta.k8s.io/v1', 'metadata': {}, 'columnDefinitions': [{'name': c, 'type': 'string', 'format': '', 'description': '', 'priority': 0} for c in columns], 'rows': [row(n) for n in range(260)]},
+    '/api/v1/namespaces/default/pods': {'kind': 'Table', 'apiVersion': 'meta.k8s.io/v1', 'metadata': {}, 'columnDefinitions': [{'name': c, 'type': 'string', 'format': '', 'description': '', 'priority': 0} for c in columns], 'rows': [row(n) for n in range(900)]},
 }
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):

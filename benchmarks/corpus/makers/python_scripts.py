@@ -70,7 +70,7 @@ def task_group(place: Place) -> None:
         try:
             asyncio.run(main())
         finally:
-            for n in range(300):
+            for n in range(1500):
                 print(f"closing connection {n}")
         """,
     )
@@ -89,14 +89,14 @@ def pool(place: Place) -> None:
             return n * n
         if __name__ == "__main__":
             with ProcessPoolExecutor(1) as pool:
-                futures = [pool.submit(work, n) for n in range(400)]
+                futures = [pool.submit(work, n) for n in range(1500)]
                 for n, future in enumerate(futures):
                     try:
                         print(f"tile {n}: area {future.result()}", flush=True)
                     except Exception:
                         traceback.print_exc()
                         sys.stderr.flush()
-            print("399 tiles")
+            print("1499 tiles")
         """,
     )
 

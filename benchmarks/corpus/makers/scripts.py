@@ -197,11 +197,11 @@ def alembic(place: Place) -> None:
 
 @case("honcho-service-exits", "log", "honcho")
 def honcho(place: Place) -> None:
-    loop = "import time,sys\nfor n in range(200):\n    print('{0} handled request', n, flush=True)\n    time.sleep(0.004)\n"
+    loop = "import time,sys\nfor n in range(600):\n    print('{0} handled request', n, flush=True)\n    time.sleep(0.004)\n"
     place.write({name: loop.format(name[:-3]) for name in ("web.py", "api.py")})
     place.write(
         {
-            "worker.py": "import time\nfor n in range(100):\n    print('worker job', n, 'done', flush=True)\n    time.sleep(0.004)\nraise SystemExit('worker: lease of queue invoices-eu lost')\n",
+            "worker.py": "import time\nfor n in range(450):\n    print('worker job', n, 'done', flush=True)\n    time.sleep(0.004)\nraise SystemExit('worker: lease of queue invoices-eu lost')\n",
             "Procfile": "web: python web.py\napi: python api.py\nworker: python worker.py\n",
         }
     )

@@ -124,7 +124,7 @@ def sqlite_column(place: Place) -> None:
     place.write(
         {
             "report.sql": "CREATE TABLE sale (day TEXT, amount INTEGER);\n"
-            + "".join(f"INSERT INTO sale VALUES ('2026-01-{n % 28 + 1:02}', {n});\n" for n in range(900))
+            + "".join(f"INSERT INTO sale VALUES ('2026-01-{n % 28 + 1:02}', {n});\n" for n in range(5000))
             + "SELECT * FROM sale WHERE amount < 300;\nSELECT day, sum(amuont) FROM sale GROUP BY day;\nSELECT * FROM sale WHERE amount > 400;\n"
         }
     )

@@ -38,7 +38,7 @@ def jest(place: Place) -> None:
 
 @case("success-cargo-test", "success", "cargo")
 def cargo(place: Place) -> None:
-    tests = "".join(f"    #[test]\n    fn error_path_{n}() {{ assert!({n} < 400); }}\n" for n in range(300))
+    tests = "".join(f"    #[test]\n    fn error_path_{n}() {{ assert!({n} < 1400); }}\n" for n in range(900))
     place.write(
         {
             "Cargo.toml": '[package]\nname = "spans"\nversion = "0.1.0"\nedition = "2021"\n',
@@ -129,7 +129,7 @@ def ansible(place: Place) -> None:
             "site.yml": "- hosts: all\n  gather_facts: false\n  tasks:\n"
             + "".join(
                 f"    - name: Set error page {n}\n      ansible.builtin.debug:\n        msg: error page {n} is set, failed 0\n"
-                for n in range(20)
+                for n in range(40)
             ),
         }
     )
@@ -207,5 +207,5 @@ def unittest(place: Place) -> None:
 
 @case("success-copies-in-japanese", "success", "bash", language="ja")
 def copies(place: Place) -> None:
-    place.write({f"in/{n:03}.txt": f"{n}\n" for n in range(300)})
-    place.shell("mkdir out; cp -v in/*.txt out/; rm -v out/*.txt; echo 完了: 300 個", language="ja")
+    place.write({f"in/{n:03}.txt": f"{n}\n" for n in range(700)})
+    place.shell("mkdir out; cp -v in/*.txt out/; rm -v out/*.txt; echo 完了: 700 個", language="ja")

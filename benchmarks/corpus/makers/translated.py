@@ -207,7 +207,7 @@ def _django(language: str) -> Callable[[Place], None]:
                 kind = models.CharField(max_length=5, choices=[("train", "train"), ("bus", "bus")])
                 class Meta:
                     app_label = "booking"
-            for n in range(600):
+            for n in range(3000):
                 good = dict(name="Ada", email="ada@example.org", seats=2, day="2026-03-01", kind="bus")
                 try:
                     Booking(**(good | dict({wrong}) if n == 347 else good)).full_clean()
