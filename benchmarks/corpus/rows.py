@@ -8,6 +8,7 @@ import benchmarks.corpus.makers  # noqa: F401  # registers all cases
 from benchmarks.corpus import needed_held_out, needed_seen
 from benchmarks.corpus.case import CASES
 from benchmarks.corpus.make import make
+from benchmarks.corpus.needed import decoded, lines_of, problems
 from benchmarks.corpus.peers import PEERS
 from benchmarks.corpus.scoring import LIMIT, output_of, scores, total
 from benchmarks.row import Row
@@ -33,14 +34,21 @@ def measure(ours: Callable[[bytes], str]) -> list[Row]:
 
 
 def load() -> tuple[list[Output], dict[str, str]]:
-    """All outputs, and why some are missing."""
-    made = make(list(CASES.values()))
-    skipped = {one.case.name: one.reason for one in made if one.reason}
+    """All outputs, and why some are missing: not made, or made by a version that says it in other words."""
+    skipped: dict[str, str] = {}
+    outputs = []
+    for made in make(list(CASES.values())):
+        name = made.case.name
+        wanted = NEEDED[made.case.half][name]
+        if made.reason:
+            skipped[name] = made.reason
+        elif problems(lines_of(decoded(made.data)), wanted):
+            skipped[name] = "its needed lines are not where they should be"
+        else:
+            outputs.append(output_of(made.case, made.data, wanted))
     if skipped:
         print(f"\nskipped: {'; '.join(f'{name} ({reason})' for name, reason in skipped.items())}")
-    return [
-        output_of(one.case, one.data, NEEDED[one.case.half][one.case.name]) for one in made if not one.reason
-    ], skipped
+    return outputs, skipped
 
 
 def rows_of(
