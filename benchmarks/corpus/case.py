@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 KINDS = ("test", "build", "script", "log", "listing", "data", "success")
 _IN_PIPELINES = ("test", "build", "script")
 _LIBRARY = (
-    "mkdir -p cache; here=$PWD; cd \"$(python -c 'import os; print(os.path.dirname(os.__file__))')\"\n"
+    "cache=$PWD.cache; mkdir -p $cache; cd \"$(python -c 'import os; print(os.path.dirname(os.__file__))')\"\n"
     "find . -name '*.py' -not -path './site-packages/*' -not -path './test/*' -print0 | sort -z |"
 )
 _STEPS = (
     "tar --null -T - -cvvf /dev/null",
-    'xargs -0 cp -v --parents -t "$here/cache"',
+    "xargs -0 cp -v --parents -t $cache",
     "xargs -0 sha256sum",
 )
 _SECONDS = 240
