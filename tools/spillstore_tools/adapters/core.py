@@ -39,8 +39,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
     from types import TracebackType
 
-    from spillstore import Session, aio
+    from spillstore import Artifact, Session, aio
     from spillstore_tools.agent.answers import Answer
+    from spillstore_tools.agent.bash import BashTool
     from spillstore_tools.agent.bash_result import BashResult
     from spillstore_tools.agent.toolbox import Toolbox
     from spillstore_tools.config import TruncationConfiguration
@@ -356,6 +357,47 @@ class Adapter:
             ToolSpec(name, found[name]["description"], found[name]["input_schema"], self._box)
             for name in self._tools
         )
+
+    # --- commands ---------------------------------------------------------------------------------------
+
+    def bash(self, *, limit: int | None = None) -> BashTool:
+        """The tool ``bash`` over the same session, for a framework whose own tool runs commands.
+
+        Args:
+            limit: characters of a preview, for profiles that heed a configuration; None for the configuration's own.
+        """
+        from spillstore_tools.agent.bash import BashTool  # noqa: PLC0415  # few agents need it
+
+        return BashTool(
+            self._session.opened, profile=self._profile, configuration=self._limited(limit)
+        )
+
+    def rendered(self, artifact: Artifact, *, limit: int | None = None) -> str:
+        """What the model is shown of a stored artifact; ``limit`` as for ``bash``.
+
+        Raises:
+            SpillstoreError: it cannot be read.
+        """
+        from spillstore_tools.output.truncation import TruncationProcessor  # noqa: PLC0415  # with the first result
+
+        processor = TruncationProcessor(
+            self.session, profile=self._profile, configuration=self._limited(limit), redact=self._redact
+        )
+        return processor.process(artifact, artifact.info.source).content
+
+    def _limited(self, limit: int | None) -> TruncationConfiguration | None:
+        if limit is None:
+            return self._configuration
+        import msgspec  # noqa: PLC0415  # few calls name a limit
+
+        from spillstore_tools.config import TruncationConfiguration  # noqa: PLC0415  # likewise
+
+        return msgspec.structs.replace(
+            self._configuration or TruncationConfiguration(default_strategy="smart", overrides={}),
+            inline_limit=limit,
+        )
+
+    # --- tools, made when they are needed ---------------------------------------------------------------
 
     def _box(self) -> Toolbox:
         def make() -> Toolbox:
