@@ -30,7 +30,7 @@ import contextlib
 import contextvars
 import dataclasses
 import logging
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, TypedDict, cast
 
 from spillstore_tools.adapters.json_pieces import is_small, json_pieces
 from spillstore_tools.adapters.opened_session import OpenedSession
@@ -129,6 +129,26 @@ class ToolSpec:
             return _failed(self.name, error)
 
 
+class AdapterOptions(TypedDict, total=False):
+    """What an ``Adapter`` takes besides its session, as the modules of the frameworks take it.
+
+    Attributes:
+        profile: what is shown: the name of a profile, or a profile; ``default`` by default.
+        configuration: limits and strategies, for the profiles ``default`` and ``acode``.
+        skip: tools whose results are not touched, since code consumes them.
+        only: the tools whose results are; None for all.
+        tools: the tools that ``specs`` offers; ``bash`` is one that can be added.
+        redact: False to take no secrets out.
+    """
+
+    profile: ProfileName | Profile
+    configuration: TruncationConfiguration | None
+    skip: Collection[str]
+    only: Collection[str] | None
+    tools: Collection[str]
+    redact: bool
+
+
 class Adapter:
     """Between a framework's tools and its model. Safe from any thread; a context manager, also of ``async with``.
 
@@ -137,12 +157,7 @@ class Adapter:
             opens one, called with the first large result, and anew in a forked child; the name of one in the default store;
             None for the name in ``SPILLSTORE_SESSION``, or a new name. What is opened here is closed by ``close``, with the
             process at the latest.
-        profile: what is shown: the name of a profile, or a profile.
-        configuration: limits and strategies, for the profiles ``default`` and ``acode``.
-        skip: tools whose results are not touched, since code consumes them.
-        only: the tools whose results are; None for all.
-        tools: the tools that ``specs`` offers; ``bash`` is one that can be added.
-        redact: False to take no secrets out.
+        profile, configuration, skip, only, tools, redact: see ``AdapterOptions``.
 
     Raises:
         InvalidSettingError: ``session`` is none, or there is no such profile or tool.

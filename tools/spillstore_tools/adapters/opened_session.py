@@ -10,7 +10,6 @@ from __future__ import annotations
 import atexit
 import logging
 import os
-import secrets
 import threading
 import time
 import weakref
@@ -104,7 +103,7 @@ def _opener(name: str | None) -> Callable[[], Session]:
 
 
 def _new_name() -> str:
-    return f"agent-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
+    return f"agent-{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(3).hex()}"
 
 
 def _close_left() -> None:
