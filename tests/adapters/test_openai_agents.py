@@ -209,8 +209,8 @@ def test_a_tool_is_wrapped_once_and_others_are_left_alone(session):
 
 def test_results_for_code_pass(session):
     """By the tool, by the call, and where a program of the model's has made the call."""
-    adapter = Adapter(session, skip=["run_tests"])
-    (shown,) = Script([("run_tests", {})]).run(*SpillTools(adapter).tools(function_tool(run_tests)))
+    spill = SpillTools(session, skip=["run_tests"])
+    (shown,) = Script([("run_tests", {})]).run(*spill.tools(function_tool(run_tests)))
     assert shown == BIG
     spill = SpillTools(session)
     with Adapter.off():

@@ -1,9 +1,11 @@
-r"""The OpenAI Agents SDK: tools whose results are shown in part and kept whole, and the tools that read them.
+r"""The OpenAI Agents SDK: tools whose large results are shown in part, and the tools that read the rest. Extra ``openai-agents``.
+
+.. code-block:: python
 
     from agents import Agent
     from spillstore_tools.adapters.openai_agents import SpillTools
 
-    spill = SpillTools(session)
+    spill = SpillTools()
     agent = Agent(name="tester", tools=spill.tools(run_tests, read_log))
 
 A tool gets an output guardrail as its last one, which answers with the preview. So the guardrails before it see all of the result,
@@ -34,12 +36,13 @@ from spillstore_tools.adapters.core import Adapter
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
+    from typing import Unpack
 
     from agents import ShellCommandRequest, Tool, ToolOutputGuardrailData
     from agents.tool_context import ToolContext
 
     from spillstore import Session, aio
-    from spillstore_tools.adapters.core import ToolSpec
+    from spillstore_tools.adapters.core import AdapterOptions, ToolSpec
     from spillstore_tools.agent.bash_result import BashResult
 
 _TIMEOUT = 120_000  # milliseconds of a command where the model names none
@@ -50,8 +53,8 @@ class SpillTools:
     """Wraps the tools of an agent, and offers those that read what is stored. A context manager, also of ``async with``.
 
     Args:
-        session: as for ``Adapter``; or an ``Adapter``, which several may share.
-        options: those of ``Adapter``.
+        session: see ``Adapter``.
+        options: see ``AdapterOptions``.
 
     Attributes:
         adapter: decides what is shown, and stores the rest.
@@ -63,10 +66,10 @@ class SpillTools:
 
     def __init__(
         self,
-        session: Session | aio.Session | Callable[[], Session] | str | Adapter | None = None,
-        **options: Any,
+        session: Session | aio.Session | Callable[[], Session] | str | None = None,
+        **options: Unpack[AdapterOptions],
     ) -> None:
-        self.adapter = session if isinstance(session, Adapter) else Adapter(session, **options)
+        self.adapter = Adapter(session, **options)
         self.guardrail: ToolOutputGuardrail[Any] = ToolOutputGuardrail(self._checked, name="spillstore")
 
     def tools(self, *tools: Tool) -> list[Tool]:
