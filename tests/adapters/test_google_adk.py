@@ -17,6 +17,7 @@ from google.adk.models import BaseLlm, LlmResponse
 from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.runners import InMemoryRunner
 from google.genai import types
+from pydantic import Field
 
 from spillstore_tools.adapters.core import RETRIEVAL, Adapter
 from spillstore_tools.adapters.google_adk import SpillPlugin
@@ -27,12 +28,12 @@ pytestmark = pytest.mark.adapters
 class Script(BaseLlm):
     """A model that makes the calls of each turn, and then says that it is done."""
 
-    turns: list = []
-    results: list = []
-    media: list = []
-    tools: list = []
+    turns: list = Field(default_factory=list)
+    results: list = Field(default_factory=list)
+    media: list = Field(default_factory=list)
+    tools: list = Field(default_factory=list)
 
-    async def generate_content_async(self, llm_request, stream=False):
+    async def generate_content_async(self, llm_request, stream=False):  # noqa: FBT002  # as in ADK
         parts = [part for content in llm_request.contents for part in content.parts]
         answers = [part.function_response for part in parts if part.function_response]
         self.results = [answer.response for answer in answers]

@@ -13,7 +13,14 @@ pytest.importorskip("pydantic_ai")
 
 from pydantic import BaseModel
 from pydantic_ai import Agent, RunContext
-from pydantic_ai.messages import BinaryContent, ModelResponse, TextPart, ToolCallPart, ToolReturn, ToolReturnPart
+from pydantic_ai.messages import (
+    BinaryContent,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    ToolReturn,
+    ToolReturnPart,
+)
 from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.tool_manager import ToolManager
 
@@ -167,7 +174,9 @@ def test_what_a_tool_returns_besides_stays(session):
     done = asyncio.run(agent.run("go"))
     assert BOOM.strip() in script.results[0]
     assert script.parts[0].metadata == {"mine": 1}
-    message = next(message for message in done.all_messages() if any(part in message.parts for part in script.parts))
+    message = next(
+        message for message in done.all_messages() if any(part in message.parts for part in script.parts)
+    )
     before, image, text = message.parts[-1].content
     assert (before, image.data) == ("before", b"\x89PNG" * 5000)
     assert BOOM.strip() in text

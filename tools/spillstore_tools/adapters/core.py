@@ -265,8 +265,8 @@ class Adapter:
 
         Args:
             tool: the tool that has returned it.
-            result: text, bytes, content blocks, a result of MCP, or what JSON can hold, pydantic models and dataclasses
-                included. Anything else passes.
+            result: text, bytes, an open file, which is read to its end, content blocks, a result of MCP, or what JSON can
+                hold, pydantic models and dataclasses included. Anything else passes.
             call_id: the tool call, by which ``Session.find`` finds the artifact.
             arguments: of the call. A call with the same arguments and the same result is not stored again: what is shown of it
                 names the first artifact.
@@ -383,9 +383,7 @@ class Adapter:
         """
         from spillstore_tools.agent.bash import BashTool  # noqa: PLC0415  # few agents need it
 
-        return BashTool(
-            self._session.opened, profile=self._profile, configuration=self._limited(limit)
-        )
+        return BashTool(self._session.opened, profile=self._profile, configuration=self._limited(limit))
 
     def rendered(self, artifact: Artifact, *, limit: int | None = None) -> str:
         """What the model is shown of a stored artifact; ``limit`` as for ``bash``.

@@ -114,7 +114,11 @@ def _apart(result: Any) -> tuple[Any, dict[str, Any]]:
     """A result without the members that hold media, and those; ADK sends media to the model as what they are."""
     if isinstance(result, dict):
         media = {key: value for key, value in result.items() if _has_media(value)}
-        return ({key: value for key, value in result.items() if key not in media}, media) if media else (result, {})
+        return (
+            ({key: value for key, value in result.items() if key not in media}, media)
+            if media
+            else (result, {})
+        )
     if isinstance(result, (list, tuple)):
         media_items = [value for value in result if _has_media(value)]
         if media_items:

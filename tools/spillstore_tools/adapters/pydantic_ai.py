@@ -1,9 +1,11 @@
-"""PydanticAI: a capability that shows large results of tools in part and keeps them whole, with the tools that read them.
+"""PydanticAI: a capability that shows large results of tools in part, with the tools that read the rest. Extra ``pydantic-ai``.
+
+.. code-block:: python
 
     from pydantic_ai import Agent
     from spillstore_tools.adapters.pydantic_ai import SpillCapability
 
-    agent = Agent("...", capabilities=[SpillCapability(session)])
+    agent = Agent("...", capabilities=[SpillCapability()])
 
 ``SpillOverflowStore`` is for who has ``ToolOutputLimits`` of pydantic-ai-harness: its previews stay, and what they leave out is
 stored here.
@@ -48,7 +50,9 @@ if TYPE_CHECKING:
     Given = Session | aio.Session | Callable[[], Session] | str | None
 
 _FOR_THE_FRAMEWORK = frozenset({LoadCapabilityReturnPart.tool_kind, ToolSearchReturnPart.tool_kind})
-_CALL = re.compile(r"(?:.*/)?(.+?)\.\d+(?:\.content)?", re.DOTALL)  # in the key of an overflow: RUN/CALL.RETRY
+_CALL = re.compile(
+    r"(?:.*/)?(.+?)\.\d+(?:\.content)?", re.DOTALL
+)  # in the key of an overflow: RUN/CALL.RETRY
 
 
 class SpillCapability(AbstractCapability[Any]):
@@ -66,7 +70,13 @@ class SpillCapability(AbstractCapability[Any]):
         InvalidSettingError: as ``Adapter`` does.
     """
 
-    def __init__(self, session: Given = None, *, id: str = "spillstore", **options: Unpack[AdapterOptions]) -> None:  # noqa: A002  # PydanticAI's name
+    def __init__(
+        self,
+        session: Given = None,
+        *,
+        id: str = "spillstore",  # noqa: A002  # PydanticAI's name for it
+        **options: Unpack[AdapterOptions],
+    ) -> None:
         self.id = id
         self.adapter = Adapter(session, **options)
         self._toolset = FunctionToolset([_tool_of(spec) for spec in self.adapter.specs()], id=id)
@@ -102,7 +112,9 @@ class SpillCapability(AbstractCapability[Any]):
             metadata = {"spillstore": ids}
         return dataclasses.replace(given, return_value=value, content=content, metadata=metadata)
 
-    async def _shown(self, call: ToolCallPart, args: dict[str, Any], value: Any) -> tuple[Any, tuple[str, ...]]:
+    async def _shown(
+        self, call: ToolCallPart, args: dict[str, Any], value: Any
+    ) -> tuple[Any, tuple[str, ...]]:
         is_list = isinstance(value, (list, tuple))
         has_media = _has_media(value)
         if value is None or (has_media and not is_list):
@@ -160,7 +172,9 @@ class SpillOverflowStore:
         call = _CALL.fullmatch(key)
 
         def put() -> str:
-            return self.adapter.session.put(data, source="pydantic-ai", tool_call_id=call[1] if call else key).id
+            return self.adapter.session.put(
+                data, source="pydantic-ai", tool_call_id=call[1] if call else key
+            ).id
 
         return await asyncio.to_thread(put)
 
@@ -198,7 +212,7 @@ def _has_media(value: Any) -> bool:
         return any(map(_has_media, value.values()))
     if isinstance(value, (list, tuple)):
         return any(map(_has_media, value))
-    return is_multi_modal_content(value)
+    return bool(is_multi_modal_content(value))
 
 
 def _tool_of(spec: ToolSpec) -> Tool[Any]:
