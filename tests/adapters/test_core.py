@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import dataclasses
+import datetime as dt
 import gc
 import json
 import logging
@@ -13,12 +15,14 @@ import sys
 import textwrap
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from logs import BIG, BOOM, LINE
 
 from spillstore import Store, aio
 from spillstore.exceptions import InvalidSettingError, StorageError
+from spillstore_tools.adapters import core
 from spillstore_tools.adapters.core import RETRIEVAL, Adapter, Shown
 from spillstore_tools.adapters.json_pieces import is_small, json_pieces
 
@@ -211,6 +215,36 @@ def test_a_structured_value_that_is_large_alone_has_its_preview(adapter):
     assert stand_in["artifact_id"] == shown.artifact_id
     assert BOOM.strip() in stand_in["preview"]
     assert shown.content.content is result.content
+
+
+def test_results_of_the_protocols_own_package_keep_their_types(adapter):
+    """And its models know them again."""
+    types = pytest.importorskip("mcp.types")
+    image = types.ImageContent(type="image", data="aGk=", mimeType="image/png")
+    result = types.CallToolResult(content=[types.TextContent(type="text", text=BIG), image])
+    shown = adapter.shown("t", result).content
+    assert isinstance(shown, types.CallToolResult)
+    assert isinstance(shown.content[0], types.TextContent)
+    assert BOOM in shown.content[0].text
+    assert shown.content[1] is image
+    assert types.CallToolResult.model_validate(shown.model_dump()) == shown
+    assert result.content[0].text is BIG
+
+
+def test_a_pydantic_model_is_stored_as_json(adapter, session):
+    """With what JSON has for its types."""
+    pydantic = pytest.importorskip("pydantic")
+
+    class Report(pydantic.BaseModel):
+        at: dt.datetime
+        parts: list[dict[str, str]]
+
+    report = Report(at=dt.datetime(2026, 1, 2, tzinfo=dt.UTC), parts=[{"log": BIG}])
+    shown = adapter.shown("t", report)
+    assert BOOM.strip() in shown.content
+    assert json.loads(session.artifact(shown.artifact_id).read()) == report.model_dump(mode="json")
+    small = Report(at=report.at, parts=[])
+    assert adapter.shown("t", small).content is small
 
 
 # --- what passes ----------------------------------------------------------------------------------------
@@ -542,6 +576,27 @@ def test_importing_it_imports_no_framework():
         "spillstore.redaction",
     }
     assert set() == heavy & set(done.stdout.split())
+
+
+SHARED = {"core", "keyed_artifacts", "opened_session"}
+FOLDER = Path(core.__file__).parent
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.stem)
+def test_an_adapter_imports_neither_mcp_nor_another(path):
+    """Since frameworks ask for versions of ``mcp`` that exclude each other."""
+    imported = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            imported |= {each.name for each in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            imported |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
+    assert not {name for name in imported if name.split(".")[0] in {"mcp", "pydantic"}}
+    others = {name.split(".")[2] for name in imported if name.startswith("spillstore_tools.adapters.")}
+    private = (
+        {"blocks", "json_pieces", "result_fitting"} if path.stem in {"core", "result_fitting"} else set()
+    )
+    assert others <= SHARED | private
 
 
 @pytest.mark.slow
