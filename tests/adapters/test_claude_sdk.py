@@ -13,7 +13,7 @@ from logs import BIG, BOOM, LINE
 pytest.importorskip("claude_agent_sdk")
 
 import claude_agent_sdk
-from agents.stand_ins import Messages
+from stand_ins import Messages
 from claude_agent_sdk import ClaudeAgentOptions, HookMatcher, create_sdk_mcp_server, query, tool
 
 from spillstore import Store
