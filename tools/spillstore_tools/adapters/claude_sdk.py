@@ -1,4 +1,4 @@
-"""The Claude Agent SDK: options with which large results are shown in part, and the tools that read the rest. Extra ``claude-agent-sdk``.
+"""The Claude Agent SDK: options with a hook, a shell prefix and tools for the rest. Extra ``claude-agent-sdk``.
 
 .. code-block:: python
 

@@ -1,4 +1,4 @@
-"""Google ADK: a plugin that shows large results of tools in part, and offers the tools that read the rest. Extra ``google-adk``.
+"""Google ADK: a plugin, for all agents of an app. Extra ``google-adk``.
 
 .. code-block:: python
 

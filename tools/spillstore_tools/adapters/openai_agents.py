@@ -1,4 +1,4 @@
-r"""The OpenAI Agents SDK: tools whose large results are shown in part, and the tools that read the rest. Extra ``openai-agents``.
+"""The OpenAI Agents SDK: tools with a guardrail, and an executor of commands. Extra ``openai-agents``.
 
 .. code-block:: python
 

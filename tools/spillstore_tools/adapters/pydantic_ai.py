@@ -1,4 +1,4 @@
-"""PydanticAI: a capability that shows large results of tools in part, with the tools that read the rest. Extra ``pydantic-ai``.
+"""PydanticAI: a capability, and a store for the overflows of its harness. Extra ``pydantic-ai``.
 
 .. code-block:: python
 
