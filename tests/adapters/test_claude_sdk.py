@@ -13,8 +13,8 @@ from logs import BIG, BOOM, LINE
 pytest.importorskip("claude_agent_sdk")
 
 import claude_agent_sdk
-from stand_ins import Messages
 from claude_agent_sdk import ClaudeAgentOptions, HookMatcher, create_sdk_mcp_server, query, tool
+from stand_ins import Messages
 
 from spillstore import Store
 from spillstore.exceptions import InvalidSettingError

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from agents import (
@@ -30,7 +31,6 @@ from agents import (
     ToolOutputGuardrail,
 )
 
-from spillstore_tools.adapters.blocks import member
 from spillstore_tools.adapters.core import Adapter
 
 if TYPE_CHECKING:
@@ -144,7 +144,9 @@ class SpillTools:
 
 def _is_for_a_program(context: ToolContext[Any]) -> bool:
     """Whether a program that the model has written made the call."""
-    return bool(member(member(context.tool_call, "caller"), "type") == "program")
+    caller = getattr(context.tool_call, "caller", None)
+    kind = caller.get("type") if isinstance(caller, Mapping) else getattr(caller, "type", None)
+    return bool(kind == "program")
 
 
 def _tool_of(spec: ToolSpec) -> FunctionTool:
