@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import sys
 import time
 
 import pytest
@@ -27,6 +28,7 @@ from agents import (
     function_tool,
     tool_output_guardrail,
 )
+from agents.mcp import MCPServerStdio
 from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
 from openai.types.responses import ResponseFunctionShellToolCall
 from openai.types.responses.response_function_tool_call import CallerProgram
@@ -174,12 +176,55 @@ def test_images_beside_a_text_stay(session):
         """Look at the screen."""
         return [ToolOutputText(text=BIG), ToolOutputImage(image_url=IMAGE)]
 
-    (shown,) = Script([("look", {})]).run(*SpillTools(session).tools(function_tool(look)))
+    def say() -> ToolOutputText:
+        """Say it."""
+        return ToolOutputText(text=f"alone\n{BIG}")
+
+    shown, (alone,) = Script([("look", {}), ("say", {})]).run(
+        *SpillTools(session).tools(function_tool(look), function_tool(say))
+    )
     text, image = shown
+    assert BOOM.strip() in alone["text"]
     assert text["type"] == "input_text"
     assert BOOM.strip() in text["text"]
     assert len(text["text"]) <= 8000
     assert image == {"type": "input_image", "image_url": IMAGE}
+
+
+SERVER = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message:
+        continue
+    tool = {"name": "run_tests", "description": "Run the tests.", "inputSchema": {"type": "object"}}
+    answers = {
+        "initialize": lambda: {"protocolVersion": message["params"]["protocolVersion"], "capabilities": {"tools": {}},
+                               "serverInfo": {"name": "tests", "version": "1"}},
+        "tools/list": lambda: {"tools": [tool]},
+        "tools/call": lambda: {"content": [{"type": "text", "text": open(sys.argv[1]).read()}]},
+    }
+    result = answers.get(message["method"], dict)()
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"""
+
+
+def test_a_server_takes_the_guardrail(session, tmp_path):
+    """It is then that of all of its tools."""
+    (tmp_path / "log.txt").write_text(BIG)
+    script, spill = Script([("run_tests", {})]), SpillTools(session)
+
+    async def converse():
+        params = {"command": sys.executable, "args": ["-c", SERVER, str(tmp_path / "log.txt")]}
+        async with MCPServerStdio(params, tool_output_guardrails=[spill.guardrail]) as server:
+            agent = script.agent(*spill.retrieval(), mcp_servers=[server])
+            await Runner.run(agent, "go", run_config=RunConfig(tracing_disabled=True))
+
+    asyncio.run(converse())
+    ((block,),) = script.results
+    assert BOOM.strip() in block["text"]
+    assert len(block["text"]) <= 8000
+    assert session.find("call_1").read() == BIG.encode()
 
 
 def test_other_guardrails_see_the_whole_result_and_come_first(session):

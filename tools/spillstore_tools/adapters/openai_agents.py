@@ -28,7 +28,10 @@ from agents import (
     ShellCommandOutput,
     ShellResult,
     ToolGuardrailFunctionOutput,
+    ToolOutputFileContent,
     ToolOutputGuardrail,
+    ToolOutputImage,
+    ToolOutputText,
 )
 
 from spillstore_tools.adapters.core import Adapter
@@ -126,6 +129,8 @@ class SpillTools:
     async def _checked(self, data: ToolOutputGuardrailData) -> ToolGuardrailFunctionOutput:
         """What the SDK asks after a call."""
         context, output = data.context, data.output
+        if _is_block(output):  # the SDK sends a list of one in the same way
+            output = [output]
         if _is_for_a_program(context):
             return ToolGuardrailFunctionOutput.allow()
         shown = await self.adapter.ashown(
@@ -140,6 +145,13 @@ class SpillTools:
         return ToolGuardrailFunctionOutput.reject_content(
             cast("str", shown.content), output_info={"artifact_ids": list(shown.artifact_ids)}
         )
+
+
+def _is_block(output: object) -> bool:
+    """Whether an output is one block of content, of the SDK's types or a dictionary like them."""
+    if isinstance(output, dict):
+        return output.get("type") in {"text", "image", "file"}
+    return isinstance(output, (ToolOutputText, ToolOutputImage, ToolOutputFileContent))
 
 
 def _is_for_a_program(context: ToolContext[Any]) -> bool:
