@@ -14,7 +14,6 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -412,32 +411,57 @@ def test_a_closed_adapter_passes_results_on(store, caplog):
 # --- asyncio and threads --------------------------------------------------------------------------------
 
 
-def test_the_loop_goes_on(adapter):
-    """While a large result is stored; results of parallel calls do not mix."""
+def test_the_loop_goes_on(store):
+    """While a large result is stored: here its session opens when the loop says so."""
+    may = threading.Event()
+
+    def opens():
+        assert may.wait(20)
+        return store.session("late")
 
     async def main():
-        longest, last, done = 0.0, time.perf_counter(), False
+        async with Adapter(opens) as adapter:
+            task = asyncio.create_task(adapter.ashown("t", BIG))
+            await asyncio.sleep(0.01)
+            may.set()
+            return await task
 
-        async def watch():
-            nonlocal longest, last
-            while not done:
-                await asyncio.sleep(0.001)
-                now = time.perf_counter()
-                longest, last = max(longest, now - last), now
+    assert asyncio.run(main()).changed
 
-        watching = asyncio.create_task(watch())
-        texts = [f"call {number}\n{BIG}" for number in range(8)]
-        shown = await asyncio.gather(
-            *(adapter.ashown("t", text, call_id=f"c{number}") for number, text in enumerate(texts))
-        )
-        done = True
-        await watching
-        return shown, texts
 
-    shown, texts = asyncio.run(main())
-    for number, (each, text) in enumerate(zip(shown, texts, strict=True)):
-        assert f"call {number}\n" in each.content
-        assert adapter.session.find(f"c{number}").read_text() == text
+def test_parallel_calls_do_not_mix(adapter):
+    """Each has its own result."""
+    texts = [f"call {number}\n{BIG}" for number in range(8)]
+
+    async def main():
+        calls = (adapter.ashown("t", text, call_id=f"c{number}") for number, text in enumerate(texts))
+        return await asyncio.gather(*calls)
+
+    for number, shown in enumerate(asyncio.run(main())):
+        assert f"call {number}\n" in shown.content
+        assert adapter.session.find(f"c{number}").read_text() == texts[number]
+
+
+def test_cancelling_stops_the_waiting_alone(store):
+    """What was begun is finished on its thread."""
+    begun, may = threading.Event(), threading.Event()
+
+    def opens():
+        begun.set()
+        assert may.wait(20)
+        return store.session("late")
+
+    async def main():
+        task = asyncio.create_task(adapter.ashown("t", BIG, call_id="c1"))
+        await asyncio.to_thread(begun.wait, 20)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        may.set()
+
+    with Adapter(opens) as adapter:
+        asyncio.run(main())  # whose end waits for its threads
+        assert adapter.session.find("c1").read_text() == BIG
 
 
 def test_small_results_need_no_thread(adapter, monkeypatch):
@@ -600,6 +624,7 @@ def test_an_adapter_imports_neither_mcp_nor_another(path):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_a_result_of_200_mb_is_not_copied(tmp_path):
     """Text, bytes and a value alike: what the process takes besides is flat."""
     code = """
@@ -650,6 +675,7 @@ def test_values_are_written_as_json_writes_them(value):
     pieces = list(json_pieces(value))
     assert "".join(pieces) == json.dumps(value, ensure_ascii=False)
     assert max(map(len, pieces)) < 200_000
+    assert json.dumps({"a": float("nan")}) == "".join(json_pieces({"a": float("nan")}))
     assert not is_small(value)
 
 

@@ -31,7 +31,7 @@ def is_jsonable(value: object) -> bool:
 def json_pieces(value: object) -> Iterator[str]:
     r"""A value as JSON, in pieces of 64 KiB or a little more, as ``json.dumps`` writes it.
 
-    Beyond what that takes: mappings, sets, dataclasses, pydantic models, enumerations, bytes, dates, UUIDs, decimal numbers,
+    NaN and infinite numbers are written as that writes them, too. Beyond what it takes: mappings, sets, dataclasses, pydantic models, enumerations, bytes, dates, UUIDs, decimal numbers,
     paths.
 
     >>> "".join(json_pieces({"name": "a\n", "values": (1, 2.5, None)}))
@@ -152,4 +152,4 @@ def _key(key: object) -> object:
 
 
 def _dumps(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return json.dumps(value, ensure_ascii=False)
