@@ -57,6 +57,16 @@ CALLS = {
             tool_def=SimpleNamespace(tool_kind=None), args={}, result=text,
         )
     """,
+    "agent_framework": """
+        from spillstore_tools.adapters.agent_framework import SpillMiddleware
+        spill = SpillMiddleware(open_session)
+        async def call(text):
+            context = SimpleNamespace(function=SimpleNamespace(name="t"), arguments={}, metadata={"call_id": "c"})
+            async def call_next():
+                context.result = text
+            await spill.process(context, call_next)
+            return context.result
+        """,
     "claude_sdk": """
     from spillstore_tools.adapters.claude_sdk import SpillOptions
     hook = SpillOptions(open_session, shell=False).options().hooks["PostToolUse"][0].hooks[0]
