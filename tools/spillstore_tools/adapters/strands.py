@@ -126,11 +126,11 @@ def _tool(spec: ToolSpec) -> PythonAgentTool:
 class SpillStorage:
     """``strands.storage.Storage`` in a session: an artifact for each key, which is the id of its tool call.
 
-    Bytes come back as they were given, as that protocol has it; so no secrets are taken out, unless ``redact`` says so. It
-    survives the process. Reads and writes of a value hold it once; the store works in slices beside it.
+    Bytes come back as they were given, as that protocol has it; so no secrets are taken out, unless ``redact`` says so. Reads and
+    writes of a value hold it once; the store works in slices beside it.
 
     Args:
-        session: see ``Adapter``.
+        session: see ``Adapter``. Name it where a later process is to find what is stored, as for a session manager.
         search_strategy: how ``search`` finds; None for keywords.
         redact: whether secrets are taken out of what is stored.
 
