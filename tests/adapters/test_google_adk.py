@@ -22,7 +22,8 @@ from pydantic import Field
 from spillstore_tools.adapters.core import RETRIEVAL, Adapter
 from spillstore_tools.adapters.google_adk import SpillPlugin
 
-pytestmark = pytest.mark.adapters
+# Earlier versions call schemas of JSON an experiment.
+pytestmark = [pytest.mark.adapters, pytest.mark.filterwarnings("ignore:.*EXPERIMENTAL:UserWarning")]
 
 
 class Script(BaseLlm):
