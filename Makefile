@@ -89,7 +89,7 @@ adapters-%: $(VENV)/adapters/%/.installed
 $(VENV)/adapters/%/.installed: pyproject.toml $(BUILT)
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip --quiet --disable-pip-version-check install --editable '.[$(if $(filter together,$*),$(ADAPTERS_TOGETHER),$*)]' \
-	  hypothesis pytest pytest-xdist $(if $(filter strands,$*),moto pytest-asyncio)
+	  hypothesis pytest pytest-xdist $(if $(filter strands,$*),moto pytest-asyncio) $(if $(filter pydantic-ai,$*),pydantic-ai-harness)
 	@touch $@
 
 torture: $(VENV)/.installed-test

@@ -99,6 +99,39 @@ def test_a_large_result_of_a_server_is_shown_in_part(session, form):
         assert shown[1] == {"type": "image", "data": "aa"}
 
 
+def test_parallel_calls_have_an_artifact_each(session):
+    """Claude Code asks for several at once."""
+    (matcher,) = SpillOptions(session).options().hooks["PostToolUse"]
+
+    async def ask():
+        return await asyncio.gather(*[
+            matcher.hooks[0](
+                {
+                    "hook_event_name": "PostToolUse", "tool_name": "mcp__mine__run_one", "tool_use_id": f"call_{number}",
+                    "tool_input": {"number": number}, "tool_response": f"part {number}\n{BIG}",
+                },
+                f"call_{number}",
+                {"signal": None},
+            )
+            for number in range(8)
+        ])  # fmt: skip
+
+    for number, answer in enumerate(asyncio.run(ask())):
+        text = answer["hookSpecificOutput"]["updatedToolOutput"]
+        assert BOOM.strip() in text
+        assert named(text) == session.find(f"call_{number}").id
+        assert session.find(f"call_{number}").read() == f"part {number}\n{BIG}".encode()
+
+
+def test_the_same_call_again_names_the_first_artifact(session):
+    """No second copy is kept."""
+    spill = SpillOptions(session)
+    large = {"tool_name": "mcp__mine__run_tests", "tool_response": BIG}
+    first, second = answered(spill, large), answered(spill, large)
+    assert named(first) == named(second)
+    assert len(session.infos().items) == 1
+
+
 def test_what_claude_code_has_saved_is_stored(session, tmp_path):
     """From the file in the folder of the conversation, and from no other."""
     saved = tmp_path / "conversation" / "tool-results" / "b1.txt"
