@@ -24,6 +24,7 @@ from spillstore.exceptions import InvalidSettingError, StorageError
 from spillstore_tools.adapters import core
 from spillstore_tools.adapters.core import RETRIEVAL, Adapter, Shown
 from spillstore_tools.adapters.json_pieces import is_small, json_pieces
+from spillstore_tools.config import TruncationConfiguration
 
 pytestmark = pytest.mark.adapters
 GONE = "[REDACTED: GITHUB_TOKEN]"
@@ -408,6 +409,14 @@ def test_a_closed_adapter_passes_results_on(store, caplog):
     assert "closed" in caplog.text
 
 
+def test_what_a_profile_refuses_is_an_error(session):
+    """As the profile has it; nothing is stored, and nothing has failed."""
+    configuration = TruncationConfiguration(max_artifact_size=100_000)
+    shown = Adapter(session, profile="acode", configuration=configuration).shown("t", BIG)
+    assert (shown.is_error, shown.changed, shown.artifact_id) == (True, True, None)
+    assert len(shown.content) < 1000
+
+
 # --- asyncio and threads --------------------------------------------------------------------------------
 
 
@@ -602,7 +611,7 @@ def test_importing_it_imports_no_framework():
     assert set() == heavy & set(done.stdout.split())
 
 
-SHARED = {"core", "keyed_artifacts", "opened_session"}
+SHARED = {"commands", "core", "keyed_artifacts", "opened_session"}
 FOLDER = Path(core.__file__).parent
 
 
@@ -617,10 +626,12 @@ def test_an_adapter_imports_neither_mcp_nor_another(path):
             imported |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
     assert not {name for name in imported if name.split(".")[0] in {"mcp", "pydantic"}}
     others = {name.split(".")[2] for name in imported if name.startswith("spillstore_tools.adapters.")}
-    private = (
-        {"blocks", "json_pieces", "result_fitting"} if path.stem in {"core", "result_fitting"} else set()
+    own = (
+        {"blocks", "json_pieces", "result_fitting", "tool_spec"}
+        if path.stem in {"core", "result_fitting"}
+        else set()
     )
-    assert others <= SHARED | private
+    assert others <= SHARED | own
 
 
 @pytest.mark.slow

@@ -19,6 +19,7 @@ from langgraph.types import Command  # noqa: E402
 
 from spillstore.exceptions import StorageError  # noqa: E402
 from spillstore_tools.adapters.langchain import SpillMiddleware  # noqa: E402
+from spillstore_tools.config import TruncationConfiguration  # noqa: E402
 
 
 class Script(GenericFakeChatModel):
@@ -153,6 +154,14 @@ def test_a_failure_gives_back_the_result(loop):
         run(SpillMiddleware(fails), [run_tests], calls(("run_tests", {}, "c1")), loop=loop)["c1"].content
         == BIG
     )
+
+
+def test_what_a_profile_refuses_is_an_error(session):
+    """The model learns that there is nothing to be read."""
+    configuration = TruncationConfiguration(max_artifact_size=100_000)
+    middleware = SpillMiddleware(session, profile="acode", configuration=configuration)
+    shown = run(middleware, [run_tests], calls(("run_tests", {}, "c1")))["c1"]
+    assert (shown.status, shown.artifact) == ("error", None)
 
 
 def test_results_that_are_skipped_pass(session):

@@ -19,6 +19,7 @@ from strands.vended_plugins.context_offloader import ContextOffloader  # noqa: E
 
 from spillstore.exceptions import StorageError  # noqa: E402
 from spillstore_tools.adapters.strands import SpillPlugin, SpillStorage  # noqa: E402
+from spillstore_tools.config import TruncationConfiguration  # noqa: E402
 
 
 class Script(Model):
@@ -140,6 +141,14 @@ def test_a_failure_gives_back_the_result(loop):
         raise StorageError("no room")
 
     assert text(run(SpillPlugin(fails), [("run_tests", {}, "c1")], loop=loop)["c1"]) == BIG
+
+
+def test_what_a_profile_refuses_is_an_error(session):
+    """The model learns that there is nothing to be read."""
+    plugin = SpillPlugin(
+        session, profile="acode", configuration=TruncationConfiguration(max_artifact_size=100_000)
+    )
+    assert run(plugin, [("run_tests", {}, "c1")])["c1"]["status"] == "error"
 
 
 def test_calls_of_code_can_be_left_alone(session):

@@ -34,20 +34,21 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, cast
 
 from spillstore_tools.adapters.json_pieces import is_small, json_pieces
 from spillstore_tools.adapters.opened_session import OpenedSession
+from spillstore_tools.adapters.tool_spec import ToolSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
     from types import TracebackType
 
-    from spillstore import Artifact, Session, aio
-    from spillstore_tools.agent.answers import Answer
-    from spillstore_tools.agent.bash import BashTool
-    from spillstore_tools.agent.bash_result import BashResult
+    from spillstore import Session, aio
+    from spillstore_tools.adapters.commands import Commands
     from spillstore_tools.agent.toolbox import Toolbox
     from spillstore_tools.config import TruncationConfiguration
     from spillstore_tools.output.truncation import TruncationProcessor
     from spillstore_tools.profiles import ProfileName
     from spillstore_tools.profiles.base import Profile
+
+__all__ = ["RETRIEVAL", "Adapter", "AdapterOptions", "Shown", "ToolSpec"]
 
 _log = logging.getLogger("spillstore.adapters")
 _off: contextvars.ContextVar[bool] = contextvars.ContextVar("spillstore_adapters_off", default=False)
@@ -79,54 +80,6 @@ class Shown:
     def artifact_id(self) -> str | None:
         """The artifact that holds all of it, the first if there are several; None if there is none."""
         return self.artifact_ids[0] if self.artifact_ids else None
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class ToolSpec:
-    """A tool for the model, as a framework's own tools are made from.
-
-    Attributes:
-        name: its name.
-        description: what it does, for the model.
-        schema: the JSON schema of its arguments; yours to change.
-        box: gives what answers its calls.
-    """
-
-    name: str
-    description: str
-    schema: dict[str, Any]
-    box: Callable[[], Toolbox] = dataclasses.field(repr=False)
-
-    def answer(
-        self, arguments: Mapping[str, object] | str, *, call_id: str | None = None
-    ) -> Answer | BashResult:
-        """Answer a model's call: ``text`` for the model, ``is_error`` and more for programs.
-
-        Args:
-            arguments: by name, or as JSON.
-            call_id: the tool call, for the audit log.
-
-        Raises:
-            ClosedError: the caller has closed the session that the adapter was given.
-        """
-        return self.box().call_sync(self.name, arguments, tool_call_id=call_id)
-
-    def call(self, arguments: Mapping[str, object] | str, *, call_id: str | None = None) -> str:
-        """The text of ``answer``. Nothing is raised: an error is a text, too."""
-        try:
-            return self.answer(arguments, call_id=call_id).text
-        except Exception as error:  # noqa: BLE001  # whatever it is, the agent goes on
-            return _failed(self.name, error)
-
-    async def acall(self, arguments: Mapping[str, object] | str, *, call_id: str | None = None) -> str:
-        """``call`` for asyncio; the event loop goes on."""
-        import asyncio  # noqa: PLC0415  # only for callers that have it already
-
-        try:
-            box = await asyncio.to_thread(self.box)
-            return (await box.call(self.name, arguments, tool_call_id=call_id)).text
-        except Exception as error:  # noqa: BLE001  # likewise
-            return _failed(self.name, error)
 
 
 class AdapterOptions(TypedDict, total=False):
@@ -373,44 +326,11 @@ class Adapter:
             for name in self._tools
         )
 
-    # --- commands ---------------------------------------------------------------------------------------
+    def commands(self, *, limit: int | None = None) -> Commands:
+        """What runs commands over the same session; ``limit`` as for ``Commands``."""
+        from spillstore_tools.adapters.commands import Commands  # noqa: PLC0415  # few agents need it
 
-    def bash(self, *, limit: int | None = None) -> BashTool:
-        """The tool ``bash`` over the same session, for a framework whose own tool runs commands.
-
-        Args:
-            limit: characters of a preview, for profiles that heed a configuration; None for the configuration's own.
-        """
-        from spillstore_tools.agent.bash import BashTool  # noqa: PLC0415  # few agents need it
-
-        return BashTool(self._session.opened, profile=self._profile, configuration=self._limited(limit))
-
-    def rendered(self, artifact: Artifact, *, limit: int | None = None) -> str:
-        """What the model is shown of a stored artifact; ``limit`` as for ``bash``.
-
-        Raises:
-            SpillstoreError: it cannot be read.
-        """
-        from spillstore_tools.output.truncation import TruncationProcessor  # noqa: PLC0415  # with the first result
-
-        processor = TruncationProcessor(
-            self.session, profile=self._profile, configuration=self._limited(limit), redact=self._redact
-        )
-        return processor.process(artifact, artifact.info.source).content
-
-    def _limited(self, limit: int | None) -> TruncationConfiguration | None:
-        if limit is None:
-            return self._configuration
-        import msgspec  # noqa: PLC0415  # few calls name a limit
-
-        from spillstore_tools.config import TruncationConfiguration  # noqa: PLC0415  # likewise
-
-        return msgspec.structs.replace(
-            self._configuration or TruncationConfiguration(default_strategy="smart", overrides={}),
-            inline_limit=limit,
-        )
-
-    # --- tools, made when they are needed ---------------------------------------------------------------
+        return Commands(self._session.opened, self._profile, self._configuration, limit)
 
     def _box(self) -> Toolbox:
         def make() -> Toolbox:
@@ -419,11 +339,6 @@ class Adapter:
             return Toolbox(self._session.opened, profile=self._profile, configuration=self._configuration)
 
         return cast("Toolbox", self._make("box", make))
-
-
-def _failed(name: str, error: Exception) -> str:
-    _log.warning("a call of %s has failed: %s: %s", name, type(error).__name__, error)
-    return f"{name}: {type(error).__name__}: {error}\n"
 
 
 def _name(value: object) -> str:

@@ -203,9 +203,8 @@ def _with(message: ChatMessage, shown: Shown) -> ChatMessage:
         return message
     meta = {**message.meta, **({KEY: list(shown.artifact_ids)} if shown.artifact_ids else {})}
     result = message.tool_call_result
-    return ChatMessage.from_tool(
-        tool_result=shown.content, origin=result.origin, error=result.error, meta=meta
-    )
+    error = result.error or shown.is_error
+    return ChatMessage.from_tool(tool_result=shown.content, origin=result.origin, error=error, meta=meta)
 
 
 def _update(state: State, messages: list[ChatMessage], start: int, new: list[ChatMessage]) -> None:

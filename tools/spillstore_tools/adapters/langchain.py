@@ -156,6 +156,8 @@ def _with(result: Any, changed: Mapping[int, Shown]) -> Any:
         update: dict[str, Any] = {"content": shown.content}
         if shown.artifact_ids and result.artifact is None:
             update["artifact"] = {KEY: list(shown.artifact_ids)}
+        if shown.is_error:
+            update["status"] = "error"
         return result.model_copy(update=update)
     if isinstance(result, list):
         new = [_with(each, changed) for each in result]

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from agents.tool_context import ToolContext
 
     from spillstore import Session, aio
+    from spillstore_tools.adapters.commands import Ran
     from spillstore_tools.adapters.core import AdapterOptions, ToolSpec
-    from spillstore_tools.agent.bash_result import BashResult
 
 _TIMEOUT = 120_000  # milliseconds of a command where the model names none
 _LEAST = 500  # characters of a preview
@@ -102,9 +102,10 @@ class SpillTools:
         Where the model wants at most so many characters, the previews together have that many, but 500 each.
         """
         action = request.data.action
-        limit = _limit(action.max_output_length, len(action.commands))
-        commands = _Commands(self.adapter, limit, action.timeout_ms or _TIMEOUT, request.data.call_id)
-        return ShellResult([await commands.run(each) for each in action.commands])
+        commands = self.adapter.commands(limit=_limit(action.max_output_length, len(action.commands)))
+        timeout = action.timeout_ms or _TIMEOUT
+        ran = [(each, await commands.run(each, timeout, request.data.call_id)) for each in action.commands]
+        return ShellResult([_output_of(command, result) for command, result in ran])
 
     def close(self) -> None:
         """Close the session, if it was opened here."""
@@ -179,30 +180,6 @@ def _limit(wanted: int | None, commands: int) -> int | None:
     return None if wanted is None else max(wanted // max(commands, 1), _LEAST)
 
 
-class _Commands:
-    """The commands of one call."""
-
-    def __init__(self, adapter: Adapter, limit: int | None, timeout: int, call_id: str) -> None:
-        self._adapter = adapter
-        self._limit = limit
-        self._timeout = timeout
-        self._call_id = call_id
-        self._tool = adapter.bash(limit=limit)
-
-    async def run(self, command: str) -> ShellCommandOutput:
-        result = await self._call({"command": command, "timeout": self._timeout})
-        text, is_over = result.text, result.state != "running"
-        if not is_over:
-            result = await self._call({"kill_pid": result.pid})
-            text = await asyncio.to_thread(self._text_of, result)
-        outcome = ShellCallOutcome(type="exit" if is_over else "timeout", exit_code=result.exit_code)
-        return ShellCommandOutput(stdout=text, outcome=outcome, command=command)
-
-    async def _call(self, arguments: dict[str, object]) -> BashResult:
-        return await self._tool.call(arguments, tool_call_id=self._call_id)
-
-    def _text_of(self, ended: BashResult) -> str:
-        """All that a command printed from its beginning, not only what is new since its time was over."""
-        if ended.artifact_id is None or ended.storage_error is not None:
-            return ended.text
-        return self._adapter.rendered(self._adapter.session.artifact(ended.artifact_id), limit=self._limit)
+def _output_of(command: str, ran: Ran) -> ShellCommandOutput:
+    outcome = ShellCallOutcome(type="timeout" if ran.timed_out else "exit", exit_code=ran.exit_code)
+    return ShellCommandOutput(stdout=ran.text, outcome=outcome, command=command)

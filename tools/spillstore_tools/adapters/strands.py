@@ -95,7 +95,8 @@ class SpillPlugin(Plugin):
             blocks=True,
         )
         if shown.changed:
-            event.result = {**result, "content": shown.content}
+            status = "error" if shown.is_error else result["status"]
+            event.result = {**result, "content": shown.content, "status": status}
 
     def close(self) -> None:
         """Close the session, if it was opened here."""
