@@ -32,8 +32,8 @@ TARGETS ?= $(shell $(BIN)/python -c 'import hatch_build; print(*hatch_build.TARG
 CALLERS := tests/store/redaction tests/store/search tests/store/format tests/store/test_text_scan.py tests/tools/preview
 
 # Of the adapters: the extras that are tried each in an environment of its own, and those that are tried in one.
-ADAPTERS ?= langchain deepagents strands haystack mini-swe-agent
-ADAPTERS_TOGETHER ?= langchain,deepagents,strands,haystack,mini-swe-agent
+ADAPTERS ?= agent-framework claude-agent-sdk deepagents google-adk haystack langchain mini-swe-agent openai-agents pydantic-ai strands
+ADAPTERS_TOGETHER ?= agent-framework,claude-agent-sdk,deepagents,google-adk,haystack,langchain,mini-swe-agent,openai-agents,pydantic-ai,strands
 
 BIN := $(VENV)/bin
 BUILT := hatch_build.py $(wildcard store/spillstore/_native/*.[ch])
@@ -90,7 +90,7 @@ adapters-%: $(VENV)/adapters/%/.installed
 $(VENV)/adapters/%/.installed: pyproject.toml $(BUILT)
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip --quiet --disable-pip-version-check install --editable '.[$(if $(filter together,$*),$(ADAPTERS_TOGETHER),$*)]' \
-	  hypothesis pytest pytest-xdist $(if $(filter strands,$*),moto pytest-asyncio)
+	  hypothesis pytest pytest-xdist $(if $(filter strands,$*),moto pytest-asyncio) $(if $(filter pydantic-ai,$*),pydantic-ai-harness)
 	@touch $@
 
 torture: $(VENV)/.installed-test

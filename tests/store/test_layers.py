@@ -191,8 +191,8 @@ def test_every_module_has_a_place():
 TOOLS_ORDER = (
     ("shell",),
     ("cli",),
-    ("agents",),
     ("adapters",),
+    ("agents",),
     ("mcp",),
     ("agent",),
     ("telemetry",),
