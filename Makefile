@@ -139,22 +139,32 @@ $(VENV)/.installed: $(VENV)/.made pyproject.toml $(BUILT)
 	@$(PIP) --no-compile --editable .
 	@touch $@
 
-$(VENV)/.installed-test: $(VENV)/.made pyproject.toml $(BUILT)
+# Dependency groups are known to pip from 25.1 on; Python 3.11 to 3.13 may bring an older one.
+$(VENV)/.groups: $(VENV)/.made
+	@$(PIP) 'pip>=25.1'
+	@touch $@
+
+$(VENV)/.installed-test: $(VENV)/.groups pyproject.toml $(BUILT)
 	@echo "Installing the test tools into $(VENV) (under a minute) ..."
-	@$(PIP) --editable '.[test]'
+	@$(PIP) --editable '.[all]' --group test
 	@touch $@ $(VENV)/.installed
 
-$(VENV)/.installed-dev: $(VENV)/.made pyproject.toml $(BUILT)
+$(VENV)/.installed-dev: $(VENV)/.groups pyproject.toml $(BUILT)
 	@echo "Installing the development tools into $(VENV) (about a minute) ..."
-	@$(PIP) --editable '.[dev]'
+	@$(PIP) --editable '.[all]' --group dev
 	@touch $@ $(VENV)/.installed $(VENV)/.installed-test
 
 $(VENV)/.installed-bench: $(VENV)/.installed-dev
 	@echo "Installing what the benchmarks compare with into $(VENV) ..."
-	@$(PIP) --editable '.[bench]'
+	@$(PIP) --group bench
 	@touch $@
 
-$(VENV)/.installed-wheels: $(VENV)/.made pyproject.toml $(BUILT)
+$(VENV)/.installed-wheels: $(VENV)/.groups pyproject.toml $(BUILT)
 	@echo "Installing a compiler for other platforms into $(VENV) (400 MB) ..."
-	@$(PIP) --editable '.[wheels]'
+	@$(PIP) --editable . --group wheels
+	@touch $@
+
+$(VENV)/.installed-release: $(VENV)/.installed-test
+	@echo "Installing what checks a release into $(VENV) ..."
+	@$(PIP) --group release
 	@touch $@
