@@ -36,13 +36,14 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-server test heavy check agents torture fuzz lint types docs bench bench-quick bench-growth bench-peers wheels clean
+.PHONY: help demo demo-server test heavy check agents torture fuzz lint types docs cast bench bench-quick bench-growth bench-peers wheels clean
 # Tests start hundreds of processes: each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
 help:
 	@sed -n 's/^#   //p' Makefile
 	@echo "make docs    the manual, in docs/_build/html"
+	@echo "make cast    the recording that the README shows, docs/cast.svg"
 	@echo "make bench   all benchmarks, then docs/performance.md and the figures of the README; 40 minutes on an idle machine"
 	@echo "make bench-quick   what the README shows, with small sizes, in three minutes; its page is in benchmarks/.data/quick"
 	@echo "make bench-growth  growth alone: 100,000 artifacts, 20,000 sessions, 10 GiB; ten minutes, 5 GB of disk"
@@ -70,8 +71,9 @@ heavy: $(VENV)/.installed-test
 check: QUICK = 1
 check: lint types docs heavy test
 
+# NOTE=1 keeps what the models saw in benchmarks/seen.json.
 agents: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -m agents tests/agents
+	SPILLSTORE_TEST_NOTE=$(NOTE) $(BIN)/python -m pytest -m agents tests/agents
 
 torture: $(VENV)/.installed-test
 	@$(MAKE) --no-print-directory $(VENV)/.installed-wheels || echo "No compiler for other platforms: their tests are skipped."
@@ -92,6 +94,10 @@ types: $(VENV)/.installed-dev
 
 docs: $(VENV)/.installed-dev
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+
+# The recording of the README.
+cast: $(VENV)/.installed
+	$(BIN)/python docs/cast.py
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks $(BENCH)
