@@ -36,7 +36,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-server test heavy check agents torture fuzz lint types docs cast bench bench-quick bench-growth bench-peers wheels clean
+.PHONY: help demo demo-server test heavy check agents torture fuzz lint types docs cast bench bench-quick bench-growth bench-peers wheels sdist release-check clean
 # Tests start hundreds of processes: each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -49,6 +49,8 @@ help:
 	@echo "make bench-growth  growth alone: 100,000 artifacts, 20,000 sessions, 10 GiB; ten minutes, 5 GB of disk"
 	@echo "make bench-peers   the stores of agents that the benchmarks compare with, in benchmarks/.data"
 	@echo "make wheels  a wheel for each platform, in dist: built here, by a compiler from the package index"
+	@echo "make sdist   the source distribution, in dist"
+	@echo "make release-check  all of a release but its upload: build, metadata, contents, first use, bill of materials, manifests"
 	@echo "make clean   removes .venv and everything that was built"
 
 demo: $(VENV)/.installed
@@ -121,6 +123,13 @@ wheels: $(VENV)/.installed-wheels
 	@for target in $(TARGETS); do echo "$$target ..." && SPILLSTORE_TARGET=$$target \
 	  $(BIN)/python -m pip --quiet --disable-pip-version-check wheel --no-deps --no-build-isolation --wheel-dir dist . || exit 1; done
 	@ls dist/*.whl
+
+sdist: $(VENV)/.installed-release
+	@$(BIN)/python -m build --sdist --outdir dist .
+
+# All of a release but its upload, of what is committed; DIST=FOLDER checks files that are there.
+release-check: $(VENV)/.installed-release
+	@$(BIN)/python .ci/release.py $(if $(DIST),--dist $(DIST)) $(if $(TAG),--tag $(TAG))
 
 clean:
 	rm -rf $(VENV) build dist docs/_build .demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov

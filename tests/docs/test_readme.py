@@ -33,9 +33,11 @@ def test_every_link_is_absolute_and_leads_to_a_file_of_the_project():
         base = PICTURES if target.startswith(PICTURES) else PAGES
         path, _, anchor = target.removeprefix(base).partition("#")
         file = ROOT / path
-        if not target.startswith(base) or not file.is_file():
-            wrong.append(target)
-        elif anchor and anchor not in anchors(file.read_text(encoding="utf-8")):
+        if (
+            not target.startswith(base)
+            or not file.is_file()
+            or (anchor and anchor not in anchors(file.read_text(encoding="utf-8")))
+        ):
             wrong.append(target)
     assert wrong == []
 
