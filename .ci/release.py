@@ -117,15 +117,21 @@ def check_owner() -> str:
 
 
 def build(into: Path) -> str:
-    """An sdist of what git has, and the wheel of that sdist, each in an environment of its own."""
+    """An sdist of what git has, and the wheel of that sdist, each in an environment of its own; twice, to the same bytes."""
     with tempfile.TemporaryDirectory() as folder:
-        archive = Path(folder, "tree.tar")
+        archive, again = Path(folder, "tree.tar"), Path(folder, "again")
         run("git", "archive", "--format=tar", f"--output={archive}", "HEAD")
-        tree = Path(folder, "tree")
-        tree.mkdir()
-        run("tar", "-xf", archive, "-C", tree)
-        run(sys.executable, "-m", "build", "--outdir", into.resolve(), ".", cwd=tree)
-    return "built " + ", ".join(f"{path.name} ({path.stat().st_size:,} bytes)" for path in files(into))
+        for number, out in enumerate((into, again)):
+            tree = Path(folder, f"tree {number}")
+            tree.mkdir()
+            run("tar", "-xf", archive, "-C", tree)
+            run(sys.executable, "-m", "build", "--outdir", out.resolve(), ".", cwd=tree)
+        for path in files(into):
+            if path.read_bytes() != (again / path.name).read_bytes():
+                raise ReleaseError(f"{path.name} is another one when it is built again")
+    return "built twice alike: " + ", ".join(
+        f"{path.name} ({path.stat().st_size:,} bytes)" for path in files(into)
+    )
 
 
 def files(dist: Path) -> list[Path]:

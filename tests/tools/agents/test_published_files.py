@@ -49,5 +49,14 @@ def test_hooks_of_the_plugin_are_those_that_there_are():
 def test_the_command_line_knows_all_agents():
     """Its list stands apart, so that ``--help`` imports nothing."""
     assert tuple(AGENTS) == NAMES
-    for name in NAMES:
-        assert (ROOT / "docs" / "agents" / f"{name}.md").exists()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_agent_has_a_page(name):
+    """How it is installed, what is edited, what the model sees, how it is taken back, and its limits; and whether it was run."""
+    page = (ROOT / "docs" / "agents" / f"{name}.md").read_text(encoding="utf-8")
+    headings = [line for line in page.splitlines() if line.startswith("## ")]
+    sections = ["Install", "What is edited", "What the model sees", "Take it back", "Limits"]
+    assert headings == [f"## {each}" for each in sections]
+    tested = AGENTS[name].tested
+    assert ("the program was not run" if tested is None else f"Run with {tested}.") in page
