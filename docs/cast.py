@@ -30,7 +30,7 @@ COMMANDS = (
 SECONDS = 15.0
 _TYPED = 90.0  # characters a second
 _PAUSE = 0.55  # seconds before what a command prints, and behind it
-_COLUMNS, _WIDTH, _HEIGHT = 88, 8.4, 19  # a character and a line, in pixels
+_COLUMNS, _WIDTH, _HEIGHT = 80, 8.4, 19  # a character and a line, in pixels
 _MARGIN, _BAR = 16, 28
 _STYLE = (
     "text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:#d0d7de;white-space:pre}"

@@ -39,7 +39,7 @@ def test_the_recording_says_what_it_is_there_to_say():
     """The end of the output has no error, the preview has it, and all of it is kept."""
     shown = "\n".join(lines(CAST.read_text(encoding="utf-8")))
     assert "20001: src/a.c:3: error: boom" in shown
-    assert "1 line in 1 preview that beginning and end alone would not have shown" in shown
+    assert "1 line that both ends would have lost" in shown
 
 
 def test_the_recording_is_a_small_picture_that_asks_for_nothing(script):

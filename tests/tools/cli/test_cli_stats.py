@@ -58,7 +58,7 @@ def test_sums_of_all_sessions(cli, store):
 
 
 def test_totals_are_the_sums(cli, store):
-    """What was kept, shown and read back in all; errors that beginning and end alone would not have shown."""
+    """What was kept, shown and read back in all; errors that both ends would have lost."""
     fill(store, "one")
     with store.session("two", "web") as session:
         TruncationProcessor(session).process(f"{TEXT}a.c:3: error: boom\n{TEXT}", "make")
@@ -77,7 +77,7 @@ def test_totals_are_the_sums(cli, store):
     assert totals["read_size"] == sum(each["size"] for each in reads)
     text = cli("stats", "--all").text
     assert "3 outputs" in text
-    assert "errors:    1 line in 1 preview that" in text
+    assert "errors:    1 line that both ends would have lost" in text
 
 
 def test_memory_does_not_grow_with_what_is_kept():

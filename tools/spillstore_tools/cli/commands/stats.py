@@ -23,7 +23,6 @@ _TOOLS = (
 )  # fmt: skip
 # Which go first where there is no room.
 _OPTIONAL = ("stored", "never read", "less", "size", "received", "reads", "shown", "cut", "artifacts")
-_FAR = "that beginning and end alone would not have shown"
 _OPTIONAL_READS = ("p50 ms", "bytes", "failed", "p95 ms")
 _READS = ("kind", "calls", "failed", "bytes", "p50 ms", "p95 ms")
 
@@ -118,7 +117,7 @@ def _worth(totals: Totals) -> str:
             f"kept:      {count(totals.kept, 'output')}, {human_size(totals.size)}, in {human_size(totals.stored_size)}",
             f"shown:     {count(totals.shown, 'character')} of {human_size(totals.received)} that came",
             f"read back: {count(totals.reads, 'time')}, {human_size(totals.read_size)}",
-            f"errors:    {count(totals.rescued, 'line')} in {count(totals.rescuing, 'preview')} {_FAR}",
+            f"errors:    {count(totals.rescued, 'line')} that both ends would have lost",
         ]
     )
 
