@@ -9,11 +9,14 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from spillstore.runtime import lazy_patterns as re
 from spillstore_tools.preview.parts import Note, length_of
 from spillstore_tools.preview.scan.position import Position
+from spillstore_tools.preview.strategies.actionable import STRONG
 from spillstore_tools.preview.strategies.candidates import Candidate, ranked
 from spillstore_tools.preview.strategies.ends import beginning, ending
 from spillstore_tools.preview.strategies.fit import marker_width, merged, with_marker
+from spillstore_tools.preview.strategies.novelty import Novelty
 from spillstore_tools.preview.text.runs import runs
 
 if TYPE_CHECKING:
@@ -30,7 +33,13 @@ _NEAR = (
     (0, 0),
 )  # neighbours that are shown: of the first in rank, of others, at need
 _WIDE = 3  # candidates that may have the most
-_HEAD_SHARE, _TAIL_SHARE = 0.12, 0.28
+_HEAD_SHARE, _TAIL_SHARE = 0.08, 0.25
+_ENOUGH = 3000  # code points, behind which only strong lines are shown
+_BRIEF = 1200  # of a run that went well
+_VERDICT = 600  # code points at the end, where a run says that it went well
+_WELL = re.compile(
+    r"(?i)\b(?:[1-9]\d* pass(?:ed|ing)?|success\w*|succeeded|finished|completed?|up[ -]to[ -]date|built|all done)\b|\bOK\b"
+)
 LINE = 400
 
 
@@ -48,18 +57,28 @@ class Layout:
         self._notes: dict[int, str] = {}
         self._rests: dict[int, Gap] = {}  # of the lines behind an excerpt that show the same
         self._clips: dict[int, list[Part]] = {}
+        self._telling: set[int] = set()  # numbers of the candidates' lines
+        self._flooding: set[str] = set()  # kinds of lines that the ends have shown enough of
+        self._went_well = False
 
     def fill(self, candidates: list[Candidate]) -> list[Part]:
-        """The parts: both ends, and the excerpts between them that there is room for."""
+        """The parts: both ends, and the excerpts between them that matter and that there is room for."""
+        self._telling = {candidate.line.number for candidate in candidates}
         head, tail = self._ends(_HEAD_SHARE, _TAIL_SHARE)
+        strong = any(candidate.score >= STRONG for candidate in candidates)
+        enough = self._enough(tail, strong=strong)
         used = head.length + tail.length
         rank = 0
         for candidate in ranked(candidates):
             if not self._between(candidate.line, head, tail):
                 continue
+            weak = used > enough and (candidate.score < STRONG or self._went_well)
+            if weak and rank:
+                continue
             note = self._note(candidate)
             for before, after in _NEAR[0 if rank < _WIDE else 1 :]:
-                wanted = [line for line in candidate.near(before, after) if self._between(line, head, tail)]
+                near = self._context(candidate, before, after)
+                wanted = [line for line in near if self._between(line, head, tail)]
                 cost = self._cost(wanted) + len(note)
                 if used + cost <= self._room:
                     used += cost
@@ -69,7 +88,25 @@ class Layout:
                         self._notes[candidate.line.number] = note
                     break
         used -= self._close_small_gaps(candidates) + self._collapse()
-        return self._join(*self._lengthened(head, tail, self._room - used))
+        return self._join(*self._lengthened(head, tail, min(self._room, enough) - used))
+
+    def _enough(self, tail: End, *, strong: bool) -> int:
+        """Code points behind which only what matters most is shown: few where all went well, all there are where nothing stands out."""
+        words = "".join(part.text for part in tail.parts)[-_VERDICT:]
+        self._went_well = self._request.ended_well is not False and bool(_WELL.search(words))
+        if strong and self._request.ended_well is not True:
+            self._went_well = False
+        if self._went_well:
+            return _BRIEF
+        return _ENOUGH if strong else self._room
+
+    def _context(self, candidate: Candidate, before: int, after: int) -> list[Line]:
+        """A candidate and its neighbours up to the last on each side that tells something new."""
+        near, number = candidate.near(before, after), candidate.line.number
+        above = [line for line in reversed(near) if line.number < number]
+        below = [line for line in near if line.number > number]
+        above, below = (Novelty(self._telling, self._flooding).told(lines) for lines in (above, below))
+        return [*reversed(above), candidate.line, *below]
 
     def _between(self, line: Line, head: End, tail: End) -> bool:
         return line.start >= head.position.byte and line.end <= tail.position.byte
@@ -141,13 +178,15 @@ class Layout:
         return sum(map(self._line_cost, new.values())) + self._marker * (len(new) - borders)
 
     def _ends(self, head_share: float, tail_share: float) -> tuple[End, End]:
-        room = self._room
-        head = beginning(self._overview, int(room * head_share), self._request)
-        tail = ending(self._overview, int(room * tail_share), self._request, head.position)
+        room, start = self._room, Novelty(self._telling)
+        head = beginning(self._overview, int(room * head_share), self._request, novelty=start)
+        end = Novelty(self._telling)
+        tail = ending(self._overview, int(room * tail_share), self._request, head.position, novelty=end)
+        self._flooding = start.flooding | end.flooding
         return head, tail
 
     def _lengthened(self, head: End, tail: End, left: int) -> tuple[End, End]:
-        """Both ends with what is left over, but no further than the nearest excerpt."""
+        """Both ends with what is left over, but no further than the nearest excerpt, nor beyond what tells something new."""
         if left <= 0:
             return head, tail
         overview, request = self._overview, self._request
@@ -155,12 +194,13 @@ class Layout:
         low = self._excerpts[first].start if first else tail.position.byte
         high = self._behind(last).byte if last else head.position.byte
         room = tail.length + int(left * (0.65 if first else 0.6))
-        longer = ending(overview, room, request, Position(high, 0))
+        longer = ending(overview, room, request, Position(high, 0), novelty=Novelty(self._telling))
         if longer.length >= tail.length:
             left -= longer.length - tail.length
             tail = longer
         stop = min(low, tail.position.byte)
-        longer = beginning(overview, head.length + left, request, stop=stop)
+        room = head.length + left
+        longer = beginning(overview, room, request, stop=stop, novelty=Novelty(self._telling))
         return (longer if longer.length >= head.length else head), tail
 
     def _behind(self, number: int) -> Position:
