@@ -6,8 +6,9 @@ lengthens tail and head. Three or more equal lines are shown as one and a gap.
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore.runtime import lazy_patterns as re
 from spillstore_tools.preview.parts import Note, length_of
@@ -35,12 +36,20 @@ _NEAR = (
 _WIDE = 3  # candidates that may have the most
 _HEAD_SHARE, _TAIL_SHARE = 0.08, 0.25
 _ENOUGH = 3000  # code points, behind which only strong lines are shown
+_OF_A_KIND = 0.75  # of a line's score, for each one of its kind that came before it
 _BRIEF = 1200  # of a run that went well
 _VERDICT = 600  # code points at the end, where a run says that it went well
 _WELL = re.compile(
     r"(?i)\b(?:[1-9]\d* pass(?:ed|ing)?|success\w*|succeeded|finished|completed?|up[ -]to[ -]date|built|all done)\b|\bOK\b"
 )
 LINE = 400
+
+
+class _Note(NamedTuple):
+    """What is said of lines like one that is shown, and how many they are."""
+
+    text: str
+    count: int
 
 
 class Layout:
@@ -54,7 +63,7 @@ class Layout:
         self._room = room
         self._excerpts: dict[int, Line] = {}  # by number
         self._at: dict[int, int] = {}  # code points before each excerpt
-        self._notes: dict[int, str] = {}
+        self._notes: dict[int, _Note] = {}
         self._rests: dict[int, Gap] = {}  # of the lines behind an excerpt that show the same
         self._clips: dict[int, list[Part]] = {}
         self._telling: set[int] = set()  # numbers of the candidates' lines
@@ -69,14 +78,16 @@ class Layout:
         enough = self._enough(tail, strong=strong)
         used = head.length + tail.length
         rank = 0
+        shown: Counter[str] = Counter()  # candidates of each kind
         for candidate in ranked(candidates):
             if not self._between(candidate.line, head, tail):
                 continue
-            weak = used > enough and (candidate.score < STRONG or self._went_well)
-            if weak and rank:
+            shown[candidate.kind] += 1
+            weak = candidate.score * _OF_A_KIND ** (shown[candidate.kind] - 1) < STRONG
+            if rank and used > enough and (weak or self._went_well):
                 continue
             note = self._note(candidate)
-            for before, after in _NEAR[0 if rank < _WIDE else 1 :]:
+            for before, after in _NEAR[0 if rank < _WIDE else 2 if used > enough else 1 :]:
                 near = self._context(candidate, before, after)
                 wanted = [line for line in near if self._between(line, head, tail)]
                 cost = self._cost(wanted) + len(note)
@@ -85,7 +96,7 @@ class Layout:
                     rank += 1
                     self._take(candidate, wanted)
                     if note:
-                        self._notes[candidate.line.number] = note
+                        self._notes[candidate.line.number] = _Note(note, candidate.more)
                     break
         used -= self._close_small_gaps(candidates) + self._collapse()
         return self._join(*self._lengthened(head, tail, min(self._room, enough) - used))
@@ -216,15 +227,19 @@ class Layout:
         """Head, excerpts and tail in order, a gap wherever something is missing."""
         parts: list[Part] = list(head.parts)
         place, chars = head.position, head.chars
+        told = 0  # lines like one of the excerpt that goes on: the same number is told once
         for number, line in sorted(self._excerpts.items()):
-            parts += self._gap(place, Position(line.start, number), self._at[number] - chars)
+            gap = self._gap(place, Position(line.start, number), self._at[number] - chars)
+            parts += gap
+            told = 0 if gap else told
             parts += [Note(self._label(line)), *self._clipped(line)]
             place, chars = self._behind(number), self._at[number] + line.chars
             if rest := self._rests.get(number):
                 parts.append(rest)
                 chars += rest.chars or 0
-            if note := self._notes.get(number):
-                parts.append(Note(note))
+            if (note := self._notes.get(number)) and note.count != told:
+                parts.append(Note(note.text))
+                told = note.count
         parts += self._gap(place, tail.position, self._overview.chars - tail.chars - chars)
         return merged([*parts, *tail.parts])
 
