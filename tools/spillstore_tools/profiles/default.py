@@ -163,10 +163,9 @@ class Default(Profile):
         room = limit - len(notice) - len(footer) - (1 if footer else 0)
         marker = marker_of(facts)
         request = Request(limit=room, marker=marker) if limits is None else request_of(limits, room, marker)
-        if not facts.is_command:
-            request = dataclasses.replace(request, hint=facts.command)
-        if facts.is_command and facts.exit_code is not None:
-            request = dataclasses.replace(request, ended_well=facts.exit_code == 0)
+        request = dataclasses.replace(
+            request, hint=None if facts.is_command else facts.command, ended_well=_ended_well(facts)
+        )
         if json is not None and (parts := cut(overview, json, room, partial=self._partial)) is not None:
             return "element", [Note(notice), *parts, on_own_line(parts, footer)]
         name, parts = _chosen(self._strategy(facts.source), overview, request)
@@ -262,6 +261,11 @@ def _shell_json(stored: Stored, json: Structured, name: str) -> str:
 def _failed(facts: Facts) -> bool:
     """Whether a command could not be run; other exit codes are no error of the tool."""
     return facts.is_command and facts.exit_code in _NOT_RUN
+
+
+def _ended_well(facts: Facts) -> bool | None:
+    """Whether a command ended with exit code 0; None for other output, and where that is not known."""
+    return facts.exit_code == 0 if facts.is_command and facts.exit_code is not None else None
 
 
 def _footer(facts: Facts, *, named: bool = False) -> str:

@@ -74,6 +74,7 @@ def _is_strong(text: str) -> bool:
     return score(text) >= STRONG
 
 
+@functools.lru_cache(4096)
 def kind_of(text: str) -> str:
     """What lines of a kind share.
 

@@ -70,6 +70,10 @@ class Request:
     clip_marker: Marker = clip_marker
     repeat_marker: Marker = repeat_marker
 
+    def smaller(self, words: int) -> Request:
+        """The same request with so many code points less."""
+        return dataclasses.replace(self, limit=self.limit - words)
+
 
 class Strategy(Protocol):
     """One way to cut output.

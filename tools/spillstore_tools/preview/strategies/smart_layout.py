@@ -49,7 +49,7 @@ class _Note(NamedTuple):
     """What is said of lines like one that is shown, and how many they are."""
 
     text: str
-    count: int
+    more: int
 
 
 class Layout:
@@ -87,6 +87,8 @@ class Layout:
             if rank and used > enough and (weak or self._went_well):
                 continue
             note = self._note(candidate)
+            if used + self._cost([candidate.line]) + len(note) > self._room:
+                continue
             for before, after in _NEAR[0 if rank < _WIDE else 2 if used > enough else 1 :]:
                 near = self._context(candidate, before, after)
                 wanted = [line for line in near if self._between(line, head, tail)]
@@ -237,9 +239,9 @@ class Layout:
             if rest := self._rests.get(number):
                 parts.append(rest)
                 chars += rest.chars or 0
-            if (note := self._notes.get(number)) and note.count != told:
+            if (note := self._notes.get(number)) and note.more != told:
                 parts.append(Note(note.text))
-                told = note.count
+                told = note.more
         parts += self._gap(place, tail.position, self._overview.chars - tail.chars - chars)
         return merged([*parts, *tail.parts])
 

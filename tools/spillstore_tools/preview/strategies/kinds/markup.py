@@ -1,0 +1,91 @@
+"""HTML as what a reader sees of it, and XML cut by elements."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+from typing import TYPE_CHECKING
+
+from spillstore.runtime import lazy_patterns as re
+from spillstore.settings import MIB
+from spillstore_tools.describe import counted, listed, preview_size
+from spillstore_tools.preview.parts import Note
+from spillstore_tools.preview.structured.cuts import NotStructured
+from spillstore_tools.preview.structured.replace import replaced
+
+if TYPE_CHECKING:
+    from spillstore_tools.preview.parts import Part
+    from spillstore_tools.preview.scan.block import Block
+    from spillstore_tools.preview.scan.overview import Overview
+    from spillstore_tools.preview.strategies.request import Request
+
+_HEADINGS = 800  # code points of headings
+_TEXT = 4000  # code points of the text
+_MOST = 10**6  # elements
+_UNSEEN = re.compile(r"(?is)<(script|style|svg|head|template|noscript)\b[^>]*>.*?</\1\s*>|<!--.*?-->")
+_TITLE = re.compile(r"(?is)<title[^>]*>(.*?)</title")
+_HEADING = re.compile(r"(?is)<h([1-6])\b[^>]*>(.*?)</h\1\s*>")
+_BREAK = re.compile(
+    r"(?i)</?(?:p|div|br|tr|li|ul|ol|h[1-6]|table|section|article|pre|blockquote|dt|dd|header|footer|nav)\b[^>]*>"
+)
+_TAG = re.compile(r"<[^>]*>")
+_LINES = re.compile(r"\s*\n\s*")
+_BLANKS = re.compile(r"[ \t\r\f\v]+")
+_TARGET = re.compile(r"(?i)<(?:a|form|table|img)\b")
+
+
+class _Whole:
+    """Output that is looked at when all of it is there."""
+
+    def block(self, block: Block) -> bool:
+        """Whether it is small enough to be held."""
+        return block.end <= MIB and block.long is None
+
+
+class Html(_Whole):
+    """A page: its title, its headings, and its text, in words of our own; the source is left out as a whole."""
+
+    def cut(self, overview: Overview, request: Request) -> list[Part] | None:
+        """As in ``Kind``."""
+        source = overview.text() if overview.size <= MIB else None
+        if source is None:
+            return None
+        title = _TITLE.search(source)
+        headings = [f"{'#' * int(found[1])} {_plain(found[2])}" for found in _HEADING.finditer(source)]
+        text = _plain(_UNSEEN.sub(" ", source), lines=True)
+        marks = len(_TARGET.findall(source))
+        words = f"[HTML, {preview_size(overview.size)}"
+        words += f": {_plain(title[1])[:200]!r}" if title else ""
+        words += f"; {counted(len(text), 'character')} of text, {marks} links, forms, images and tables]\n"
+        if headings:
+            words += f"headings: {listed(headings, _HEADINGS)}\n"
+        gap = overview.everything().marked(request.marker)
+        room = min(_TEXT, request.limit - len(words) - len(gap.text) - 40)
+        if room < 0 or not text:
+            return None
+        shown = text if len(text) <= room else f"{text[:room]}\n[... the text goes on ...]"
+        return [Note(f"{words}{shown}\n"), dataclasses.replace(gap, text=gap.text.strip("\n"))]
+
+
+class Xml(_Whole):
+    """XML, cut by elements, so that it is XML still."""
+
+    def cut(self, overview: Overview, request: Request) -> list[Part] | None:
+        """As in ``Kind``."""
+        text = overview.text() if overview.size <= MIB else None
+        if text is None:
+            return None
+        from spillstore_tools.preview.structured.xml_cuts import cut_xml  # noqa: PLC0415  # expat only where it is needed
+
+        try:
+            cuts = cut_xml(text, request.limit, first=_MOST, last=_MOST, max_depth=64)
+        except NotStructured:
+            return None
+        return replaced(overview, text, cuts, request.limit)
+
+
+def _plain(source: str, *, lines: bool = False) -> str:
+    """The text of HTML; on one line, or with the line ends of its blocks."""
+    text = html.unescape(_TAG.sub("", _BREAK.sub("\n", source)))
+    text = _LINES.sub("\n", _BLANKS.sub(" ", text)).strip()
+    return text if lines else text.replace("\n", " ")
