@@ -20,6 +20,7 @@ _COMMIT = re.compile(
     rb"(?m)^commit ([0-9a-f]{7,64})[^\n]*\n(?:(?!Author:|Date:)\w+:[^\n]*\n)*Author: *([^<\n]*)[^\n]*\n(?:Date: *([^\n]*)\n)?\n?(?: +([^\n]*))?"
 )
 _PATCH = re.compile(rb"(?m)^(?:diff --git |@@ -)")
+_LINE = re.compile(rb"(?m)^(?:commit [0-9a-f]|[A-Z]\w+:| |$)")
 _ONE_LINE = re.compile(rb"(?m)^(?:[*|/\\ ]* )?[0-9a-f]{7,40} [^\n]+")
 _AUTHORS = 1024  # that are counted
 _SUBJECTS = 200  # that are kept
@@ -41,6 +42,8 @@ class Commits:
     def block(self, block: Block) -> bool:
         """As in ``Kind``."""
         if block.long is not None or _PATCH.search(block.raw):
+            return False
+        if len(_LINE.findall(block.raw)) < _LEAST * block.lines:
             return False
         for commit, author, date, subject in _COMMIT.findall(block.raw):
             self._count += 1

@@ -68,14 +68,14 @@ def distinct(picks: list[Pick]) -> list[Pick]:
     return [pick for pick in picks if not novelty.known(pick.line)]
 
 
-def strong(overview: Overview) -> list[Pick]:
-    """Lines that report failures, where they are few: among many alike they are what the others are, too."""
+def strong(overview: Overview) -> list[Pick] | None:
+    """Lines that report failures, best first; None where they are many."""
     finder = overview.observer
     if not isinstance(finder, CandidateFinder):
         return []
     found = [each for each in ranked(finder.candidates) if each.score >= STRONG]
     if sum(1 + each.more for each in found) > max(_FEW, overview.lines // 100):
-        return []
+        return None
     return [Pick(each.line, each.chars_before) for each in found]
 
 

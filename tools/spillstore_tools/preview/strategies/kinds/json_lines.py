@@ -23,6 +23,7 @@ _MESSAGES = ("msg", "message", "event", "text", "error", "err", "@message", "cod
 _BAD = rb"(?i:err(?:or)?|fatal|critical|crit|panic|alert|emerg\w*|severe|failure|dpanic)|5\d|6\d"
 _KEPT = 60  # kinds of trouble
 _SCANNED = 2000  # records of trouble that are looked at in a block
+_OBJECTS = 0.95  # of the lines
 _DIGITS = re.compile(rb"[0-9a-f]*\d[0-9a-f]*")
 _NAMED = 300  # code points of keys or levels in the note
 
@@ -59,6 +60,8 @@ class JsonLines:
         if block.first_line == 1 and block.long is None:
             self._begin(block)
         if block.long is not None or not self._records:
+            return False
+        if block.raw.count(b"\n{") < _OBJECTS * (block.lines - 1):
             return False
         self._picker.begin(block)
         self._lines += block.lines
@@ -98,7 +101,7 @@ class JsonLines:
                 pick._replace(note=f"  [and {times - 1} more like this]\n" if times > 1 else "")
                 for pick, times in self._bad.values()
             ]
-        return strong(overview)
+        return strong(overview) or []
 
 
 def _read(raw: bytes) -> list[dict[str, Any]]:

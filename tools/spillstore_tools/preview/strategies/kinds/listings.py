@@ -24,7 +24,8 @@ _OTHERS = 0.1  # of all lines may be other ones
 _NAMES = 4096  # folders that are counted apart; beyond, a folder counts for the one that it is in
 _SAMPLES = 200  # groups of which the first line is kept
 _ODD = 40  # other lines that are kept
-_SHOWN = 12  # groups that are told and shown
+_SHOWN = 12  # groups of which the first line is shown
+_MANY = 48  # groups that are told apart
 _WORDS = WORDS - 200
 
 
@@ -62,7 +63,7 @@ class Groups:
         depth = 1
         while depth < deepest:
             below = len({b"/".join(path[: depth + 1]) for path in paths})
-            if below > (_SHOWN if len({b"/".join(path[:depth]) for path in paths}) > 1 else _NAMES):
+            if below > (_MANY if len({b"/".join(path[:depth]) for path in paths}) > 1 else _NAMES):
                 break
             depth += 1
         totals: Counter[bytes] = Counter()
@@ -133,7 +134,7 @@ class _Listing:
         words = f"{self._title()}: {listed(names, _WORDS)}"
         if self._others:
             words += f"; {counted(self._others, 'other line')}"
-        picks = [*distinct(self._odd), *strong(overview), *self._groups.first_of(largest)]
+        picks = [*distinct(self._odd), *(strong(overview) or []), *self._groups.first_of(largest)]
         return excerpts(overview, request, words, picks)
 
     def _title(self) -> str:
@@ -224,4 +225,6 @@ class LongListing:
         if self._others:
             words += f"; {counted(self._others, 'other line')}"
         few = self._headings[:: max(1, len(self._headings) // _SHOWN)]
-        return excerpts(overview, request, words, [*distinct(self._odd), *strong(overview), *few], first=12)
+        return excerpts(
+            overview, request, words, [*distinct(self._odd), *(strong(overview) or []), *few], first=12
+        )

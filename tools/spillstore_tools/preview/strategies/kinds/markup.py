@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _HEADINGS = 800  # code points of headings
 _TEXT = 4000  # code points of the text
+_PAGE = 0.97  # of the output is one page
 _MOST = 10**6  # elements
 _UNSEEN = re.compile(r"(?is)<(script|style|svg|head|template|noscript)\b[^>]*>.*?</\1\s*>|<!--.*?-->")
 _TITLE = re.compile(r"(?is)<title[^>]*>(.*?)</title")
@@ -50,6 +51,9 @@ class Html(_Whole):
         source = overview.text() if overview.size <= MIB else None
         if source is None:
             return None
+        end = source.rfind("</html>")
+        if end < len(source) * _PAGE:
+            return None  # a page that something else has printed, too
         title = _TITLE.search(source)
         headings = [f"{'#' * int(found[1])} {_plain(found[2])}" for found in _HEADING.finditer(source)]
         text = _plain(_UNSEEN.sub(" ", source), lines=True)

@@ -33,6 +33,10 @@ _FEW = 6  # different words in a column of few words
 _SHARE = 0.02  # of the rows that each of them must have
 _COLUMNS = 60
 _RULER = re.compile(rb"[ |+]*[-=]{2,}(?:[-=+| ]*)\r?$")
+_WORD = re.compile(rb"\S+")
+_SHORT, _WORDY = 100, 3  # bytes and blanks of a cell
+_BLANK = {b" ", b"\t", b""}
+_ALIGNED = 0.8  # of the rows
 _RULED = re.compile(rb"[-=]+")  # of a column
 _NUMBER = re.compile(rb"[-+$]?\d[\d.,:]*(?:[eE][-+]?\d+)?[%KMGTB]?i?B?")
 _NUMBERS = rb"[-+$]?\d[\d.,:]*(?:[eE][-+]?\d+)?[%KMGTB]?i?B?"
@@ -103,6 +107,17 @@ class _Form:
             return [cell.encode("latin-1") for cell in row]
         return line.split(self.by)
 
+    def aligned(self, header: bytes, lines: list[bytes]) -> bool:
+        """Whether columns that blanks stand between begin or end where their names do, in nearly all lines; true of other forms."""
+        if self.by or self.spans:
+            return True
+        places = [(found.start() - 1, found.end()) for found in _WORD.finditer(header)][1:]
+        good = sum(
+            all(line[low : low + 1] in _BLANK or line[high : high + 1] in _BLANK for low, high in places)
+            for line in lines
+        )
+        return good >= _ALIGNED * len(lines)
+
     def row(self, columns: list[_Column]) -> bytes:
         """The pattern of a row."""
         if self.spans:  # cells may be empty, so that nothing but the place of a sign tells its column
@@ -139,13 +154,14 @@ class Table:
             rows = rows[:-1]  # which may go on
             width = len(names) or Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
             good = [row for row in rows if len(row) == width]
+            if not form.aligned(header, lines[top:-1]):
+                continue
             if not 1 < width <= _COLUMNS or len(good) < max(_FEWEST - 5, (1 - _OTHERS) * len(rows)):
                 continue
             names = names or [b"%d" % number for number in range(1, width + 1)]
             columns = [_column(name, [row[at] for row in good]) for at, name in enumerate(names)]
-            blanks = sum(b" " in cell for row in good for cell in row)
-            if form.by in {b",", b";", b"|"} and not header and 5 * blanks > len(good) * width:
-                continue  # prose and logs have them, too
+            if not header and not _is_data(columns, good):
+                continue  # prose and logs have commas and tabs, too
             self._form, self._top, self._columns = form, top, columns
             self._odd_row = _odd_row(form, columns)
             sample = b"\n".join(lines[top:-1])
@@ -158,13 +174,15 @@ class Table:
 
     def _relaxed(self) -> bool:
         """Expect less of a column: any text where there were few words, then where there were numbers; False if nothing is left."""
+        typed = {each.kind for each in self._columns} - {"text"}
+        if self._form is None or (len(typed) < 2 and not self._form.by):  # noqa: PLR2004  # any line would be a row
+            return False
         for kind in ("words", "number"):
             if any(each.kind == kind for each in self._columns):
                 self._columns = [
                     dataclasses.replace(each, kind="text") if each.kind == kind else each
                     for each in self._columns
                 ]
-                assert self._form is not None  # whoever has columns has a form
                 self._odd_row = _odd_row(self._form, self._columns)
                 return True
         return False
@@ -211,16 +229,22 @@ class Table:
 
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:
         """As in ``Kind``."""
-        if self._form is None or self._rows < _FEWEST:
-            return None
+        failures = strong(overview)
+        if self._form is None or self._rows < _FEWEST or failures is None:
+            return None  # a log has columns, too
         words = f"{self._form}: {counted(self._rows, 'row')} of {counted(len(self._columns), 'column')}"
         if self._top:
             words += ": " + listed([str(column) for column in self._columns], WORDS - 200)
         if self._others:
             words += f"; {counted(self._others, 'row')} unlike the others"
-        return excerpts(
-            overview, request, words, [*self._odd, *strong(overview)], first=self._top + 6, last=4
-        )
+        return excerpts(overview, request, words, [*self._odd, *failures], first=self._top + 6, last=4)
+
+
+def _is_data(columns: list[_Column], rows: list[list[bytes]]) -> bool:
+    """Whether rows without a header are no text that has been divided: there are numbers, and other cells are short and of few words."""
+    cells = [cell for row in rows for cell in row]
+    short = sum(len(cell) <= _SHORT and cell.count(b" ") < _WORDY for cell in cells)
+    return any(each.kind == "number" for each in columns) and short >= _ALIGNED * len(cells)
 
 
 def _odd_row(form: _Form, columns: list[_Column]) -> Any:
