@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _DUMP = re.compile(rb"(?m)^([0-9a-f]{6,8}):?((?: +[0-9a-f]{2,8})+)")
 _HEAD = 8192  # bytes that say what is encoded
+_SIGNS = 24  # different ones that encoded bytes have at least
 _LEAST = 0.9  # of the lines have the form
 
 
@@ -40,6 +41,8 @@ class Base64:
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:
         """As in ``Kind``."""
         signs = self._head.translate(None, b"\r\n=")
+        if len(set(signs)) < _SIGNS:
+            return None
         try:
             head = base64.b64decode(signs[: len(signs) // 4 * 4])
         except binascii.Error:
