@@ -231,7 +231,7 @@ def test_what_the_strategy_leaves_when_dropped_parts_are_told(tmp_path):
         tmp_path, free_disk_floor=0, artifacts_per_minute=0, artifact_limit=100_000, artifact_policy="roll"
     )
     middle = (b"<?x?>" + b"t " * 50) * 20  # instructions are never cut
-    data = b"<a b='" + b"p" * 6760 + b"'>" + b"t " * 50_000 + middle + b"t " * 50_000 + b"</a>"
+    data = b"<a b='" + b"p" * 6955 + b"'>" + b"t " * 50_000 + middle + b"t " * 50_000 + b"</a>"
     with store.session("test") as session:
         configured = profile("default", load(environment={}, strategy="element"))
         spill, rendered = spilled(session, configured, [(data, "stdout")])

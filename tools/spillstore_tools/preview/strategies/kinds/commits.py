@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from spillstore.runtime import lazy_patterns as re
 from spillstore_tools.describe import counted, listed
 from spillstore_tools.preview.parts import Note
-from spillstore_tools.preview.strategies.kinds.excerpts import excerpts
+from spillstore_tools.preview.strategies.kinds.excerpts import excerpts, odd_lines, rows_of
 
 if TYPE_CHECKING:
     from spillstore_tools.preview.parts import Part
@@ -20,8 +20,8 @@ _COMMIT = re.compile(
     rb"(?m)^commit ([0-9a-f]{7,64})[^\n]*\n(?:(?!Author:|Date:)\w+:[^\n]*\n)*Author: *([^<\n]*)[^\n]*\n(?:Date: *([^\n]*)\n)?\n?(?: +([^\n]*))?"
 )
 _PATCH = re.compile(rb"(?m)^(?:diff --git |@@ -)")
-_LINE = re.compile(rb"(?m)^(?:commit [0-9a-f]|[A-Z]\w+:| |$)")
-_ONE_LINE = re.compile(rb"(?m)^(?:[*|/\\ ]* )?[0-9a-f]{7,40} [^\n]+")
+_LINES = rows_of(rb"(?:commit [0-9a-f]|[A-Z]\w+:| )[^\n]*|")
+_ONE_LINE = rows_of(rb"(?:[*|/\\ ]+ )?[0-9a-f]{7,40} [^\n]+")
 _AUTHORS = 1024  # that are counted
 _SUBJECTS = 200  # that are kept
 _SHARE = 0.4  # of the room, for subjects
@@ -43,7 +43,7 @@ class Commits:
         """As in ``Kind``."""
         if block.long is not None or _PATCH.search(block.raw):
             return False
-        if len(_LINE.findall(block.raw)) < _LEAST * block.lines:
+        if sum(1 for _ in odd_lines(_LINES, block.raw)) > (1 - _LEAST) * block.lines:
             return False
         for commit, author, date, subject in _COMMIT.findall(block.raw):
             self._count += 1
@@ -84,7 +84,7 @@ class OneLine:
         """As in ``Kind``."""
         if block.long is not None:
             return False
-        self._count += len(_ONE_LINE.findall(block.raw))
+        self._count += block.lines - sum(1 for _ in odd_lines(_ONE_LINE, block.raw))
         self._lines += block.lines
         return self._count >= _LEAST * self._lines
 

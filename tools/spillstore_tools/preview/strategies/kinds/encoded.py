@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from spillstore.runtime import lazy_patterns as re
 from spillstore_tools.describe import counted
 from spillstore_tools.preview.binary.recognise import recognise
-from spillstore_tools.preview.strategies.kinds.excerpts import excerpts
+from spillstore_tools.preview.strategies.kinds.excerpts import excerpts, odd_lines, rows_of
 
 if TYPE_CHECKING:
     from spillstore_tools.preview.parts import Part
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _DUMP = re.compile(rb"(?m)^([0-9a-f]{6,8}):?((?: +[0-9a-f]{2,8})+)")
 _HEAD = 8192  # bytes that say what is encoded
+_LINES = rows_of(rb"[0-9a-f]{6,8}:?(?: +[0-9a-f]{2,8})*+[^\n]*")
 _SIGNS = 24  # different ones that encoded bytes have at least
 _LEAST = 0.9  # of the lines have the form
 
@@ -67,7 +68,7 @@ class HexDump:
         if not self._lines:
             signs = b"".join(found[1].replace(b" ", b"") for found in _DUMP.findall(block.raw[:_HEAD]))
             self._head = bytes.fromhex(signs[: len(signs) // 2 * 2].decode())
-        lines = len(_DUMP.findall(block.raw))
+        lines = block.lines - sum(1 for _ in odd_lines(_LINES, block.raw))
         self._lines += lines
         return lines >= _LEAST * block.lines
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from spillstore.runtime import lazy_patterns as re
 from spillstore_tools.preview.parts import Note, length_of
 from spillstore_tools.preview.scan.position import Position
 from spillstore_tools.preview.strategies.actionable import STRONG
@@ -16,7 +17,7 @@ from spillstore_tools.preview.text.clean import clean_length
 from spillstore_tools.preview.text.lines import Line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from spillstore_tools.preview.parts import Part
     from spillstore_tools.preview.scan.block import Block
@@ -60,6 +61,27 @@ class Picker:
         before = clean_length(block.raw[:start], block.terminator) if block.counted else 0
         line = Line(number, block.start + start, block.raw[start:end], block.terminator)
         return Pick(line, self._chars + before)
+
+
+def rows_of(form: bytes) -> Any:
+    """A pattern of as many lines of a form as follow each other, for ``odd_lines``; it gives nothing back, so it is fast."""
+    return re.compile(rb"(?>(?:" + form + rb")(?:\n|\Z))*+")
+
+
+def odd_lines(rows: Any, raw: bytes, start: int = 0) -> Iterator[int]:
+    r"""Where the lines begin that have not the form; blank ones do not count.
+
+    Example:
+        >>> list(odd_lines(rows_of(rb"a[0-9]"), b"a1\na2\nb1\n\na3"))
+        [6]
+    """
+    while start < len(raw):
+        start = rows.match(raw, start).end()
+        if start < len(raw):
+            end = raw.find(b"\n", start) + 1 or len(raw)
+            if not raw[start:end].isspace():
+                yield start
+            start = end
 
 
 def distinct(picks: list[Pick]) -> list[Pick]:

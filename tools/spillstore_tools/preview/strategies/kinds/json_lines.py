@@ -21,6 +21,7 @@ _SAMPLE = 50  # records that are read
 _LEVELS = ("level", "severity", "levelname", "log_level", "lvl", "log.level", "@level")
 _MESSAGES = ("msg", "message", "event", "text", "error", "err", "@message", "code")
 _BAD = rb"(?i:err(?:or)?|fatal|critical|crit|panic|alert|emerg\w*|severe|failure|dpanic)|5\d|6\d"
+_BAD_LEVEL = re.compile(_BAD)
 _KEPT = 60  # kinds of trouble
 _SCANNED = 2000  # records of trouble that are looked at in a block
 _OBJECTS = 0.95  # of the lines
@@ -66,8 +67,10 @@ class JsonLines:
         self._picker.begin(block)
         self._lines += block.lines
         if self._level is not None:
-            self._levels.update(self._of_level.findall(block.raw))
-            self._look_at_trouble(block)
+            levels = Counter(self._of_level.findall(block.raw))
+            self._levels += levels
+            if any(_BAD_LEVEL.fullmatch(level) for level in levels):
+                self._look_at_trouble(block)
         return True
 
     def _look_at_trouble(self, block: Block) -> None:

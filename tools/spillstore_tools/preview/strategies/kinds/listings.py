@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 from spillstore.runtime import lazy_patterns as re
 from spillstore_tools.describe import counted, listed
-from spillstore_tools.preview.strategies.kinds.excerpts import WORDS, Picker, distinct, excerpts, strong
+from spillstore_tools.preview.strategies.kinds.excerpts import (
+    WORDS,
+    Picker,
+    distinct,
+    excerpts,
+    odd_lines,
+    rows_of,
+    strong,
+)
 
 if TYPE_CHECKING:
     from spillstore_tools.preview.parts import Part
@@ -90,8 +98,8 @@ class _Listing:
     GROUP_END: ClassVar[bytes]  # what stands behind a group's name in its lines
 
     def __init__(self) -> None:
-        self._form = re.compile(rb"(?m)^" + self.FORM)
-        self._other = re.compile(rb"(?m)^(?!" + self.FORM + rb"|" + self.IGNORED + rb")[^\n]*\S[^\n]*$")
+        self._form = re.compile(rb"(?m)^" + self.FORM + rb"[^\n]*\n?")
+        self._rows = rows_of(rb"(?:" + self.FORM + rb"|" + self.IGNORED + rb")[^\n]*")
         self._picker = Picker()
         self._groups = Groups()
         self._odd: list[Pick] = []
@@ -120,10 +128,10 @@ class _Listing:
         return self._others <= 1 + _OTHERS * self._lines
 
     def _look_at_others(self, raw: bytes) -> None:
-        for found in self._other.finditer(raw):
+        for at in odd_lines(self._rows, raw):
             self._others += 1
             if len(self._odd) < _ODD:
-                self._odd.append(self._picker.pick(found.start()))
+                self._odd.append(self._picker.pick(at))
 
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:
         """As in ``Kind``."""
@@ -144,7 +152,7 @@ class _Listing:
 class Paths(_Listing):
     """Paths of files, one a line."""
 
-    FORM = rb"((?:[^\n:|<>\"'(){};,]*/)?)[^/\n:|<>\"'(){};,]+/?(?::\d+)?$"
+    FORM = rb"(?=[^\n])((?:[^\n:]*/)?)[^\n:/]*+(?::\d+)?(?=\n|\Z)"
     GROUP_END = b""
 
     def _is_other(self, raw: bytes) -> bool:
@@ -161,8 +169,8 @@ class Paths(_Listing):
 class Matches(_Listing):
     """Matches of a search in files: ``FILE:LINE:TEXT``."""
 
-    FORM = rb"([^\s:]*(?:/|\.[A-Za-z])[^\s:]*):\d+[:-]"  # no time of day
-    NOT = rb"[^\s:][^\n:]*:\d+:(?:\d+:)? *(?:(?i:error|warning|note|info)\b|[A-Z]{1,4}\d{2,})"
+    FORM = rb"([^\s:]+):\d+[:-]"
+    NOT = rb"[^\s:/.]+:|[^\s:]*:\d+:(?:\d+:)? *(?:(?i:error|warning|note|info)\b|[A-Z]{1,4}\d{2,})"
     IGNORED = rb"(?:grep: |rg: |Binary file )[^\n]* match"
     GROUP_END = b":"
 
@@ -173,10 +181,9 @@ class Matches(_Listing):
 class LongListing:
     """Folders, each with its entries told by mode, owner, size and time."""
 
-    _HEADING = re.compile(rb"(?m)^(\S[^\n]*):\n(?=total )")
-    _ENTRY = re.compile(rb"(?m)^([-dlbcps])[rwxsStT-]{9}")
-    _LINE = re.compile(rb"(?m)^(?:[-dlbcps][rwxsStT-]{9}|total \d|$|\S[^\n]*:$)")
-    _OTHER = re.compile(rb"(?m)^(?![-dlbcps][rwxsStT-]{9}|total \d|\S[^\n]*:$)[^\n]+$")
+    _HEADING = b":\ntotal "
+    _ENTRY = re.compile(rb"(?m)^([-dlbcps])[rwxsStT-]{9}[^\n]*\n?")
+    _ROWS = rows_of(rb"[-dlbcps][rwxsStT-]{9}[^\n]*|total \d[^\n]*|\S[^\n]*:|")
     _KINDS: ClassVar[dict[bytes, str]] = {b"-": "file", b"d": "folder", b"l": "link"}
 
     def __init__(self) -> None:
@@ -194,22 +201,24 @@ class LongListing:
             return False
         self._picker.begin(block)
         raw, at = block.raw, 0
-        self._kinds.update(self._ENTRY.findall(raw))
-        for heading in self._HEADING.finditer(raw):
-            self._count(raw[at : heading.start()])
-            self._folder, at = heading[1], heading.end()
+        while (end := raw.find(self._HEADING, at)) >= 0:
+            start = raw.rfind(b"\n", at, end) + 1
+            self._count(raw[at:start])
+            self._folder, at = raw[start:end], end + 1
             if len(self._headings) < _SAMPLES:
-                self._headings.append(self._picker.pick(heading.start()))
+                self._headings.append(self._picker.pick(start))
         self._count(raw[at:])
-        for other in self._OTHER.finditer(raw):
+        for other in odd_lines(self._ROWS, raw):
             self._others += 1
             if len(self._odd) < _ODD:
-                self._odd.append(self._picker.pick(other.start()))
+                self._odd.append(self._picker.pick(other))
         return self._others <= 1 + _OTHERS * sum(self._kinds.values())
 
     def _count(self, raw: bytes) -> None:
+        found = self._ENTRY.findall(raw)
+        self._kinds.update(found)
         if raw and (len(self._folders) < _NAMES or self._folder in self._folders):
-            self._folders[self._folder] += len(self._ENTRY.findall(raw))
+            self._folders[self._folder] += len(found)
 
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:
         """As in ``Kind``."""

@@ -10,11 +10,18 @@ from __future__ import annotations
 import csv
 import dataclasses
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from spillstore.runtime import lazy_patterns as re
 from spillstore_tools.describe import counted, listed
-from spillstore_tools.preview.strategies.kinds.excerpts import WORDS, Picker, excerpts, strong
+from spillstore_tools.preview.strategies.kinds.excerpts import (
+    WORDS,
+    Picker,
+    excerpts,
+    odd_lines,
+    rows_of,
+    strong,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,7 +39,7 @@ _OTHERS = 0.04  # of the rows may be odd
 _FEW = 6  # different words in a column of few words
 _SHARE = 0.02  # of the rows that each of them must have
 _COLUMNS = 60
-_RULER = re.compile(rb"[ |+]*[-=]{2,}(?:[-=+| ]*)\r?$")
+_RULER = re.compile(rb"[ |+]*[-=]{2,}(?:[-=+| ]*)\r?\n?$")
 _WORD = re.compile(rb"\S+")
 _SHORT, _WORDY = 100, 3  # bytes and blanks of a cell
 _BLANK = {b" ", b"\t", b""}
@@ -121,17 +128,17 @@ class _Form:
     def row(self, columns: list[_Column]) -> bytes:
         """The pattern of a row."""
         if self.spans:  # cells may be empty, so that nothing but the place of a sign tells its column
-            return rb"[^\n]*$"
+            return rb"[^\n]+"
         if not self.by:
             cells = [column.pattern(rb"\S+") for column in columns[:-1]]
             last = columns[-1].pattern(rb"[^\n]*")
-            return rb"[ \t]*" + rb"[ \t]+".join([*cells, last]) + rb"[ \t]*\r?$"
+            return rb"[ \t]*" + rb"[ \t]+".join([*cells, last]) + rb"[ \t]*\r?"
         if self.by == b"|":
             cells = [rb"[ \t]*" + column.pattern(rb"[^|\n]*?") + rb"[ \t]*" for column in columns]
-            return rb"[ \t]*\|?" + rb"\|".join(cells) + rb"\|?[ \t]*\r?$"
+            return rb"[ \t]*\|?" + rb"\|".join(cells) + rb"\|?[ \t]*\r?"
         sign = re.escape(self.by)
         text = rb'(?:"(?:[^"\n]|"")*"|[^"\n' + sign + rb"][^\n" + sign + rb"]*|)"
-        return sign.join(column.pattern(text) for column in columns) + rb"\r?$"
+        return sign.join(column.pattern(text) for column in columns) + rb"\r?"
 
     def __str__(self) -> str:
         return {b",": "CSV", b"\t": "TSV", b";": "CSV with semicolons"}.get(self.by, "a table")
@@ -163,9 +170,9 @@ class Table:
             if not header and not _is_data(columns, good):
                 continue  # prose and logs have commas and tabs, too
             self._form, self._top, self._columns = form, top, columns
-            self._odd_row = _odd_row(form, columns)
+            self._form_of_rows = rows_of(form.row(columns))
             sample = b"\n".join(lines[top:-1])
-            while len(self._odd_row.findall(sample)) > 1 + _OTHERS * len(rows):
+            while len(list(odd_lines(self._form_of_rows, sample))) > 1 + _OTHERS * len(rows):
                 if not self._relaxed():
                     self._form = None
                     break
@@ -183,7 +190,7 @@ class Table:
                     dataclasses.replace(each, kind="text") if each.kind == kind else each
                     for each in self._columns
                 ]
-                self._odd_row = _odd_row(self._form, self._columns)
+                self._form_of_rows = rows_of(self._form.row(self._columns))
                 return True
         return False
 
@@ -218,13 +225,13 @@ class Table:
     def _look_at_others(self, raw: bytes, start: int) -> int:
         """Count odd rows and keep some; returns how many lines are no rows."""
         rulers = 0
-        for found in self._odd_row.finditer(raw, start):
-            if not _is_row(found[0]):
+        for at in odd_lines(self._form_of_rows, raw, start):
+            if _RULER.match(raw, at, raw.find(b"\n", at) + 1 or len(raw)):
                 rulers += 1
                 continue
             self._others += 1
             if len(self._odd) < _ODD:
-                self._odd.append(self._picker.pick(found.start()))
+                self._odd.append(self._picker.pick(at))
         return rulers
 
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:
@@ -245,11 +252,6 @@ def _is_data(columns: list[_Column], rows: list[list[bytes]]) -> bool:
     cells = [cell for row in rows for cell in row]
     short = sum(len(cell) <= _SHORT and cell.count(b" ") < _WORDY for cell in cells)
     return any(each.kind == "number" for each in columns) and short >= _ALIGNED * len(cells)
-
-
-def _odd_row(form: _Form, columns: list[_Column]) -> Any:
-    """The pattern of lines that are no row of these columns."""
-    return re.compile(rb"(?m)^(?!" + form.row(columns) + rb")[^\n]*\S[^\n]*$")
 
 
 def _is_row(line: bytes) -> bool:
