@@ -40,7 +40,9 @@ _OF_A_KIND = 0.75  # of a line's score, for each one of its kind that came befor
 _BRIEF = 1200  # of a run that went well
 _VERDICT = 600  # code points at the end, where a run says that it went well
 _WELL = re.compile(
-    r"(?i)\b(?:[1-9]\d* pass(?:ed|ing)?|success\w*|succeeded|finished|completed?|up[ -]to[ -]date|built|all done)\b|\bOK\b"
+    r"(?im)\b[1-9]\d* (?:tests? )?pass(?:ed|ing)\b|\bbuild success|^\W*(?:test result: |result: )?(?:ok|success)\b.{0,20}$"
+    r"|\b(?:successfully (?:built|installed|completed|finished)|(?:completed|finished) successfully|all (?:tests|checks) passed)"
+    r"|\b(?:finished|completed|done|built|added|compiled)\b.{0,60}\bin \d|\bup[ -]to[ -]date\W*$|\b0 (?:errors|failures|failed)\b"
 )
 LINE = 400
 

@@ -29,6 +29,7 @@ _KINDS: tuple[tuple[Any, str, str], ...] = (
     (re.compile(rb"\s*\{[^\n]*\}\r?\n\s*\{"), "json_lines", "JsonLines"),
     (re.compile(rb"\s*(?i:<!doctype html|<html)\b"), "markup", "Html"),
     (re.compile(rb"\s*<\?xml\s"), "markup", "Xml"),
+    (re.compile(rb"(?:[^\n]*\n){0,12}?#{1,2} \w"), "markup", "Markdown"),
     (re.compile(rb"(?:[A-Za-z0-9+/]{60,}\n){3}|[A-Za-z0-9+/]{2000}"), "encoded", "Base64"),
     (re.compile(rb"0{6,8}:? +[0-9a-f]{2}"), "encoded", "HexDump"),
     (re.compile(rb"commit [0-9a-f]{7,64}[^\n]*\n(?:\w+:[^\n]*\n)*Author:"), "commits", "Commits"),

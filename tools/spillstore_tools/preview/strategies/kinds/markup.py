@@ -10,6 +10,8 @@ from spillstore.runtime import lazy_patterns as re
 from spillstore.settings import MIB
 from spillstore_tools.describe import counted, listed, preview_size
 from spillstore_tools.preview.parts import Note
+from spillstore_tools.preview.strategies.ends import beginning, ending
+from spillstore_tools.preview.strategies.fit import assemble, fitted
 from spillstore_tools.preview.structured.cuts import NotStructured
 from spillstore_tools.preview.structured.replace import replaced
 
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
 _HEADINGS = 800  # code points of headings
 _TEXT = 4000  # code points of the text
 _PAGE = 0.97  # of the output is one page
+_MARKED = re.compile(r"#{1,4} \S")
+_SECTION = re.compile(r"(?m)^\n#{2,3} \w[^\n]*\n\n")  # no comment of a script stands like this
+_SECTIONS = 3  # that a document has at least; and so many lines to a heading
+_FRONT = 0.85  # of the room, for the beginning
 _MOST = 10**6  # elements
 _UNSEEN = re.compile(r"(?is)<(script|style|svg|head|template|noscript)\b[^>]*>.*?</\1\s*>|<!--.*?-->")
 _TITLE = re.compile(r"(?is)<title[^>]*>(.*?)</title")
@@ -69,6 +75,32 @@ class Html(_Whole):
             return None
         shown = text if len(text) <= room else f"{text[:room]}\n[... the text goes on ...]"
         return [Note(f"{words}{shown}\n"), dataclasses.replace(gap, text=gap.text.strip("\n"))]
+
+
+class Markdown(_Whole):
+    """A document: its headings with their lines, then its text from the beginning on, and its end."""
+
+    def cut(self, overview: Overview, request: Request) -> list[Part] | None:
+        """As in ``Kind``."""
+        text = overview.text() if overview.size <= MIB else None
+        if text is None:
+            return None
+        headings, fenced = [], False
+        for number, line in enumerate(text.split("\n"), 1):
+            fenced ^= line.startswith(("```", "~~~"))
+            if not fenced and _MARKED.match(line):
+                headings.append(f"{number} {line.strip('# ')}")
+        if len(_SECTION.findall(text)) < _SECTIONS or len(headings) > overview.lines // _SECTIONS:
+            return None
+        words = Note(f"[Markdown, {counted(overview.lines, 'line')}: {listed(headings, _HEADINGS)}]\n")
+        small = request.smaller(len(words.text))
+
+        def attempt(room: int) -> list[Part]:
+            head = beginning(overview, int(room * _FRONT), small)
+            tail = ending(overview, room - head.length, small, head.position)
+            return assemble(head, tail, overview, small.marker)
+
+        return [words, *fitted(overview, small, attempt)]
 
 
 class Xml(_Whole):
