@@ -16,7 +16,6 @@ from spillstore_tools.preview.strategies import strategy
 from spillstore_tools.preview.strategies.request import Request
 from spillstore_tools.preview.structured.cuts import NotStructured, TextCut, apply_cuts
 from spillstore_tools.preview.structured.json_cuts import cut_json
-from spillstore_tools.preview.structured.json_shape import shape, troubles
 from spillstore_tools.preview.structured.json_tree import parsed
 from spillstore_tools.preview.structured.replace import replaced
 from spillstore_tools.profiles.notices import gap_marker
@@ -109,6 +108,8 @@ def _about(known: Structured, room: int) -> str:
     """What the JSON holds, and its members that tell of trouble, on lines of their own; nothing where there is little room."""
     if room < _ENOUGH:
         return ""
+    from spillstore_tools.preview.structured.json_shape import shape, troubles  # noqa: PLC0415  # most output is no JSON
+
     words = f"[{shape(known.text, known.root, _ABOUT)}]\n"
     found = troubles(known.text, known.root, _ABOUT, _step)
     return words + "".join(f"[{each}]\n" for each in found)

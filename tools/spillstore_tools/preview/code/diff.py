@@ -8,10 +8,10 @@ stay and the rest is one gap, which joins that of the files left out behind it.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from spillstore.runtime import lazy_patterns as re
 from spillstore_tools.describe import counted
 from spillstore_tools.preview.code.omissions import MARKER, TextLines, omission, short
 
@@ -36,6 +36,7 @@ _EXTENDED = re.compile(
 )
 _BINARY = re.compile(r"(?:[A-Za-z][!-~]{5,}|(?:literal|delta) \d+)?$")
 _NAMES = re.compile(r"diff --(?:cc|combined) (.+)|Index: (.+)|\+\+\+ (?:b/)?([^\t]+)")
+_MARK = re.compile(r"^(?:diff \S+ |--- )(?:a/)?")
 _GIT = "diff --git "
 _COMMIT = re.compile(r"commit [0-9a-f]{40}|From [0-9a-f]{40} |# HG changeset")
 
@@ -108,7 +109,7 @@ def _read(raw: list[str], file: File) -> int:
         at += 1
         if at < len(raw) and raw[at - 1].startswith("Index: ") and raw[at].startswith("diff "):
             at += 1
-    file.name = short(names[0] if names else re.sub(r"^(?:diff \S+ |--- )(?:a/)?", "", raw[file.header]))
+    file.name = short(names[0] if names else _MARK.sub("", raw[file.header]))
     while at < len(raw):
         end = _hunk(raw, at)
         if end == at:

@@ -8,11 +8,11 @@ what stays.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from spillstore.runtime import lazy_patterns as re
 from spillstore_tools.describe import counted
 from spillstore_tools.preview.code.language import INSIDE, guessed, hinted, masked
 from spillstore_tools.preview.code.omissions import MARKER, TextLines, several
