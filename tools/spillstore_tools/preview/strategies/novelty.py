@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 MANY = 40  # lines in a row that tell nothing new, behind which nobody looks further
 FEW = 3  # such lines from which on they are left out
 _SHOWN = 3  # lines of a kind
+_BARE = "·"  # a line that is one name, such as that of a test that failed, or one number
+_BARE_SHOWN = 12
 _LOOKED_AT = 200  # characters of a line
 # Names, numbers, paths, and signs that are drawn; a word with a colon behind it is a word.
 _NAMES = re.compile(r"\S*[\d/_=\\@]\S*|\w+\.\w\S*|[^\w\s]{2,}")
@@ -50,14 +52,14 @@ class Novelty:
     @property
     def flooding(self) -> set[str]:
         """The kinds of which there were more than told something."""
-        return {kind for kind, times in self._seen.items() if times > _SHOWN}
+        return {kind for kind, times in self._seen.items() if times > _shown(kind)}
 
     def known(self, line: Line) -> bool:
         """Whether lines like this one have been met often enough; counts it."""
         text = line.text[:_LOOKED_AT].rstrip("\n")
         kind = kind_of(text)
         self._seen[kind] += 1
-        enough = kind in self._flooding or self._seen[kind] > _SHOWN
+        enough = kind in self._flooding or self._seen[kind] > _shown(kind)
         return enough and line.number not in self._telling and not _is_strong(text)
 
     def told(self, lines: list[Line]) -> list[Line]:
@@ -67,6 +69,11 @@ class Novelty:
             if not self.known(line) and not line.text.isspace():
                 count = at
         return lines[:count]
+
+
+def _shown(kind: str) -> int:
+    """How many lines of a kind tell something."""
+    return _BARE_SHOWN if kind == _BARE else _SHOWN
 
 
 @functools.lru_cache(512)

@@ -23,7 +23,7 @@ _MESSAGES = ("msg", "message", "event", "text", "error", "err", "@message", "cod
 _BAD = rb"(?i:err(?:or)?|fatal|critical|crit|panic|alert|emerg\w*|severe|failure|dpanic)|5\d|6\d"
 _BAD_LEVEL = re.compile(_BAD)
 _KEPT = 60  # kinds of trouble
-_SCANNED = 2000  # records of trouble that are looked at in a block
+_WRITTEN = 8  # ways to write a level that are known
 _OBJECTS = 0.95  # of the lines
 _DIGITS = re.compile(rb"[0-9a-f]*\d[0-9a-f]*")
 _NAMED = 300  # code points of keys or levels in the note
@@ -38,6 +38,9 @@ class JsonLines:
         self._picker = Picker()
         self._bad: dict[bytes, list[Any]] = {}  # a pick and how many there are, by what the messages share
         self._levels: Counter[bytes] = Counter()
+        self._written: dict[
+            bytes, bytes
+        ] = {}  # levels by how a record writes them, with key and quotation marks
         self._level: str | None = None
         self._message: str | None = None
 
@@ -49,7 +52,7 @@ class JsonLines:
         self._message = next((key for key in _MESSAGES if isinstance(known.get(key), str)), None)
         if self._level is not None:
             start = rb'"' + re.escape(self._level.encode()) + rb'"\s*:\s*"?'
-            self._of_level = re.compile(start + rb"(\w+)")
+            self._of_level = re.compile(start + rb'(\w+)["\s,}]')
             self._of_trouble = re.compile(start + rb"(?:" + _BAD + rb')(?:"|\s*[,}])')
         if self._message is not None:
             self._of_message = re.compile(
@@ -67,19 +70,31 @@ class JsonLines:
         self._picker.begin(block)
         self._lines += block.lines
         if self._level is not None:
-            levels = Counter(self._of_level.findall(block.raw))
+            levels = self._levels_of(block)
             self._levels += levels
             if any(_BAD_LEVEL.fullmatch(level) for level in levels):
                 self._look_at_trouble(block)
         return True
 
+    def _levels_of(self, block: Block) -> Counter[bytes]:
+        """The records of a block by level. Those of known levels are counted as they are written, which is ten times as fast."""
+        found: Counter[bytes] = Counter()
+        for written, level in self._written.items():
+            found[level] += block.raw.count(written)
+        if found.total() != block.lines:
+            found.clear()
+            for match in self._of_level.finditer(block.raw):
+                found[match[1]] += 1
+                if len(self._written) < _WRITTEN:
+                    self._written[match[0]] = match[1]
+        return +found
+
     def _look_at_trouble(self, block: Block) -> None:
         raw = block.raw
-        for times, found in enumerate(self._of_trouble.finditer(raw)):
-            if times == _SCANNED:
-                break
+        for found in self._of_trouble.finditer(raw):
+            end = raw.find(b"\n", found.end()) + 1 or len(raw)
             start = raw.rfind(b"\n", 0, found.start()) + 1
-            message = self._of_message.search(raw, start, found.end() + 2000) if self._message else None
+            message = self._of_message.search(raw, start, end) if self._message else None
             key = _DIGITS.sub(b"0", message[1] if message else b"")
             if key in self._bad:
                 self._bad[key][1] += 1

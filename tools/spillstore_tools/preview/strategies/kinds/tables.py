@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.strategies.kinds.excerpts import Pick
     from spillstore_tools.preview.strategies.request import Request
 
-_SAMPLE = 200  # rows that say what the columns hold
+_SAMPLE = 100  # rows that say what the columns hold
 _FEWEST = 15  # rows of a table
 _ODD = 60  # odd rows that are kept
 _OTHERS = 0.04  # of the rows may be odd
