@@ -485,7 +485,7 @@ def test_runs_at_the_same_time(start, store):
     """Many commands may store into one session at once."""
     processes = [start("run", "--session", "shared", "--", "seq", "1", "20000") for _ in range(4)]
     texts = [process.communicate(timeout=120)[0] for process in processes]
-    assert [b"\n1\n2\n3\n" in text and b"\n20000\n[artifact " in text for text in texts] == [True] * 4
+    assert [b"\n1\n2\n3\n" in text and b"\n20000\n[exit code 0]\n" in text for text in texts] == [True] * 4
     with Store(store.address).session("shared", read_only=True) as session:
         assert [info.lines for info in session.infos()] == [20_000] * 4
 
@@ -531,7 +531,7 @@ def test_lace_prints_its_json(cli, store):
 
 
 LONG = {
-    "default": ("[100000 lines, ", "; exit code 0]\n"),
+    "default": ("[100000 lines, ", "\n[exit code 0]\n"),
     "acode": ("[Artifact: art_", "end_byte=10240)"),
     "opencode": ("<stdout truncated: 100,000 lines total>\n", "\n100000\n"),
     "pipe": ("stdout:\n98001\n", "\nexit code: 0"),
@@ -585,8 +585,9 @@ def test_configuration_is_heeded(cli, tmp_path, monkeypatch):
     (tmp_path / ".agent" / "config.yml").write_text(
         "tools:\n  truncation:\n    inline_limit: 2000\n    overrides:\n      make: {inline_limit: 1000}\n"
     )
-    assert 1000 < len(cli("run", "--", "seq", "100000").text) <= 2000
-    assert 500 < len(cli("run", "--source", "make", "--", "seq", "100000").text) <= 1000
+    words = "import random; print(*(random.randbytes(9).hex().translate(str.maketrans('0123456789', 'ghijklmnop')) for _ in range(9999)), sep='\\n')"
+    assert 1000 < len(cli("run", "--", sys.executable, "-c", words).text) <= 2000
+    assert 500 < len(cli("run", "--source", "make", "--", sys.executable, "-c", words).text) <= 1000
 
 
 def test_configuration_that_makes_no_sense(cli, store, tmp_path, monkeypatch):

@@ -301,3 +301,20 @@ def test_text_is_text(lines):
     """Logs, prose and what checkers report are none of these kinds."""
     parts = parts_of(data_of(lines))
     assert not isinstance(parts[0], Note)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        data_of(matches()[:50]) + (b"a" * 60_000 + b"\n") * 5,
+        data_of(paths()[:50]) + (b"/" * 60_000 + b": x\n") * 5,
+        data_of(framed()[:50]) + (b"|" + b" " * 60_000 + b"\n") * 5,
+        data_of(csv()[:50]) + (b'1,"' + b"a" * 60_000 + b"\n") * 5,
+        data_of(aligned()[:50]) + (b"a" + b" " * 60_000 + b"\n") * 5,
+        (b"-" * 60_000 + b"\n") * 5,
+        b"<!DOCTYPE html><html>" + b"<script><!--<h1>" * 20_000 + b"</html>",
+    ],
+)
+def test_beginnings_without_an_end(data):
+    """What would take the square of its size with a careless pattern is cut like anything else."""
+    assert parts_of(data)

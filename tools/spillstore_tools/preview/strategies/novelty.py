@@ -26,7 +26,7 @@ _BARE = "·"  # a line that is one name, such as that of a test that failed, or 
 _BARE_SHOWN = 12
 _LOOKED_AT = 200  # characters of a line
 # Names, numbers, paths, and signs that are drawn; a word with a colon behind it is a word.
-_NAMES = re.compile(r"\S*[\d/_=\\@]\S*|\w+\.\w\S*|[^\w\s]{2,}")
+_NAMES = re.compile(r"(?<!\S)(?:[^\s\d/_=\\@]*+[\d/_=\\@]\S*+|[^\w\s]*+\w++\.\w\S*+)|[^\w\s]{2,}+")
 _PASSED = re.compile(r"^\s*(?:ok\b|PASS(?:ED)?\b|[✓✔√])|\bPASSED\b|\.\.\. *ok$")
 
 

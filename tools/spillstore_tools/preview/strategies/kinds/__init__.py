@@ -23,7 +23,7 @@ _OPENING = 4096  # bytes that say which kinds are tried
 _PATHS = rb"(?:\.{0,2}/|[\w.@+~-]+/)[^\s:][^\n:]*\n"
 _GREP = rb"[^\s:{\[][^:\n]*:\d+[:-]"
 _LONG = rb"(?:[^\n]*:\n)?(?:total \d+[^\n]*\n)[-dlbcps][rwxsStT-]{9}"
-_TABLE = rb"[^\n,;|\t]+(?P<by>[,;|\t])[^\n]*\n[^\n]+(?P=by)|(?:[^\n]*\n){0,6}?[ |+]*[-=]{2,}(?:[-=+| ]{2,})\n|(?:[A-Z%#/()_-]{2,}[ \t]+){2,}"
+_TABLE = rb"[^\n,;|\t]+(?P<by>[,;|\t])[^\n]*\n[^\n]+(?P=by)|(?:[^\n]*\n){0,6}?[ |+]*[-=]{2}[-=+| ]{2,}+\n|(?:[A-Z%#/()_-]{2,}[ \t]+){2,}"
 # What an output begins with, the module and the class. The first whose guess is borne out has it.
 _KINDS: tuple[tuple[Any, str, str], ...] = (
     (re.compile(rb"\s*\{[^\n]*\}\r?\n\s*\{"), "json_lines", "JsonLines"),

@@ -23,6 +23,7 @@ _MESSAGES = ("msg", "message", "event", "text", "error", "err", "@message", "cod
 _BAD = rb"(?i:err(?:or)?|fatal|critical|crit|panic|alert|emerg\w*|severe|failure|dpanic)|5\d|6\d"
 _BAD_LEVEL = re.compile(_BAD)
 _KEPT = 60  # kinds of trouble
+_SCANNED = 200  # records of trouble that are looked at in a block
 _WRITTEN = 8  # ways to write a level that are known
 _OBJECTS = 0.95  # of the lines
 _DIGITS = re.compile(rb"[0-9a-f]*\d[0-9a-f]*")
@@ -41,6 +42,7 @@ class JsonLines:
         self._written: dict[
             bytes, bytes
         ] = {}  # levels by how a record writes them, with key and quotation marks
+        self._more = False  # whether records of trouble were passed over
         self._level: str | None = None
         self._message: str | None = None
 
@@ -91,7 +93,10 @@ class JsonLines:
 
     def _look_at_trouble(self, block: Block) -> None:
         raw = block.raw
-        for found in self._of_trouble.finditer(raw):
+        for times, found in enumerate(self._of_trouble.finditer(raw)):
+            if times == _SCANNED:
+                self._more = True
+                break
             end = raw.find(b"\n", found.end()) + 1 or len(raw)
             start = raw.rfind(b"\n", 0, found.start()) + 1
             message = self._of_message.search(raw, start, end) if self._message else None
@@ -112,13 +117,15 @@ class JsonLines:
             words += f"; {self._level}: {listed(levels, _NAMED)}"
         return excerpts(overview, request, words, self._picks(overview), first=3, last=3)
 
+    def _note(self, times: int) -> str:
+        if self._more:
+            return ""  # nobody counted them
+        return f"  [and {times - 1} more like this]\n" if times > 1 else ""
+
     def _picks(self, overview: Overview) -> list[Pick]:
         """The first record of each trouble; where no field tells a level, those with strong words."""
         if self._level is not None:
-            return [
-                pick._replace(note=f"  [and {times - 1} more like this]\n" if times > 1 else "")
-                for pick, times in self._bad.values()
-            ]
+            return [pick._replace(note=self._note(times)) for pick, times in self._bad.values()]
         return strong(overview) or []
 
 

@@ -106,7 +106,7 @@ class _Listing:
         self._lines = self._others = 0
 
     def _is_other(self, raw: bytes) -> bool:
-        return 2 * len(re.compile(rb"(?m)^" + self.NOT).findall(raw)) > raw.count(b"\n")
+        return 2 * len(re.compile(rb"(?m)^(?:" + self.NOT + rb")").findall(raw)) > raw.count(b"\n")
 
     def block(self, block: Block) -> bool:
         """As in ``Kind``."""

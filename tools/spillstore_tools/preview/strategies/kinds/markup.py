@@ -16,6 +16,8 @@ from spillstore_tools.preview.structured.cuts import NotStructured
 from spillstore_tools.preview.structured.replace import replaced
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from spillstore_tools.preview.parts import Part
     from spillstore_tools.preview.scan.block import Block
     from spillstore_tools.preview.scan.overview import Overview
@@ -29,14 +31,16 @@ _SECTION = re.compile(r"(?m)^\n#{2,3} \w[^\n]*\n\n")  # no comment of a script s
 _SECTIONS = 3  # that a document has at least; and so many lines to a heading
 _FRONT = 0.85  # of the room, for the beginning
 _MOST = 10**6  # elements
-_UNSEEN = re.compile(r"(?is)<(script|style|svg|head|template|noscript)\b[^>]*>.*?</\1\s*>|<!--.*?-->")
-_TITLE = re.compile(r"(?is)<title[^>]*>(.*?)</title")
-_HEADING = re.compile(r"(?is)<h([1-6])\b[^>]*>(.*?)</h\1\s*>")
+# No pattern looks for an end that may be missing: a page of such beginnings would take the square of its size.
+_UNSEEN = re.compile(r"(?i)<(/?)(script|style|svg|head|template|noscript)\b[^<>]*>|<!--|-->")
+_TITLE = re.compile(r"(?i)<title[^<>]*>([^<]{0,500})")
+_HEADING = re.compile(r"(?i)<h([1-6])\b[^<>]*>")
+_LONGEST = 400  # characters of a heading
 _BREAK = re.compile(
-    r"(?i)</?(?:p|div|br|tr|li|ul|ol|h[1-6]|table|section|article|pre|blockquote|dt|dd|header|footer|nav)\b[^>]*>"
+    r"(?i)</?(?:p|div|br|tr|li|ul|ol|h[1-6]|table|section|article|pre|blockquote|dt|dd|header|footer|nav)\b[^<>]*>"
 )
-_TAG = re.compile(r"<[^>]*>")
-_LINES = re.compile(r"\s*\n\s*")
+_TAG = re.compile(r"<[^<>]*>")
+_LINES = re.compile(r"[ ]?\n[\n ]*+")
 _BLANKS = re.compile(r"[ \t\r\f\v]+")
 _TARGET = re.compile(r"(?i)<(?:a|form|table|img)\b")
 
@@ -61,8 +65,8 @@ class Html(_Whole):
         if end < len(source) * _PAGE:
             return None  # a page that something else has printed, too
         title = _TITLE.search(source)
-        headings = [f"{'#' * int(found[1])} {_plain(found[2])}" for found in _HEADING.finditer(source)]
-        text = _plain(_UNSEEN.sub(" ", source), lines=True)
+        headings = list(_headings(source))
+        text = _plain(_seen(source), lines=True)
         marks = len(_TARGET.findall(source))
         words = f"[HTML, {preview_size(overview.size)}"
         words += f": {_plain(title[1])[:200]!r}" if title else ""
@@ -118,6 +122,28 @@ class Xml(_Whole):
         except NotStructured:
             return None
         return replaced(overview, text, cuts, request.limit)
+
+
+def _headings(source: str) -> Iterator[str]:
+    """The headings, with as many marks as their level."""
+    for found in _HEADING.finditer(source):
+        end = source.find("</h", found.end(), found.end() + _LONGEST)
+        if end > 0:
+            yield f"{'#' * int(found[1])} {_plain(source[found.end() : end])}"
+
+
+def _seen(source: str) -> str:
+    """The source without comments, scripts and the like."""
+    pieces, at, inside = [], 0, ""
+    for mark in _UNSEEN.finditer(source):
+        name = (mark[2] or "--").lower()
+        opens = mark[0] == "<!--" or mark[1] == ""
+        if opens and not inside:
+            pieces.append(source[at : mark.start()])
+            inside = name
+        elif not opens and name == inside:
+            inside, at = "", mark.end()
+    return " ".join([*pieces, "" if inside else source[at:]])
 
 
 def _plain(source: str, *, lines: bool = False) -> str:

@@ -39,7 +39,7 @@ _OTHERS = 0.04  # of the rows may be odd
 _FEW = 6  # different words in a column of few words
 _SHARE = 0.02  # of the rows that each of them must have
 _COLUMNS = 60
-_RULER = re.compile(rb"[ |+]*[-=]{2,}(?:[-=+| ]*)\r?\n?$")
+_RULER = re.compile(rb"[ |+]*+[-=]{2}[-=+| ]*+\r?\n?$")
 _WORD = re.compile(rb"\S+")
 _SHORT, _WORDY = 100, 3  # bytes and blanks of a cell
 _BLANK = {b" ", b"\t", b""}
@@ -130,14 +130,17 @@ class _Form:
         if self.spans:  # cells may be empty, so that nothing but the place of a sign tells its column
             return rb"[^\n]+"
         if not self.by:
-            cells = [column.pattern(rb"\S+") for column in columns[:-1]]
+            cells = [column.pattern(rb"\S++") for column in columns[:-1]]
             last = columns[-1].pattern(rb"[^\n]*")
-            return rb"[ \t]*" + rb"[ \t]+".join([*cells, last]) + rb"[ \t]*\r?"
+            return rb"[ \t]*+" + rb"[ \t]++".join([*cells, last]) + rb"[ \t]*+\r?"
         if self.by == b"|":
-            cells = [rb"[ \t]*" + column.pattern(rb"[^|\n]*?") + rb"[ \t]*" for column in columns]
-            return rb"[ \t]*\|?" + rb"\|".join(cells) + rb"\|?[ \t]*\r?"
+            cells = [
+                rb"[^|\n]*+" if column.kind == "text" else rb"[ \t]*+" + column.pattern(b"") + rb"[ \t]*+"
+                for column in columns
+            ]
+            return rb"[ \t]*+\|?" + rb"\|".join(cells) + rb"\|?[ \t]*+\r?"
         sign = re.escape(self.by)
-        text = rb'(?:"(?:[^"\n]|"")*"|[^"\n' + sign + rb"][^\n" + sign + rb"]*|)"
+        text = rb'(?:"(?:[^"\n]|"")*+"|[^"\n' + sign + rb"][^\n" + sign + rb"]*|)"
         return sign.join(column.pattern(text) for column in columns) + rb"\r?"
 
     def __str__(self) -> str:
