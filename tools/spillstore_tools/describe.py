@@ -199,8 +199,8 @@ def listed(names: Sequence[str], room: int) -> str:
     """As many names as there is room for, and how many more there are.
 
     Example:
-        >>> listed(["one", "two", "three"], 40), listed(["one", "two", "three"], 16)
-        ('one, two, three', 'one, and 2 more')
+        >>> listed(["one", "two", "three"], 40), listed(["one", "two", "three", "four"], 17)
+        ('one, two, three', 'one, and 3 more')
     """
     whole = ", ".join(names)
     if len(whole) <= room:

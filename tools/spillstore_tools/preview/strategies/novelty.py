@@ -87,7 +87,7 @@ def kind_of(text: str) -> str:
 
     Example:
         >>> kind_of("test_a.py::test_b PASSED [ 3%]"), kind_of("  Compiling part 3 of 12"), kind_of("   ")
-        ('passed', '· Compiling part · of ·', '')
+        ('passed', 'Compiling part · of ·', '')
     """
     if _PASSED.search(text):
         return "passed"
