@@ -41,7 +41,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-server test heavy check agents adapters torture fuzz lint types docs bench bench-quick bench-growth bench-peers wheels clean
+.PHONY: help demo demo-server test heavy check agents adapters torture fuzz lint types docs bench bench-quick bench-growth bench-peers bench-corpus wheels clean
 # Tests start hundreds of processes: each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -52,6 +52,7 @@ help:
 	@echo "make bench-quick   what the README shows, with small sizes, in three minutes; its page is in benchmarks/.data/quick"
 	@echo "make bench-growth  growth alone: 100,000 artifacts, 20,000 sessions, 10 GiB; ten minutes, 5 GB of disk"
 	@echo "make bench-peers   the stores of agents that the benchmarks compare with, in benchmarks/.data"
+	@echo "make bench-corpus  the tools and outputs that previews are measured with, in benchmarks/.data; twenty minutes"
 	@echo "make wheels  a wheel for each platform, in dist: built here, by a compiler from the package index"
 	@echo "make clean   removes .venv and everything that was built"
 
@@ -129,6 +130,10 @@ bench-peers: $(VENV)/.installed-bench
 	benchmarks/.data/agents/bin/python -m pip --quiet --disable-pip-version-check install -r benchmarks/agents.txt
 	npm install --prefix benchmarks/.data/context-mode context-mode@1.0.131 && npm rebuild --prefix benchmarks/.data/context-mode better-sqlite3 \
 	  || echo "context-mode needs npm and, where it has no prebuilt SQLite, a C++ compiler: it is not compared."
+
+bench-corpus: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks.corpus tools
+	$(BIN)/python -m benchmarks.corpus make
 
 wheels: $(VENV)/.installed-wheels
 	@for target in $(TARGETS); do echo "$$target ..." && SPILLSTORE_TARGET=$$target \
