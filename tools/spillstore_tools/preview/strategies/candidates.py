@@ -11,13 +11,15 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from spillstore_tools.preview.strategies.actionable import STRONG, Hints, score
-from spillstore_tools.preview.text.clean import clean, clean_length
+from spillstore_tools.preview.strategies.rare import CharsBefore, RareLines
+from spillstore_tools.preview.text.clean import clean
 from spillstore_tools.preview.text.lines import Line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from spillstore_tools.preview.scan.block import Block
+    from spillstore_tools.preview.strategies.rare import Spot
 
 _DIGITS = b"0123456789"
 _HEXADECIMAL = b"0123456789abcdef"  # request ids and the like, once there are many kinds of lines
@@ -31,6 +33,7 @@ _TEMPLATES = 8192
 _TEMPLATE_BYTES = 256
 _HITS = 48  # in one block, before lines of known kinds are left out
 _SCORED_LINES = ((4, 256), (32, 32), (128, 6), (1 << 62, 2))  # up to this block, so many lines of a block
+_RARE = 6  # the score of a rare line: below what is strong, above a warning
 _NARROWED = 16  # blocks after which hints that stand everywhere are given up
 
 
@@ -46,6 +49,7 @@ class Candidate:
         chars_before: code points of the output before the line.
         more: how many later lines differ from it in digits alone, or behind their first 256 bytes.
         last: the number of the last of them.
+        like: the number of its kind among all lines (``rare``), -1 if it was not counted.
     """
 
     line: Line
@@ -55,6 +59,7 @@ class Candidate:
     chars_before: int
     more: int = 0
     last: int = 0
+    like: int = -1
 
     def near(self, before: int, after: int) -> list[Line]:
         """The line and neighbours in a distance."""
@@ -78,15 +83,17 @@ class CandidateFinder:
         self.candidates: list[Candidate] = []
         self._held = 0  # bytes of the candidates' lines
         self._chars = 0  # code points before the block
-        self._counted = (0, 0)  # bytes of the block, and the code points they are
+        self._rare = RareLines()
         self._left = 0  # lines of the block that may still be scored
         self._seen = (0, 0)  # from where to where bytes were searched ahead
         self._ahead: deque[tuple[int, int, int]] = (
             deque()
         )  # the lines found: where each and the next begin, and its number
 
-    def ahead(self, start: int, line: int, data: bytes, terminator: bytes) -> None:
-        """Find the lines that may hold a telling word, in one call: each lets go of the interpreter's lock."""
+    def ahead(self, start: int, line: int, data: bytes, terminator: bytes, cuts: Sequence[int]) -> None:
+        """Count the lines and find those that may hold a telling word, in one call each: it lets go of the interpreter's lock."""
+        if cuts:
+            self._rare.ahead(start, line, data, terminator, cuts)
         self._seen = (start, start + len(data))
         self._ahead = deque(
             (start + first, start + after, line + before)
@@ -110,12 +117,13 @@ class CandidateFinder:
         if block.long is not None:
             self._score_long(block)
         else:
+            self._rare.block(block, CharsBefore(block, self._chars, self._terminator), self._terminator)
             self._score_lines(block)
         self._chars += block.chars
 
     def _score_lines(self, block: Block) -> None:
         """Score the lines that hold a telling word; where there are many, known kinds that are of no interest are left out."""
-        self._counted = (0, 0)
+        self._chars_before = CharsBefore(block, self._chars, self._terminator)
         self._left = next(most for blocks, most in _SCORED_LINES if self._blocks < blocks)
         self._blocks += 1
         if self._blocks % _NARROWED == 0:
@@ -150,9 +158,9 @@ class CandidateFinder:
         points = score(text)
         candidate = None
         if points >= 1:
-            around = _neighbours(block, start, end, number, self._terminator)
+            around = _neighbours(block.raw, block.start, start, end, number, self._terminator)
             line = next(line for line in around if line.number == number)
-            candidate = Candidate(line, points, _kind(text), around, self._chars_before(block, start))
+            candidate = Candidate(line, points, _kind(text), around, self._chars_before.at(start), like=self._rare.kind(number))
             self._keep(candidate)
         self._remember(key, candidate)
 
@@ -165,20 +173,24 @@ class CandidateFinder:
                 key.translate(None, _HEXADECIMAL): known for key, known in self._templates.items()
             }
 
-    def _chars_before(self, block: Block, start: int) -> int:
-        if not block.counted:
-            return self._chars  # not used then
-        counted, chars = self._counted
-        chars += clean_length(block.raw[counted:start], self._terminator)
-        self._counted = (start, chars)
-        return self._chars + chars
-
     def _score_long(self, block: Block) -> None:
         line = block.long
         assert line is not None  # the caller asked
         points = score(line.text[:_SCORED_CHARS])
         if points >= 1:
             self._keep(Candidate(line, points, _kind(line.text[:_SCORED_CHARS]), [line], self._chars))
+
+    def best(self) -> list[Candidate]:
+        """The candidates and, where kinds of lines tell something, the rare lines, in order."""
+        counts = self._rare.counts()
+        known = {candidate.line.number for candidate in self.candidates}
+        rare = [self._of(spot) for spot in self._rare.spots(counts) if spot.number not in known]
+        return sorted((*self.candidates, *rare), key=lambda each: each.line.number)
+
+    def _of(self, spot: Spot) -> Candidate:
+        around = _neighbours(spot.text, spot.at, spot.start, spot.end, spot.number, self._terminator)
+        line = next(line for line in around if line.number == spot.number)
+        return Candidate(line, _RARE, _kind(line.text), around, spot.chars_before, like=spot.kind)
 
     def _keep(self, candidate: Candidate) -> None:
         self.candidates.append(candidate)
@@ -207,8 +219,8 @@ def _kind(text: str) -> str:
     return letters[:24] + letters[-16:]
 
 
-def _neighbours(block: Block, start: int, end: int, number: int, terminator: bytes) -> list[Line]:
-    raw = block.raw
+def _neighbours(raw: bytes, at: int, start: int, end: int, number: int, terminator: bytes) -> list[Line]:
+    """A line and those around it, of whole lines that begin at byte ``at`` of the output."""
     spans = [(start, end)]
     low, high = start, end
     for _ in range(_BEFORE):
@@ -226,7 +238,7 @@ def _neighbours(block: Block, start: int, end: int, number: int, terminator: byt
         spans.append((high, after))
         high = after
     return [
-        Line(number + index, block.start + low, raw[low:high], terminator)
+        Line(number + index, at + low, raw[low:high], terminator)
         for index, (low, high) in enumerate(spans)
     ]
 

@@ -1,0 +1,234 @@
+/* Counts kinds of lines: which words of a line are frequent in its text, and how many others it has.
+ *
+ * A word is the letters between two blanks, brackets, quotes and the like; digits and signs inside of it are left out. Lines come
+ * in groups. First the words of a group are counted, then each line of it gets its kind from the words that were counted often.
+ * `line_kinds.py` gives the same answers without this, only slower.
+ *
+ * All memory is one block that the caller owns. Words and kinds stand in tables of hashes of 64 bits, which are made with numbers
+ * drawn at random, so that no text can be made to collide; a table that is full takes nothing new. Every read is inside the text.
+ */
+
+#include <stdint.h>
+#include <string.h>
+
+typedef uint8_t u8;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int64_t i64;
+typedef int32_t i32;
+
+#define VERSION 1
+#define GROUP 1024       /* lines of a group */
+#define LINE_BYTES 512   /* of a line that are looked at */
+#define LINE_WORDS 32    /* of a line that are looked at */
+#define WORD_LETTERS 64  /* of a word that are looked at */
+#define WORDS 8192       /* that are counted at once */
+#define KINDS 4096       /* that are counted */
+#define SLOTS (2 * WORDS)
+#define KIND_SLOTS (2 * KINDS)
+#define NO_SLOT SLOTS
+#define OFTEN 5          /* a word that was counted so often is frequent */
+#define SHARE 256        /* and that stands in so many lines, or more often */
+#define OTHERS 3         /* words that are not frequent are counted up to here */
+#define SELDOM 2         /* a kind is rare while it has at most so many lines */
+#define RARE 64          /* rare lines of a group that are given out */
+
+enum { OTHER, LETTER, INSIDE };
+
+typedef struct { u64 hash; u32 count, pad; } Slot;
+
+typedef struct {
+    u64 letters[256];    /* drawn at random, as are the three that follow, which are odd */
+    u64 step, mix, other;
+    i64 lines;           /* counted */
+    i64 used;            /* words */
+    i64 kinds;
+    i64 given_up;        /* whether nearly every line is of a kind of its own */
+    u8 classes[256];
+    Slot words[SLOTS];
+    Slot spare[SLOTS];
+    u64 hashes[KIND_SLOTS];
+    i32 ids[KIND_SLOTS]; /* of the kinds, and 1 more: 0 is a free slot */
+    u32 counts[KINDS];
+    u32 places[GROUP * LINE_WORDS];
+    i64 starts[GROUP + 1];
+    u8 sizes[GROUP];
+    i32 found[GROUP];
+} State;
+
+typedef struct { i64 start, end, number, kind; } Rare;
+
+u64 spillstore_kinds_version(void) { return (u64)VERSION << 32 | (u64)sizeof(Rare) << 8 | sizeof(Slot); }
+
+i64 spillstore_kinds_size(void) { return (i64)sizeof(State); }
+
+/* Makes the memory ready, all of which is 0 before: 259 numbers drawn at random, and the classes of all bytes. */
+void spillstore_kinds_begin(State *state, const u64 *random, const u8 *classes) {
+    memcpy(state->letters, random, sizeof state->letters);
+    state->step = random[256] | 1;
+    state->mix = random[257] | 1;
+    state->other = random[258] | 1;
+    memcpy(state->classes, classes, sizeof state->classes);
+}
+
+i64 spillstore_kinds_given_up(const State *state) { return state->given_up; }
+
+static u64 mixed(u64 hash, u64 by) {
+    hash ^= hash >> 32;
+    hash *= by;
+    return hash ^ hash >> 29;
+}
+
+/* The slot of a word, which is counted; NO_SLOT if it is new and there is no room. */
+static u32 count_word(State *state, u64 hash) {
+    u64 at = hash >> 20 & (SLOTS - 1);
+    for (; state->words[at].count; at = (at + 1) & (SLOTS - 1))
+        if (state->words[at].hash == hash) {
+            state->words[at].count++;
+            return (u32)at;
+        }
+    if (state->used >= WORDS)
+        return NO_SLOT;
+    state->used++;
+    state->words[at] = (Slot){hash, 1, 0};
+    return (u32)at;
+}
+
+/* Halves the counts of all words; those that are left with none make room for others. */
+static void forget(State *state) {
+    memcpy(state->spare, state->words, sizeof state->spare);
+    memset(state->words, 0, sizeof state->words);
+    state->used = 0;
+    for (i64 i = 0; i < SLOTS; i++) {
+        Slot slot = state->spare[i];
+        u64 at = slot.hash >> 20 & (SLOTS - 1);
+        if (slot.count < 2)
+            continue;
+        while (state->words[at].count) at = (at + 1) & (SLOTS - 1);
+        state->words[at] = (Slot){slot.hash, slot.count / 2, 0};
+        state->used++;
+    }
+}
+
+/* Counts the words of a line; returns how many. */
+static int words_of(State *state, const u8 *at, const u8 *stop, u32 *places) {
+    int words = 0, letters = 0;
+    u64 hash = state->other;
+    for (; at < stop; at++) {
+        u8 class = state->classes[*at];
+        if (class == LETTER) {
+            if (letters < WORD_LETTERS)
+                hash = (hash ^ state->letters[*at]) * state->step;
+            letters++;
+        } else if (class == OTHER && letters) {
+            places[words++] = count_word(state, mixed(hash, state->mix));
+            if (words == LINE_WORDS)
+                return words;
+            letters = 0;
+            hash = state->other;
+        }
+    }
+    if (letters)
+        places[words++] = count_word(state, mixed(hash, state->mix));
+    return words;
+}
+
+/* A hash of which signs a line without words has. */
+static u64 signs_of(const State *state, const u8 *at, const u8 *stop) {
+    u64 seen[2] = {0, 0};
+    for (; at < stop; at++)
+        if (*at > ' ' && *at < 0x7F && (*at < '0' || *at > '9'))
+            seen[*at >> 6] |= (u64)1 << (*at & 63);
+    return mixed(mixed(seen[0] ^ state->other, state->step) ^ seen[1], state->mix) + 1;
+}
+
+static u64 kind_of(const State *state, const u32 *places, int words, u32 often) {
+    u64 kind = 0, others = 0;
+    for (int i = 0; i < words; i++) {
+        const Slot *slot = state->words + places[i];
+        if (places[i] != NO_SLOT && slot->count >= often)
+            kind += mixed(slot->hash, state->step);
+        else
+            others++;
+    }
+    return mixed(kind + (others < OTHERS ? others : OTHERS) * state->other, state->mix);
+}
+
+/* The number of a kind, from 0, one line of which is counted; -1 if it is new and there is no room. */
+static i32 count_kind(State *state, u64 hash) {
+    u64 at = hash >> 20 & (KIND_SLOTS - 1);
+    for (; state->ids[at]; at = (at + 1) & (KIND_SLOTS - 1))
+        if (state->hashes[at] == hash) {
+            state->counts[state->ids[at] - 1]++;
+            return state->ids[at] - 1;
+        }
+    if (state->kinds >= KINDS)
+        return -1;
+    state->hashes[at] = hash;
+    state->counts[state->kinds] = 1;
+    return (state->ids[at] = (i32)++state->kinds) - 1;
+}
+
+/* Counts the lines of [at, size), a group at most; `kinds` gets the kind of each. Returns where the next group begins. */
+static i64 count_group(State *state, const u8 *text, i64 at, i64 size, u8 end, i32 *kinds, i64 *counted) {
+    i64 lines = 0;
+    if (state->used > WORDS / 4 * 3)
+        forget(state);
+    for (; at < size && lines < GROUP; lines++) {
+        const u8 *stop = memchr(text + at, end, (size_t)(size - at));
+        i64 next = stop == NULL ? size : stop - text + 1;
+        i64 seen = next - at < LINE_BYTES ? next : at + LINE_BYTES;
+        state->starts[lines] = at;
+        state->sizes[lines] = (u8)words_of(state, text + at, text + seen, state->places + lines * LINE_WORDS);
+        at = next;
+    }
+    state->starts[lines] = at;
+    state->lines += lines;
+    u32 often = state->lines / SHARE > OFTEN ? (u32)(state->lines / SHARE) : OFTEN;
+    for (i64 i = 0; i < lines; i++) {
+        i64 start = state->starts[i], stop = state->starts[i + 1];
+        if (stop - start > LINE_BYTES)
+            stop = start + LINE_BYTES;
+        kinds[i] = count_kind(state, state->sizes[i] ? kind_of(state, state->places + i * LINE_WORDS, state->sizes[i], often)
+                                                     : signs_of(state, text + start, text + stop));
+    }
+    *counted = lines;
+    return at;
+}
+
+/* The first lines of kinds from `known` on that are rare: where each and the next one begin, and its kind. Kinds of a group are numbered in the
+ * order of their first lines. Returns how many. */
+static i64 rare_of(const State *state, i64 known, const i32 *kinds, i64 lines, i64 before, Rare *rare) {
+    i64 found = 0;
+    for (i64 i = 0; i < lines && found < RARE; i++)
+        if (kinds[i] >= known) {
+            if (state->counts[kinds[i]] <= SELDOM)
+                rare[found++] = (Rare){state->starts[i], state->starts[i + 1], before + i, kinds[i]};
+            known = kinds[i] + 1;
+        }
+    return found;
+}
+
+/* Counts the lines of a text; groups begin anew at each of `cuts`, the last of which is the text's size. `kinds` gets the kind of each
+ * line, `rare` the rare lines, for which there must be room: 64 for each cut, and for each 1,024 lines. `counted` gets how many lines and rare
+ * ones there are. */
+void spillstore_kinds(State *state, const u8 *text, u8 end, const i64 *cuts, i64 cut_count, i32 *kinds, Rare *rare, i64 *counted) {
+    i64 lines = 0, found = 0, at = 0;
+    for (i64 cut = 0; cut < cut_count; cut++)
+        while (at < cuts[cut] && !state->given_up) {
+            i64 known = state->kinds, more;
+            at = count_group(state, text, at, cuts[cut], end, kinds + lines, &more);
+            found += rare_of(state, known, kinds + lines, more, lines, rare + found);
+            lines += more;
+            if (state->kinds > KINDS / 8 && state->kinds > state->lines / 4)
+                state->given_up = 1;
+        }
+    counted[0] = lines;
+    counted[1] = found;
+}
+
+/* The lines of each kind; returns how many kinds there are. */
+i64 spillstore_kind_counts(const State *state, u32 *counts) {
+    memcpy(counts, state->counts, sizeof state->counts);
+    return state->kinds;
+}

@@ -1,0 +1,284 @@
+"""Which kinds of lines a text has, and which lines are of a kind that stands hardly anywhere.
+
+A line's kind is what is left of it without digits, blanks, and words that stand hardly anywhere in the text, so that lines with
+other names and numbers are of one kind. Words are the letters between two blanks, brackets, quotes and the like. Lines
+are counted in groups: first the words of a group, then its lines. Memory is bounded: tables that are full take nothing new,
+of words the rarest are forgotten, and a text nearly every line of which is of a kind of its own is given up.
+
+Texts are counted by a native function (``_native/kinds.c``). Where that was not built, Python gives the same answers.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from spillstore import text_scan
+from spillstore.runtime import lazy_patterns as re
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+_VERSION = 1  # of the functions' arguments, as in ``_native/kinds.c``, like all that follow
+_GROUP = 1024
+_LINE_BYTES = 512
+_LINE_WORDS = 32
+_WORD_LETTERS = 64
+_WORDS = 8192
+_KINDS = 4096
+_OFTEN = 5
+_SHARE = 256
+_OTHERS = 3
+_SELDOM = 2
+_RARE = 64
+_LARGE = 16 * 1024  # a text that begins with fewer bytes is short: it is not worth the import of ctypes
+
+_LETTER, _INSIDE = 1, 2
+_LETTERS = bytes([*range(0x41, 0x5B), *range(0x61, 0x7B), *range(0x80, 0x100)])
+_SIGNS = b"0123456789_./\\:@+~-"
+_NO_LETTERS = bytes(set(range(256)) - set(_LETTERS))
+_NO_SIGNS = bytes([*range(0x21), *b"0123456789", *range(0x7F, 0x100)])
+_WORD = re.compile(rb"[A-Za-z\x80-\xff][A-Za-z\x80-\xff0-9_./\\:@+~-]*")
+_RANDOM = 259  # numbers
+
+
+class Rare(NamedTuple):
+    """The first line of a new kind that has at most two lines so far.
+
+    Attributes:
+        start: where it begins in the text.
+        end: where the next line begins.
+        number: the lines of the text before it.
+        kind: the number of its kind.
+    """
+
+    start: int
+    end: int
+    number: int
+    kind: int
+
+
+class LineKinds:
+    r"""Counts the kinds of lines of one text, which comes in pieces.
+
+    Cost: 2 ns a byte, in which other threads run; 60 without the native function. Memory: a megabyte.
+
+    Example:
+        >>> kinds = LineKinds()
+        >>> text = b"".join(b"read part %d of list\n" % n for n in range(50)) + b"no part of list\n"
+        >>> numbers, rare = kinds.add(text)
+        >>> numbers[0] == numbers[49] != numbers[50], [line.number for line in rare], kinds.counts()
+        (True, [50], [50, 1])
+    """
+
+    def __init__(self) -> None:
+        self._counter: _NativeCounter | _Counter | None = None
+        self.lines = 0
+
+    def add(
+        self, text: bytes, end: bytes = b"\n", cuts: Sequence[int] = ()
+    ) -> tuple[Sequence[int], list[Rare]]:
+        """Count the lines of the next piece.
+
+        Args:
+            text: whole lines; the last one may lack its end.
+            end: the byte that ends a line.
+            cuts: where lines end behind which groups begin anew, as they do in a piece of their own; behind the last of them nothing is
+                counted. Leave it out for one piece.
+
+        Returns:
+            The number of each line's kind, from 0, -1 where there are too many kinds; and the rare lines, in order. Where the text is
+            given up, lines are missing.
+        """
+        if self._counter is None:
+            native = _native() if len(text) >= _LARGE else None
+            self._counter = _Counter() if native is None else _NativeCounter(native)
+        kinds, rare = self._counter.add(text, end, cuts or (len(text),))
+        self.lines += len(kinds)
+        return kinds, rare
+
+    @property
+    def given_up(self) -> bool:
+        """Whether nearly every line is of a kind of its own, so that nothing can be said about kinds."""
+        return self._counter is not None and self._counter.given_up
+
+    def counts(self) -> list[int]:
+        """How many lines each kind has, by its number."""
+        return [] if self._counter is None else self._counter.counts()
+
+
+class _Counter:
+    """Counts in Python."""
+
+    def __init__(self) -> None:
+        self._words: dict[bytes, int] = {}
+        self._kinds: dict[Hashable, int] = {}
+        self._counts: list[int] = []
+        self._lines = 0
+        self.given_up = False
+
+    def counts(self) -> list[int]:
+        """As in ``LineKinds``."""
+        return self._counts
+
+    def add(self, text: bytes, end: bytes, cuts: Sequence[int]) -> tuple[list[int], list[Rare]]:
+        """As in ``LineKinds``."""
+        kinds: list[int] = []
+        rare: list[Rare] = []
+        at = 0
+        for cut in cuts:
+            while at < cut and not self.given_up:
+                spans: list[tuple[int, int]] = []
+                while at < cut and len(spans) < _GROUP:
+                    after = text.find(end, at, cut) + 1 or cut
+                    spans.append((at, after))
+                    at = after
+                self._group(text, spans, kinds, rare)
+        return kinds, rare
+
+    def _group(self, text: bytes, spans: list[tuple[int, int]], kinds: list[int], rare: list[Rare]) -> None:
+        if len(self._words) > _WORDS // 4 * 3:
+            self._words = {word: count // 2 for word, count in self._words.items() if count >= 2}
+        lines = [text[start : min(after, start + _LINE_BYTES)] for start, after in spans]
+        words = [self._count_words(line) for line in lines]
+        self._lines += len(lines)
+        often = max(_OFTEN, self._lines // _SHARE)
+        known, before = len(self._counts), len(kinds)
+        kinds += [self._count_kind(self._kind(*each, often)) for each in zip(lines, words, strict=True)]
+        found = 0
+        for number, (start, after) in enumerate(spans, before):
+            kind = kinds[number]
+            if kind >= known and found < _RARE:
+                known = kind + 1
+                if self._counts[kind] <= _SELDOM:
+                    rare.append(Rare(start, after, number, kind))
+                    found += 1
+        if len(self._counts) > max(_KINDS // 8, self._lines // 4):
+            self.given_up = True
+
+    def _count_words(self, line: bytes) -> list[bytes | None]:
+        """The words of a line, each counted; None for a new one that there is no room for."""
+        words: list[bytes | None] = []
+        for found in _WORD.findall(line)[:_LINE_WORDS]:
+            word = found.translate(None, _NO_LETTERS)[:_WORD_LETTERS]
+            if word in self._words or len(self._words) < _WORDS:
+                self._words[word] = self._words.get(word, 0) + 1
+                words.append(word)
+            else:
+                words.append(None)
+        return words
+
+    def _kind(self, line: bytes, words: list[bytes | None], often: int) -> Hashable:
+        if not words:
+            return frozenset(line.translate(None, _NO_SIGNS))
+        frequent = [word for word in words if word is not None and self._words.get(word, 0) >= often]
+        return tuple(sorted(frequent)), min(_OTHERS, len(words) - len(frequent))
+
+    def _count_kind(self, key: Hashable) -> int:
+        kind = self._kinds.get(key)
+        if kind is None:
+            if len(self._counts) >= _KINDS:
+                return -1
+            kind = self._kinds[key] = len(self._counts)
+            self._counts.append(0)
+        self._counts[kind] += 1
+        return kind
+
+
+class _NativeCounter:
+    """Counts with the native functions."""
+
+    def __init__(self, native: _Native) -> None:
+        import mmap  # noqa: PLC0415  # pages that are not touched take no memory
+
+        self._native = native
+        self._memory = mmap.mmap(-1, native.size)
+        self._state = native.address(native.first.from_buffer(self._memory))
+        random = (native.number * _RANDOM).from_buffer_copy(os.urandom(8 * _RANDOM))
+        native.begin(self._state, random, _classes())
+
+    @property
+    def given_up(self) -> bool:
+        """As in ``LineKinds``."""
+        return bool(self._native.given_up(self._state))
+
+    def counts(self) -> list[int]:
+        """As in ``LineKinds``."""
+        counts = (self._native.count * _KINDS)()
+        return counts[: self._native.counts(self._state, counts)]
+
+    def add(self, text: bytes, end: bytes, cuts: Sequence[int]) -> tuple[Sequence[int], list[Rare]]:
+        """As in ``LineKinds``."""
+        native = self._native
+        lines = text_scan.count(text, end) + 1
+        kinds = (native.kind * lines)()
+        rare = (native.rare * (_RARE * (lines // _GROUP + len(cuts))))()
+        counted = (native.number * 2)()
+        native.add(self._state, text, end[0], (native.number * len(cuts))(*cuts), len(cuts), kinds, rare, counted)
+        found = [Rare(each.start, each.end, each.number, each.kind) for each in rare[: counted[1]]]
+        return kinds[: counted[0]], found
+
+
+class _Native(NamedTuple):
+    """The native functions, and what makes their arguments."""
+
+    begin: Any
+    add: Any
+    counts: Any
+    given_up: Any
+    size: int
+    number: Any
+    kind: Any
+    count: Any
+    rare: Any
+    first: Any
+    address: Any
+
+
+@functools.cache
+def _native() -> _Native | None:
+    """The native functions; None where they were not built, or are of another version."""
+    import ctypes  # noqa: PLC0415  # four milliseconds that only large outputs need
+
+    from spillstore import _native as built  # noqa: PLC0415  # imports ctypes
+
+    pointer, size, byte, text = ctypes.c_void_p, ctypes.c_int64, ctypes.c_uint8, ctypes.c_char_p
+
+    class Line(ctypes.Structure):
+        _fields_ = [(name, size) for name in ("start", "end", "number", "kind")]
+
+    class Slot(ctypes.Structure):
+        _fields_ = [("hash", ctypes.c_uint64), ("count", ctypes.c_uint32), ("pad", ctypes.c_uint32)]
+
+    loaded = built.functions(
+        "spillstore_kinds_version",
+        _VERSION,
+        Line,
+        Slot,
+        spillstore_kinds_size=(size,),
+        spillstore_kinds_begin=(None, pointer, pointer, text),
+        spillstore_kinds=(None, pointer, text, byte, pointer, size, pointer, pointer, pointer),
+        spillstore_kind_counts=(size, pointer, pointer),
+        spillstore_kinds_given_up=(size, pointer),
+    )
+    if loaded is None:
+        return None
+    return _Native(
+        begin=loaded.spillstore_kinds_begin,
+        add=loaded.spillstore_kinds,
+        counts=loaded.spillstore_kind_counts,
+        given_up=loaded.spillstore_kinds_given_up,
+        size=loaded.spillstore_kinds_size(),
+        number=size,
+        kind=ctypes.c_int32,
+        count=ctypes.c_uint32,
+        rare=Line,
+        first=ctypes.c_char,
+        address=ctypes.addressof,
+    )
+
+
+def _classes() -> bytes:
+    """Of each byte whether it is a letter, a digit or a sign that may stand inside a word, or neither."""
+    return bytes(_LETTER if byte in _LETTERS else _INSIDE if byte in _SIGNS else 0 for byte in range(256))

@@ -1,0 +1,150 @@
+"""Lines of kinds that stand hardly anywhere in an output whose other lines are nearly all of kinds that stand often.
+
+Such a line may be a message in any language, or the one that breaks a pattern: no word of it has to be known. The kinds are
+counted while the output passes (``spillstore.line_kinds``); which of them are rare is told when it has ended.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import deque
+from typing import TYPE_CHECKING
+
+from spillstore.line_kinds import LineKinds
+from spillstore_tools.preview.text.clean import clean_length
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from spillstore.line_kinds import Rare
+    from spillstore_tools.preview.scan.block import Block
+
+_LEAST_LINES = 40  # of an output, so that anything can be said about its kinds
+_SELDOM = 2  # lines that a rare kind has at most
+_OFTEN = 5  # and a frequent one at least
+_NEARLY_ALL = 0.85  # the share of lines that are of frequent kinds
+_MOST_RARE = 0.06  # the share of lines that are of rare ones
+_KEPT = 192  # first lines of rare kinds
+_BEFORE, _AFTER = 1024, 2048  # bytes around a line that are kept, for its neighbours
+_LINE = 2048  # bytes of a line that is kept at all
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Spot:
+    """A rare line.
+
+    Attributes:
+        kind: the number of its kind.
+        number: its line number.
+        text: whole lines: it, and those around it.
+        at: the position of their first byte in the output.
+        start: where the line begins in ``text``.
+        end: where the next one does.
+        chars_before: code points of the output before the line.
+    """
+
+    kind: int
+    number: int
+    text: bytes
+    at: int
+    start: int
+    end: int
+    chars_before: int
+
+
+class CharsBefore:
+    """Counts the code points of the output before places in a block, which are asked for in order.
+
+    Args:
+        block: the block.
+        chars: code points of the output before it.
+        terminator: what ends a line.
+    """
+
+    def __init__(self, block: Block, chars: int, terminator: bytes) -> None:
+        self._block, self._chars, self._terminator = block, chars, terminator
+        self._place = 0
+
+    def at(self, place: int) -> int:
+        """Code points before a place; those before the block where they are not counted."""
+        if self._block.counted:
+            skipped = place - self._place
+            if not self._block.is_clean:
+                skipped = clean_length(self._block.raw[self._place : place], self._terminator)
+            self._chars += skipped
+            self._place = place
+        return self._chars
+
+
+class RareLines:
+    """Counts the kinds of lines as blocks pass, and keeps the first lines of kinds that are rare so far."""
+
+    def __init__(self) -> None:
+        self._kinds = LineKinds()
+        self._spots: list[Spot] = []
+        self._counted = (0, 0)  # from where to where bytes were counted last
+        self._first = 1  # the number of the line that begins there
+        self._numbers: Sequence[int] = ()  # the kind of each line from there on
+        self._rare: deque[Rare] = deque()
+
+    def ahead(self, start: int, line: int, data: bytes, terminator: bytes, cuts: Sequence[int]) -> None:
+        """Count the lines of the next blocks; as in ``Observer``."""
+        self._counted, self._first = (start, start + cuts[-1]), line
+        self._numbers, rare = ((), []) if self._kinds.given_up else self._kinds.add(data, terminator, cuts)
+        self._rare = deque(each._replace(start=each.start + start, end=each.end + start) for each in rare)
+
+    def block(self, block: Block, chars: CharsBefore, terminator: bytes) -> None:
+        """Count the lines of a block, and keep the rare ones."""
+        if not (self._counted[0] <= block.start and block.end <= self._counted[1]):
+            self.ahead(block.start, block.first_line, block.raw, terminator, (len(block.raw),))
+        while self._rare and self._rare[0].start < block.end:
+            self._keep(block, self._rare.popleft(), chars, terminator)
+
+    def kind(self, line: int) -> int:
+        """The number of a line's kind, -1 if it was not counted."""
+        index = line - self._first
+        return self._numbers[index] if 0 <= index < len(self._numbers) else -1
+
+    def _keep(self, block: Block, rare: Rare, chars: CharsBefore, terminator: bytes) -> None:
+        start, end = rare.start - block.start, rare.end - block.start
+        if end - start > _LINE:
+            return
+        if len(self._spots) >= _KEPT:
+            self._forget()
+            if len(self._spots) >= _KEPT:
+                return
+        raw = block.raw
+        low = max(0, start - _BEFORE)
+        low = raw.find(terminator, low, start) + 1 if low else 0
+        high = raw.rfind(terminator, end, end + _AFTER) + 1 or end
+        spot = Spot(
+            rare.kind, self._first + rare.number, raw[low:high], block.start + low, start - low, end - low, chars.at(start)
+        )
+        self._spots.append(spot)
+
+    def _forget(self) -> None:
+        """Give up the lines whose kinds have become frequent."""
+        counts = self._kinds.counts()
+        self._spots = [spot for spot in self._spots if counts[spot.kind] <= _SELDOM]
+
+    def counts(self) -> list[int]:
+        """How many lines each kind has, by its number; empty where kinds say nothing: they are too many, or too few lines."""
+        if self._kinds.given_up or self._kinds.lines < _LEAST_LINES:
+            return []
+        return self._kinds.counts()
+
+    def spots(self, counts: Sequence[int]) -> list[Spot]:
+        """The rare lines, in order, of lines one behind the other the first; none where lines of frequent kinds are not nearly all."""
+        lines = self._kinds.lines
+        often = sum(count for count in counts if count >= _OFTEN)
+        seldom = sum(count for count in counts if count <= _SELDOM)
+        if often < _NEARLY_ALL * lines or seldom > _MOST_RARE * lines:
+            return []
+        spots: list[Spot] = []
+        last = -1
+        for spot in self._spots:
+            if counts[spot.kind] <= _SELDOM:
+                if spot.number > last + 1:
+                    spots.append(spot)
+                last = spot.number
+        return spots
