@@ -30,21 +30,33 @@ _KINDS = 4096
 _OFTEN = 5
 _SHARE = 256
 _OTHERS = 3
-_SELDOM = 2
+_SELDOM = 3
+_SHORTEST = 3
 _RARE = 64
 _LARGE = 16 * 1024  # a text that begins with fewer bytes is short: it is not worth the import of ctypes
 
-_LETTER, _INSIDE = 1, 2
-_LETTERS = bytes([*range(0x41, 0x5B), *range(0x61, 0x7B), *range(0x80, 0x100)])
-_SIGNS = b"0123456789_./\\:@+~-"
-_NO_LETTERS = bytes(set(range(256)) - set(_LETTERS))
+# Classes of bytes; all others end a word.
+_CLASSES = (
+    (1, b"ghijklmnopqrstuvwxyzGHIJKLMNOPQRSTUVWXYZ" + bytes(range(0xC0, 0xE0))),
+    (2, b"abcdefABCDEF"),
+    (3, bytes(range(0x80, 0xC0))),
+    (4, bytes(range(0xE0, 0x100))),
+    (5, b"0123456789"),
+    (6, b"_./\\:@+~-"),
+)
+_NO_LETTERS = bytes(set(range(256)) - {byte for place, members in _CLASSES if place < 5 for byte in members})
 _NO_SIGNS = bytes([*range(0x21), *b"0123456789", *range(0x7F, 0x100)])
-_WORD = re.compile(rb"[A-Za-z\x80-\xff][A-Za-z\x80-\xff0-9_./\\:@+~-]*")
+# Characters of three bytes and more, or others; then whether any of them is not a part of a hexadecimal number.
+_WORD = re.compile(
+    rb"(?:[\xe0-\xff][\x80-\xbf0-9_./\\:@+~-]*)+|[A-Za-z\x80-\xdf0-9_./\\:@+~-]+"
+)
+_PLAIN = re.compile(rb"[g-zG-Z\x80-\xff]")
+_DIGIT = re.compile(rb"[0-9]")
 _RANDOM = 259  # numbers
 
 
 class Rare(NamedTuple):
-    """The first line of a new kind that has at most two lines so far.
+    """A line of a kind that has at most three lines so far.
 
     Attributes:
         start: where it begins in the text.
@@ -68,7 +80,7 @@ class LineKinds:
         >>> kinds = LineKinds()
         >>> text = b"".join(b"read part %d of list\n" % n for n in range(50)) + b"no part of list\n"
         >>> numbers, rare = kinds.add(text)
-        >>> numbers[0] == numbers[49] != numbers[50], [line.number for line in rare], kinds.counts()
+        >>> numbers[0] == numbers[49] != numbers[50], [line.number for line in rare], kinds.kinds()[0]
         (True, [50], [50, 1])
     """
 
@@ -103,9 +115,9 @@ class LineKinds:
         """Whether nearly every line is of a kind of its own, so that nothing can be said about kinds."""
         return self._counter is not None and self._counter.given_up
 
-    def counts(self) -> list[int]:
-        """How many lines each kind has, by its number."""
-        return [] if self._counter is None else self._counter.counts()
+    def kinds(self) -> tuple[list[int], list[bool]]:
+        """By the number of each kind how many lines it has, and whether it is known by words, or has none at all."""
+        return ([], []) if self._counter is None else self._counter.kinds()
 
 
 class _Counter:
@@ -115,12 +127,13 @@ class _Counter:
         self._words: dict[bytes, int] = {}
         self._kinds: dict[Hashable, int] = {}
         self._counts: list[int] = []
+        self._named: list[bool] = []
         self._lines = 0
         self.given_up = False
 
-    def counts(self) -> list[int]:
+    def kinds(self) -> tuple[list[int], list[bool]]:
         """As in ``LineKinds``."""
-        return self._counts
+        return self._counts, self._named
 
     def add(self, text: bytes, end: bytes, cuts: Sequence[int]) -> tuple[list[int], list[Rare]]:
         """As in ``LineKinds``."""
@@ -144,44 +157,51 @@ class _Counter:
         words = [self._count_words(line) for line in lines]
         self._lines += len(lines)
         often = max(_OFTEN, self._lines // _SHARE)
-        known, before = len(self._counts), len(kinds)
-        kinds += [self._count_kind(self._kind(*each, often)) for each in zip(lines, words, strict=True)]
+        before = len(kinds)
+        kinds += [self._count_kind(*self._kind(*each, often)) for each in zip(lines, words, strict=True)]
         found = 0
         for number, (start, after) in enumerate(spans, before):
             kind = kinds[number]
-            if kind >= known and found < _RARE:
-                known = kind + 1
-                if self._counts[kind] <= _SELDOM:
-                    rare.append(Rare(start, after, number, kind))
-                    found += 1
+            if kind >= 0 and self._counts[kind] <= _SELDOM and found < _RARE:
+                rare.append(Rare(start, after, number, kind))
+                found += 1
         if len(self._counts) > max(_KINDS // 8, self._lines // 4):
             self.given_up = True
 
     def _count_words(self, line: bytes) -> list[bytes | None]:
         """The words of a line, each counted; None for a new one that there is no room for."""
         words: list[bytes | None] = []
-        for found in _WORD.findall(line)[:_LINE_WORDS]:
-            word = found.translate(None, _NO_LETTERS)[:_WORD_LETTERS]
+        for found in _WORD.findall(line):
+            letters = found.translate(None, _NO_LETTERS)
+            if not letters or not (
+                _PLAIN.search(letters) or (len(letters) >= _SHORTEST and not _DIGIT.search(found))
+            ):
+                continue
+            word = letters[:_WORD_LETTERS]
             if word in self._words or len(self._words) < _WORDS:
                 self._words[word] = self._words.get(word, 0) + 1
                 words.append(word)
             else:
                 words.append(None)
+            if len(words) == _LINE_WORDS:
+                break
         return words
 
-    def _kind(self, line: bytes, words: list[bytes | None], often: int) -> Hashable:
+    def _kind(self, line: bytes, words: list[bytes | None], often: int) -> tuple[Hashable, bool]:
+        """What lines of a kind share, and whether it is known by words."""
         if not words:
-            return frozenset(line.translate(None, _NO_SIGNS))
+            return frozenset(line.translate(None, _NO_SIGNS)), True
         frequent = [word for word in words if word is not None and self._words.get(word, 0) >= often]
-        return tuple(sorted(frequent)), min(_OTHERS, len(words) - len(frequent))
+        return (tuple(sorted(frequent)), min(_OTHERS, len(words) - len(frequent))), bool(frequent)
 
-    def _count_kind(self, key: Hashable) -> int:
+    def _count_kind(self, key: Hashable, named: bool) -> int:  # noqa: FBT001  # one of two answers
         kind = self._kinds.get(key)
         if kind is None:
             if len(self._counts) >= _KINDS:
                 return -1
             kind = self._kinds[key] = len(self._counts)
             self._counts.append(0)
+            self._named.append(named)
         self._counts[kind] += 1
         return kind
 
@@ -203,10 +223,11 @@ class _NativeCounter:
         """As in ``LineKinds``."""
         return bool(self._native.given_up(self._state))
 
-    def counts(self) -> list[int]:
+    def kinds(self) -> tuple[list[int], list[bool]]:
         """As in ``LineKinds``."""
-        counts = (self._native.count * _KINDS)()
-        return counts[: self._native.counts(self._state, counts)]
+        counts, named = (self._native.count * _KINDS)(), (self._native.flag * _KINDS)()
+        found = self._native.counts(self._state, counts, named)
+        return counts[:found], list(map(bool, named[:found]))
 
     def add(self, text: bytes, end: bytes, cuts: Sequence[int]) -> tuple[Sequence[int], list[Rare]]:
         """As in ``LineKinds``."""
@@ -231,6 +252,7 @@ class _Native(NamedTuple):
     number: Any
     kind: Any
     count: Any
+    flag: Any
     rare: Any
     first: Any
     address: Any
@@ -259,7 +281,7 @@ def _native() -> _Native | None:
         spillstore_kinds_size=(size,),
         spillstore_kinds_begin=(None, pointer, pointer, text),
         spillstore_kinds=(None, pointer, text, byte, pointer, size, pointer, pointer, pointer),
-        spillstore_kind_counts=(size, pointer, pointer),
+        spillstore_kind_counts=(size, pointer, pointer, pointer),
         spillstore_kinds_given_up=(size, pointer),
     )
     if loaded is None:
@@ -273,6 +295,7 @@ def _native() -> _Native | None:
         number=size,
         kind=ctypes.c_int32,
         count=ctypes.c_uint32,
+        flag=byte,
         rare=Line,
         first=ctypes.c_char,
         address=ctypes.addressof,
@@ -280,5 +303,9 @@ def _native() -> _Native | None:
 
 
 def _classes() -> bytes:
-    """Of each byte whether it is a letter, a digit or a sign that may stand inside a word, or neither."""
-    return bytes(_LETTER if byte in _LETTERS else _INSIDE if byte in _SIGNS else 0 for byte in range(256))
+    """The class of each byte."""
+    classes = bytearray(256)
+    for number, members in _CLASSES:
+        for byte in members:
+            classes[byte] = number
+    return bytes(classes)

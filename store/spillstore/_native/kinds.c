@@ -30,10 +30,13 @@ typedef int32_t i32;
 #define OFTEN 5          /* a word that was counted so often is frequent */
 #define SHARE 256        /* and that stands in so many lines, or more often */
 #define OTHERS 3         /* words that are not frequent are counted up to here */
-#define SELDOM 2         /* a kind is rare while it has at most so many lines */
+#define SELDOM 3         /* a kind is rare while it has at most so many lines */
+#define SHORTEST 3       /* letters of a word all of whose letters are hexadecimal */
 #define RARE 64          /* rare lines of a group that are given out */
 
-enum { OTHER, LETTER, INSIDE };
+/* Classes of bytes: what ends a word; letters from g on, and the beginnings of characters of two bytes; letters up to f, of hexadecimal numbers;
+ * what goes on a character; the beginnings of longer characters; digits; signs inside of a word. */
+enum { OTHER, LETTER, HEXADECIMAL, GOES_ON, WIDE, DIGIT, SIGN };
 
 typedef struct { u64 hash; u32 count, pad; } Slot;
 
@@ -50,6 +53,7 @@ typedef struct {
     u64 hashes[KIND_SLOTS];
     i32 ids[KIND_SLOTS]; /* of the kinds, and 1 more: 0 is a free slot */
     u32 counts[KINDS];
+    u8 named[KINDS];     /* whether lines of a kind have frequent words, or none at all */
     u32 places[GROUP * LINE_WORDS];
     i64 starts[GROUP + 1];
     u8 sizes[GROUP];
@@ -110,27 +114,41 @@ static void forget(State *state) {
     }
 }
 
-/* Counts the words of a line; returns how many. */
-static int words_of(State *state, const u8 *at, const u8 *stop, u32 *places) {
-    int words = 0, letters = 0;
-    u64 hash = state->other;
-    for (; at < stop; at++) {
-        u8 class = state->classes[*at];
-        if (class == LETTER) {
-            if (letters < WORD_LETTERS)
-                hash = (hash ^ state->letters[*at]) * state->step;
-            letters++;
-        } else if (class == OTHER && letters) {
-            places[words++] = count_word(state, mixed(hash, state->mix));
-            if (words == LINE_WORDS)
-                return words;
-            letters = 0;
-            hash = state->other;
-        }
-    }
-    if (letters)
-        places[words++] = count_word(state, mixed(hash, state->mix));
+/* What is known of the word that a line is being read in. */
+typedef struct { u64 hash; u32 letters; u8 narrow, wide, digits, plain; } Word;
+
+/* Ends a word: counts it, and puts its place behind those before it, unless it is a part of a number. Returns how many there are. */
+static int end_word(State *state, Word *word, u32 *places, int words) {
+    if (word->letters && (word->plain || (!word->digits && word->letters >= SHORTEST)))
+        places[words++] = count_word(state, mixed(word->hash, state->mix));
+    *word = (Word){state->other, 0, 0, 0, 0, 0};
     return words;
+}
+
+/* Counts the words of a line; returns how many. Where characters of three bytes and more begin or end, a word ends: their languages
+ * put no blanks around them. */
+static int words_of(State *state, const u8 *at, const u8 *stop, u32 *places) {
+    Word word = {state->other, 0, 0, 0, 0, 0};
+    int words = 0;
+    for (; at < stop && words < LINE_WORDS; at++) {
+        u8 class = state->classes[*at];
+        if (class == OTHER || (class == WIDE && word.narrow) || (class <= HEXADECIMAL && word.wide))
+            words = end_word(state, &word, places, words);
+        if (class == OTHER || words == LINE_WORDS)
+            continue;
+        if (class == WIDE)
+            word.wide = 1;
+        else if (!word.wide)
+            word.narrow = 1;
+        if (class >= DIGIT) {
+            word.digits |= class == DIGIT;
+            continue;
+        }
+        word.plain |= class != HEXADECIMAL;
+        if (word.letters++ < WORD_LETTERS)
+            word.hash = (word.hash ^ state->letters[*at]) * state->step;
+    }
+    return words < LINE_WORDS ? end_word(state, &word, places, words) : words;
 }
 
 /* A hash of which signs a line without words has. */
@@ -142,7 +160,8 @@ static u64 signs_of(const State *state, const u8 *at, const u8 *stop) {
     return mixed(mixed(seen[0] ^ state->other, state->step) ^ seen[1], state->mix) + 1;
 }
 
-static u64 kind_of(const State *state, const u32 *places, int words, u32 often) {
+/* A hash of a line's frequent words and of how many others it has; `frequent` gets whether there are some. */
+static u64 kind_of(const State *state, const u32 *places, int words, u32 often, u8 *frequent) {
     u64 kind = 0, others = 0;
     for (int i = 0; i < words; i++) {
         const Slot *slot = state->words + places[i];
@@ -151,11 +170,12 @@ static u64 kind_of(const State *state, const u32 *places, int words, u32 often) 
         else
             others++;
     }
+    *frequent = others < (u64)words;
     return mixed(kind + (others < OTHERS ? others : OTHERS) * state->other, state->mix);
 }
 
 /* The number of a kind, from 0, one line of which is counted; -1 if it is new and there is no room. */
-static i32 count_kind(State *state, u64 hash) {
+static i32 count_kind(State *state, u64 hash, u8 named) {
     u64 at = hash >> 20 & (KIND_SLOTS - 1);
     for (; state->ids[at]; at = (at + 1) & (KIND_SLOTS - 1))
         if (state->hashes[at] == hash) {
@@ -166,6 +186,7 @@ static i32 count_kind(State *state, u64 hash) {
         return -1;
     state->hashes[at] = hash;
     state->counts[state->kinds] = 1;
+    state->named[state->kinds] = named;
     return (state->ids[at] = (i32)++state->kinds) - 1;
 }
 
@@ -189,23 +210,21 @@ static i64 count_group(State *state, const u8 *text, i64 at, i64 size, u8 end, i
         i64 start = state->starts[i], stop = state->starts[i + 1];
         if (stop - start > LINE_BYTES)
             stop = start + LINE_BYTES;
-        kinds[i] = count_kind(state, state->sizes[i] ? kind_of(state, state->places + i * LINE_WORDS, state->sizes[i], often)
-                                                     : signs_of(state, text + start, text + stop));
+        u8 named = 1;
+        u64 kind = state->sizes[i] ? kind_of(state, state->places + i * LINE_WORDS, state->sizes[i], often, &named)
+                                   : signs_of(state, text + start, text + stop);
+        kinds[i] = count_kind(state, kind, named);
     }
     *counted = lines;
     return at;
 }
 
-/* The first lines of kinds from `known` on that are rare: where each and the next one begin, and its kind. Kinds of a group are numbered in the
- * order of their first lines. Returns how many. */
-static i64 rare_of(const State *state, i64 known, const i32 *kinds, i64 lines, i64 before, Rare *rare) {
+/* The lines of kinds that are rare so far: where each and the next one begin, how many are before it, and its kind. Returns how many. */
+static i64 rare_of(const State *state, const i32 *kinds, i64 lines, i64 before, Rare *rare) {
     i64 found = 0;
     for (i64 i = 0; i < lines && found < RARE; i++)
-        if (kinds[i] >= known) {
-            if (state->counts[kinds[i]] <= SELDOM)
-                rare[found++] = (Rare){state->starts[i], state->starts[i + 1], before + i, kinds[i]};
-            known = kinds[i] + 1;
-        }
+        if (kinds[i] >= 0 && state->counts[kinds[i]] <= SELDOM)
+            rare[found++] = (Rare){state->starts[i], state->starts[i + 1], before + i, kinds[i]};
     return found;
 }
 
@@ -216,9 +235,9 @@ void spillstore_kinds(State *state, const u8 *text, u8 end, const i64 *cuts, i64
     i64 lines = 0, found = 0, at = 0;
     for (i64 cut = 0; cut < cut_count; cut++)
         while (at < cuts[cut] && !state->given_up) {
-            i64 known = state->kinds, more;
+            i64 more;
             at = count_group(state, text, at, cuts[cut], end, kinds + lines, &more);
-            found += rare_of(state, known, kinds + lines, more, lines, rare + found);
+            found += rare_of(state, kinds + lines, more, lines, rare + found);
             lines += more;
             if (state->kinds > KINDS / 8 && state->kinds > state->lines / 4)
                 state->given_up = 1;
@@ -227,8 +246,9 @@ void spillstore_kinds(State *state, const u8 *text, u8 end, const i64 *cuts, i64
     counted[1] = found;
 }
 
-/* The lines of each kind; returns how many kinds there are. */
-i64 spillstore_kind_counts(const State *state, u32 *counts) {
+/* The lines of each kind, and whether it is known by words; returns how many kinds there are. */
+i64 spillstore_kind_counts(const State *state, u32 *counts, u8 *named) {
     memcpy(counts, state->counts, sizeof state->counts);
+    memcpy(named, state->named, sizeof state->named);
     return state->kinds;
 }

@@ -16,7 +16,7 @@ from spillstore_tools.preview.text.clean import clean
 from spillstore_tools.preview.text.lines import Line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from spillstore_tools.preview.scan.block import Block
     from spillstore_tools.preview.strategies.rare import Spot
@@ -34,6 +34,13 @@ _TEMPLATE_BYTES = 256
 _HITS = 48  # in one block, before lines of known kinds are left out
 _SCORED_LINES = ((4, 256), (32, 32), (128, 6), (1 << 62, 2))  # up to this block, so many lines of a block
 _RARE = 6  # the score of a rare line: below what is strong, above a warning
+_FEW_RARE = (
+    (4, 0),
+    (8, 24),
+    (24, 64),
+)  # runs of rare lines that tell much, and that tell anything: of a run that ended well, beside strong lines, without any
+_ALSO_RARE = 2  # what a line that holds a telling word has more where it is rare
+_DROWNED = 0.6  # of the score of a line that stands in a flood of its like
 _NARROWED = 16  # blocks after which hints that stand everywhere are given up
 
 
@@ -50,6 +57,7 @@ class Candidate:
         more: how many later lines differ from it in digits alone, or behind their first 256 bytes.
         last: the number of the last of them.
         like: the number of its kind among all lines (``rare``), -1 if it was not counted.
+        flood: whether lines like it stand so often that each tells little.
     """
 
     line: Line
@@ -60,6 +68,7 @@ class Candidate:
     more: int = 0
     last: int = 0
     like: int = -1
+    flood: bool = False
 
     def near(self, before: int, after: int) -> list[Line]:
         """The line and neighbours in a distance."""
@@ -180,17 +189,33 @@ class CandidateFinder:
         if points >= 1:
             self._keep(Candidate(line, points, _kind(line.text[:_SCORED_CHARS]), [line], self._chars))
 
-    def best(self) -> list[Candidate]:
-        """The candidates and, where kinds of lines tell something, the rare lines, in order."""
-        counts = self._rare.counts()
-        known = {candidate.line.number for candidate in self.candidates}
-        rare = [self._of(spot) for spot in self._rare.spots(counts) if spot.number not in known]
-        return sorted((*self.candidates, *rare), key=lambda each: each.line.number)
+    def best(self, *, ended_well: bool | None = None) -> list[Candidate]:
+        """The candidates, of which those are less that stand in floods; and, where kinds of lines tell something, the rare lines.
 
-    def _of(self, spot: Spot) -> Candidate:
+        Args:
+            ended_well: whether the command ended with exit code 0: then only what is strong, and what is very rare.
+        """
+        kinds = self._rare.found()
+        best = {each.line.number: _drowned(each, kinds.floods) for each in self.candidates}
+        strong = any(each.score >= STRONG for each in best.values())
+        points = _points_of_rare(len(kinds.runs), least=bool(ended_well), strong=strong)
+        for run in kinds.runs if points else ():
+            known = [best[spot.number] for spot in run if spot.number in best]
+            for each in known:
+                best[each.line.number] = dataclasses.replace(each, score=max(each.score, points) + _ALSO_RARE)
+            if not any(each.score >= STRONG for each in known):
+                best.setdefault(run[0].number, self._of(run, points))
+        if ended_well:
+            best = {number: each for number, each in best.items() if each.score >= min(STRONG, points or STRONG)}
+        return [best[number] for number in sorted(best)]
+
+    def _of(self, run: list[Spot], points: float) -> Candidate:
+        """The first of some rare lines, and around it the others and one more on either side."""
+        spot = run[0]
         around = _neighbours(spot.text, spot.at, spot.start, spot.end, spot.number, self._terminator)
         line = next(line for line in around if line.number == spot.number)
-        return Candidate(line, _RARE, _kind(line.text), around, spot.chars_before, like=spot.kind)
+        near = [line for line in around if spot.number - 1 <= line.number <= run[-1].number + 1]
+        return Candidate(line, points, _kind(line.text), near, spot.chars_before, like=spot.kind)
 
     def _keep(self, candidate: Candidate) -> None:
         self.candidates.append(candidate)
@@ -243,15 +268,29 @@ def _neighbours(raw: bytes, at: int, start: int, end: int, number: int, terminat
     ]
 
 
+def _points_of_rare(runs: int, *, least: bool, strong: bool) -> float:
+    """The score of rare lines: the more there are, the less each of them tells; 0 where they tell nothing."""
+    few, most = _FEW_RARE[0 if least else 1 if strong else 2]
+    return _RARE if runs <= few else _RARE / 2 if runs <= most else 0
+
+
+def _drowned(candidate: Candidate, floods: Mapping[int, float]) -> Candidate:
+    """A candidate, of whose score less is left where lines like it flood the output."""
+    if candidate.like not in floods:
+        return candidate
+    return dataclasses.replace(candidate, score=candidate.score * _DROWNED, flood=True)
+
+
 def ranked(candidates: list[Candidate]) -> list[Candidate]:
     """By score; the first strong one first, and less for each one more of a kind."""
     ranked = []
-    seen: dict[str, int] = {}
+    seen: dict[str | int, int] = {}
     first = True
     for candidate in sorted(candidates, key=lambda each: each.line.number):
         points = candidate.score - min(4, candidate.more / 50)
         if first and points >= STRONG:
             points, first = points + 6, False
-        times = seen[candidate.kind] = seen.get(candidate.kind, 0) + 1
+        kind = candidate.like if candidate.flood else candidate.kind
+        times = seen[kind] = seen.get(kind, 0) + 1
         ranked.append((-points * 0.75 ** (times - 1), candidate.line.number, candidate))
     return [candidate for _, _, candidate in sorted(ranked, key=lambda each: each[:2])]

@@ -14,17 +14,19 @@ from spillstore.line_kinds import LineKinds
 from spillstore_tools.preview.text.clean import clean_length
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from spillstore.line_kinds import Rare
     from spillstore_tools.preview.scan.block import Block
 
 _LEAST_LINES = 40  # of an output, so that anything can be said about its kinds
-_SELDOM = 2  # lines that a rare kind has at most
+_SELDOM = 3  # lines that a rare kind has at most
 _OFTEN = 5  # and a frequent one at least
 _NEARLY_ALL = 0.85  # the share of lines that are of frequent kinds
 _MOST_RARE = 0.06  # the share of lines that are of rare ones
-_KEPT = 192  # first lines of rare kinds
+_BESIDE = 8  # lines before and behind that tell whether a rare line breaks a pattern
+_KEPT = 192  # rare lines
+_FLOOD, _FLOOD_SHARE = 12, 0.02  # a flood has so many lines, and this share of all
 _BEFORE, _AFTER = 1024, 2048  # bytes around a line that are kept, for its neighbours
 _LINE = 2048  # bytes of a line that is kept at all
 
@@ -41,6 +43,8 @@ class Spot:
         start: where the line begins in ``text``.
         end: where the next one does.
         chars_before: code points of the output before the line.
+        above: the kinds of the lines before it.
+        below: the kinds of the lines behind it.
     """
 
     kind: int
@@ -50,6 +54,22 @@ class Spot:
     start: int
     end: int
     chars_before: int
+    above: Sequence[int]
+    below: Sequence[int]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Kinds:
+    """What the kinds of all lines tell.
+
+    Attributes:
+        floods: kinds that stand very often, by their number, each with its share of the lines.
+        runs: rare lines, those one behind the other together; where not nearly all lines are of frequent kinds, only
+            those that stand alone among such lines.
+    """
+
+    floods: dict[int, float] = dataclasses.field(default_factory=dict)
+    runs: list[list[Spot]] = dataclasses.field(default_factory=list)
 
 
 class CharsBefore:
@@ -77,7 +97,7 @@ class CharsBefore:
 
 
 class RareLines:
-    """Counts the kinds of lines as blocks pass, and keeps the first lines of kinds that are rare so far."""
+    """Counts the kinds of lines as blocks pass, and keeps the lines of kinds that are rare so far."""
 
     def __init__(self) -> None:
         self._kinds = LineKinds()
@@ -118,33 +138,49 @@ class RareLines:
         low = raw.find(terminator, low, start) + 1 if low else 0
         high = raw.rfind(terminator, end, end + _AFTER) + 1 or end
         spot = Spot(
-            rare.kind, self._first + rare.number, raw[low:high], block.start + low, start - low, end - low, chars.at(start)
+            rare.kind, self._first + rare.number, raw[low:high], block.start + low, start - low, end - low, chars.at(start),
+            self._numbers[max(0, rare.number - _BESIDE) : rare.number],
+            self._numbers[rare.number + 1 : rare.number + 1 + _BESIDE],
         )
         self._spots.append(spot)
 
     def _forget(self) -> None:
         """Give up the lines whose kinds have become frequent."""
-        counts = self._kinds.counts()
+        counts, _ = self._kinds.kinds()
         self._spots = [spot for spot in self._spots if counts[spot.kind] <= _SELDOM]
 
-    def counts(self) -> list[int]:
-        """How many lines each kind has, by its number; empty where kinds say nothing: they are too many, or too few lines."""
-        if self._kinds.given_up or self._kinds.lines < _LEAST_LINES:
-            return []
-        return self._kinds.counts()
-
-    def spots(self, counts: Sequence[int]) -> list[Spot]:
-        """The rare lines, in order, of lines one behind the other the first; none where lines of frequent kinds are not nearly all."""
+    def found(self) -> Kinds:
+        """What can be said so far."""
         lines = self._kinds.lines
+        if self._kinds.given_up or lines < _LEAST_LINES:
+            return Kinds()
+        counts, named = self._kinds.kinds()
+        floods = {
+            kind: count / lines
+            for kind, count in enumerate(counts)
+            if named[kind] and count >= max(_FLOOD, lines * _FLOOD_SHARE)
+        }
         often = sum(count for count in counts if count >= _OFTEN)
         seldom = sum(count for count in counts if count <= _SELDOM)
+        runs = _runs(spot for spot in self._spots if counts[spot.kind] <= _SELDOM)
         if often < _NEARLY_ALL * lines or seldom > _MOST_RARE * lines:
-            return []
-        spots: list[Spot] = []
-        last = -1
-        for spot in self._spots:
-            if counts[spot.kind] <= _SELDOM:
-                if spot.number > last + 1:
-                    spots.append(spot)
-                last = spot.number
-        return spots
+            runs = [run for run in runs if _is_alone(run, counts)]
+        return Kinds(floods, runs)
+
+
+def _runs(spots: Iterable[Spot]) -> list[list[Spot]]:
+    """Lines, those one behind the other together."""
+    runs: list[list[Spot]] = []
+    for spot in spots:
+        if runs and spot.number == runs[-1][-1].number + 1:
+            runs[-1].append(spot)
+        else:
+            runs.append([spot])
+    return runs
+
+
+def _is_alone(run: Sequence[Spot], counts: Sequence[int]) -> bool:
+    """Whether all lines but one around a run are of kinds that stand often."""
+    beside = (*run[0].above, *run[-1].below)
+    often = sum(kind >= 0 and counts[kind] >= 2 * _OFTEN for kind in beside)
+    return len(run) <= _BESIDE and len(beside) >= _BESIDE and often >= len(beside) - 1
