@@ -71,6 +71,11 @@ class Rare(NamedTuple):
     kind: int
 
 
+def number_of(kind: int) -> int:
+    """The number of a line's kind, as ``LineKinds`` gives it out: from 0, -1 for none."""
+    return kind if kind >= -1 else -2 - kind
+
+
 class LineKinds:
     r"""Counts the kinds of lines of one text, which comes in pieces.
 
@@ -80,7 +85,7 @@ class LineKinds:
         >>> kinds = LineKinds()
         >>> text = b"".join(b"read part %d of list\n" % n for n in range(50)) + b"no part of list\n"
         >>> numbers, rare = kinds.add(text)
-        >>> numbers[0] == numbers[49] != numbers[50], [line.number for line in rare], kinds.kinds()[0]
+        >>> numbers[0] == numbers[49] != numbers[50], [line.number for line in rare], kinds.counts()
         (True, [50], [50, 1])
     """
 
@@ -100,8 +105,8 @@ class LineKinds:
                 counted. Leave it out for one piece.
 
         Returns:
-            The number of each line's kind, from 0, -1 where there are too many kinds; and the rare lines, in order. Where the text is
-            given up, lines are missing.
+            Each line's kind, and the rare lines, in order. A kind is a number from 0; -1 where there are too many; ``-2 - number`` for lines
+            that have words, none of which is frequent (``number_of``). Where the text is given up, lines are missing.
         """
         if self._counter is None:
             native = _native() if len(text) >= _LARGE else None
@@ -115,9 +120,9 @@ class LineKinds:
         """Whether nearly every line is of a kind of its own, so that nothing can be said about kinds."""
         return self._counter is not None and self._counter.given_up
 
-    def kinds(self) -> tuple[list[int], list[bool]]:
-        """By the number of each kind how many lines it has, and whether it is known by words, or has none at all."""
-        return ([], []) if self._counter is None else self._counter.kinds()
+    def counts(self) -> list[int]:
+        """How many lines each kind has, by its number."""
+        return [] if self._counter is None else self._counter.counts()
 
 
 class _Counter:
@@ -127,13 +132,12 @@ class _Counter:
         self._words: dict[bytes, int] = {}
         self._kinds: dict[Hashable, int] = {}
         self._counts: list[int] = []
-        self._named: list[bool] = []
         self._lines = 0
         self.given_up = False
 
-    def kinds(self) -> tuple[list[int], list[bool]]:
+    def counts(self) -> list[int]:
         """As in ``LineKinds``."""
-        return self._counts, self._named
+        return self._counts
 
     def add(self, text: bytes, end: bytes, cuts: Sequence[int]) -> tuple[list[int], list[Rare]]:
         """As in ``LineKinds``."""
@@ -158,10 +162,10 @@ class _Counter:
         self._lines += len(lines)
         often = max(_OFTEN, self._lines // _SHARE)
         before = len(kinds)
-        kinds += [self._count_kind(*self._kind(*each, often)) for each in zip(lines, words, strict=True)]
+        kinds += [self._kind(*each, often) for each in zip(lines, words, strict=True)]
         found = 0
         for number, (start, after) in enumerate(spans, before):
-            kind = kinds[number]
+            kind = number_of(kinds[number])
             if kind >= 0 and self._counts[kind] <= _SELDOM and found < _RARE:
                 rare.append(Rare(start, after, number, kind))
                 found += 1
@@ -187,21 +191,21 @@ class _Counter:
                 break
         return words
 
-    def _kind(self, line: bytes, words: list[bytes | None], often: int) -> tuple[Hashable, bool]:
-        """What lines of a kind share, and whether it is known by words."""
+    def _kind(self, line: bytes, words: list[bytes | None], often: int) -> int:
+        """The kind of a line, which is counted."""
         if not words:
-            return frozenset(line.translate(None, _NO_SIGNS)), True
+            return self._count_kind(frozenset(line.translate(None, _NO_SIGNS)))
         frequent = [word for word in words if word is not None and self._words.get(word, 0) >= often]
-        return (tuple(sorted(frequent)), min(_OTHERS, len(words) - len(frequent))), bool(frequent)
+        kind = self._count_kind((tuple(sorted(frequent)), min(_OTHERS, len(words) - len(frequent))))
+        return kind if frequent or kind < 0 else -2 - kind
 
-    def _count_kind(self, key: Hashable, named: bool) -> int:  # noqa: FBT001  # one of two answers
+    def _count_kind(self, key: Hashable) -> int:
         kind = self._kinds.get(key)
         if kind is None:
             if len(self._counts) >= _KINDS:
                 return -1
             kind = self._kinds[key] = len(self._counts)
             self._counts.append(0)
-            self._named.append(named)
         self._counts[kind] += 1
         return kind
 
@@ -223,11 +227,10 @@ class _NativeCounter:
         """As in ``LineKinds``."""
         return bool(self._native.given_up(self._state))
 
-    def kinds(self) -> tuple[list[int], list[bool]]:
+    def counts(self) -> list[int]:
         """As in ``LineKinds``."""
-        counts, named = (self._native.count * _KINDS)(), (self._native.flag * _KINDS)()
-        found = self._native.counts(self._state, counts, named)
-        return counts[:found], list(map(bool, named[:found]))
+        counts = (self._native.count * _KINDS)()
+        return counts[: self._native.counts(self._state, counts)]
 
     def add(self, text: bytes, end: bytes, cuts: Sequence[int]) -> tuple[Sequence[int], list[Rare]]:
         """As in ``LineKinds``."""
@@ -252,7 +255,6 @@ class _Native(NamedTuple):
     number: Any
     kind: Any
     count: Any
-    flag: Any
     rare: Any
     first: Any
     address: Any
@@ -281,7 +283,7 @@ def _native() -> _Native | None:
         spillstore_kinds_size=(size,),
         spillstore_kinds_begin=(None, pointer, pointer, text),
         spillstore_kinds=(None, pointer, text, byte, pointer, size, pointer, pointer, pointer),
-        spillstore_kind_counts=(size, pointer, pointer, pointer),
+        spillstore_kind_counts=(size, pointer, pointer),
         spillstore_kinds_given_up=(size, pointer),
     )
     if loaded is None:
@@ -295,7 +297,6 @@ def _native() -> _Native | None:
         number=size,
         kind=ctypes.c_int32,
         count=ctypes.c_uint32,
-        flag=byte,
         rare=Line,
         first=ctypes.c_char,
         address=ctypes.addressof,

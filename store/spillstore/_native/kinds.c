@@ -27,6 +27,7 @@ typedef int32_t i32;
 #define SLOTS (2 * WORDS)
 #define KIND_SLOTS (2 * KINDS)
 #define NO_SLOT SLOTS
+#define NO_KIND (-1)
 #define OFTEN 5          /* a word that was counted so often is frequent */
 #define SHARE 256        /* and that stands in so many lines, or more often */
 #define OTHERS 3         /* words that are not frequent are counted up to here */
@@ -53,7 +54,6 @@ typedef struct {
     u64 hashes[KIND_SLOTS];
     i32 ids[KIND_SLOTS]; /* of the kinds, and 1 more: 0 is a free slot */
     u32 counts[KINDS];
-    u8 named[KINDS];     /* whether lines of a kind have frequent words, or none at all */
     u32 places[GROUP * LINE_WORDS];
     i64 starts[GROUP + 1];
     u8 sizes[GROUP];
@@ -174,8 +174,8 @@ static u64 kind_of(const State *state, const u32 *places, int words, u32 often, 
     return mixed(kind + (others < OTHERS ? others : OTHERS) * state->other, state->mix);
 }
 
-/* The number of a kind, from 0, one line of which is counted; -1 if it is new and there is no room. */
-static i32 count_kind(State *state, u64 hash, u8 named) {
+/* The number of a kind, from 0, one line of which is counted; NO_KIND if it is new and there is no room. */
+static i32 count_kind(State *state, u64 hash) {
     u64 at = hash >> 20 & (KIND_SLOTS - 1);
     for (; state->ids[at]; at = (at + 1) & (KIND_SLOTS - 1))
         if (state->hashes[at] == hash) {
@@ -183,12 +183,16 @@ static i32 count_kind(State *state, u64 hash, u8 named) {
             return state->ids[at] - 1;
         }
     if (state->kinds >= KINDS)
-        return -1;
+        return NO_KIND;
     state->hashes[at] = hash;
     state->counts[state->kinds] = 1;
-    state->named[state->kinds] = named;
     return (state->ids[at] = (i32)++state->kinds) - 1;
 }
+
+/* The number of a kind that is given out: those whose lines have words, none of which is frequent, are told from others. */
+static i32 told(i32 kind, u8 named) { return named || kind == NO_KIND ? kind : -2 - kind; }
+
+static i32 number_of(i32 told) { return told >= NO_KIND ? told : -2 - told; }
 
 /* Counts the lines of [at, size), a group at most; `kinds` gets the kind of each. Returns where the next group begins. */
 static i64 count_group(State *state, const u8 *text, i64 at, i64 size, u8 end, i32 *kinds, i64 *counted) {
@@ -213,7 +217,7 @@ static i64 count_group(State *state, const u8 *text, i64 at, i64 size, u8 end, i
         u8 named = 1;
         u64 kind = state->sizes[i] ? kind_of(state, state->places + i * LINE_WORDS, state->sizes[i], often, &named)
                                    : signs_of(state, text + start, text + stop);
-        kinds[i] = count_kind(state, kind, named);
+        kinds[i] = told(count_kind(state, kind), named);
     }
     *counted = lines;
     return at;
@@ -223,8 +227,8 @@ static i64 count_group(State *state, const u8 *text, i64 at, i64 size, u8 end, i
 static i64 rare_of(const State *state, const i32 *kinds, i64 lines, i64 before, Rare *rare) {
     i64 found = 0;
     for (i64 i = 0; i < lines && found < RARE; i++)
-        if (kinds[i] >= 0 && state->counts[kinds[i]] <= SELDOM)
-            rare[found++] = (Rare){state->starts[i], state->starts[i + 1], before + i, kinds[i]};
+        if (kinds[i] != NO_KIND && state->counts[number_of(kinds[i])] <= SELDOM)
+            rare[found++] = (Rare){state->starts[i], state->starts[i + 1], before + i, number_of(kinds[i])};
     return found;
 }
 
@@ -246,9 +250,8 @@ void spillstore_kinds(State *state, const u8 *text, u8 end, const i64 *cuts, i64
     counted[1] = found;
 }
 
-/* The lines of each kind, and whether it is known by words; returns how many kinds there are. */
-i64 spillstore_kind_counts(const State *state, u32 *counts, u8 *named) {
+/* The lines of each kind; returns how many kinds there are. */
+i64 spillstore_kind_counts(const State *state, u32 *counts) {
     memcpy(counts, state->counts, sizeof state->counts);
-    memcpy(named, state->named, sizeof state->named);
     return state->kinds;
 }

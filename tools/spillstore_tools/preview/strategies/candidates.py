@@ -39,8 +39,10 @@ _FEW_RARE = (
     (8, 24),
     (24, 64),
 )  # runs of rare lines that tell much, and that tell anything: of a run that ended well, beside strong lines, without any
+_SURE = 9  # the score of what cannot be a word in passing
 _ALSO_RARE = 2  # what a line that holds a telling word has more where it is rare
 _DROWNED = 0.6  # of the score of a line that stands in a flood of its like
+_SCORED_OF_A_KIND = 24  # lines of one kind, however their names differ
 _NARROWED = 16  # blocks after which hints that stand everywhere are given up
 
 
@@ -93,6 +95,7 @@ class CandidateFinder:
         self._held = 0  # bytes of the candidates' lines
         self._chars = 0  # code points before the block
         self._rare = RareLines()
+        self._scored: dict[int, int] = {}  # lines of each kind
         self._left = 0  # lines of the block that may still be scored
         self._seen = (0, 0)  # from where to where bytes were searched ahead
         self._ahead: deque[tuple[int, int, int]] = (
@@ -153,6 +156,11 @@ class CandidateFinder:
     def _meet(self, block: Block, key: bytes, start: int, end: int, number: int) -> None:
         """Count a line of a known kind; score one of a new kind."""
         if key not in self._templates:
+            like = self._rare.kind(number)
+            if like >= 0:
+                self._scored[like] = times = self._scored.get(like, 0) + 1
+                if times > _SCORED_OF_A_KIND:
+                    return
             if self._left:
                 self._left -= 1
                 self._score(block, key, start, end, number)
@@ -202,11 +210,12 @@ class CandidateFinder:
         for run in kinds.runs if points else ():
             known = [best[spot.number] for spot in run if spot.number in best]
             for each in known:
-                best[each.line.number] = dataclasses.replace(each, score=max(each.score, points) + _ALSO_RARE)
+                if each.score < STRONG:
+                    best[each.line.number] = dataclasses.replace(each, score=max(each.score, points) + _ALSO_RARE)
             if not any(each.score >= STRONG for each in known):
                 best.setdefault(run[0].number, self._of(run, points))
         if ended_well:
-            best = {number: each for number, each in best.items() if each.score >= min(STRONG, points or STRONG)}
+            best = {number: each for number, each in best.items() if each.score >= min(_SURE, points or _SURE)}
         return [best[number] for number in sorted(best)]
 
     def _of(self, run: list[Spot], points: float) -> Candidate:

@@ -10,7 +10,7 @@ import dataclasses
 from collections import deque
 from typing import TYPE_CHECKING
 
-from spillstore.line_kinds import LineKinds
+from spillstore.line_kinds import LineKinds, number_of
 from spillstore_tools.preview.text.clean import clean_length
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class RareLines:
             self._keep(block, self._rare.popleft(), chars, terminator)
 
     def kind(self, line: int) -> int:
-        """The number of a line's kind, -1 if it was not counted."""
+        """A line's kind, as in ``LineKinds``; -1 if it was not counted."""
         index = line - self._first
         return self._numbers[index] if 0 <= index < len(self._numbers) else -1
 
@@ -146,7 +146,7 @@ class RareLines:
 
     def _forget(self) -> None:
         """Give up the lines whose kinds have become frequent."""
-        counts, _ = self._kinds.kinds()
+        counts = self._kinds.counts()
         self._spots = [spot for spot in self._spots if counts[spot.kind] <= _SELDOM]
 
     def found(self) -> Kinds:
@@ -154,11 +154,11 @@ class RareLines:
         lines = self._kinds.lines
         if self._kinds.given_up or lines < _LEAST_LINES:
             return Kinds()
-        counts, named = self._kinds.kinds()
+        counts = self._kinds.counts()
         floods = {
             kind: count / lines
             for kind, count in enumerate(counts)
-            if named[kind] and count >= max(_FLOOD, lines * _FLOOD_SHARE)
+            if count >= max(_FLOOD, lines * _FLOOD_SHARE)
         }
         often = sum(count for count in counts if count >= _OFTEN)
         seldom = sum(count for count in counts if count <= _SELDOM)
@@ -182,5 +182,5 @@ def _runs(spots: Iterable[Spot]) -> list[list[Spot]]:
 def _is_alone(run: Sequence[Spot], counts: Sequence[int]) -> bool:
     """Whether all lines but one around a run are of kinds that stand often."""
     beside = (*run[0].above, *run[-1].below)
-    often = sum(kind >= 0 and counts[kind] >= 2 * _OFTEN for kind in beside)
+    often = sum(kind != -1 and counts[number_of(kind)] >= 2 * _OFTEN for kind in beside)
     return len(run) <= _BESIDE and len(beside) >= _BESIDE and often >= len(beside) - 1
