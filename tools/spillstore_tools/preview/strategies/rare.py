@@ -29,6 +29,8 @@ _KEPT = 192  # rare lines
 _FLOOD, _FLOOD_SHARE = 12, 0.02  # a flood has so many lines, and this share of all
 _BEFORE, _AFTER = 1024, 2048  # bytes around a line that are kept, for its neighbours
 _LINE = 2048  # bytes of a line that is kept at all
+_WHOLE = 16  # blocks, behind which only some are counted: where the kinds are known, that would cost more than it tells
+_EACH = 8  # of how many blocks one is counted then
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -96,37 +98,81 @@ class CharsBefore:
         return self._chars
 
 
+@dataclasses.dataclass(slots=True)
+class _Counted:
+    """Blocks whose lines were counted together.
+
+    Attributes:
+        start: the position of their first byte.
+        end: where they end.
+        line: the number of their first line; 0 until that is known.
+        kinds: the kind of each line.
+        rare: the rare lines, those that are still to be kept.
+    """
+
+    start: int
+    end: int
+    line: int
+    kinds: Sequence[int]
+    rare: deque[Rare]
+
+
 class RareLines:
     """Counts the kinds of lines as blocks pass, and keeps the lines of kinds that are rare so far."""
 
     def __init__(self) -> None:
         self._kinds = LineKinds()
         self._spots: list[Spot] = []
-        self._counted = (0, 0)  # from where to where bytes were counted last
-        self._first = 1  # the number of the line that begins there
-        self._numbers: Sequence[int] = ()  # the kind of each line from there on
-        self._rare: deque[Rare] = deque()
+        self._blocks = 0  # that have passed, or were seen ahead
+        self._until = 0  # up to where
+        self._counted: deque[_Counted] = deque()  # of these what may still be asked for
 
     def ahead(self, start: int, line: int, data: bytes, terminator: bytes, cuts: Sequence[int]) -> None:
         """Count the lines of the next blocks; as in ``Observer``."""
-        self._counted, self._first = (start, start + cuts[-1]), line
-        self._numbers, rare = ((), []) if self._kinds.given_up else self._kinds.add(data, terminator, cuts)
-        self._rare = deque(each._replace(start=each.start + start, end=each.end + start) for each in rare)
+        self._counted.clear()
+        whole = cuts[: max(0, _WHOLE - self._blocks)]
+        low = 0
+        if whole:
+            self._count(start, line, data, terminator, whole)
+            low = whole[-1]
+        for number, cut in enumerate(cuts[len(whole) :], self._blocks + len(whole)):
+            if number % _EACH == 0:
+                self._count(start + low, 0, data[low:cut], terminator, (cut - low,))
+            low = cut
+        self._blocks += len(cuts)
+        self._until = start + low
+
+    def _count(self, start: int, line: int, data: bytes, terminator: bytes, cuts: Sequence[int]) -> None:
+        if not self._kinds.given_up:
+            kinds, rare = self._kinds.add(data, terminator, cuts)
+            self._counted.append(_Counted(start, start + cuts[-1], line, kinds, deque(rare)))
 
     def block(self, block: Block, chars: CharsBefore, terminator: bytes) -> None:
         """Count the lines of a block, and keep the rare ones."""
-        if not (self._counted[0] <= block.start and block.end <= self._counted[1]):
+        if block.end > self._until:
             self.ahead(block.start, block.first_line, block.raw, terminator, (len(block.raw),))
-        while self._rare and self._rare[0].start < block.end:
-            self._keep(block, self._rare.popleft(), chars, terminator)
+        while self._counted and self._counted[0].end <= block.start:
+            self._counted.popleft()
+        if not self._counted or self._counted[0].start > block.start:
+            return
+        counted = self._counted[0]
+        counted.line = counted.line or block.first_line
+        while counted.rare and counted.start + counted.rare[0].start < block.end:
+            self._keep(block, counted, counted.rare.popleft(), chars, terminator)
 
     def kind(self, line: int) -> int:
         """A line's kind, as in ``LineKinds``; -1 if it was not counted."""
-        index = line - self._first
-        return self._numbers[index] if 0 <= index < len(self._numbers) else -1
+        if not self._counted:
+            return -1
+        counted = self._counted[0]
+        index = line - counted.line
+        return counted.kinds[index] if counted.line and 0 <= index < len(counted.kinds) else -1
 
-    def _keep(self, block: Block, rare: Rare, chars: CharsBefore, terminator: bytes) -> None:
-        start, end = rare.start - block.start, rare.end - block.start
+    def _keep(
+        self, block: Block, counted: _Counted, rare: Rare, chars: CharsBefore, terminator: bytes
+    ) -> None:
+        before = counted.start - block.start
+        start, end = before + rare.start, before + rare.end
         if end - start > _LINE:
             return
         if len(self._spots) >= _KEPT:
@@ -138,9 +184,15 @@ class RareLines:
         low = raw.find(terminator, low, start) + 1 if low else 0
         high = raw.rfind(terminator, end, end + _AFTER) + 1 or end
         spot = Spot(
-            rare.kind, self._first + rare.number, raw[low:high], block.start + low, start - low, end - low, chars.at(start),
-            self._numbers[max(0, rare.number - _BESIDE) : rare.number],
-            self._numbers[rare.number + 1 : rare.number + 1 + _BESIDE],
+            kind=rare.kind,
+            number=counted.line + rare.number,
+            text=raw[low:high],
+            at=block.start + low,
+            start=start - low,
+            end=end - low,
+            chars_before=chars.at(start),
+            above=counted.kinds[max(0, rare.number - _BESIDE) : rare.number],
+            below=counted.kinds[rare.number + 1 : rare.number + 1 + _BESIDE],
         )
         self._spots.append(spot)
 
