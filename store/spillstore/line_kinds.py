@@ -24,7 +24,7 @@ _VERSION = 1  # of the functions' arguments, as in ``_native/kinds.c``, like all
 _GROUP = 1024
 _LINE_BYTES = 512
 _LINE_WORDS = 32
-_WORD_LETTERS = 64
+_WORD_LETTERS = 40
 _WORDS = 8192
 _KINDS = 4096
 _OFTEN = 5
@@ -35,16 +35,22 @@ _SHORTEST = 3
 _RARE = 64
 _LARGE = 16 * 1024  # a text that begins with fewer bytes is short: it is not worth the import of ctypes
 
-# Classes of bytes; all others end a word.
-_CLASSES = (
-    (1, b"ghijklmnopqrstuvwxyzGHIJKLMNOPQRSTUVWXYZ" + bytes(range(0xC0, 0xE0))),
-    (2, b"abcdefABCDEF"),
-    (3, bytes(range(0x80, 0xC0))),
-    (4, bytes(range(0xE0, 0x100))),
-    (5, b"0123456789"),
-    (6, b"_./\\:@+~-"),
+# What bytes are, as bits; all others end a word.
+_LETTER, _PLAIN, _DIGIT_MARK, _INSIDE, _WIDE, _NARROW = 1, 2, 4, 8, 16, 32
+_MARKS = (
+    (
+        b"ghijklmnopqrstuvwxyzGHIJKLMNOPQRSTUVWXYZ" + bytes(range(0xC0, 0xE0)),
+        _LETTER | _PLAIN | _INSIDE | _NARROW,
+    ),
+    (b"abcdefABCDEF", _LETTER | _INSIDE | _NARROW),
+    (bytes(range(0x80, 0xC0)), _LETTER | _PLAIN | _INSIDE),
+    (bytes(range(0xE0, 0x100)), _LETTER | _PLAIN | _INSIDE | _WIDE),
+    (b"0123456789", _DIGIT_MARK | _INSIDE),
+    (b"_./\\:@+~-", _INSIDE),
 )
-_NO_LETTERS = bytes(set(range(256)) - {byte for place, members in _CLASSES if place < 5 for byte in members})
+_NO_LETTERS = bytes(
+    set(range(256)) - {byte for members, marks in _MARKS if marks & _LETTER for byte in members}
+)
 _NO_SIGNS = bytes([*range(0x21), *b"0123456789", *range(0x7F, 0x100)])
 # Characters of three bytes and more, or others; then whether any of them is not a part of a hexadecimal number.
 _WORD = re.compile(
@@ -220,7 +226,7 @@ class _NativeCounter:
         self._memory = mmap.mmap(-1, native.size)
         self._state = native.address(native.first.from_buffer(self._memory))
         random = (native.number * _RANDOM).from_buffer_copy(os.urandom(8 * _RANDOM))
-        native.begin(self._state, random, _classes())
+        native.begin(self._state, random, _marks())
 
     @property
     def given_up(self) -> bool:
@@ -241,7 +247,7 @@ class _NativeCounter:
         counted = (native.number * 2)()
         native.add(self._state, text, end[0], (native.number * len(cuts))(*cuts), len(cuts), kinds, rare, counted)
         found = [Rare(each.start, each.end, each.number, each.kind) for each in rare[: counted[1]]]
-        return kinds[: counted[0]], found
+        return memoryview(kinds).cast("B").cast("i")[: counted[0]], found
 
 
 class _Native(NamedTuple):
@@ -303,10 +309,10 @@ def _native() -> _Native | None:
     )
 
 
-def _classes() -> bytes:
-    """The class of each byte."""
-    classes = bytearray(256)
-    for number, members in _CLASSES:
+def _marks() -> bytes:
+    """What each byte is."""
+    table = bytearray(256)
+    for members, marks in _MARKS:
         for byte in members:
-            classes[byte] = number
-    return bytes(classes)
+            table[byte] = marks
+    return bytes(table)

@@ -21,7 +21,7 @@ typedef int32_t i32;
 #define GROUP 1024       /* lines of a group */
 #define LINE_BYTES 512   /* of a line that are looked at */
 #define LINE_WORDS 32    /* of a line that are looked at */
-#define WORD_LETTERS 64  /* of a word that are looked at */
+#define WORD_LETTERS 40  /* of a word that are looked at */
 #define WORDS 8192       /* that are counted at once */
 #define KINDS 4096       /* that are counted */
 #define SLOTS (2 * WORDS)
@@ -35,20 +35,20 @@ typedef int32_t i32;
 #define SHORTEST 3       /* letters of a word all of whose letters are hexadecimal */
 #define RARE 64          /* rare lines of a group that are given out */
 
-/* Classes of bytes: what ends a word; letters from g on, and the beginnings of characters of two bytes; letters up to f, of hexadecimal numbers;
- * what goes on a character; the beginnings of longer characters; digits; signs inside of a word. */
-enum { OTHER, LETTER, HEXADECIMAL, GOES_ON, WIDE, DIGIT, SIGN };
+/* What a byte is, as bits; nothing, where it ends a word: a letter; not a letter of hexadecimal numbers; a digit; any byte inside of a word; the beginning
+ * of a character of three bytes or more; a letter that is no part of one. */
+enum { LETTER = 1, PLAIN = 2, DIGIT = 4, INSIDE = 8, WIDE = 16, NARROW = 32 };
 
 typedef struct { u64 hash; u32 count, pad; } Slot;
 
 typedef struct {
-    u64 letters[256];    /* drawn at random, as are the three that follow, which are odd */
+    u64 letters[256];    /* drawn at random, 0 for bytes that are no letters; at random are the three that follow, too, which are odd */
     u64 step, mix, other;
     i64 lines;           /* counted */
     i64 used;            /* words */
     i64 kinds;
     i64 given_up;        /* whether nearly every line is of a kind of its own */
-    u8 classes[256];
+    u8 marks[256];
     Slot words[SLOTS];
     Slot spare[SLOTS];
     u64 hashes[KIND_SLOTS];
@@ -66,13 +66,13 @@ u64 spillstore_kinds_version(void) { return (u64)VERSION << 32 | (u64)sizeof(Rar
 
 i64 spillstore_kinds_size(void) { return (i64)sizeof(State); }
 
-/* Makes the memory ready, all of which is 0 before: 259 numbers drawn at random, and the classes of all bytes. */
-void spillstore_kinds_begin(State *state, const u64 *random, const u8 *classes) {
-    memcpy(state->letters, random, sizeof state->letters);
+/* Makes the memory ready, all of which is 0 before: 259 numbers drawn at random, and what all bytes are. */
+void spillstore_kinds_begin(State *state, const u64 *random, const u8 *marks) {
+    memcpy(state->marks, marks, sizeof state->marks);
+    for (int i = 0; i < 256; i++) state->letters[i] = marks[i] & LETTER ? random[i] : 0;
     state->step = random[256] | 1;
     state->mix = random[257] | 1;
     state->other = random[258] | 1;
-    memcpy(state->classes, classes, sizeof state->classes);
 }
 
 i64 spillstore_kinds_given_up(const State *state) { return state->given_up; }
@@ -114,41 +114,66 @@ static void forget(State *state) {
     }
 }
 
-/* What is known of the word that a line is being read in. */
-typedef struct { u64 hash; u32 letters; u8 narrow, wide, digits, plain; } Word;
+/* The hash of a word is the sum of its letters', each turned by its place: each turn may stand once only. */
+static inline u64 turned(u64 letter, u32 place) { return letter << (place & 63) | letter >> (-place & 63); }
 
-/* Ends a word: counts it, and puts its place behind those before it, unless it is a part of a number. Returns how many there are. */
-static int end_word(State *state, Word *word, u32 *places, int words) {
-    if (word->letters && (word->plain || (!word->digits && word->letters >= SHORTEST)))
-        places[words++] = count_word(state, mixed(word->hash, state->mix));
-    *word = (Word){state->other, 0, 0, 0, 0, 0};
+/* Counts a word, unless it is a part of a number, and puts its place behind those before it. Returns how many there are. */
+static inline int end_word(State *state, u64 hash, u32 letters, u32 marks, u32 *places, int words) {
+    if (letters && (marks & PLAIN || (!(marks & DIGIT) && letters >= SHORTEST)))
+        places[words++] = count_word(state, mixed(hash ^ state->other, state->mix));
     return words;
 }
 
 /* Counts the words of a line; returns how many. Where characters of three bytes and more begin or end, a word ends: their languages
  * put no blanks around them. */
 static int words_of(State *state, const u8 *at, const u8 *stop, u32 *places) {
-    Word word = {state->other, 0, 0, 0, 0, 0};
     int words = 0;
-    for (; at < stop && words < LINE_WORDS; at++) {
-        u8 class = state->classes[*at];
-        if (class == OTHER || (class == WIDE && word.narrow) || (class <= HEXADECIMAL && word.wide))
-            words = end_word(state, &word, places, words);
-        if (class == OTHER || words == LINE_WORDS)
-            continue;
-        if (class == WIDE)
-            word.wide = 1;
-        else if (!word.wide)
-            word.narrow = 1;
-        if (class >= DIGIT) {
-            word.digits |= class == DIGIT;
-            continue;
+    while (words < LINE_WORDS) {
+        u64 hash = 0;
+        u32 letters = 0, marks = 0;
+        while (at < stop && !state->marks[*at]) at++;
+        if (at == stop)
+            break;
+        for (; at < stop; at++) {
+            u32 mark = state->marks[*at];
+            if (!mark || (mark & WIDE ? (marks & (INSIDE | WIDE)) == INSIDE : mark & NARROW && marks & WIDE))
+                break;
+            marks |= mark;
+            if (letters < WORD_LETTERS) {
+                hash += turned(state->letters[*at], letters);
+                letters += mark & LETTER;
+            }
         }
-        word.plain |= class != HEXADECIMAL;
-        if (word.letters++ < WORD_LETTERS)
-            word.hash = (word.hash ^ state->letters[*at]) * state->step;
+        words = end_word(state, hash, letters, marks, places, words);
     }
-    return words < LINE_WORDS ? end_word(state, &word, places, words) : words;
+    return words;
+}
+
+/* The same for a line of ASCII alone. */
+static int ascii_words_of(State *state, const u8 *at, const u8 *stop, u32 *places) {
+    int words = 0;
+    while (words < LINE_WORDS) {
+        u64 hash = 0;
+        u32 letters = 0, marks = 0, mark;
+        while (at < stop && !state->marks[*at]) at++;
+        if (at == stop)
+            break;
+        const u8 *last = stop - at > WORD_LETTERS ? at + WORD_LETTERS : stop;
+        for (; at < last && (mark = state->marks[*at]); at++) {
+            marks |= mark;
+            hash += turned(state->letters[*at], letters);
+            letters += mark & LETTER;
+        }
+        for (; at < stop && (mark = state->marks[*at]); at++) {
+            marks |= mark;
+            if (letters < WORD_LETTERS) {
+                hash += turned(state->letters[*at], letters);
+                letters += mark & LETTER;
+            }
+        }
+        words = end_word(state, hash, letters, marks, places, words);
+    }
+    return words;
 }
 
 /* A hash of which signs a line without words has. */
@@ -194,6 +219,16 @@ static i32 told(i32 kind, u8 named) { return named || kind == NO_KIND ? kind : -
 
 static i32 number_of(i32 told) { return told >= NO_KIND ? told : -2 - told; }
 
+static int is_ascii(const u8 *at, i64 size) {
+    u64 high = 0, eight;
+    for (; size >= 8; at += 8, size -= 8) {
+        memcpy(&eight, at, 8);
+        high |= eight;
+    }
+    for (; size > 0; size--) high |= *at++;
+    return !(high & 0x8080808080808080);
+}
+
 /* Counts the lines of [at, size), a group at most; `kinds` gets the kind of each. Returns where the next group begins. */
 static i64 count_group(State *state, const u8 *text, i64 at, i64 size, u8 end, i32 *kinds, i64 *counted) {
     i64 lines = 0;
@@ -204,7 +239,9 @@ static i64 count_group(State *state, const u8 *text, i64 at, i64 size, u8 end, i
         i64 next = stop == NULL ? size : stop - text + 1;
         i64 seen = next - at < LINE_BYTES ? next : at + LINE_BYTES;
         state->starts[lines] = at;
-        state->sizes[lines] = (u8)words_of(state, text + at, text + seen, state->places + lines * LINE_WORDS);
+        u32 *places = state->places + lines * LINE_WORDS;
+        state->sizes[lines] = (u8)(is_ascii(text + at, seen - at) ? ascii_words_of(state, text + at, text + seen, places)
+                                                                  : words_of(state, text + at, text + seen, places));
         at = next;
     }
     state->starts[lines] = at;

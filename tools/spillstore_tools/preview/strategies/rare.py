@@ -30,7 +30,7 @@ _FLOOD, _FLOOD_SHARE = 12, 0.02  # a flood has so many lines, and this share of 
 _BEFORE, _AFTER = 1024, 2048  # bytes around a line that are kept, for its neighbours
 _LINE = 2048  # bytes of a line that is kept at all
 _WHOLE = 16  # blocks, behind which only some are counted: where the kinds are known, that would cost more than it tells
-_EACH = 8  # of how many blocks one is counted then
+_EACH = 16  # of how many blocks one is counted then
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -191,8 +191,8 @@ class RareLines:
             start=start - low,
             end=end - low,
             chars_before=chars.at(start),
-            above=counted.kinds[max(0, rare.number - _BESIDE) : rare.number],
-            below=counted.kinds[rare.number + 1 : rare.number + 1 + _BESIDE],
+            above=tuple(counted.kinds[max(0, rare.number - _BESIDE) : rare.number]),
+            below=tuple(counted.kinds[rare.number + 1 : rare.number + 1 + _BESIDE]),
         )
         self._spots.append(spot)
 
