@@ -40,6 +40,7 @@ _FEW_RARE = (
     (24, 64),
 )  # runs of rare lines that tell much, and that tell anything: of a run that ended well, beside strong lines, without any
 _SURE = 9  # the score of what cannot be a word in passing
+_FIRST, _LAST = 6, 3  # what the first and the last strong line have more
 _ALSO_RARE = 2  # what a line that holds a telling word has more where it is rare
 _DROWNED = 0.6  # of the score of a line that stands in a flood of its like
 _SCORED_OF_A_KIND = 24  # lines of one kind, however their names differ
@@ -291,15 +292,23 @@ def _drowned(candidate: Candidate, floods: Mapping[int, float]) -> Candidate:
 
 
 def ranked(candidates: list[Candidate]) -> list[Candidate]:
-    """By score; the first strong one first, and less for each one more of a kind."""
+    """By score; the first strong one first, the last one better than it is, and less for each one more of a kind."""
     ranked = []
     seen: dict[str | int, int] = {}
-    first = True
-    for candidate in sorted(candidates, key=lambda each: each.line.number):
-        points = candidate.score - min(4, candidate.more / 50)
-        if first and points >= STRONG:
-            points, first = points + 6, False
+    ordered = sorted(candidates, key=lambda each: each.line.number)
+    strong = [each.line.number for each in ordered if _points(each) >= STRONG]
+    for candidate in ordered:
+        points = _points(candidate)
+        if strong and candidate.line.number == strong[0]:
+            points += _FIRST
+        elif strong and candidate.line.number == strong[-1]:
+            points += _LAST
         kind = candidate.like if candidate.flood else candidate.kind
         times = seen[kind] = seen.get(kind, 0) + 1
         ranked.append((-points * 0.75 ** (times - 1), candidate.line.number, candidate))
     return [candidate for _, _, candidate in sorted(ranked, key=lambda each: each[:2])]
+
+
+def _points(candidate: Candidate) -> float:
+    """The score, and less the more lines are like it."""
+    return candidate.score - min(4, candidate.more / 50)

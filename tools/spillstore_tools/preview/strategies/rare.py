@@ -123,6 +123,7 @@ class RareLines:
     def __init__(self) -> None:
         self._kinds = LineKinds()
         self._spots: list[Spot] = []
+        self._full = -1  # the block for which room was made last
         self._blocks = 0  # that have passed, or were seen ahead
         self._until = 0  # up to where
         self._counted: deque[_Counted] = deque()  # of these what may still be asked for
@@ -175,10 +176,11 @@ class RareLines:
         start, end = before + rare.start, before + rare.end
         if end - start > _LINE:
             return
-        if len(self._spots) >= _KEPT:
+        if len(self._spots) >= _KEPT and self._full != block.start:
+            self._full = block.start
             self._forget()
-            if len(self._spots) >= _KEPT:
-                return
+        if len(self._spots) >= _KEPT:
+            return
         raw = block.raw
         low = max(0, start - _BEFORE)
         low = raw.find(terminator, low, start) + 1 if low else 0
