@@ -51,7 +51,7 @@ _MARKS = (
 _NO_LETTERS = bytes(
     set(range(256)) - {byte for members, marks in _MARKS if marks & _LETTER for byte in members}
 )
-_NO_SIGNS = bytes([*range(0x21), *b"0123456789", *range(0x7F, 0x100)])
+_NO_SIGNS = bytes(byte for byte in range(256) if not 0x20 < byte < 0x7F or chr(byte).isalnum())
 # Characters of three bytes and more, or others; then whether any of them is not a part of a hexadecimal number.
 _WORD = re.compile(
     rb"(?:[\xe0-\xff][\x80-\xbf0-9_./\\:@+~-]*)+|[A-Za-z\x80-\xdf0-9_./\\:@+~-]+"
@@ -62,7 +62,7 @@ _RANDOM = 259  # numbers
 
 
 class Rare(NamedTuple):
-    """A line of a kind that has at most three lines so far.
+    """A line of a kind that has at most three lines so far, or the first one of its kind.
 
     Attributes:
         start: where it begins in the text.
@@ -92,7 +92,7 @@ class LineKinds:
         >>> text = b"".join(b"read part %d of list\n" % n for n in range(50)) + b"no part of list\n"
         >>> numbers, rare = kinds.add(text)
         >>> numbers[0] == numbers[49] != numbers[50], [line.number for line in rare], kinds.counts()
-        (True, [50], [50, 1])
+        (True, [0, 50], [50, 1])
     """
 
     def __init__(self) -> None:
@@ -167,14 +167,15 @@ class _Counter:
         words = [self._count_words(line) for line in lines]
         self._lines += len(lines)
         often = max(_OFTEN, self._lines // _SHARE)
-        before = len(kinds)
+        known, before = len(self._counts), len(kinds)
         kinds += [self._kind(*each, often) for each in zip(lines, words, strict=True)]
         found = 0
         for number, (start, after) in enumerate(spans, before):
             kind = number_of(kinds[number])
-            if kind >= 0 and self._counts[kind] <= _SELDOM and found < _RARE:
+            if found < _RARE and (kind >= known or (kind >= 0 and self._counts[kind] <= _SELDOM)):
                 rare.append(Rare(start, after, number, kind))
                 found += 1
+            known = max(known, kind + 1)
         if len(self._counts) > max(_KINDS // 8, self._lines // 4):
             self.given_up = True
 

@@ -180,7 +180,7 @@ static int ascii_words_of(State *state, const u8 *at, const u8 *stop, u32 *place
 static u64 signs_of(const State *state, const u8 *at, const u8 *stop) {
     u64 seen[2] = {0, 0};
     for (; at < stop; at++)
-        if (*at > ' ' && *at < 0x7F && (*at < '0' || *at > '9'))
+        if (*at > ' ' && *at < 0x7F && !(state->marks[*at] & (LETTER | DIGIT)))
             seen[*at >> 6] |= (u64)1 << (*at & 63);
     return mixed(mixed(seen[0] ^ state->other, state->step) ^ seen[1], state->mix) + 1;
 }
@@ -260,12 +260,17 @@ static i64 count_group(State *state, const u8 *text, i64 at, i64 size, u8 end, i
     return at;
 }
 
-/* The lines of kinds that are rare so far: where each and the next one begin, how many are before it, and its kind. Returns how many. */
-static i64 rare_of(const State *state, const i32 *kinds, i64 lines, i64 before, Rare *rare) {
+/* The lines of kinds that are rare so far, and the first ones of kinds from `known` on: where each and the next one begin, how many are before it, and
+ * its kind. Kinds of a group are numbered in the order of their first lines. Returns how many. */
+static i64 rare_of(const State *state, i64 known, const i32 *kinds, i64 lines, i64 before, Rare *rare) {
     i64 found = 0;
-    for (i64 i = 0; i < lines && found < RARE; i++)
-        if (kinds[i] != NO_KIND && state->counts[number_of(kinds[i])] <= SELDOM)
-            rare[found++] = (Rare){state->starts[i], state->starts[i + 1], before + i, number_of(kinds[i])};
+    for (i64 i = 0; i < lines && found < RARE; i++) {
+        i64 kind = number_of(kinds[i]);
+        if (kind >= known || (kind != NO_KIND && state->counts[kind] <= SELDOM))
+            rare[found++] = (Rare){state->starts[i], state->starts[i + 1], before + i, kind};
+        if (kind >= known)
+            known = kind + 1;
+    }
     return found;
 }
 
@@ -276,9 +281,9 @@ void spillstore_kinds(State *state, const u8 *text, u8 end, const i64 *cuts, i64
     i64 lines = 0, found = 0, at = 0;
     for (i64 cut = 0; cut < cut_count; cut++)
         while (at < cuts[cut] && !state->given_up) {
-            i64 more;
+            i64 known = state->kinds, more;
             at = count_group(state, text, at, cuts[cut], end, kinds + lines, &more);
-            found += rare_of(state, kinds + lines, more, lines, rare + found);
+            found += rare_of(state, known, kinds + lines, more, lines, rare + found);
             lines += more;
             if (state->kinds > KINDS / 8 && state->kinds > state->lines / 4)
                 state->given_up = 1;

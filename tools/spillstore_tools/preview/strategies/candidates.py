@@ -40,6 +40,7 @@ _FEW_RARE = (
     (24, 64),
 )  # runs of rare lines that tell much, and that tell anything: of a run that ended well, beside strong lines, without any
 _SURE = 9  # the score of what cannot be a word in passing
+_NEW_KIND = 3  # the score of a line from which on lines are of another kind, where nothing else stands out
 _FIRST, _LAST = 6, 3  # what the first and the last strong line have more
 _ALSO_RARE = 2  # what a line that holds a telling word has more where it is rare
 _DROWNED = 0.6  # of the score of a line that stands in a flood of its like
@@ -215,6 +216,8 @@ class CandidateFinder:
                     best[each.line.number] = dataclasses.replace(each, score=max(each.score, points) + _ALSO_RARE)
             if not any(each.score >= STRONG for each in known):
                 best.setdefault(run[0].number, self._of(run, points))
+        if not best and not ended_well:
+            best = {spot.number: self._of([spot], _NEW_KIND) for spot in kinds.firsts}
         if ended_well:
             best = {number: each for number, each in best.items() if each.score >= min(_SURE, points or _SURE)}
         return [best[number] for number in sorted(best)]

@@ -30,6 +30,8 @@ _FLOOD, _FLOOD_SHARE = 12, 0.02  # a flood has so many lines, and this share of 
 _BEFORE, _AFTER = 1024, 2048  # bytes around a line that are kept, for its neighbours
 _LINE = 2048  # bytes of a line that is kept at all
 _WHOLE = 16  # blocks, behind which only some are counted: where the kinds are known, that would cost more than it tells
+_FIRSTS = 16  # first lines of frequent kinds that are kept
+_LATE = 0.25  # of all lines, behind which a kind begins late
 _EACH = 16  # of how many blocks one is counted then
 
 
@@ -68,10 +70,12 @@ class Kinds:
         floods: kinds that stand very often, by their number, each with its share of the lines.
         runs: rare lines, those one behind the other together; where not nearly all lines are of frequent kinds, only
             those that stand alone among such lines.
+        firsts: the first lines of frequent kinds that begin late.
     """
 
     floods: dict[int, float] = dataclasses.field(default_factory=dict)
     runs: list[list[Spot]] = dataclasses.field(default_factory=list)
+    firsts: list[Spot] = dataclasses.field(default_factory=list)
 
 
 class CharsBefore:
@@ -123,6 +127,7 @@ class RareLines:
     def __init__(self) -> None:
         self._kinds = LineKinds()
         self._spots: list[Spot] = []
+        self._firsts: list[Spot] = []  # the first lines of kinds that are frequent
         self._full = -1  # the block for which room was made last
         self._blocks = 0  # that have passed, or were seen ahead
         self._until = 0  # up to where
@@ -199,8 +204,9 @@ class RareLines:
         self._spots.append(spot)
 
     def _forget(self) -> None:
-        """Give up the lines whose kinds have become frequent."""
+        """Give up the lines whose kinds have become frequent, but for the first one of each, of the first kinds."""
         counts = self._kinds.counts()
+        self._firsts = _first_ones(self._firsts, self._spots, counts)
         self._spots = [spot for spot in self._spots if counts[spot.kind] <= _SELDOM]
 
     def found(self) -> Kinds:
@@ -219,7 +225,17 @@ class RareLines:
         runs = _runs(spot for spot in self._spots if counts[spot.kind] <= _SELDOM)
         if often < _NEARLY_ALL * lines or seldom > _MOST_RARE * lines:
             runs = [run for run in runs if _is_alone(run, counts)]
-        return Kinds(floods, runs)
+        firsts = [spot for spot in _first_ones(self._firsts, self._spots, counts) if spot.number > lines * _LATE]
+        return Kinds(floods, runs, firsts)
+
+
+def _first_ones(firsts: Sequence[Spot], spots: Iterable[Spot], counts: Sequence[int]) -> list[Spot]:
+    """The first line of each kind that is frequent, as many as are kept."""
+    found = {spot.kind: spot for spot in firsts}
+    for spot in spots:
+        if counts[spot.kind] >= 2 * _OFTEN and spot.number > _LEAST_LINES and len(found) < _FIRSTS:
+            found.setdefault(spot.kind, spot)
+    return list(found.values())
 
 
 def _runs(spots: Iterable[Spot]) -> list[list[Spot]]:
