@@ -11,6 +11,7 @@ Texts are counted by a native function (``_native/kinds.c``). Where that was not
 from __future__ import annotations
 
 import functools
+import math
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,11 +29,10 @@ _WORD_LETTERS = 40
 _WORDS = 8192
 _KINDS = 4096
 _OFTEN = 5
-_SHARE = 256
 _OTHERS = 3
 _SELDOM = 3
 _SHORTEST = 3
-_RARE = 64
+_RARE = 256
 _LARGE = 16 * 1024  # a text that begins with fewer bytes is short: it is not worth the import of ctypes
 
 # What bytes are, as bits; all others end a word.
@@ -166,7 +166,7 @@ class _Counter:
         lines = [text[start : min(after, start + _LINE_BYTES)] for start, after in spans]
         words = [self._count_words(line) for line in lines]
         self._lines += len(lines)
-        often = max(_OFTEN, self._lines // _SHARE)
+        often = max(_OFTEN, math.isqrt(self._lines // 4))
         known, before = len(self._counts), len(kinds)
         kinds += [self._kind(*each, often) for each in zip(lines, words, strict=True)]
         found = 0

@@ -28,12 +28,11 @@ typedef int32_t i32;
 #define KIND_SLOTS (2 * KINDS)
 #define NO_SLOT SLOTS
 #define NO_KIND (-1)
-#define OFTEN 5          /* a word that was counted so often is frequent */
-#define SHARE 256        /* and that stands in so many lines, or more often */
+#define OFTEN 5          /* a word that was counted so often is frequent, where there are few lines */
 #define OTHERS 3         /* words that are not frequent are counted up to here */
 #define SELDOM 3         /* a kind is rare while it has at most so many lines */
 #define SHORTEST 3       /* letters of a word all of whose letters are hexadecimal */
-#define RARE 64          /* rare lines of a group that are given out */
+#define RARE 256         /* rare lines of a group that are given out */
 
 /* What a byte is, as bits; nothing, where it ends a word: a letter; not a letter of hexadecimal numbers; a digit; any byte inside of a word; the beginning
  * of a character of three bytes or more; a letter that is no part of one. */
@@ -45,6 +44,7 @@ typedef struct {
     u64 letters[256];    /* drawn at random, 0 for bytes that are no letters; at random are the three that follow, too, which are odd */
     u64 step, mix, other;
     i64 lines;           /* counted */
+    i64 often;           /* half the root of that: a word that was counted so often is frequent */
     i64 used;            /* words */
     i64 kinds;
     i64 given_up;        /* whether nearly every line is of a kind of its own */
@@ -246,7 +246,8 @@ static i64 count_group(State *state, const u8 *text, i64 at, i64 size, u8 end, i
     }
     state->starts[lines] = at;
     state->lines += lines;
-    u32 often = state->lines / SHARE > OFTEN ? (u32)(state->lines / SHARE) : OFTEN;
+    while ((state->often + 1) * (state->often + 1) * 4 <= state->lines) state->often++;
+    u32 often = state->often > OFTEN ? (u32)state->often : OFTEN;
     for (i64 i = 0; i < lines; i++) {
         i64 start = state->starts[i], stop = state->starts[i + 1];
         if (stop - start > LINE_BYTES)
@@ -275,7 +276,7 @@ static i64 rare_of(const State *state, i64 known, const i32 *kinds, i64 lines, i
 }
 
 /* Counts the lines of a text; groups begin anew at each of `cuts`, the last of which is the text's size. `kinds` gets the kind of each
- * line, `rare` the rare lines, for which there must be room: 64 for each cut, and for each 1,024 lines. `counted` gets how many lines and rare
+ * line, `rare` the rare lines, for which there must be room: 256 for each cut, and for each 1,024 lines. `counted` gets how many lines and rare
  * ones there are. */
 void spillstore_kinds(State *state, const u8 *text, u8 end, const i64 *cuts, i64 cut_count, i32 *kinds, Rare *rare, i64 *counted) {
     i64 lines = 0, found = 0, at = 0;
