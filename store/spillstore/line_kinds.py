@@ -33,10 +33,10 @@ _OTHERS = 3
 _SELDOM = 3
 _SHORTEST = 3
 _RARE = 256
-_LARGE = 16 * 1024  # a text that begins with fewer bytes is short: it is not worth the import of ctypes
+_LARGE = 16 * 1024  # bytes from which on native functions pay; below, ctypes is not even imported
 
 # What bytes are, as bits; all others end a word.
-_LETTER, _PLAIN, _DIGIT_MARK, _INSIDE, _WIDE, _NARROW = 1, 2, 4, 8, 16, 32
+_LETTER, _PLAIN, _DIGIT, _INSIDE, _WIDE, _NARROW = 1, 2, 4, 8, 16, 32
 _MARKS = (
     (
         b"ghijklmnopqrstuvwxyzGHIJKLMNOPQRSTUVWXYZ" + bytes(range(0xC0, 0xE0)),
@@ -45,19 +45,20 @@ _MARKS = (
     (b"abcdefABCDEF", _LETTER | _INSIDE | _NARROW),
     (bytes(range(0x80, 0xC0)), _LETTER | _PLAIN | _INSIDE),
     (bytes(range(0xE0, 0x100)), _LETTER | _PLAIN | _INSIDE | _WIDE),
-    (b"0123456789", _DIGIT_MARK | _INSIDE),
+    (b"0123456789", _DIGIT | _INSIDE),
     (b"_./\\:@+~-", _INSIDE),
 )
 _NO_LETTERS = bytes(
     set(range(256)) - {byte for members, marks in _MARKS if marks & _LETTER for byte in members}
 )
-_NO_SIGNS = bytes(byte for byte in range(256) if not 0x20 < byte < 0x7F or chr(byte).isalnum())
-# Characters of three bytes and more, or others; then whether any of them is not a part of a hexadecimal number.
-_WORD = re.compile(
-    rb"(?:[\xe0-\xff][\x80-\xbf0-9_./\\:@+~-]*)+|[A-Za-z\x80-\xdf0-9_./\\:@+~-]+"
+_BLANKS = bytes([*range(0x21), 0x7F])
+_NO_SIGNS = bytes(
+    byte for byte in range(256) if not chr(byte).isascii() or chr(byte).isalnum() or byte in _BLANKS
 )
-_PLAIN = re.compile(rb"[g-zG-Z\x80-\xff]")
-_DIGIT = re.compile(rb"[0-9]")
+# Characters of three bytes and more, or others; then whether any of them is not a part of a hexadecimal number.
+_WORD = re.compile(rb"(?:[\xe0-\xff][\x80-\xbf0-9_./\\:@+~-]*)+|[A-Za-z\x80-\xdf0-9_./\\:@+~-]+")
+_BEYOND_F = re.compile(rb"[g-zG-Z\x80-\xff]")
+_A_DIGIT = re.compile(rb"[0-9]")
 _RANDOM = 259  # numbers
 
 
@@ -96,7 +97,8 @@ class LineKinds:
     """
 
     def __init__(self) -> None:
-        self._counter: _NativeCounter | _Counter | None = None
+        self._counter: _NativeCounter | _Counter = _Counter()
+        self._early: list[tuple[bytes, bytes, Sequence[int]]] | None = []  # what Python has counted so far
         self.lines = 0
 
     def add(
@@ -114,21 +116,31 @@ class LineKinds:
             Each line's kind, and the rare lines, in order. A kind is a number from 0; -1 where there are too many; ``-2 - number`` for lines
             that have words, none of which is frequent (``number_of``). Where the text is given up, lines are missing.
         """
-        if self._counter is None:
-            native = _native() if len(text) >= _LARGE else None
-            self._counter = _Counter() if native is None else _NativeCounter(native)
-        kinds, rare = self._counter.add(text, end, cuts or (len(text),))
+        cuts = cuts or (len(text),)
+        if self._early is not None:
+            self._early.append((text, end, cuts))
+            if sum(len(piece) for piece, _, _ in self._early) >= _LARGE:
+                self._go_native(self._early[:-1])
+        kinds, rare = self._counter.add(text, end, cuts)
         self.lines += len(kinds)
         return kinds, rare
+
+    def _go_native(self, before: Sequence[tuple[bytes, bytes, Sequence[int]]]) -> None:
+        """Count with the native functions from here on, if there are any."""
+        self._early = None
+        if (native := _native()) is not None:
+            self._counter = _NativeCounter(native)
+            for piece in before:
+                self._counter.add(*piece)
 
     @property
     def given_up(self) -> bool:
         """Whether nearly every line is of a kind of its own, so that nothing can be said about kinds."""
-        return self._counter is not None and self._counter.given_up
+        return self._counter.given_up
 
     def counts(self) -> list[int]:
         """How many lines each kind has, by its number."""
-        return [] if self._counter is None else self._counter.counts()
+        return self._counter.counts()
 
 
 class _Counter:
@@ -162,7 +174,7 @@ class _Counter:
 
     def _group(self, text: bytes, spans: list[tuple[int, int]], kinds: list[int], rare: list[Rare]) -> None:
         if len(self._words) > _WORDS // 4 * 3:
-            self._words = {word: count // 2 for word, count in self._words.items() if count >= 2}
+            self._words = {word: count // 2 for word, count in self._words.items() if count > 1}
         lines = [text[start : min(after, start + _LINE_BYTES)] for start, after in spans]
         words = [self._count_words(line) for line in lines]
         self._lines += len(lines)
@@ -185,7 +197,7 @@ class _Counter:
         for found in _WORD.findall(line):
             letters = found.translate(None, _NO_LETTERS)
             if not letters or not (
-                _PLAIN.search(letters) or (len(letters) >= _SHORTEST and not _DIGIT.search(found))
+                _BEYOND_F.search(letters) or (len(letters) >= _SHORTEST and not _A_DIGIT.search(found))
             ):
                 continue
             word = letters[:_WORD_LETTERS]
@@ -237,7 +249,8 @@ class _NativeCounter:
     def counts(self) -> list[int]:
         """As in ``LineKinds``."""
         counts = (self._native.count * _KINDS)()
-        return counts[: self._native.counts(self._state, counts)]
+        found: list[int] = counts[: self._native.counts(self._state, counts)]
+        return found
 
     def add(self, text: bytes, end: bytes, cuts: Sequence[int]) -> tuple[Sequence[int], list[Rare]]:
         """As in ``LineKinds``."""
@@ -246,7 +259,9 @@ class _NativeCounter:
         kinds = (native.kind * lines)()
         rare = (native.rare * (_RARE * (lines // _GROUP + len(cuts))))()
         counted = (native.number * 2)()
-        native.add(self._state, text, end[0], (native.number * len(cuts))(*cuts), len(cuts), kinds, rare, counted)
+        native.add(
+            self._state, text, end[0], (native.number * len(cuts))(*cuts), len(cuts), kinds, rare, counted
+        )
         found = [Rare(each.start, each.end, each.number, each.kind) for each in rare[: counted[1]]]
         return memoryview(kinds).cast("B").cast("i")[: counted[0]], found
 

@@ -112,9 +112,7 @@ class Scan:
             and self._position
             and not (self._long or self._noise)
         ):
-            self._observer.ahead(
-                self._position, self._lines + 1, whole, self._terminator, self._cuts(whole)
-            )
+            self._observer.ahead(self._position, self._lines + 1, whole, self._terminator, self._cuts(whole))
         while len(whole) - taken >= BLOCK:
             taken += self._take(whole, taken)
         self._buffer += memoryview(whole)[taken:]

@@ -58,9 +58,34 @@ _FORMS: dict[bytes, tuple[Word, ...]] = {
         for form in (
             *("not found", "no such", "core dumped", "out of memory", "no space", "not allowed", "<<< "),
             # Strong on its own, however common a word of it is elsewhere.
-            *("fatal: ", "does not exist", "doesn't exist", "not permitted", "data race", "not in scope", "no rule to make"),
-            *("and not used", "not defined", "not recognized", "read-only file", "null pointer", "bug: ", "oops: ", "backoff"),
-            *("fehlgeschlagen", "schwerwiegend", "nicht möglich", "introuvable", "no se pudo", "não foi possível", "nie można"),
+            *(
+                "fatal: ",
+                "does not exist",
+                "doesn't exist",
+                "not permitted",
+                "data race",
+                "not in scope",
+                "no rule to make",
+            ),
+            *(
+                "and not used",
+                "not defined",
+                "not recognized",
+                "read-only file",
+                "null pointer",
+                "bug: ",
+                "oops: ",
+                "backoff",
+            ),
+            *(
+                "fehlgeschlagen",
+                "schwerwiegend",
+                "nicht möglich",
+                "introuvable",
+                "no se pudo",
+                "não foi possível",
+                "nie można",
+            ),
             *("błąd", "실패", "无法", "無法", "できません", "致命"),
             *("échec", "ошибк", "错误", "錯誤", "失败", "失敗", "エラー", "오류", "✗", "✘", "✕", "❌"),
         )

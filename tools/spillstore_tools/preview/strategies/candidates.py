@@ -179,7 +179,9 @@ class CandidateFinder:
         if points >= 1:
             around = _neighbours(block.raw, block.start, start, end, number, self._terminator)
             line = next(line for line in around if line.number == number)
-            candidate = Candidate(line, points, _kind(text), around, self._chars_before.at(start), like=self._rare.kind(number))
+            candidate = Candidate(
+                line, points, _kind(text), around, self._chars_before.at(start), like=self._rare.kind(number)
+            )
             self._keep(candidate)
         self._remember(key, candidate)
 
@@ -213,13 +215,17 @@ class CandidateFinder:
             known = [best[spot.number] for spot in run if spot.number in best]
             for each in known:
                 if each.score < STRONG:
-                    best[each.line.number] = dataclasses.replace(each, score=max(each.score, points) + _ALSO_RARE)
+                    best[each.line.number] = dataclasses.replace(
+                        each, score=max(each.score, points) + _ALSO_RARE
+                    )
             if not any(each.score >= STRONG for each in known):
                 best.setdefault(run[0].number, self._of(run, points))
         if not best and not ended_well:
             best = {spot.number: self._of([spot], _NEW_KIND) for spot in kinds.firsts}
         if ended_well:
-            best = {number: each for number, each in best.items() if each.score >= min(_SURE, points or _SURE)}
+            best = {
+                number: each for number, each in best.items() if each.score >= min(_SURE, points or _SURE)
+            }
         return [best[number] for number in sorted(best)]
 
     def _of(self, run: list[Spot], points: float) -> Candidate:
@@ -276,8 +282,7 @@ def _neighbours(raw: bytes, at: int, start: int, end: int, number: int, terminat
         spans.append((high, after))
         high = after
     return [
-        Line(number + index, at + low, raw[low:high], terminator)
-        for index, (low, high) in enumerate(spans)
+        Line(number + index, at + low, raw[low:high], terminator) for index, (low, high) in enumerate(spans)
     ]
 
 

@@ -225,7 +225,9 @@ class RareLines:
         runs = _runs(spot for spot in self._spots if counts[spot.kind] <= _SELDOM)
         if often < _NEARLY_ALL * lines or seldom > _MOST_RARE * lines:
             runs = [run for run in runs if _is_alone(run, counts)]
-        firsts = [spot for spot in _first_ones(self._firsts, self._spots, counts) if spot.number > lines * _LATE]
+        firsts = [
+            spot for spot in _first_ones(self._firsts, self._spots, counts) if spot.number > lines * _LATE
+        ]
         return Kinds(floods, runs, firsts)
 
 
