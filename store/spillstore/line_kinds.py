@@ -32,7 +32,9 @@ _OFTEN = 5
 _OTHERS = 3
 _SELDOM = 3
 _SHORTEST = 3
-_RARE = 256
+_RARE = 64
+_MANY = 16
+_BESIDE = 8
 _LARGE = 16 * 1024  # bytes from which on native functions pay; below, ctypes is not even imported
 
 # What bytes are, as bits; all others end a word.
@@ -64,6 +66,8 @@ _RANDOM = 259  # numbers
 
 class Rare(NamedTuple):
     """A line of a kind that has at most three lines so far, or the first one of its kind.
+
+    Of a group of lines in which rare ones are many, only those are given out that stand among frequent ones.
 
     Attributes:
         start: where it begins in the text.
@@ -181,15 +185,27 @@ class _Counter:
         often = max(_OFTEN, math.isqrt(self._lines // 4))
         known, before = len(self._counts), len(kinds)
         kinds += [self._kind(*each, often) for each in zip(lines, words, strict=True)]
-        found = 0
-        for number, (start, after) in enumerate(spans, before):
-            kind = number_of(kinds[number])
-            if found < _RARE and (kind >= known or (kind >= 0 and self._counts[kind] <= _SELDOM)):
-                rare.append(Rare(start, after, number, kind))
-                found += 1
-            known = max(known, kind + 1)
-        if len(self._counts) > max(_KINDS // 8, self._lines // 4):
+        rare += self._rare_of(spans, kinds[before:], before, known)
+        if len(self._counts) > max(_KINDS // 8, self._lines // 3):
             self.given_up = True
+
+    def _rare_of(
+        self, spans: Sequence[tuple[int, int]], kinds: Sequence[int], before: int, known: int
+    ) -> list[Rare]:
+        """The rare lines of a group, and the first ones of kinds from ``known`` on; where there are many, only those that stand out."""
+        numbers = [number_of(kind) for kind in kinds]
+        seldom = [kind >= 0 and self._counts[kind] <= _SELDOM for kind in numbers]
+        often = [kind >= 0 and self._counts[kind] >= _OFTEN for kind in numbers]
+        few = sum(seldom) * _MANY <= len(kinds) + _RARE
+        found: list[Rare] = []
+        for place, (start, after) in enumerate(spans):
+            kind = numbers[place]
+            beside = often[max(0, place - _BESIDE) : place + _BESIDE + 1]
+            stands_out = sum(beside) * 3 >= len(beside) * 2
+            if (seldom[place] or kind >= known) if few else (seldom[place] and stands_out):
+                found.append(Rare(start, after, before + place, kind))
+            known = max(known, kind + 1)
+        return found[:_RARE]
 
     def _count_words(self, line: bytes) -> list[bytes | None]:
         """The words of a line, each counted; None for a new one that there is no room for."""
@@ -215,7 +231,11 @@ class _Counter:
         if not words:
             return self._count_kind(frozenset(line.translate(None, _NO_SIGNS)))
         frequent = [word for word in words if word is not None and self._words.get(word, 0) >= often]
-        kind = self._count_kind((tuple(sorted(frequent)), min(_OTHERS, len(words) - len(frequent))))
+        if not frequent and len(words) > 1:
+            every = tuple(sorted(word or b"" for word in words))
+            kind = self._count_kind(every)
+        else:
+            kind = self._count_kind((tuple(sorted(frequent)), min(_OTHERS, len(words) - len(frequent))))
         return kind if frequent or kind < 0 else -2 - kind
 
     def _count_kind(self, key: Hashable) -> int:

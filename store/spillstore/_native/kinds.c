@@ -26,13 +26,15 @@ typedef int32_t i32;
 #define KINDS 4096       /* that are counted */
 #define SLOTS (2 * WORDS)
 #define KIND_SLOTS (2 * KINDS)
+#define MANY 16          /* rare lines are many where they are more than this part of all, and some */
+#define BESIDE 8         /* lines before and behind one that are beside it */
 #define NO_SLOT SLOTS
 #define NO_KIND (-1)
 #define OFTEN 5          /* a word that was counted so often is frequent, where there are few lines */
 #define OTHERS 3         /* words that are not frequent are counted up to here */
 #define SELDOM 3         /* a kind is rare while it has at most so many lines */
 #define SHORTEST 3       /* letters of a word all of whose letters are hexadecimal */
-#define RARE 256         /* rare lines of a group that are given out */
+#define RARE 64          /* rare lines of a group that are given out */
 
 /* What a byte is, as bits; nothing, where it ends a word: a letter; not a letter of hexadecimal numbers; a digit; any byte inside of a word; the beginning
  * of a character of three bytes or more; a letter that is no part of one. */
@@ -185,17 +187,22 @@ static u64 signs_of(const State *state, const u8 *at, const u8 *stop) {
     return mixed(mixed(seen[0] ^ state->other, state->step) ^ seen[1], state->mix) + 1;
 }
 
-/* A hash of a line's frequent words and of how many others it has; `frequent` gets whether there are some. */
+/* A hash of a line's frequent words and of how many others it has; of all words where none of several is frequent, which `frequent` tells. */
 static u64 kind_of(const State *state, const u32 *places, int words, u32 often, u8 *frequent) {
-    u64 kind = 0, others = 0;
+    u64 kind = 0, rest = 0, others = 0;
     for (int i = 0; i < words; i++) {
         const Slot *slot = state->words + places[i];
+        u64 hash = places[i] == NO_SLOT ? state->other : mixed(slot->hash, state->step);
         if (places[i] != NO_SLOT && slot->count >= often)
-            kind += mixed(slot->hash, state->step);
-        else
+            kind += hash;
+        else {
+            rest += hash;
             others++;
+        }
     }
     *frequent = others < (u64)words;
+    if (!*frequent && words > 1)
+        return mixed(rest ^ state->mix, state->mix);
     return mixed(kind + (others < OTHERS ? others : OTHERS) * state->other, state->mix);
 }
 
@@ -261,13 +268,28 @@ static i64 count_group(State *state, const u8 *text, i64 at, i64 size, u8 end, i
     return at;
 }
 
+static int is_rare(const State *state, i32 kind) { return kind != NO_KIND && state->counts[number_of(kind)] <= SELDOM; }
+
+static int is_often(const State *state, i32 kind) { return kind != NO_KIND && state->counts[number_of(kind)] >= OFTEN; }
+
+/* Whether most lines beside one are of kinds that stand often. */
+static int stands_out(const State *state, const i32 *kinds, i64 lines, i64 line) {
+    i64 low = line > BESIDE ? line - BESIDE : 0, high = lines - line > BESIDE ? line + BESIDE + 1 : lines, often = 0;
+    for (i64 i = low; i < high; i++) often += is_often(state, kinds[i]);
+    return often * 3 >= (high - low) * 2;
+}
+
 /* The lines of kinds that are rare so far, and the first ones of kinds from `known` on: where each and the next one begin, how many are before it, and
- * its kind. Kinds of a group are numbered in the order of their first lines. Returns how many. */
+ * its kind. Where rare lines are many, only those that stand out. Kinds of a group are numbered in the order of their first lines. Returns
+ * how many. */
 static i64 rare_of(const State *state, i64 known, const i32 *kinds, i64 lines, i64 before, Rare *rare) {
-    i64 found = 0;
+    i64 found = 0, all = 0;
+    for (i64 i = 0; i < lines; i++) all += is_rare(state, kinds[i]);
+    int few = all * MANY <= lines + RARE;
     for (i64 i = 0; i < lines && found < RARE; i++) {
         i64 kind = number_of(kinds[i]);
-        if (kind >= known || (kind != NO_KIND && state->counts[kind] <= SELDOM))
+        int seldom = is_rare(state, kinds[i]);
+        if (few ? seldom || kind >= known : seldom && stands_out(state, kinds, lines, i))
             rare[found++] = (Rare){state->starts[i], state->starts[i + 1], before + i, kind};
         if (kind >= known)
             known = kind + 1;
@@ -276,7 +298,7 @@ static i64 rare_of(const State *state, i64 known, const i32 *kinds, i64 lines, i
 }
 
 /* Counts the lines of a text; groups begin anew at each of `cuts`, the last of which is the text's size. `kinds` gets the kind of each
- * line, `rare` the rare lines, for which there must be room: 256 for each cut, and for each 1,024 lines. `counted` gets how many lines and rare
+ * line, `rare` the rare lines, for which there must be room: 64 for each cut, and for each 1,024 lines. `counted` gets how many lines and rare
  * ones there are. */
 void spillstore_kinds(State *state, const u8 *text, u8 end, const i64 *cuts, i64 cut_count, i32 *kinds, Rare *rare, i64 *counted) {
     i64 lines = 0, found = 0, at = 0;
@@ -286,7 +308,7 @@ void spillstore_kinds(State *state, const u8 *text, u8 end, const i64 *cuts, i64
             at = count_group(state, text, at, cuts[cut], end, kinds + lines, &more);
             found += rare_of(state, known, kinds + lines, more, lines, rare + found);
             lines += more;
-            if (state->kinds > KINDS / 8 && state->kinds > state->lines / 4)
+            if (state->kinds > KINDS / 8 && state->kinds > state->lines / 3)
                 state->given_up = 1;
         }
     counted[0] = lines;

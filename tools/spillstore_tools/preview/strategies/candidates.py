@@ -211,6 +211,7 @@ class CandidateFinder:
         best = {each.line.number: _drowned(each, kinds.floods) for each in self.candidates}
         strong = any(each.score >= STRONG for each in best.values())
         points = _points_of_rare(len(kinds.runs), least=bool(ended_well), strong=strong)
+        rare: set[int] = set()
         for run in kinds.runs if points else ():
             known = [best[spot.number] for spot in run if spot.number in best]
             for each in known:
@@ -220,12 +221,11 @@ class CandidateFinder:
                     )
             if not any(each.score >= STRONG for each in known):
                 best.setdefault(run[0].number, self._of(run, points))
+            rare.update(spot.number for spot in run)
         if not best and not ended_well:
             best = {spot.number: self._of([spot], _NEW_KIND) for spot in kinds.firsts}
         if ended_well:
-            best = {
-                number: each for number, each in best.items() if each.score >= min(_SURE, points or _SURE)
-            }
+            best = {number: each for number, each in best.items() if each.score >= _SURE or number in rare}
         return [best[number] for number in sorted(best)]
 
     def _of(self, run: list[Spot], points: float) -> Candidate:
