@@ -33,7 +33,10 @@ _WORDS = tuple(
     violat\w*|invalid|incompatible|conflict\w*|missing|corrupt\w*|exceed\w*|segmentation|oom\w*|severe|critical|emerg\w*|alert|
     unhandled|uncaught|caused by|unsupported|unsafe|rejected|unreachable|interrupted|terminated|overflow|leak\w*|deadlock|
     illegal|crash\w*|sig[a-z]{3,4}|signal|not ok|gave up|giving up|erreur|fehler|errore|terminate called|warn(?:ing)?|unsuccessful|
-    what went wrong
+    what went wrong|
+    fatal:|does not exist|doesn't exist|not permitted|data race|not in scope|no rule to make|and not used|not defined|not recognized|
+    read-only file|null pointer|bug:|oops:|fehlgeschlagen|schwerwiegend|nicht möglich|introuvable|no se pudo|não foi possível|
+    nie można|błąd
     """.replace("\n    ", "")
     .strip()
     .split("|")
@@ -57,36 +60,7 @@ _FORMS: dict[bytes, tuple[Word, ...]] = {
         form.encode(): (Word(form.encode()),)
         for form in (
             *("not found", "no such", "core dumped", "out of memory", "no space", "not allowed", "<<< "),
-            # Strong on its own, however common a word of it is elsewhere.
-            *(
-                "fatal: ",
-                "does not exist",
-                "doesn't exist",
-                "not permitted",
-                "data race",
-                "not in scope",
-                "no rule to make",
-            ),
-            *(
-                "and not used",
-                "not defined",
-                "not recognized",
-                "read-only file",
-                "null pointer",
-                "bug: ",
-                "oops: ",
-                "backoff",
-            ),
-            *(
-                "fehlgeschlagen",
-                "schwerwiegend",
-                "nicht möglich",
-                "introuvable",
-                "no se pudo",
-                "não foi possível",
-                "nie można",
-            ),
-            *("błąd", "실패", "无法", "無法", "できません", "致命"),
+            *("실패", "无法", "無法", "できません", "致命"),
             *("échec", "ошибк", "错误", "錯誤", "失败", "失敗", "エラー", "오류", "✗", "✘", "✕", "❌"),
         )
     },
