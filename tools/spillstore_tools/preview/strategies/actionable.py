@@ -80,7 +80,7 @@ _HARMLESS = (
     r"--?[\w-]*(?:error|fail|exit|abort|assert)[\w-]*|"
     r"\bif\s+(?:\w+\s+){0,3}?fails?\b|"
     r"\b(?:error|failure|timeout|exception)s?[ _-]+(?:rate|count|budget|threshold|limit)s?\b|"
-    r"\bfailed\s+\w+\s*[:=]?\s*0\b|\b(?:0|no|zero)\s+(?:\w+\s+)?failing\b|"
+    r"\bfailed\s+\w+\s*[:=]\s*0(?:$|[^.\d])|\b(?:0|no|zero)\s+(?:\w+\s+)?failing\b|"
     r"\bexpected\s+(?:errors?|failures?|exceptions?|to\s+fail)\b|\bxfail\w*|\ballow\w*\s+to\s+fail\b|"
     r"\b(?:new|throws?|extends)\s+[\w.$]+(?:error|exception)s?\b"
 )
