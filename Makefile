@@ -6,6 +6,7 @@
 #   make check   lint, types, docs, quick tests, a short fixed part of the heavy ones; what CI runs
 #   make torture all tests, with many new examples and kills, and a campaign against the native scanner: SEED=N as before
 #   make agents  real agents from the npm registry, against models on loopback: 400 MB and some minutes; skips what is missing
+#   make adapters  the adapters of agent frameworks against the packages from the index, each alone and then all together: ADAPTERS="langchain strands"
 #   make fuzz    that campaign alone: SEED=N EXECUTIONS=N, and FIRST=N to go on where one has ended
 #
 # Stamps in $(VENV) make a second call quick. Another interpreter: make PYTHON=python3.13 check
@@ -30,13 +31,17 @@ TARGETS ?= $(shell $(BIN)/python -c 'import hatch_build; print(*hatch_build.TARG
 # The quick tests of what calls native functions: they run without them, too.
 CALLERS := tests/store/redaction tests/store/search tests/store/format tests/store/test_text_scan.py tests/tools/preview
 
+# Of the adapters: the extras that are tried each in an environment of its own, and those that are tried in one.
+ADAPTERS ?= agent-framework claude-agent-sdk deepagents google-adk haystack langchain mini-swe-agent openai-agents pydantic-ai strands
+ADAPTERS_TOGETHER ?= agent-framework,claude-agent-sdk,deepagents,google-adk,haystack,langchain,mini-swe-agent,openai-agents,pydantic-ai,strands
+
 BIN := $(VENV)/bin
 BUILT := hatch_build.py $(wildcard store/spillstore/_native/*.[ch])
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-server test heavy check agents torture fuzz lint types docs bench bench-quick bench-growth bench-peers wheels clean
+.PHONY: help demo demo-server test heavy check agents adapters torture fuzz lint types docs bench bench-quick bench-growth bench-peers bench-corpus wheels clean
 # Tests start hundreds of processes: each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -47,6 +52,7 @@ help:
 	@echo "make bench-quick   what the README shows, with small sizes, in three minutes; its page is in benchmarks/.data/quick"
 	@echo "make bench-growth  growth alone: 100,000 artifacts, 20,000 sessions, 10 GiB; ten minutes, 5 GB of disk"
 	@echo "make bench-peers   the stores of agents that the benchmarks compare with, in benchmarks/.data"
+	@echo "make bench-corpus  the tools and outputs that previews are measured with, in benchmarks/.data; twenty minutes"
 	@echo "make wheels  a wheel for each platform, in dist: built here, by a compiler from the package index"
 	@echo "make clean   removes .venv and everything that was built"
 
@@ -72,6 +78,20 @@ check: lint types docs heavy test
 
 agents: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -m agents tests/agents
+
+# An environment each, since frameworks do not agree about what they need; each lies in $(VENV)/adapters.
+adapters: $(addprefix adapters-,$(ADAPTERS)) adapters-together
+
+adapters-%: $(VENV)/adapters/%/.installed
+	$(VENV)/adapters/$*/bin/python -m pytest -q -p no:asyncio -m adapters tests/adapters
+	@[ $* != strands ] || $(VENV)/adapters/$*/bin/python tests/adapters/strands_suite.py --keep $(VENV)/adapters/$*
+
+.SECONDARY:
+$(VENV)/adapters/%/.installed: pyproject.toml $(BUILT)
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip --quiet --disable-pip-version-check install --editable '.[$(if $(filter together,$*),$(ADAPTERS_TOGETHER),$*)]' \
+	  hypothesis pytest pytest-xdist $(if $(filter strands,$*),moto pytest-asyncio) $(if $(filter pydantic-ai,$*),pydantic-ai-harness)
+	@touch $@
 
 torture: $(VENV)/.installed-test
 	@$(MAKE) --no-print-directory $(VENV)/.installed-wheels || echo "No compiler for other platforms: their tests are skipped."
@@ -110,6 +130,10 @@ bench-peers: $(VENV)/.installed-bench
 	benchmarks/.data/agents/bin/python -m pip --quiet --disable-pip-version-check install -r benchmarks/agents.txt
 	npm install --prefix benchmarks/.data/context-mode context-mode@1.0.131 && npm rebuild --prefix benchmarks/.data/context-mode better-sqlite3 \
 	  || echo "context-mode needs npm and, where it has no prebuilt SQLite, a C++ compiler: it is not compared."
+
+bench-corpus: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks.corpus tools
+	$(BIN)/python -m benchmarks.corpus make
 
 wheels: $(VENV)/.installed-wheels
 	@for target in $(TARGETS); do echo "$$target ..." && SPILLSTORE_TARGET=$$target \

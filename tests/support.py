@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import importlib
 import inspect
 import os
 import random
@@ -312,3 +313,15 @@ def replaced(descriptor, *numbers):
         for number, before in saved.items():
             os.dup2(before, number)
             os.close(before)
+
+
+def imported(name):
+    """A module of ours; None for an adapter whose framework is not installed."""
+    try:
+        return importlib.import_module(name)
+    except (
+        ImportError
+    ) as error:  # a folder of our tests has the name ``agents``, as a framework has, and lacks what that has
+        if not name.startswith("spillstore_tools.adapters.") or (error.name or "").startswith("spillstore"):
+            raise
+        return None
