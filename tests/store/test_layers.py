@@ -150,6 +150,7 @@ ORDER = (
     ("model",),
     ("format",),
     ("redaction",),
+    ("line_kinds",),
     ("runtime", "text_scan"),
     ("_native",),
     ("settings",),

@@ -52,7 +52,9 @@ class Smart:
         finder = overview.observer
         if isinstance(finder, _Observer) and (parts := finder.guess.cut(overview, request)) is not None:
             return parts
-        candidates = finder.candidates if isinstance(finder, CandidateFinder) and request.actionable else []
+        candidates = []
+        if isinstance(finder, CandidateFinder) and request.actionable:
+            candidates = finder.best(ended_well=request.ended_well)
         least = min(request.line_limit or LINE, request.limit // 8)
         # Few lines share the room: as much of each as lets all of them be shown.
         shares = [int(request.limit / share) for share in _SHARES] if overview.lines <= _FEW_LINES else []
