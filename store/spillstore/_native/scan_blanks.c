@@ -57,6 +57,14 @@ int drawn_at(const Text *t, i64 at, i64 line_end) {
     return (end - at >= 16 && digits > 1) || end == t->size;
 }
 
+/* Whether a word at `at`, of any signs, could be one: long, and with a digit. */
+static int drawn_part(const Text *t, i64 at, i64 line_end) {
+    int digits = 0;
+    i64 end = at;
+    for (; end < line_end && is(t, end, WORD); end++) digits += is(t, end, DIGIT);
+    return (end - at >= 8 && digits) || end == t->size;
+}
+
 /* The same at `at`, or behind `is` or `was`. */
 static int drawn_word(const Text *t, i64 at, i64 line_end) {
     if (drawn_at(t, at, line_end))
@@ -103,7 +111,7 @@ int value_may_follow(const Text *t, i64 stop, int strength) {
     if (t->text[at] == '-') /* an option, or a sign before a token */
         return strength == SECRET || strength == TOKEN || at_is(t, at + 1, '>');
     if (one_of(t->text[at], ".+<"))
-        return sign_at(t, at) != 0;
+        return sign_at(t, at) != 0 || at_is(t, at + 1, '.');
     if (!is(t, at, ALNUM))
         return one_of(t->text[at], "=:>?!(\"'`|[\xe2");
     if (is(t, at, DIGIT)) {
@@ -148,6 +156,26 @@ static int spoken_could(const Text *t, i64 stop, i64 line_end) {
     return 1;
 }
 
+/* `password for NAME: word`, `token now: word`: one to four words, a colon, and what could be a secret at the line's end. */
+int label_could(Text *t, i64 stop, int strength) {
+    const i64 line_end = line_end_of(t, stop);
+    i64 at = stop;
+    for (int words = 0; words < 4; words++) {
+        if (!at_is(t, at, ' ') || at + 1 >= line_end)
+            return 0;
+        if (!(is(t, at + 1, ALNUM) && !is(t, at + 1, DIGIT)) && !one_of(t->text[at + 1], "'\"/"))
+            return 0;
+        for (at++; at < line_end && !one_of(t->text[at], " \t:=,;(){}"); at++) {}
+        if (at >= line_end)
+            return 0;
+        if (t->text[at] == ':')
+            return is(t, at + 1, BLANK) &&
+                   (strength == PASSWORD ? run_could_be(t, at + 1, line_end, strength)
+                                         : drawn_part(t, blanks_end(t, at + 1), line_end));
+    }
+    return 0;
+}
+
 /* Whether the name may be in a cell of a table: the first of its line, or behind a bar. */
 static int cell_could(const Text *t, i64 begin) {
     int blank = 1;
@@ -187,7 +215,7 @@ int after_blank(Text *t, i64 begin, i64 stop, i64 line_end, int strength) {
                 type_begins(t, at) || word_begins(t, at, OR);
     could = could || (begin > 0 && one_of(t->text[begin - 1], "<:")) || /* of an element */
             (called(t, stop) && spoken_could(t, stop, line_end)) ||
-            (strength == SECRET && word_at(t, at, ID)) ||
+            (strength == SECRET && word_at(t, at, ID)) || label_could(t, stop, strength) ||
             after_blank_only(t, begin, stop, strength); /* `Has` is one of those words but for its case */
     return could && run_could_be(t, stop, line_end, strength);
 }

@@ -147,7 +147,8 @@ static int after_closer(const Text *t, i64 begin, i64 stop, i64 line_end, int st
     while (++at < line_end && is(t, at, BLANK)) {}
     if (at == line_end)
         return closed_could(t, begin, line_end);
-    if (!one_of(t->text[at], "\\\"'"))
+    at += at_is(t, at, 'b');
+    if (at >= line_end || !one_of(t->text[at], "\\\"'"))
         return 0;
     i64 end = at + 1;
     while (end < line_end && t->text[end] != t->text[at] && t->text[end] != '\\') end++;
@@ -168,14 +169,18 @@ static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, i
     if (blank && strength != PASSWORD && called(t, stop))
         return 1; /* `PASSWOrD`, of which the words promise less */
     if (spoken && !value_may_follow(t, stop, strength))
-        return after_blank_only(t, begin, stop, strength);
+        return after_blank_only(t, begin, stop, strength) || label_could(t, stop, strength);
     i64 at = stop;
     if (is(t, stop, CLOSER)) {
         for (int i = 0; i < 3 && at < t->size && one_of(t->text[at], "\"'`"); i++) at++;
         for (int i = 0; i < 2 && at_is(t, at, ']'); i++) at++;
     }
+    const i64 marks = at;
+    at += 2 * (at_is(t, at, '*') && at_is(t, at + 1, '*')); /* of Markdown, before a sign or behind it */
     at = blanks_end(t, at);
     int length = sign_at(t, at);
+    if (length == 1 && (at > marks + 1 || at_is(t, at + 1, '*')) && (t->text[marks] == '*' || at_is(t, at + 2, '*')))
+        return run_could_be(t, at + 1, line_end_of(t, stop), strength);
     if (length) {
         if (after_sign(t, begin, at, length, stop, strength))
             return 1;

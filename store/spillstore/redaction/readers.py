@@ -222,6 +222,7 @@ def _element(given: bytes, behind: bytes, named: Named) -> bytes:
     """The content of an XML element."""
     if entity := _ENTITY.search(given):
         given = given[: entity.start()]
+    given = given.rstrip()
     good = behind == b"</" and judged(given, named.strength, quoted=True, literal=True)
     return given if good else b""
 

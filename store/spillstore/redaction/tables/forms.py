@@ -66,7 +66,7 @@ _OPENED = rf"(?:\A|[{re.escape(BEFORE_OPTION)}])"
 # What `grep` puts before a line: the file, the number, or both.
 FOUND = r"(?:(?:[\w~^@/.-]{1,64}:)?(?=[^\s:]{0,160}[./])[\w./@+-]{1,160}:(?:\d{1,7}:)?|(?:[\w@+-]{1,64}:)?\d{1,7}:)"
 OWN_LINE = (
-    rf"(?:\A|[\r\n])(?:{FOUND})?[ \t]*(?:[-+>#*|][ \t]+)*(?:{_COMMAND})?[\"']?"  # the first thing of its line
+    rf"(?:\A|[\r\n])(?:{FOUND})?[ \t]*(?:(?:[-+>#*|;]|//|/\*|--)[ \t]+)*(?:{_COMMAND})?(?:[\"']|\*\*)?"  # the first thing of its line
 )
 _LOGIN = r"\b(?:login|user(?:name)?:)[ \t]+\S*[^\s,;][ \t]+"
 
@@ -77,12 +77,12 @@ _BLANK_ALONE = (
 )
 
 # Bytes that may stand behind a name with a value.
-BEHIND = " \t\\\"'`]=:<>?+-(%&!,"
+BEHIND = " \t\\\"'`]=:<>?+-(%&!,*"
 CLOSERS = "\\\"'`]&%"
 _BLANK = " \t"
 _SIGNS = BEHIND.replace("(", "").replace(",", "")
 # What stands between a name and its value in several forms.
-_NEXT_STRING = r"\\{0,8}[\"'][ \t]{0,64}+,[ \t]{0,64}+" + _STRING + r"(?!.-)"
+_NEXT_STRING = r"\\{0,8}[\"'][ \t]{0,64}+,[ \t]{0,64}+b?" + _STRING + r"(?!.-)"
 _OR_ELSE = r"(?>(?:\\{0,8}[\"'])?)\]?\)?[ \t]{0,8}+(?:\|\||\?\?|or)[ \t]{0,8}+(?=[\"'`])"
 _COMPARED = CLOSER + r"[=!]==?[ \t]{0,64}+" + _STRING
 _BLANK_WORD = r"[ \t]{1,16}+(?=[^\s=:])"
@@ -179,6 +179,40 @@ FORMS: tuple[Form, ...] = (
         'if password == "7f%a{10}":',
         "if password == 'function':",
         of="password",
+    ),
+    Form(
+        "value",
+        r"(?:\*\*[ \t]?[:=]|[:=]\*\*)[ \t]{1,8}+(?=\S)",
+        "- **Password**: `7%a{11}`\n\n**API token:** %a{32}\n\n* **DB password:** kittens7",
+        "**Password** is kittens7\n**Password**",
+        "*:=",
+    ),
+    Form(
+        "column",
+        r"[ \t]\.{3,64}+[ \t]{1,2}(?=\S)",
+        "Client secret ..... %a{40}",
+        "Client secret ..... none",
+        _BLANK,
+    ),
+    Form(
+        "column",
+        r"(?:[ \t](?!(?:is|was|[Ii][Dd]s?|[Nn]ames?|[Hh]ash(?:es)?|[Vv]ersions?|of)\b)[A-Za-z'\"/][^\s:=,;(){}]{0,47}){1,4}:[ \t]{1,4}+(?=\S)",
+        "Save this token now: %a{40}\n\n[sudo] password for me: 7%a{11}",
+        "Save this token now: it is the only time",
+        _BLANK,
+        any_word=True,
+        of="password secret token",
+    ),
+    Form(
+        "value",
+        r"[ \t]{1,16}+(?=[\"']?[A-Za-z0-9]{20})",
+        "agent link --key %h{64}",
+        "agent link --key %h{12}",
+        _BLANK,
+        _OPENED,
+        r"\A--?key",
+        of="weak",
+        promises="long",
     ),
     # --- a name that is a value, and its value ---
     Form(
@@ -382,10 +416,10 @@ FORMS: tuple[Form, ...] = (
     Form(
         "cell",
         rf"[ \t]{{1,64}}+{_BAR}[ \t]{{1,64}}+(?=[^\s|])",
-        "db_password  | 7%a{11}\n\n| api_token | %h{32} |\n\n║ api_token │ %h{32} ║",
+        "db_password  | 7%a{11}\n\n| main DB password | 7%a{11} |\n\n| api_token | %h{32} |\n\n║ api_token │ %h{32} ║",
         "x api_token | %h{32} |\n| api_token | refresh |\n| token | varchar(64) |",
         _BLANK,
-        rf"(?:\A|[\r\n])(?:[^:=(){{}}\r\n]{{0,200}}{_BAR})?[ \t]*",
+        rf"(?:\A|[\r\n])(?:[^:=(){{}}\r\n]{{0,200}}{_BAR}[ \t]*(?:[\w.-]{{1,24}} ){{0,3}})?[ \t]*",
         back=256,
     ),
     Form(
@@ -476,8 +510,8 @@ FORMS: tuple[Form, ...] = (
     # --- elements ---
     Form(
         "element",
-        r"(?>(?:[ \t][^<>\r\n]{0,256}+)?)>(?=[^<\s])",
-        "<api_token>%a{32}</api_token>",
+        r"(?>(?:[ \t][^<>\r\n]{0,256}+)?)>[ \t]{0,16}+(?=[^<\s])",
+        "<api_token>%a{32}</api_token>\n\n<password>  7%a{11} </password>",
         "{api_token>%a{32}</api_token>",
         "> \t",
         _TAG,

@@ -94,7 +94,7 @@ LITERALS: tuple[Unquoted, ...] = (
         "password: kittens",
         "password: word",
         OWN_LINE,
-        r".*:\s*",
+        r".*:[\s*]*",
         _END,
         not_value=r"[A-Za-z]{0,4}|(?=.*[A-Z])[A-Za-z]+|(?!\w*\d\d\.\w?\Z)[A-Za-z_]\w*[.\[|<][\w.\[\]|<{:'\"]*(?<!\d\d)",
     ),

@@ -89,6 +89,7 @@ PLACEHOLDERS: tuple[Harmless, ...] = (
         "FTP_PASS",
         "FTP_PASS77",
     ),
+    Harmless(r"\d{1,3}(?:\.\d+)?%.*", "100%|bar7|", "1000%|bar7|"),
     Harmless(r"\d{4}-\d\d-\d\d[T\ ][\d:.]+(?:Z|[+-][\d:]+)?", "2024-05-01T08:00:00Z", "2024-05-01x08"),
     Harmless(r"(?:yes|no)\).*", "YES)", "YE7S)"),
 )
@@ -147,7 +148,7 @@ VARIABLES: tuple[Harmless, ...] = (
     Harmless(r"\$(?:1|2[abxy]?|5|6|y|apr1|argon2\w*|scrypt)\$.*\$?.*", "$6$name$name7", "$77$name$name7!"),
 )
 
-NUMBER = r"(?i:[\^~<>=]*[\d.,:+-]+|0x[0-9a-f]+[ul]*|\d+<<\d+)"
+NUMBER = r"(?i:[\^~<>=]*[\d.,:+-]+|0x[0-9a-f]{1,40}[ul]*|\d+<<\d+)"
 # What is no key or token, but may be a password; the examples stand behind `token`.
 NO_KEYS: tuple[Harmless, ...] = (
     Harmless(r".{0,7}|.*\ .*", "k8Jd72h", "k8Jd72hsQ0"),
