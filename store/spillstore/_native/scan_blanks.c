@@ -3,7 +3,7 @@
 
 /* Lists, as in `Tables`: parts of lines, and a word. */
 static const u8 OR[] = "\2or", GENERATED[] = "\11generated", REGISTRY[] = "\4REG_";
-static const u8 LOGINS[] = "\5login\5user:\11username:";
+static const u8 LOGINS[] = "\5login\10neighbor\5user:\11username:";
 static const u8 ID[] = "id              ";
 
 /* Whether a string follows a comparison at `at`, which could be a secret. */
@@ -73,7 +73,7 @@ static int drawn_word(const Text *t, i64 at, i64 line_end) {
         return 0;
     at += t->text[at] == 'i' ? 2 : 3;
     while (is(t, at, BLANK) || at_is(t, at, ':') || (at < line_end && one_of(t->text[at], "\"'`"))) at++;
-    return drawn_at(t, at, line_end);
+    return drawn_part(t, at, line_end);
 }
 
 /* Whether `ENV` or another setter stands before, and blanks behind it. */
@@ -109,7 +109,7 @@ int value_may_follow(const Text *t, i64 stop, int strength) {
     if (at >= t->size || t->text[stop] == '\t' || is(t, at, BLANK | LINE_END))
         return 1;
     if (t->text[at] == '-') /* an option, or a sign before a token */
-        return strength == SECRET || strength == TOKEN || at_is(t, at + 1, '>');
+        return strength == SECRET || strength == TOKEN || at_is(t, at + 1, '>') || is(t, at + 1, BLANK) || at_is(t, at + 1, '-');
     if (one_of(t->text[at], ".+<"))
         return sign_at(t, at) != 0 || at_is(t, at + 1, '.');
     if (!is(t, at, ALNUM))
@@ -187,9 +187,25 @@ static int cell_could(const Text *t, i64 begin) {
     return blank;
 }
 
+/* Whether the name may head a column of the next lines: its line has names alone, with commas or two blanks between them. */
+int heads_column(Text *t, i64 begin, i64 stop) {
+    const i64 line = line_before(t, begin), end = line_end_of(t, stop);
+    int gaps = 0;
+    for (i64 i = blanks_end(t, line), blanks = 0; i < end; i++) {
+        u8 byte = t->text[i];
+        if (!is(t, i, NAME) && !one_of(byte, " ,\"()/#\t"))
+            return 0;
+        gaps |= byte == ',' || (blanks > 1 && byte != ' ');
+        blanks = byte == ' ' ? blanks + 1 : 0;
+    }
+    return gaps;
+}
+
 /* Blanks and a word behind the name: only some forms have their value there. */
 int after_blank(Text *t, i64 begin, i64 stop, i64 line_end, int strength) {
     i64 at = stop;
+    if (heads_column(t, begin, stop))
+        return 1;
     while (at < line_end && is(t, at, BLANK)) at++;
     if (at == line_end)
         return labelled_could(t, begin, line_end) || holds(t, line_before(t, begin), begin, "|");

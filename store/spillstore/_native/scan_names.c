@@ -130,8 +130,10 @@ static int closed_could(const Text *t, i64 begin, i64 line_end) {
 }
 
 /* A name that a quote or a bracket ends, and no sign behind it. */
-static int after_closer(const Text *t, i64 begin, i64 stop, i64 line_end, int strength) {
+static int after_closer(Text *t, i64 begin, i64 stop, i64 line_end, int strength) {
     i64 at = stop;
+    if (at_is(t, stop, '"') && heads_column(t, begin, stop))
+        return 1;
     for (; at < line_end && (is(t, at, CLOSER | BLANK) || at_is(t, at, ')')); at++)
         if (one_of(t->text[at], "\\&%"))
             return 1;
@@ -158,6 +160,13 @@ static int after_closer(const Text *t, i64 begin, i64 stop, i64 line_end, int st
     return quoted_could(t, at, line_end, strength) != 0;
 }
 
+/* Whether its line ends with a colon, and the next one may be what it speaks of. */
+static int asks_could(Text *t, i64 stop) {
+    i64 end = line_end_of(t, stop), last = end;
+    while (last > stop && is(t, last - 1, BLANK)) last--;
+    return at_is(t, last - 1, ':') && printed_could(t, end);
+}
+
 /* Whether a secret may stand behind the name at [begin, stop). */
 static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, int strength) {
     const int blank = is(t, stop, BLANK);
@@ -168,6 +177,8 @@ static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, i
         strength = TOKEN;
     if (blank && strength != PASSWORD && called(t, stop))
         return 1; /* `PASSWOrD`, of which the words promise less */
+    if (spoken && strength == PASSWORD && asks_could(t, stop))
+        return 1;
     if (spoken && !value_may_follow(t, stop, strength))
         return after_blank_only(t, begin, stop, strength) || label_could(t, stop, strength);
     i64 at = stop;
@@ -210,7 +221,8 @@ static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, i
     case '>':
         return begin > 0 && (line_end - stop < 16 || run_could_be(t, stop, line_end, strength));
     case ',':
-        return (left == '{' || left == ':') && quoted_could(t, blanks_end(t, stop + 1), line_end, strength) > 0;
+        return heads_column(t, begin, stop) ||
+               ((left == '{' || left == ':') && quoted_could(t, blanks_end(t, stop + 1), line_end, strength) > 0);
     case '<': case '+': case '-':
         return 1;
     default:
@@ -219,10 +231,12 @@ static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, i
 }
 
 /* Whether a name that its line ends with may have its value in a line below: `name: DB_PASSWORD`, `> password`, a column. */
-static int last_of_line_could(const Text *t, i64 begin, i64 stop) {
-    const i64 least = begin > 64 ? begin - 64 : 0, line = line_begin_behind(t, begin, least);
+static int last_of_line_could(Text *t, i64 begin, i64 stop) {
+    const i64 least = begin > 192 ? begin - 192 : 0, line = line_begin_behind(t, begin, least);
     return (holds(t, least, begin, "ame:") && labelled_could(t, begin, stop)) ||
-           (holds(t, line, begin, "> ") && printed_could(t, stop)) || holds(t, line, begin, "|");
+           ((holds(t, line, begin, "> ") || holds(t, line, begin, "$ ") || holds(t, line, begin, "# ") || at_is(t, line, '/')) &&
+            printed_could(t, stop)) ||
+           holds(t, line, begin, "|") || heads_column(t, begin, stop);
 }
 
 /* Whether a secret may stand behind the name at [begin, stop), or in a line below it. */

@@ -29,7 +29,7 @@ _Judged = tuple[_Found | None, Expected | None]
 _NEAR_END = re.compile(rb"[^\r\n]{0,64}+[\r\n]")
 _INDENT = re.compile(rb"[ \t]*(?:-[ \t]+)?")
 _WORD = re.compile(rb"[A-Za-z0-9+/=_.~!@#%^*-]+")
-_PRINTED = re.compile(rb"[ \t]*+(?:=> |\d{1,4}\) |PASS |Out\[\d{1,5}\]: )?[\"']?([A-Za-z0-9+/=_.~!@#%^*-]*+)")
+_PRINTED = re.compile(rb"[ \t]*+(?:=> |\d{1,4}\) |PASS |Out\[\d{1,5}\]: )?[\"']?([A-Za-z0-9+/=_.~!@#%^*?|-]*+)")
 _CELL = re.compile(rb"[ \t]*+(\"?)([^\s\"]*+)\1[ \t]*+")
 _ITEM = re.compile(rb"[ \t]*-[ \t]+([\"']?)([\w+/=.~-]++)\1[ \t]*")  # of a list
 _LEAST_ITEM = 16
@@ -39,7 +39,7 @@ _QUOTED = {quote: re.compile(rb"%b((?>(?:[^%b\\]|\\.)*))" % (quote, quote)) for 
 _BARE = re.compile(rb"[^\s\"'<>]++(?=[ \t]*(?:#.*)?\Z)")
 TRIMMED = 2 * 1024  # bytes of a line before what is not told yet, if more are not kept
 _MOST_PASSED = 4
-DISTANT = frozenset({"result", "row"})  # forms whose values may be many lines below, or in each line
+DISTANT = frozenset({"result", "row", "aligned"})  # forms whose values may be many lines below, or in each line
 _MOST_ATTRIBUTES = 32  # lines before the result of a resource
 _DIGIT = re.compile(rb"\d")
 
@@ -189,6 +189,20 @@ def _cell(line: bytes, expected: Expected) -> _Judged:
     return (at + match.start(2), at + match.end(2), secret), expected
 
 
+def _aligned(line: bytes, expected: Expected) -> _Judged:
+    """The word that begins below its title, as long as there is one, or none in its column."""
+    at = expected.column
+    if not line.strip(b"-= "):
+        return None, expected
+    if line[at : at + 1] in {b"", b" "}:
+        return None, None if line[:1] == b" " else expected
+    if at and line[at - 1 : at] != b" ":
+        return None, None
+    end = at + len(line[at:].split(None, 1)[0])
+    value = line[at:end]
+    return (at, end, _in_a_table(value, expected) and _secret(value, expected)), expected
+
+
 def _in_a_table(value: bytes, expected: Expected) -> bool:
     """Whether it is no word of a table that tells of passwords: ``required``, ``varchar(64)``."""
     looks = mixed if expected.named.strength == "password" else drawn
@@ -202,6 +216,7 @@ _JUDGES: dict[str, Callable[[bytes, Expected], _Judged]] = {
     "part": _part,
     "printed": _printed,
     "row": _cell,
+    "aligned": _aligned,
 }
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from spillstore.redaction.bare_words import CUT, TRAILING, bare, word
 from spillstore.redaction.look import BACK, LINE_ENDS, Look, line_start
-from spillstore.redaction.names import Expected, Named
+from spillstore.redaction.names import Expected, Named, classify
 from spillstore.redaction.quoted_values import IN_PIECES, QUOTE, argument, chosen, last, listed, quoted
 from spillstore.redaction.tables import classes, forms
 from spillstore.redaction.values import LEAST_CHOSEN, drawn, judged, mixed
@@ -22,6 +22,7 @@ Reader = Callable[[Look, Named, int, int], int]
 _ENTITY = re.compile(rb"%b\Z" % forms.ENTITY.encode())
 _ADDRESS = re.compile(rb"0x[0-9a-fA-F]{40}")  # of a chain of blocks
 _ONE_PIECE = re.compile(rb"[A-Za-z0-9]{16}|%b\Z" % classes.UUID.encode())
+_BASE64_KEY = re.compile(rb"(?=[^\d]*\d)(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])[A-Za-z0-9+/]{40}")  # of AWS
 _BASE64 = r"(?>[A-Za-z0-9+/]*)={0,2}+"
 _WITH_PASSWORD = re.compile(rb"[a-z0-9+]+://[^\s:/@]*:[^\s/@]+@")
 _SEVERAL = re.compile(rb"[^\s]+[ \t]+[^\s]")  # words
@@ -33,6 +34,7 @@ _CASES = re.compile(
     rb"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^\d]*\d)(?!(?i:.*(?:sha|md|base|utf|rfc|aes|iso|v)-?\d))\S{8,}"
 )
 _ELEMENT = re.compile(rb"([\"'])([^\"'\\\r\n]{0,128}+)(?:\1(?:[ \t]{0,8}+(?:,[ \t]{0,8}+)?)?)?")
+_SPOKEN_ENDS = LINE_ENDS | {b'"', b"'", b"`"}
 _LEAST_ELEMENT = 16
 _FAR = 480  # with an element less than what `finder.py` says of names
 _LONG_WORD = 24  # letters of a token without a digit
@@ -43,6 +45,9 @@ _PAIR = re.compile(
     rb"[\"']([^\"'\\\r\n]{0,256}+)(?:[\"'](?:[ \t]{0,8}+(?:,(?:[ \t]{0,8}+(?:[\"'](?:(?:name|key|Name|Key)"
     rb"(?:[\"'](?:[ \t]{0,8}+(?::(?:[ \t]{0,8}+(?:[\"']([\w.-]{0,96}+).?)?)?)?)?)?|[nkNK][a-z]{0,2}+\Z)?)?)?)?)?)?"
 )
+_INSERTED = re.compile(rb"\(([\w, `\"]{1,256}+)\)[ \t]{0,8}+(?:VALUES|values)[ \t]{0,8}+\([ \t]{0,8}+")
+_VALUE = re.compile(rb"(?:[EN]?'((?>(?:[^'\\\r\n]|\\[^\r\n]|'')*))(?:'|\Z)|[^'(),\r\n]*+(?:\([^'()\r\n]*+\))?)[ \t]{0,8}+(?:[,)][ \t]{0,8}+)?")
+_COPIED = re.compile(rb"\(([\w, \"]{1,256}+)\) FROM stdin;(?=[\r\n])")
 ISSUED = r"[\w:-]"
 LEAST_ISSUED = 20
 _ISSUED = re.compile(
@@ -121,7 +126,8 @@ def spoken(look: Look, named: Named, begin: int, start: int) -> int:
     if look.open(start, end + 1):
         return 0
     given = text[start:end].rstrip(b".")
-    good = text[end : end + 1] in LINE_ENDS and len(given) >= LEAST_CHOSEN and mixed(given)
+    ended = text[end : end + 1] in _SPOKEN_ENDS or (_all_cases(given) and drawn(given))
+    good = ended and len(given) >= LEAST_CHOSEN and mixed(given)
     if text[start - 1] not in b" \t" or text[start - 2] not in b":=":  # no sign, or no blank behind it
         good = (
             good and (drawn(given) or _all_cases(given)) and CUT.search(given) is None and b"(" not in given
@@ -175,6 +181,49 @@ def columns(look: Look, named: Named, begin: int, start: int) -> int:
     column = text.count(sign[0], line, begin + 1)
     count = text.count(sign[0], line, start) + 1
     look.expected.append((start + 1, Expected(named, "row", columns=count, column=column, sign=sign[0])))
+    return 0
+
+
+def aligned(look: Look, named: Named, begin: int, start: int) -> int:
+    """The words below the title of a column, in the next lines, if there are other columns."""
+    text = look.text
+    head = text[line_start(text, begin, max(0, begin - BACK)) : begin]
+    gap = head.rfind(b"  ")
+    behind = text[begin:start].rstrip(b" ")
+    if head.strip() and gap >= 0 or b"  " in behind:
+        column = gap + 2 if gap >= 0 else 0
+        look.expected.append((start + 1, Expected(named, "aligned", column=column)))
+    return 0
+
+
+def inserted(look: Look, _named: Named, begin: int, start: int) -> int:
+    """The values of a row of SQL whose columns are named; not far from the first."""
+    head = _INSERTED.match(look.text, start)
+    if head is None:
+        return 0
+    place = head.end()
+    for name in head[1].split(b","):
+        match = _VALUE.match(look.text, place)
+        if match is None or match.end() - begin > _FAR or look.open(match.start(), match.end()):
+            return 0
+        known = classify(name.strip(b" `\""))
+        if known and match[1] and judged(match[1], known.strength, quoted=True, literal=True):
+            look.add(*match.span(1), known.kind)
+        place = match.end()
+    return 0
+
+
+def copied(look: Look, named: Named, begin: int, start: int) -> int:
+    """The same column of the next lines, as that of the last name of a secret in a list of columns."""
+    head = _COPIED.match(look.text, start)
+    if head is None:
+        return 0
+    columns = head[1].split(b",")
+    for place, name in reversed(list(enumerate(columns))):
+        if known := classify(name.strip(b' "')):
+            row = Expected(known, "row", columns=len(columns), column=place, sign=b"\t")
+            look.expected.append((head.end() + 1, row))
+            break
     return 0
 
 
@@ -240,7 +289,8 @@ def _alone(given: bytes, _behind: bytes, _named: Named) -> bytes:
     given = given.rstrip(TRAILING)
     if _ADDRESS.fullmatch(given):
         return b""
-    return given if IN_PIECES.fullmatch(given) and _ONE_PIECE.search(given) and drawn(given) else b""
+    good = (IN_PIECES.fullmatch(given) and _ONE_PIECE.search(given)) or _BASE64_KEY.fullmatch(given)
+    return given if good and drawn(given) else b""
 
 
 def _before_at(given: bytes, behind: bytes, named: Named) -> bytes:
@@ -276,6 +326,9 @@ READERS: dict[str, Reader] = {
     "spoken": spoken,
     "coded": coded,
     "named behind": named_behind,
+    "aligned": aligned,
+    "inserted": inserted,
+    "copied": copied,
     "columns": columns,
     "below": _below("value"),
     "result": _below("result"),

@@ -51,6 +51,8 @@ _TYPE = (
 _BAR = r"(?:\||│|┃|║)"
 _HEAD = r"[ \t]{0,64}+[A-Za-z#][\w .#/-]{0,63}+"  # a cell of a table's line of names
 _CALLED = r"(?i:pass(?:word|wd|phrase))"
+_TITLE = r"\"?[A-Za-z][\w .-]{0,31}+\"?"  # of a column: where commas separate them; where two blanks do
+_TITLES = r"[A-Za-z#(][\w()/.#-]{0,31}+(?: [\w()/.#-]{1,31}+){0,3}+"
 OPTION = r"(?:-e|-o|-v|--?var|--env|--build-arg|--set|--set-string|--from-literal|--extra-vars)[ \t=]+"
 _COMMAND = (
     rf"export[ \t]+|set[ \t]+|setx[ \t]+|ENV[ \t]+|ARG[ \t]+|declare[ \t]+-x[ \t]+|Environment=|{OPTION}"
@@ -68,7 +70,7 @@ FOUND = r"(?:(?:[\w~^@/.-]{1,64}:)?(?=[^\s:]{0,160}[./])[\w./@+-]{1,160}:(?:\d{1
 OWN_LINE = (
     rf"(?:\A|[\r\n])(?:{FOUND})?[ \t]*(?:(?:[-+>#*|;]|//|/\*|--)[ \t]+)*(?:{_COMMAND})?(?:[\"']|\*\*)?"  # the first thing of its line
 )
-_LOGIN = r"\b(?:login|user(?:name)?:)[ \t]+\S*[^\s,;][ \t]+"
+_LOGIN = r"\b(?:login|neighbor|user(?:name)?:)[ \t]+\S*[^\s,;][ \t]+"
 
 # Between a name and a word that looks drawn: `token X`, `token is: X`, `token - X`, `token 1: X`.
 _BLANK_ALONE = (
@@ -145,7 +147,7 @@ FORMS: tuple[Form, ...] = (
         "quoted",
         ASSIGN
         + r"(?:(?:Some|Ok|Just|String::from|SecretStr|SecretString|Secret|PASSWORD|CONVERT_TO|(?:sql\.)?Raw|string|str|bytes|b|u"
-        + r"|\[\]byte|Buffer\.from|Secret(?:String|Box)?::(?:new|from)|new[ \t](?:String|Secret|SecretString|Buffer))"
+        + r"|\[\]byte|Buffer\.from|Secret(?:String|Box)?::(?:new|from)|(?:bytes|bytearray)\.fromhex|(?:binascii\.)?unhexlify|hex::decode|new[ \t](?:String|Secret|SecretString|Buffer))"
         + r"\([ \t]{0,64}+(?=[\"'])|string\(\d{1,9}\)[ \t]{1,64}+(?=\"))",
         'api_key = Some("%a{32}")',
         'api_key = find("%a{32}")',
@@ -186,6 +188,33 @@ FORMS: tuple[Form, ...] = (
         "- **Password**: `7%a{11}`\n\n**API token:** %a{32}\n\n* **DB password:** kittens7",
         "**Password** is kittens7\n**Password**",
         "*:=",
+    ),
+    Form(
+        "column",
+        r"[ \t]-{1,2}[ \t]{1,2}(?=\S)",
+        "Password - 7%a{11}",
+        "Password - 8 letters",
+        _BLANK,
+        of="password",
+    ),
+    Form(
+        "columns",
+        rf"\"?(?>(?:,{_TITLE}){{0,15}})(?=[\r\n])",
+        '"name","api_key","plan"\n"me","%a{32}","x"\n\nid,api_token\n1,%h{32}',
+        "    id,api_token\n1,%h{32}",
+        ',"\r\n',
+        rf"(?:\A|[\r\n])(?:{_TITLE},){{0,15}}\"?",
+        of="secret token",
+        back=256,
+    ),
+    Form(
+        "aligned",
+        rf"(?>(?:[ ]{{2,64}}+{_TITLES}){{0,15}})[ ]{{0,64}}+(?=[\r\n])",
+        "NAME   API TOKEN    AGE\nci     %a{32}  3d\nbot    %h{32}  4d\n\nUSER  PASSWORD\n----  --------\nme    7%a{11}",
+        "NAME   API TOKEN    AGE\nci   %a{32}  3d",
+        " \r\n",
+        rf"(?:\A|[\r\n])[ ]{{0,8}}(?>(?:{_TITLES}[ ]{{2,64}}+){{0,15}})(?:\w{{1,16}} )?",
+        back=256,
     ),
     Form(
         "column",
@@ -545,5 +574,5 @@ FORMS: tuple[Form, ...] = (
 # A blank behind a name: only where this matches, or a command or a directive says so, a value may follow.
 AFTER_BLANKS = (
     r"[ \t]++(?:[.=:<>?+!&(\\\"'`|-]|\d{1,2}[ \t:]|[Aa]s[ \t]|[Ss]tring|STRING|str\b|char|byte|text|TEXT|var\b|std::|\[|[Ii][Dd]\b"
-    r"|is\b|was\b|has\b|for\b|of\b|set\b|generated|the\b|elastic|now\b|\xe2|[\r\n])|[ \t]{2}|\t"
+    r"|[A-Za-z][A-Za-z ]{0,60}:[ \t]{0,8}[\r\n]|is\b|was\b|has\b|for\b|of\b|set\b|generated|the\b|elastic|now\b|\xe2|[\r\n])|[ \t]{2}|\t"
 )

@@ -53,6 +53,10 @@ _VALUES, _PASSED = (words.replace(" ", "|") for words in (VALUES, PASSED))
 DESCRIBED = (
     rf"(?i)[ \t]*(?:[-+][ \t]+)?[\"']?(?:{_PASSED})[\"']?[ \t]*[:=].*"  # what may stand before a value
 )
+# Commands that print what they are asked for.
+_PRINTS = (
+    "cat|bat|head|tail|less|more|type|echo|printenv|print|get|GET|hget|HGET|read|show|access|reveal|decrypt|output|[a-z]+:get|gc|Get-Content"
+)
 _RESULT = r"[ \t]*+\"?result\"?[ \t]*+[:=][ \t]*+(?=\")"
 LINES = (
     Line(
@@ -96,8 +100,8 @@ NEXT_LINES: tuple[NextLine, ...] = (
     NextLine(
         "printed",
         "",
-        _ENDED + r"[ \t]{0,8}+:[ \t]{0,8}+",
-        "Use the following password:\n  \n%h{32}\n\nyour new token:\n  %a{32}\n",
+        _ENDED + r"(?:[ \t][A-Za-z]{1,16}){0,6}[ \t]{0,8}+:[ \t]{0,8}+",
+        "Use the following password to proceed:\n  \n%h{32}\n\nUse the following password:\n  \n%h{32}\n\nyour new token:\n  %a{32}\n",
         "Use the following password:\n%h{32} or none",
     ),
     NextLine(
@@ -140,6 +144,21 @@ NEXT_LINES: tuple[NextLine, ...] = (
     ),
     NextLine(
         "printed",
+        rf"(?:[$>]|[\w\])~]#) (?:[^\r\n]{{0,160}}[ \t|])?(?:{_PRINTS})[ \t][^\r\n]{{0,160}}",
+        "",
+        "$ cat /run/secrets/db_password\n7%a{11}\n\nme@host:~$ config:get SECRET_TOKEN\n%h{64}\n\nredis:6379> GET session:token\n\"%a{40}\"",
+        "$ ls /run/secrets/db_password\n7%a{11}",
+    ),
+    NextLine(
+        "printed",
+        r"(?:/[\w.@-]+)*/",
+        "",
+        "/app/db/password\n7%a{11}",
+        "see /app/db/password\n7%a{11}",
+        whole=True,
+    ),
+    NextLine(
+        "printed",
         r"\d{1,4}\) [\"'][\w.:-]*",
         _ENDED,
         '3) "access_token"\n4) "%a{40}"',
@@ -154,7 +173,7 @@ NEXT_LINES: tuple[NextLine, ...] = (
     ),
     NextLine(
         "printed",
-        r"(?:>|In \[\d{1,5}\]:) {1,2}[\w.:()\[\]\"'-]*",
+        r"(?:>|In \[\d{1,5}\]:) {1,2}[\w.:()\[\]\"'$>-]*",
         r"(?>(?:[\"'])?)[\])]{0,2}",
         "irb(main)> app.secret_key_base\n=> \"%h{128}\"\n\n>>> settings.SECRET_KEY\n'%a{40}'\n\n>>> os.environ['API_TOKEN']\n'%a{40}'",
         'irb(main)> app.secret_key_base\n=> "%h{128}", 1',
