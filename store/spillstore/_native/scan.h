@@ -48,7 +48,7 @@ enum {
     BEGINS = 33554432, /* a line that may have the value of a name above it */
 };
 
-enum { ALWAYS, NAMED, RUN, SIGNED, CREDENTIALS, COMMAND, LINE_START, COOKIE };
+enum { ALWAYS, NAMED, RUN, SIGNED, CREDENTIALS, COMMAND, LINE_START, COOKIE, INSERTED };
 
 /* Strengths of names, as in `names.py`. */
 enum { UNKNOWN, HARMLESS, PASSWORD, SECRET, TOKEN, WEAK };
@@ -318,7 +318,7 @@ int after_blank_only(Text *t, i64 begin, i64 stop, int strength);
 int after_blank(Text *t, i64 begin, i64 stop, i64 line_end, int strength);
 int strength_of(const Text *t, i64 begin, i64 size);
 int name_could(Text *t, i64 start, i64 end, const Literal *literal);
-int place_could(const Text *t, i64 start, i64 end, const Literal *literal);
+int place_could(Text *t, i64 start, i64 end, const Literal *literal);
 #pragma GCC visibility pop
 
 #endif

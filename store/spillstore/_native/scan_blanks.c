@@ -65,6 +65,14 @@ static int drawn_part(const Text *t, i64 at, i64 line_end) {
     return (end - at >= 8 && digits) || end == t->size;
 }
 
+/* Whether the word at `at` is the last of its line, and no word of letters. */
+static int last_word_could(const Text *t, i64 at, i64 line_end, int strength) {
+    int letters = 1;
+    i64 end = at;
+    for (; end < line_end && is(t, end, WORD); end++) letters &= is(t, end, ALNUM) && !is(t, end, DIGIT);
+    return end == line_end && !letters && end - at >= (strength == PASSWORD ? 3 : 8);
+}
+
 /* The same at `at`, or behind `is` or `was`. */
 static int drawn_word(const Text *t, i64 at, i64 line_end) {
     if (drawn_at(t, at, line_end))
@@ -156,24 +164,34 @@ static int spoken_could(const Text *t, i64 stop, i64 line_end) {
     return 1;
 }
 
-/* `password for NAME: word`, `token now: word`: one to four words, a colon, and what could be a secret at the line's end. */
-int label_could(Text *t, i64 stop, int strength) {
-    const i64 line_end = line_end_of(t, stop);
-    i64 at = stop;
-    for (int words = 0; words < 4; words++) {
-        if (!at_is(t, at, ' ') || at + 1 >= line_end)
+/* Where the first colon stands in the 64 bytes behind a name, in its line; 0 if none does. */
+static i64 colon_behind(const Text *t, i64 stop) {
+    for (i64 at = stop; at < stop + 64; at += 16) {
+        Sixteen bytes = bytes_from(t, at);
+        u32 colons = bits_of((Sixteen)(bytes == ':')), ends = line_ends_in(bytes);
+        if (colons && (!ends || __builtin_ctz(colons) < __builtin_ctz(ends)))
+            return at + __builtin_ctz(colons);
+        if (ends || at + 16 >= t->size)
             return 0;
-        if (!(is(t, at + 1, ALNUM) && !is(t, at + 1, DIGIT)) && !one_of(t->text[at + 1], "'\"/"))
-            return 0;
-        for (at++; at < line_end && !one_of(t->text[at], " \t:=,;(){}"); at++) {}
-        if (at >= line_end)
-            return 0;
-        if (t->text[at] == ':')
-            return is(t, at + 1, BLANK) &&
-                   (strength == PASSWORD ? run_could_be(t, at + 1, line_end, strength)
-                                         : drawn_part(t, blanks_end(t, at + 1), line_end));
     }
     return 0;
+}
+
+/* `password for NAME: word`, `token now: word`, `the password to go on with:` above one: words, a colon, and what could be
+ * a secret at the line's end, or in the next line. */
+int label_could(Text *t, i64 stop, int strength) {
+    const i64 colon = colon_behind(t, stop);
+    if (!colon)
+        return 0;
+    i64 then = blanks_end(t, colon + 1);
+    if (then >= t->size)
+        return 1;
+    if (is(t, then, LINE_END))
+        return strength == PASSWORD && printed_could(t, then);
+    for (i64 at = stop + 1; at < colon; at++)
+        if (t->text[at - 1] == ' ' && (is(t, at, DIGIT) || (!is(t, at, ALNUM) && !one_of(t->text[at], "'\"/"))))
+            return 0;
+    return then > colon + 1 && last_word_could(t, then, line_end_of(t, stop), strength);
 }
 
 /* Whether the name may be in a cell of a table: the first of its line, or behind a bar. */
@@ -193,7 +211,9 @@ int heads_column(Text *t, i64 begin, i64 stop) {
     int gaps = 0;
     for (i64 i = blanks_end(t, line), blanks = 0; i < end; i++) {
         u8 byte = t->text[i];
-        if (!is(t, i, NAME) && !one_of(byte, " ,\"()/#\t"))
+        if (!is(t, i, NAME | BLANK) && !one_of(byte, ",\"()#"))
+            return 0;
+        if (byte == ',' && !is(t, i + 1, ALNUM) && !at_is(t, i + 1, '"'))
             return 0;
         gaps |= byte == ',' || (blanks > 1 && byte != ' ');
         blanks = byte == ' ' ? blanks + 1 : 0;

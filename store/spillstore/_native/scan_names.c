@@ -160,13 +160,6 @@ static int after_closer(Text *t, i64 begin, i64 stop, i64 line_end, int strength
     return quoted_could(t, at, line_end, strength) != 0;
 }
 
-/* Whether its line ends with a colon, and the next one may be what it speaks of. */
-static int asks_could(Text *t, i64 stop) {
-    i64 end = line_end_of(t, stop), last = end;
-    while (last > stop && is(t, last - 1, BLANK)) last--;
-    return at_is(t, last - 1, ':') && printed_could(t, end);
-}
-
 /* Whether a secret may stand behind the name at [begin, stop). */
 static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, int strength) {
     const int blank = is(t, stop, BLANK);
@@ -177,8 +170,6 @@ static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, i
         strength = TOKEN;
     if (blank && strength != PASSWORD && called(t, stop))
         return 1; /* `PASSWOrD`, of which the words promise less */
-    if (spoken && strength == PASSWORD && asks_could(t, stop))
-        return 1;
     if (spoken && !value_may_follow(t, stop, strength))
         return after_blank_only(t, begin, stop, strength) || label_could(t, stop, strength);
     i64 at = stop;
@@ -234,7 +225,7 @@ static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, i
 static int last_of_line_could(Text *t, i64 begin, i64 stop) {
     const i64 least = begin > 192 ? begin - 192 : 0, line = line_begin_behind(t, begin, least);
     return (holds(t, least, begin, "ame:") && labelled_could(t, begin, stop)) ||
-           ((holds(t, line, begin, "> ") || holds(t, line, begin, "$ ") || holds(t, line, begin, "# ") || at_is(t, line, '/')) &&
+           ((holds(t, line, begin, "> ") || holds(t, line, begin, "]: ") || holds(t, line, begin, "$ ") || holds(t, line, begin, "# ") || at_is(t, line, '/')) &&
             printed_could(t, stop)) ||
            holds(t, line, begin, "|") || heads_column(t, begin, stop);
 }

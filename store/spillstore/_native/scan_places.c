@@ -103,6 +103,53 @@ static int run_could(const Text *t, i64 start, i64 end, const Literal *literal) 
     return at - end >= literal->least || at == t->size;
 }
 
+/* Where a name of a column, or of a table, goes on to: behind its letters, quotes and blanks. */
+static i64 column_end(const Text *t, i64 at, i64 most) {
+    while (at < most && (is(t, at, NAME | BLANK) || t->text[at] == '"' || t->text[at] == '`')) at++;
+    return at;
+}
+
+/* Whether a row of SQL, `table (name, ...) VALUES ('value', ...`, may have a secret below the name of one; behind `INSERT INTO`. */
+static int inserted_could(Text *t, i64 at) {
+    enum { COLUMNS = 32, FAR = 512 };
+    i64 begins[COLUMNS], ends[COLUMNS];
+    const i64 most = at + FAR < t->size ? at + FAR : t->size;
+    int columns = 0;
+    do {
+        at = column_end(t, at, most);
+        if (columns == COLUMNS || at >= most)
+            return 1;
+        if (t->text[at] == ',' ? !columns : t->text[at] != (columns ? ')' : '('))
+            return 0;
+        ends[columns] = at;
+        begins[columns++] = ++at;
+    } while (t->text[at - 1] != ')');
+    while (at < most && t->text[at] != '(') at++;
+    at++;
+    for (int i = 1; i < columns; i++, at++) {
+        at = blanks_end(t, at);
+        at += at < most && (t->text[at] == 'E' || t->text[at] == 'N') && at_is(t, at + 1, '\'');
+        if (at >= most)
+            return 1;
+        if (t->text[at] == '\'') {
+            const i64 from = ++at;
+            while (at < most && t->text[at] != '\'' && t->text[at] != '\\') at++;
+            if (at >= most || t->text[at] == '\\' || at_is(t, at + 1, '\''))
+                return 1;
+            i64 begin = begins[i - 1], end = ends[i];
+            while (begin < end && !is(t, begin, NAME)) begin++;
+            while (end > begin && !is(t, end - 1, NAME)) end--;
+            int strength = strength_of(t, begin, end - begin);
+            if (strength != HARMLESS && value_could_be(t, from, at, strength, 0))
+                return 1;
+        }
+        while (at < most && t->text[at] != ',' && t->text[at] != ')' && t->text[at] != '(' && !is(t, at, LINE_END)) at++;
+        if (at < most && t->text[at] != ',')
+            return t->text[at] == '(';
+    }
+    return 0;
+}
+
 static int line_start_could(const Text *t, i64 start) {
     for (i64 at = start - 1; at >= 0 && at > start - 66; at--) {
         if (is(t, at, LINE_END))
@@ -113,7 +160,7 @@ static int line_start_could(const Text *t, i64 start) {
     return 1;
 }
 
-int place_could(const Text *t, i64 start, i64 end, const Literal *literal) {
+int place_could(Text *t, i64 start, i64 end, const Literal *literal) {
     switch (literal->check) {
     case RUN:
         return run_could(t, start, end, literal);
@@ -125,6 +172,8 @@ int place_could(const Text *t, i64 start, i64 end, const Literal *literal) {
         return credentials_could(t, start, end);
     case COMMAND:
         return command_could(t, start, end);
+    case INSERTED:
+        return inserted_could(t, end);
     case LINE_START:
         return line_start_could(t, start);
     default:

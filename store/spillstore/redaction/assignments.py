@@ -26,8 +26,6 @@ _BLANK = frozenset({b" ", b"\t"})
 _SMALL = frozenset(b"abcdefghijklmnopqrstuvwxyz")
 _LARGE = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _NOTHING_FOLLOWS = frozenset(b",;){}")
-_LABELLED = 192  # bytes before a name that say so
-_LABELS = (b"ame:", b"> ", b"$ ", b"# ", b"|", b"  ", b",", b"/")
 _FOLLOWING = frozenset(forms.BEHIND.encode())
 _AFTER_BLANKS = re.compile(forms.AFTER_BLANKS.encode())
 _QUALIFIED = re.compile(rb"(?i)\b(?:%b)[ \t]\Z" % forms.QUALIFIERS.replace(" ", "|").encode())
@@ -80,8 +78,7 @@ def named(look: Look, start: int, end: int) -> int:
     text = look.text
     stop = look.end(_NAME_ON, end)
     if stop == look.size or text[stop] not in _FOLLOWING:
-        before = text[max(0, start - _LABELLED) : start]
-        if text[stop : stop + 1] in LINE_ENDS and any(label in before for label in _LABELS):
+        if text[stop : stop + 1] in LINE_ENDS:
             _labelled(look, start, stop)
         # A letter of another alphabet may end another word, and of a long name not all was looked at.
         return stop if text[stop : stop + 1].isascii() and text[stop : stop + 1] not in NAME_LETTERS else end
@@ -148,7 +145,7 @@ def _of_a_resource(text: bytes, begin: int, stop: int) -> bool:
 
 
 def _labelled(look: Look, start: int, stop: int) -> None:
-    """``name: DB_PASSWORD``, whose value stands in the next line; the last name above a table."""
+    """``name: DB_PASSWORD``, ``$ cat db_password``, whose value stands in the next line; the last name above a table."""
     begin = name_start(look.text, start)
     known = look.classified(begin, stop)
     if known is not None:

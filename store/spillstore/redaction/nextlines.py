@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from spillstore.redaction.look import BACK, LINE_END, compiled, line_start
+from spillstore.redaction.look import BACK, LINE_END, LINE_ENDS, compiled, line_start
 from spillstore.redaction.names import Expected
 from spillstore.redaction.spans import Span
 from spillstore.redaction.tables import next_lines
@@ -27,6 +27,7 @@ _Found = tuple[int, int, bool]
 _Judged = tuple[_Found | None, Expected | None]
 
 _NEAR_END = re.compile(rb"[^\r\n]{0,64}+[\r\n]")
+_NEAR_NAME = 192
 _INDENT = re.compile(rb"[ \t]*(?:-[ \t]+)?")
 _WORD = re.compile(rb"[A-Za-z0-9+/=_.~!@#%^*-]+")
 _PRINTED = re.compile(rb"[ \t]*+(?:=> |\d{1,4}\) |PASS |Out\[\d{1,5}\]: )?[\"']?([A-Za-z0-9+/=_.~!@#%^*?|-]*+)")
@@ -45,13 +46,14 @@ _DIGIT = re.compile(rb"\d")
 
 
 @functools.cache
-def _forms() -> tuple[tuple[str, re.Pattern[bytes], re.Pattern[bytes]], ...]:
-    """Of each row: the form, what stands before the name, what stands behind it."""
+def _forms() -> tuple[tuple[str, re.Pattern[bytes], re.Pattern[bytes], tuple[bytes, ...]], ...]:
+    """Of each row: the form, what stands before the name, what stands behind it, and what must stand before it if nothing does."""
     return tuple(
         (
             row.form,
             re.compile((row.before if row.whole else rf".*(?:{row.before})").encode(), re.DOTALL),
             re.compile(rf"(?:{row.behind})[ \t]{{0,8}}+(?=[\r\n])".encode()),
+            tuple(row.alone.encode().split(b"|")) if row.alone else (),
         )
         for row in next_lines.NEXT_LINES
     )
@@ -66,7 +68,11 @@ def begin(look: Look, named: Named, start: int, stop: int) -> None:
     if start - line > BACK:
         return
     head = text[line:start]
-    for form, before, behind in _forms():
+    last = text[stop : stop + 1] in LINE_ENDS
+    near = text[max(line, start - _NEAR_NAME) : start]
+    for form, before, behind, marks in _forms():
+        if last and not any(mark in near for mark in marks):
+            continue
         ending = behind.match(text, stop)
         if ending and before.fullmatch(head):
             indent = _INDENT.match(head)

@@ -177,7 +177,8 @@ def columns(look: Look, named: Named, begin: int, start: int) -> int:
     text = look.text
     line = line_start(text, begin, max(0, begin - BACK))
     sign = _COLUMN_SIGN.search(text, line, start)
-    assert sign  # the expression of the row has one
+    if sign is None:  # only one column
+        return 0
     column = text.count(sign[0], line, begin + 1)
     count = text.count(sign[0], line, start) + 1
     look.expected.append((start + 1, Expected(named, "row", columns=count, column=column, sign=sign[0])))
@@ -188,10 +189,11 @@ def aligned(look: Look, named: Named, begin: int, start: int) -> int:
     """The words below the title of a column, in the next lines, if there are other columns."""
     text = look.text
     head = text[line_start(text, begin, max(0, begin - BACK)) : begin]
-    gap = head.rfind(b"  ")
+    lead = len(head) - len(head.lstrip(b" "))
+    gap = head.rfind(b"  ", lead)
     behind = text[begin:start].rstrip(b" ")
-    if head.strip() and gap >= 0 or b"  " in behind:
-        column = gap + 2 if gap >= 0 else 0
+    if gap >= 0 or b"  " in behind:
+        column = gap + 2 if gap >= 0 else lead
         look.expected.append((start + 1, Expected(named, "aligned", column=column)))
     return 0
 

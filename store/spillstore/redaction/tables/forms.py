@@ -33,7 +33,7 @@ MAYBE_QUOTED = r"(?:\\{0,8}[\"'`])?"
 ENTITY = r"&(?:quot|apos|#39|#34|#x27|#x22);"
 QUOTED = rf"(?:\\{{0,8}}[\"'`]|{ENTITY})"
 CLOSER = rf"(?>(?:{QUOTED}){{0,3}})(?>(?:\]|%5[Dd]){{0,2}})[ \t]{{0,64}}+"
-SIGN = r"(?:=>|:{1,3}=|\?{1,2}=|\+=|\.=|=(?!=)|:(?![:=/])|->|<-)"
+SIGN = r"(?:=>|:{1,3}=|\?{1,2}=|\+=|\.=|=(?!=)|:(?![:=/])|->|<-|：)"
 ASSIGN = (
     CLOSER + SIGN + r"[ \t]{0,64}+(?>(?:>[-+]?[ \t]{1,64}+)?)"
     rf"(?>(?:!!(?:str|binary)[ \t]{{1,64}}+|&(?!mut\b|str\b|dyn\b)\w{{1,64}}+[ \t]{{1,64}}+(?=[\w\"']))?)(?>(?:{ENTITY})?)"
@@ -52,7 +52,7 @@ _BAR = r"(?:\||│|┃|║)"
 _HEAD = r"[ \t]{0,64}+[A-Za-z#][\w .#/-]{0,63}+"  # a cell of a table's line of names
 _CALLED = r"(?i:pass(?:word|wd|phrase))"
 _TITLE = r"\"?[A-Za-z][\w .-]{0,31}+\"?"  # of a column: where commas separate them; where two blanks do
-_TITLES = r"[A-Za-z#(][\w()/.#-]{0,31}+(?: [\w()/.#-]{1,31}+){0,3}+"
+_TITLES = r"[A-Za-z#(][\w().#-]{0,31}+(?: [\w().#-]{1,31}+){0,3}+"
 OPTION = r"(?:-e|-o|-v|--?var|--env|--build-arg|--set|--set-string|--from-literal|--extra-vars)[ \t=]+"
 _COMMAND = (
     rf"export[ \t]+|set[ \t]+|setx[ \t]+|ENV[ \t]+|ARG[ \t]+|declare[ \t]+-x[ \t]+|Environment=|{OPTION}"
@@ -214,6 +214,7 @@ FORMS: tuple[Form, ...] = (
         "NAME   API TOKEN    AGE\nci   %a{32}  3d",
         " \r\n",
         rf"(?:\A|[\r\n])[ ]{{0,8}}(?>(?:{_TITLES}[ ]{{2,64}}+){{0,15}})(?:\w{{1,16}} )?",
+        r"\A[A-Za-z].*",
         back=256,
     ),
     Form(
@@ -225,7 +226,7 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "column",
-        r"(?:[ \t](?!(?:is|was|[Ii][Dd]s?|[Nn]ames?|[Hh]ash(?:es)?|[Vv]ersions?|of)\b)[A-Za-z'\"/][^\s:=,;(){}]{0,47}){1,4}:[ \t]{1,4}+(?=\S)",
+        r"(?=[^:\r\n]{1,63}:)(?:[ \t](?!(?:is|was|[Ii][Dd]s?|[Nn]ames?|[Hh]ash(?:es)?|[Vv]ersions?|of)\b)[A-Za-z'\"/][^\s:=,;(){}]{0,47}){1,4}:[ \t]{1,4}+(?=\S)",
         "Save this token now: %a{40}\n\n[sudo] password for me: 7%a{11}",
         "Save this token now: it is the only time",
         _BLANK,

@@ -20,6 +20,7 @@ class NextLine(NamedTuple):
         goes: lines that lose a secret.
         stays: lines that stay.
         whole: what stands before the name is all of that.
+        alone: what must stand before the name, near, if it is the last word of its line; it cannot be if that is nothing.
     """
 
     form: str
@@ -28,6 +29,7 @@ class NextLine(NamedTuple):
     goes: str
     stays: str
     whole: bool = False
+    alone: str = ""
 
 
 _ENDED = r"(?>(?:\\?[\"']|</(?:key|t[dh])>)?)\]?+"
@@ -148,6 +150,7 @@ NEXT_LINES: tuple[NextLine, ...] = (
         "",
         "$ cat /run/secrets/db_password\n7%a{11}\n\nme@host:~$ config:get SECRET_TOKEN\n%h{64}\n\nredis:6379> GET session:token\n\"%a{40}\"",
         "$ ls /run/secrets/db_password\n7%a{11}",
+        alone="> |$ |# ",
     ),
     NextLine(
         "printed",
@@ -156,6 +159,7 @@ NEXT_LINES: tuple[NextLine, ...] = (
         "/app/db/password\n7%a{11}",
         "see /app/db/password\n7%a{11}",
         whole=True,
+        alone="/",
     ),
     NextLine(
         "printed",
@@ -170,6 +174,7 @@ NEXT_LINES: tuple[NextLine, ...] = (
         _NO_SIGN,
         "- name: API_TOKEN\n  value: %a{32}",
         "- name: API_TOKEN\n  label: %a{32}",
+        alone="ame:",
     ),
     NextLine(
         "printed",
@@ -177,5 +182,6 @@ NEXT_LINES: tuple[NextLine, ...] = (
         r"(?>(?:[\"'])?)[\])]{0,2}",
         "irb(main)> app.secret_key_base\n=> \"%h{128}\"\n\n>>> settings.SECRET_KEY\n'%a{40}'\n\n>>> os.environ['API_TOKEN']\n'%a{40}'",
         'irb(main)> app.secret_key_base\n=> "%h{128}", 1',
+        alone="> |]: ",
     ),
 )

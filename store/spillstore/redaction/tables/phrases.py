@@ -142,11 +142,11 @@ PHRASES: tuple[Phrase, ...] = (
     ),
     Phrase(
         "密码|密碼|口令|пароль|Пароль|contraseña|Contraseña|senha|Senha|passe|wachtwoord|Wachtwoord|hasło|Hasło|비밀번호|비번|암호"
-        "|lösenord|Lösenord|parola|Parola|heslo|Heslo|şifre|Şifre|clave|Clave|salasana|Salasana|adgangskode|Adgangskode|passord|Passord"
-        "|jelszó|Jelszó|lozinka|Lozinka|mật khẩu|Mật khẩu|kata sandi|Kata sandi|รหัสผ่าน|सांकेतिक शब्द|סיסמה|كلمة المرور|κωδικός",
+        "|senord|parola|Parola|heslo|Heslo|şifre|clave|Clave|salasana|Salasana|adgangskode|Adgangskode|passord|Passord"
+        "|lozinka|Lozinka|kata sandi|Kata sandi",
         "value",
         ASSIGN,
-        "пароль: 7%a{11}",
+        "пароль: 7%a{11}\n\n密码：7%a{11}",
         "a:пароль:7%a{11}",
         _NO_COLON,
     ),
@@ -175,14 +175,6 @@ PHRASES: tuple[Phrase, ...] = (
         '{"value": "7%a{11}", "name": "DB_PASSWORD"}',
         '{"value": "7%a{11}", "name": "DB_HOST"}',
         follows=r"[ \t\"']",
-    ),
-    Phrase(
-        "密码：|密碼：|口令：|パスワード：|비밀번호：",
-        "value",
-        r"[ \t]{0,8}+(?=\S)",
-        "密码：7%a{11}",
-        "a:密码：",
-        _NO_COLON,
     ),
     Phrase(
         "패스|パス",
@@ -389,7 +381,7 @@ PHRASES: tuple[Phrase, ...] = (
         r"(?:\A|\s)",
     ),
     Phrase(
-        "Fernet(|hmac.new(|GetBytes(|algoliasearch(|createHmac(|stripe')(|stripe\")(|Stripe(|APIClient(|WebClient(",
+        "Fernet(|hmac.new(|GetBytes(|algoliasearch(|createHmac(|Stripe(|APIClient(|WebClient(",
         "drawn",
         rf"(?>(?:{_ARGUMENT})?)b?(?=[\"'])",
         "Fernet(b'%a{43}=')\n\nhmac.new(b'%h{32}', text, hashlib.sha256)\n\nconst x = algoliasearch('APP4ID', '%h{32}')",
@@ -428,16 +420,16 @@ PHRASES: tuple[Phrase, ...] = (
         "/x/db\tSecureString\t<value>",
     ),
     Phrase(
-        "Debugger PIN: |NickServ IDENTIFY |NickServ identify |{PLAIN}|{CLEARTEXT}|{CLEAR}",
+        "Debugger PIN: |NickServ IDENTIFY |NickServ identify ",
         "word",
         r"(?=\S)",
-        " * Debugger PIN: %d{3}-%d{3}-%d{3}\n\n/msg NickServ IDENTIFY 7%a{11}\n\nme:{PLAIN}7%a{11}",
+        " * Debugger PIN: %d{3}-%d{3}-%d{3}\n\n/msg NickServ IDENTIFY 7%a{11}",
         "/msg NickServ IDENTIFY <password>",
     ),
     Phrase(
-        "Application key [",
+        "Application key ",
         "long run",
-        "base64:",
+        r"\[base64:",
         "Application key [base64:%b{86}==] set",
         "Application key [name] set",
         promises="token",
