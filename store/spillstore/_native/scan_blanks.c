@@ -187,7 +187,7 @@ int label_could(Text *t, i64 stop, int strength) {
     if (then >= t->size)
         return 1;
     if (is(t, then, LINE_END))
-        return strength == PASSWORD && printed_could(t, then);
+        return printed_could(t, then);
     for (i64 at = stop + 1; at < colon; at++)
         if (t->text[at - 1] == ' ' && (is(t, at, DIGIT) || (!is(t, at, ALNUM) && !one_of(t->text[at], "'\"/"))))
             return 0;
@@ -207,7 +207,11 @@ static int cell_could(const Text *t, i64 begin) {
 
 /* Whether the name may head a column of the next lines: its line has names alone, with commas or two blanks between them. */
 int heads_column(Text *t, i64 begin, i64 stop) {
-    const i64 line = line_before(t, begin), end = line_end_of(t, stop);
+    i64 left = begin;
+    while (left > 0 && left > begin - BACK && (is(t, left - 1, BLANK) || at_is(t, left - 1, '"'))) left--;
+    if (left > 0 && !is(t, left - 1, NAME | LINE_END) && !one_of(t->text[left - 1], ",()#"))
+        return 0;
+    const i64 line = line_before(t, left), end = line_end_of(t, stop);
     int gaps = 0;
     for (i64 i = blanks_end(t, line), blanks = 0; i < end; i++) {
         u8 byte = t->text[i];
@@ -251,7 +255,7 @@ int after_blank(Text *t, i64 begin, i64 stop, i64 line_end, int strength) {
                 type_begins(t, at) || word_begins(t, at, OR);
     could = could || (begin > 0 && one_of(t->text[begin - 1], "<:")) || /* of an element */
             (called(t, stop) && spoken_could(t, stop, line_end)) ||
-            (strength == SECRET && word_at(t, at, ID)) || label_could(t, stop, strength) ||
+            (strength == SECRET && word_at(t, at, ID)) ||
             after_blank_only(t, begin, stop, strength); /* `Has` is one of those words but for its case */
-    return could && run_could_be(t, stop, line_end, strength);
+    return (could && run_could_be(t, stop, line_end, strength)) || label_could(t, stop, strength);
 }

@@ -225,7 +225,7 @@ static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, i
 static int last_of_line_could(Text *t, i64 begin, i64 stop) {
     const i64 least = begin > 192 ? begin - 192 : 0, line = line_begin_behind(t, begin, least);
     return (holds(t, least, begin, "ame:") && labelled_could(t, begin, stop)) ||
-           ((holds(t, line, begin, "> ") || holds(t, line, begin, "]: ") || holds(t, line, begin, "$ ") || holds(t, line, begin, "# ") || at_is(t, line, '/')) &&
+           ((holds(t, line, begin, "> ") || holds(t, line, begin, "]: ") || holds(t, line, begin, "$ ") || holds(t, line, begin, "# ") || (at_is(t, line, '/') && (line == 0 || is(t, line - 1, LINE_END)))) &&
             printed_could(t, stop)) ||
            holds(t, line, begin, "|") || heads_column(t, begin, stop);
 }

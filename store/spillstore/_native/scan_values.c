@@ -245,7 +245,7 @@ int printed_could(const Text *t, i64 line_end) {
     while (end > at && (is(t, end - 1, BLANK) || one_of(t->text[end - 1], "\"'"))) end--;
     for (i64 i = at; i < end; i++)
         if (is(t, i, BLANK))
-            return one_of(t->text[i - 1], ">)S:"); /* `=> `, `2) `, `PASS `, `Out[1]: ` */
+            return one_of(t->text[i - 1], ">)S") || (at_is(t, i - 1, ':') && at_is(t, i - 2, ']')); /* `=> `, `2) `, `PASS `, `Out[1]: ` */
     return end - at >= 6;
 }
 

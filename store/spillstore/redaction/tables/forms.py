@@ -230,6 +230,7 @@ FORMS: tuple[Form, ...] = (
         "Save this token now: %a{40}\n\n[sudo] password for me: 7%a{11}",
         "Save this token now: it is the only time",
         _BLANK,
+        name=r"\w",
         any_word=True,
         of="password secret token",
     ),
