@@ -103,51 +103,40 @@ static int run_could(const Text *t, i64 start, i64 end, const Literal *literal) 
     return at - end >= literal->least || at == t->size;
 }
 
-/* Where a name of a column, or of a table, goes on to: behind its letters, quotes and blanks. */
-static i64 column_end(const Text *t, i64 at, i64 most) {
-    while (at < most && (is(t, at, NAME | BLANK) || t->text[at] == '"' || t->text[at] == '`')) at++;
-    return at;
+/* Where a byte stands in [at, most), or `most`. */
+static i64 found_at(const Text *t, i64 at, i64 most, int byte) {
+    const u8 *found = at < most ? memchr(t->text + at, byte, (size_t)(most - at)) : NULL;
+    return found ? found - t->text : most;
+}
+
+/* Whether a value of SQL from `from` to `to` could be a secret below the name behind `commas` commas from `names` on. */
+static int below_name_could(Text *t, i64 names, int commas, i64 from, i64 to) {
+    for (; commas; commas--) names = found_at(t, names, from, ',') + 1;
+    while (names < from && !is(t, names, NAME)) names++;
+    i64 end = names;
+    while (end < from && is(t, end, NAME)) end++;
+    int strength = strength_of(t, names, end - names);
+    return strength != HARMLESS && value_could_be(t, from, to, strength, 0);
 }
 
 /* Whether a row of SQL, `table (name, ...) VALUES ('value', ...`, may have a secret below the name of one; behind `INSERT INTO`. */
 static int inserted_could(Text *t, i64 at) {
-    enum { COLUMNS = 32, FAR = 512 };
-    i64 begins[COLUMNS], ends[COLUMNS];
-    const i64 most = at + FAR < t->size ? at + FAR : t->size;
-    int columns = 0;
-    do {
-        at = column_end(t, at, most);
-        if (columns == COLUMNS || at >= most)
+    const i64 most = line_end_before(t, at, at + 512 < t->size ? at + 512 : t->size), names = found_at(t, at, most, '(') + 1;
+    at = found_at(t, found_at(t, names, most, ')'), most, '(') + 1;
+    for (int commas = 0; at < most; at++) {
+        u8 byte = t->text[at];
+        commas += byte == ',';
+        if (byte == '(' || byte == ')')
+            return byte == '(';
+        if (byte != '\'')
+            continue;
+        i64 end = at + 1;
+        while (end < most && t->text[end] != '\'' && t->text[end] != '\\') end++;
+        if (end >= most || t->text[end] == '\\' || at_is(t, end + 1, '\'') || below_name_could(t, names, commas, at + 1, end))
             return 1;
-        if (t->text[at] == ',' ? !columns : t->text[at] != (columns ? ')' : '('))
-            return 0;
-        ends[columns] = at;
-        begins[columns++] = ++at;
-    } while (t->text[at - 1] != ')');
-    while (at < most && t->text[at] != '(') at++;
-    at++;
-    for (int i = 1; i < columns; i++, at++) {
-        at = blanks_end(t, at);
-        at += at < most && (t->text[at] == 'E' || t->text[at] == 'N') && at_is(t, at + 1, '\'');
-        if (at >= most)
-            return 1;
-        if (t->text[at] == '\'') {
-            const i64 from = ++at;
-            while (at < most && t->text[at] != '\'' && t->text[at] != '\\') at++;
-            if (at >= most || t->text[at] == '\\' || at_is(t, at + 1, '\''))
-                return 1;
-            i64 begin = begins[i - 1], end = ends[i];
-            while (begin < end && !is(t, begin, NAME)) begin++;
-            while (end > begin && !is(t, end - 1, NAME)) end--;
-            int strength = strength_of(t, begin, end - begin);
-            if (strength != HARMLESS && value_could_be(t, from, at, strength, 0))
-                return 1;
-        }
-        while (at < most && t->text[at] != ',' && t->text[at] != ')' && t->text[at] != '(' && !is(t, at, LINE_END)) at++;
-        if (at < most && t->text[at] != ',')
-            return t->text[at] == '(';
+        at = end;
     }
-    return 0;
+    return most == t->size || !is(t, most, LINE_END);
 }
 
 static int line_start_could(const Text *t, i64 start) {
