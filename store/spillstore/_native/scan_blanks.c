@@ -153,7 +153,7 @@ static int spoken_could(const Text *t, i64 stop, i64 line_end) {
             return 1;
         i64 size = spoken_at(t, next), end = next;
         while (end < line_end && (is(t, end, NAME) || t->text[end] == '@')) end++;
-        is_before = (size == 2 && t->text[next] == 'i') || (size == 3 && memcmp(t->text + next, "no", 2) == 0);
+        is_before = (size == 2 && one_of(t->text[next], "it")) || (size == 3 && memcmp(t->text + next, "no", 2) == 0);
         if (size)
             at = next + size;
         else if (memchr(t->text + next, '@', (size_t)(end - next)) != NULL)

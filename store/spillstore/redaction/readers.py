@@ -286,6 +286,13 @@ def _column(given: bytes, behind: bytes, named: Named) -> bytes:
     return given if looks(given) and judged(given, named.strength, quoted=False, literal=True) else b""
 
 
+def _bracketed(given: bytes, behind: bytes, named: Named) -> bytes:
+    """The only value of a list, as Java prints them."""
+    looks = mixed if named.strength == "password" else drawn
+    good = behind[:1] == b"]" and looks(given) and judged(given, named.strength, quoted=True, literal=True)
+    return given if good else b""
+
+
 def _alone(given: bytes, _behind: bytes, _named: Named) -> bytes:
     """A word that looks drawn, in one piece, behind nothing but a blank."""
     given = given.rstrip(TRAILING)
@@ -336,6 +343,7 @@ READERS: dict[str, Reader] = {
     "result": _below("result"),
     "printed": _below("printed"),
     "element": _run(r"[^<\r\n]", _element),
+    "bracketed": _run(r"[^\s\]]", _bracketed),
     "column": _run(classes.WORD, _column),
     "alone": _run(classes.WORD, _alone, 0),
     "before at": _run(r"[^\s@\"'`]", _before_at),

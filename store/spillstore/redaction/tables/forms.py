@@ -226,7 +226,7 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "column",
-        r"(?=[^:\r\n]{1,63}:)(?:[ \t](?!(?:is|was|[Ii][Dd]s?|[Nn]ames?|[Hh]ash(?:es)?|[Vv]ersions?|of)\b)[A-Za-z'\"/][^\s:=,;(){}]{0,47}){1,4}:[ \t]{1,4}+(?=\S)",
+        r"(?=[^:\r\n]{1,63}:)(?:[ \t](?!(?:[Ii][Dd]s?|[Nn]ames?|[Hh]ash(?:es)?|[Vv]ersions?|of)\b)[A-Za-z'\"/][^\s:=,;(){}]{0,47}){1,6}:[ \t]{1,4}+(?=\S)",
         "Save this token now: %a{40}\n\n[sudo] password for me: 7%a{11}",
         "Save this token now: it is the only time",
         _BLANK,
@@ -244,6 +244,13 @@ FORMS: tuple[Form, ...] = (
         r"\A--?key",
         of="weak",
         promises="long",
+    ),
+    Form(
+        "bracketed",
+        CLOSER + r"=\[(?=[^\s\[\]\"'])",
+        "{user=[me], password=[7%a{11}], remember=[on]}",
+        "password=[kittens]",
+        _SIGNS,
     ),
     # --- a name that is a value, and its value ---
     Form(
@@ -298,7 +305,12 @@ FORMS: tuple[Form, ...] = (
         back=20,
     ),
     Form(
-        "drawn", r",[ \t]{0,8}+(?=[\"'])", '{:password, "%a{32}"}', '(password, "%a{32}")', ",", before="[{:]"
+        "drawn",
+        r",[ \t]{0,8}+(?=[\"'])",
+        '{:password, "%a{32}"}',
+        '(password, "%a{32}")',
+        ",",
+        before="[{:]",
     ),
     # --- what is taken where a variable is not set ---
     Form(
@@ -483,8 +495,8 @@ FORMS: tuple[Form, ...] = (
         r"(?=[ \t]{1,16}+[^\s=:])(?>(?:[ \t]{1,64}+(?:[\w.-]{1,64}@[\w.-]{1,64}|(?:"
         + SPOKEN.replace(" ", "|")
         + r")\b)){0,8})"
-        r"(?:[ \t]{0,64}[:=][ \t]{0,64}|[ \t]{1,64}(?=[\"'`])|(?:(?<=[ \t]is)|(?<=[ \t]now))[ \t]{1,64})(?=\S)",
-        "the new password is 7%a{11}\n\nthe password is now 7%a{11}",
+        r"(?:[ \t]{0,64}[:=][ \t]{0,64}|[ \t]{1,64}(?=[\"'`])|(?:(?<=[ \t]is)|(?<=[ \t]to)|(?<=[ \t]now))[ \t]{1,64})(?=\S)",
+        "the new password is 7%a{11}\n\nthe password is now 7%a{11}\n\nthe password has been reset to 7X%a{11}",
         "the new password is wrong",
         _BLANK,
         name=_CALLED,

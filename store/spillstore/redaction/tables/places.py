@@ -451,6 +451,17 @@ FILES = (
     ),
     Place(
         "PASSWORD",
+        ("ogin: ",),
+        before=r"[\w.@-]{1,64} / ",
+        run=CREDENTIAL,
+        least=6,
+        form=r"(?=[^\d]*\d).*",
+        judge="chosen",
+        goes="Router login: admin / Kittens%d{4}",
+        stays="login: me / word",
+    ),
+    Place(
+        "PASSWORD",
         ("SQL> CONNECT ", "SQL> connect ", "SQL> conn "),
         before=r"[\w$#]{1,64}/",
         run=r"[^\s@\"'\x00-\x20]",
@@ -771,7 +782,7 @@ COMMANDS = (
     ),
     Command(
         "PASSWORD",
-        "alias set",
+        "alias set,config host add",
         r"\w[\w-]*[ \t]+https?://\S+[ \t]+\S+[ \t]+[\"']?",
         goes="mc alias set x https://h.example me %a{20}",
         stays="mc alias set x",

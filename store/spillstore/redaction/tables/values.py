@@ -117,7 +117,7 @@ VARIABLES: tuple[Harmless, ...] = (
         "focus7{color:red}",
     ),
     Harmless(
-        r"ENC\(.*|(?:vault|op|ssm|arn|secret|keyring|env|file|awssm|kms|projects):.*",
+        r"ENC\(.*|(?:vault|op|ssm|arn|secret|keyring|env|file|awssm|kms|projects|sealed):.*|Ag[A-D][A-Za-z0-9+/]{200}.*",
         "vault:name7",
         "volt:name7",
     ),
@@ -152,6 +152,7 @@ NUMBER = r"(?i:[\^~<>=]*[\d.,:+-]+|0x[0-9a-f]{1,40}[ul]*|\d+<<\d+)"
 # What is no key or token, but may be a password; the examples stand behind `token`.
 NO_KEYS: tuple[Harmless, ...] = (
     Harmless(r".{0,7}|.*\ .*", "k8Jd72h", "k8Jd72hsQ0"),
+    Harmless(r"[A-Za-z_]{2,24}=[^=].*", "old=k8Jd72hsQ0zPw", "k8Jd72hsQ0zPw=="),
     Harmless(
         r"(?i:(?:sha(?:1|224|256|384|512)|md5|blake[23]b?)[-:].+)",
         "sha256:k8Jd72hsQ0zPw",
