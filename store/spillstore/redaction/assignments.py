@@ -29,7 +29,7 @@ _NOTHING_FOLLOWS = frozenset(b",;){}")
 _FOLLOWING = frozenset(forms.BEHIND.encode())
 _AFTER_BLANKS = re.compile(forms.AFTER_BLANKS.encode())
 _QUALIFIED = re.compile(rb"(?i)\b(?:%b)[ \t]\Z" % forms.QUALIFIERS.replace(" ", "|").encode())
-_PUBLIC = re.compile(rb"(?i)\b(?:public|host|peer)[ \t]\Z")
+_PUBLIC = re.compile(rb"(?i)\b(?:public|host|peer|page|pagination|continuation|csrf|xsrf)[ \t]\Z")
 _PASSWORD = Named("PASSWORD", "password")
 _RESOURCE = re.compile(rb"[\w:*]:\Z")  # arn:...:secret:name, AWS::ApiGateway::ApiKey
 _ENVIRONMENT = re.compile(rb"(?i)(?:\$\{?env|<\w{1,30}|\blet[ \t]+[bgstw]):\Z")
@@ -99,7 +99,7 @@ def named(look: Look, start: int, end: int) -> int:
     if left == b"/" and text.endswith(b"checksum/", 0, begin):  # of Helm: of what the secret holds
         return stop
     if (
-        known.strength in {"weak", "long"}
+        known.strength in {"token", "weak", "long"}
         and left in _BLANK
         and _PUBLIC.search(text, max(0, begin - 16), begin)
     ):

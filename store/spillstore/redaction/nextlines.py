@@ -211,8 +211,9 @@ def _aligned(line: bytes, expected: Expected) -> _Judged:
 
 def _in_a_table(value: bytes, expected: Expected) -> bool:
     """Whether it is no word of a table that tells of passwords: ``required``, ``varchar(64)``."""
-    looks = mixed if expected.named.strength == "password" else drawn
-    return b"(" not in value and _DIGIT.search(value) is not None and looks(value)
+    password = expected.named.strength == "password"
+    looks = mixed(value) if password else len(value) >= _LEAST_ITEM and drawn(value)
+    return b"(" not in value and _DIGIT.search(value) is not None and looks
 
 
 _JUDGES: dict[str, Callable[[bytes, Expected], _Judged]] = {

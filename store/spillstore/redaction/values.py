@@ -99,7 +99,7 @@ _PART = re.compile(rb"(?=[^\d]*\d+[^\d]+\d)[A-Za-z0-9_-]{18,}")  # of a token: d
 _WORD = re.compile(rb"[A-Z][a-z]{5}")
 _TYPE = re.compile(rb"(?:[A-Z][a-z]{2,}){3,}\d+")
 _HASHED = re.compile(
-    rb"(?i)(?:\w[\w.]*+[-/:#])*(?:[A-Za-z][\w.]*\.)?(?<=[-/:.#])(?:[0-9a-f]{32,64}|%b)"
+    rb"(?i)(?:\w[\w.]*+[-/:#])*(?:[A-Za-z][\w.]*\.)?(?<=[-/:.#])(?:[0-9a-f]{32,64}|0[0-9a-f]{16}|%b)"
     % classes.UUID.encode()
 )  # a hash behind words, as in the key of a cache
 _DIGITS = 4  # of a number in a name
@@ -323,6 +323,7 @@ def _random(value: bytes, *, hashes: bool) -> bool:
         or _path(value)
         or _ABSOLUTE.fullmatch(value)
         or _FILE.search(value)
+        or _CONSTANT.fullmatch(value)
         or _KEY.fullmatch(value) is None
     ):
         return False

@@ -373,7 +373,7 @@ FILES = (
     Place(
         "PASSWORD",
         ("> AUTH ", "> auth ", "C: AUTH "),
-        run=r"[^\r\n]",
+        run=r"(?:[^\r\n]{0,256}+)",
         least=3,
         form=rf"(?!{_MECHANISM})(?:[^\s\"']+ )?[\"']?(?!{_MECHANISM})([^\s\"']+)[\"']?[ \t]*\Z",
         judge="chosen",
@@ -411,7 +411,7 @@ FILES = (
     Place(
         "PASSWORD",
         ("echo ",),
-        run=r"[^\r\n]",
+        run=r"(?:[^\r\n]{0,480}+)",
         least=10,
         form=r"(?:-n[ \t]+)?[\"']?(?:[\w.-]{1,32}:)?([^\s\"']{3,128})[\"']?[ \t]*\|[ \t]*"
         r"(?:sudo[ \t]+(?:-[A-Za-z]+[ \t]+){0,3}-\w*S|(?:sudo[ \t]+)?(?:chpasswd|passwd[ \t]+--stdin|kinit|cryptsetup)\b"
@@ -543,7 +543,7 @@ FILES = (
         "PASSWORD",
         ("Key Content",),
         before=r"[ \t]{1,24}:[ \t]{1,8}",
-        run=r"[^\r\n]",
+        run=r"(?:[^\r\n]{0,256}+)",
         least=8,
         form=r"(.*\S)",
         judge="chosen",

@@ -145,6 +145,8 @@ VARIABLES: tuple[Harmless, ...] = (
     Harmless(r"(?:module\.)?exports\.[A-Za-z_].*", "exports.name7", "export.name7!"),
     Harmless(r"(?:[A-Za-z]\w*\|)+[A-Za-z]\w*", "Name7|string", "Name7|str!ng"),
     Harmless(r"[A-Z_]+=[A-Z_]+|--?[A-Za-z][a-z-]*|-[A-Z]+", "SECRET=SECRET", "SECRET=SEC7RET"),
+    Harmless(r"[A-Za-z_][\w.]*<[a-z]{1,8}", "name.name7.<span", "name.name7.<spa!"),
+    Harmless(r"[A-Za-z_][\w.]*\(['\"].*|id-[A-Za-z].*", "url('./name7.png", "url'./name7.png"),
     Harmless(r"\$(?:1|2[abxy]?|5|6|y|apr1|argon2\w*|scrypt)\$.*\$?.*", "$6$name$name7", "$77$name$name7!"),
 )
 
@@ -152,6 +154,7 @@ NUMBER = r"(?i:[\^~<>=]*[\d.,:+-]+|0x[0-9a-f]{1,40}[ul]*|\d+<<\d+)"
 # What is no key or token, but may be a password; the examples stand behind `token`.
 NO_KEYS: tuple[Harmless, ...] = (
     Harmless(r".{0,7}|.*\ .*", "k8Jd72h", "k8Jd72hsQ0"),
+    Harmless(r"[A-Z]{1,3}\d{1,5}(?:\.\d{1,4})+", "T1098.001", "T1098-k8Jd72hsQ0"),
     Harmless(r"[A-Za-z_]{2,24}=[^=].*", "old=k8Jd72hsQ0zPw", "k8Jd72hsQ0zPw=="),
     Harmless(
         r"(?i:(?:sha(?:1|224|256|384|512)|md5|blake[23]b?)[-:].+)",
