@@ -48,7 +48,8 @@ static int no_word_could(const Text *t, i64 at, i64 line_end, int strength) {
     if (byte == '{' && !is(t, at + 1, WORD)) /* an object, which may have the value */
         return field_could(t, at, line_end, strength);
     if (byte == '[' && at_quote(t, blanks_end(t, at + 1)))
-        return (strength == SECRET || strength == TOKEN) && list_could(t, at + 1, line_end);
+        return strength == PASSWORD ? quoted_could(t, blanks_end(t, at + 1), line_end, strength) != 0
+                                    : (strength == SECRET || strength == TOKEN) && list_could(t, at + 1, line_end);
     int call = byte == '(' || (byte == '{' && at_is(t, at + 1, '{')) ||
                (byte == '$' && (at_is(t, at + 1, '(') || at_is(t, at + 1, '{'))); /* or a variable */
     i64 most = at + LONG_VALUE + 1 < line_end ? at + LONG_VALUE + 1 : line_end;

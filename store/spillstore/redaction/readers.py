@@ -293,6 +293,11 @@ def _bracketed(given: bytes, behind: bytes, named: Named) -> bytes:
     return given if good else b""
 
 
+def _braced(given: bytes, behind: bytes, _named: Named) -> bytes:
+    """A password of ODBC, which may hold any sign in braces."""
+    return given if behind == b"};" and mixed(given) else b""
+
+
 def _alone(given: bytes, _behind: bytes, _named: Named) -> bytes:
     """A word that looks drawn, in one piece, behind nothing but a blank."""
     given = given.rstrip(TRAILING)
@@ -343,6 +348,7 @@ READERS: dict[str, Reader] = {
     "result": _below("result"),
     "printed": _below("printed"),
     "element": _run(r"[^<\r\n]", _element),
+    "braced": _run(r"[^}\r\n]", _braced, 2),
     "bracketed": _run(r"[^\s\]]", _bracketed),
     "column": _run(classes.WORD, _column),
     "alone": _run(classes.WORD, _alone, 0),

@@ -246,6 +246,23 @@ FORMS: tuple[Form, ...] = (
         promises="long",
     ),
     Form(
+        "chosen",
+        ASSIGN + r"\[[ \t]{0,8}+(?=[\"'])",
+        "{'password': ['7%a{11}'], 'next': ['/']}",
+        "{'password': ['required'], 'next': ['/']}",
+        _SIGNS,
+        of="password",
+    ),
+    Form(
+        "braced",
+        r"=\{(?=[^\s{}\"'])",
+        "Driver={x};Uid=me;Pwd={7%a{11};x};Encrypt=yes",
+        "Uid=me;Pwd={7%a{11}}",
+        "=",
+        r"[;\"']",
+        of="password",
+    ),
+    Form(
         "bracketed",
         CLOSER + r"=\[(?=[^\s\[\]\"'])",
         "{user=[me], password=[7%a{11}], remember=[on]}",

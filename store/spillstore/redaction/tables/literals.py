@@ -98,6 +98,7 @@ LITERALS: tuple[Unquoted, ...] = (
         _END,
         not_value=r"[A-Za-z]{0,4}|(?=.*[A-Z])[A-Za-z]+|(?!\w*\d\d\.\w?\Z)[A-Za-z_]\w*[.\[|<][\w.\[\]|<{:'\"]*(?<!\d\d)",
     ),
+    Unquoted("cmdkey /user:me /pass:kittens_cats", "user:me pass:kittens_cats", r"[ \t]/", r"pass(?:word)?:"),
     Unquoted(
         "wifi password: kittens.cats34",
         "let password: kittens.cats",

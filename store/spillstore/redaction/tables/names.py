@@ -47,7 +47,7 @@ _PASSWORD = words(
     "password passwd passwort passphrase passcode pwd pw psw pass passw kennwort contrasena senha"
 )
 _PUBLIC = words(
-    "public pub publishable fips host foreign primary unique cache sort partition index idempotency s3 object socket meta"
+    "site public pub publishable fips host foreign primary unique cache sort partition index idempotency s3 object socket meta"
 )
 # Words before `key` that say it is one of a service, or of a cipher.
 _KEYED = words(
@@ -125,6 +125,7 @@ PROMISES: tuple[Promise, ...] = (
     Promise(words("token"), "", "", "clientToken=%a{24}", words("client")),
     Promise(words("token tokens"), "", "", "publicKeyToken=%a{24}", among=words("public")),
     Promise(words("token tokens"), "token", "authToken=%a{24}", "tokenizer=%a{24}"),
+    Promise(words("code"), "long", "device_code=%a{40}", "country_code=%a{40}", words("device")),
     Promise(words("bearer"), "token", "bearer: %a{40}", "bearer: %d{9}"),
     Promise(words("pepper"), "token", "auth_pepper: %h{32}", "auth_pepper: ground"),
     Promise(words("totp"), "long", '"totp": "%U{32}"', '"totp": "%U{6}"'),
@@ -210,6 +211,12 @@ JOINED = {
     "masterauth": "master pass",
     "passwordsalt": "password salt",
     "authtok": "auth pass",
+    "srcstorepass": "store pass",
+    "deststorepass": "store pass",
+    "srckeypass": "key pass",
+    "destkeypass": "key pass",
+    "licensekey": "license key",
+    "hmackey": "hmac key",
 }
 # Words that may stand at the end of another: `dbpassword`; and those that may do so behind some words alone.
 ENDINGS = ("password", "passwd", "secret", "token", "passphrase", "apikey", "accesskey", "secretkey")
@@ -221,8 +228,8 @@ BEFORE_SHORT = words(
 
 # What texts are searched for: parts of names, words that another may begin with (`key`, `keyword`), and short ones with the sign behind.
 PARTS = (
-    "passw Passw PASSW passphr Passphr PASSPHR passco Passco PASSCO redential REDENTIAL creds CREDS essionid essionId SESSID "
-    "SESSIONID ession_id _pw _PW kennwort contrasena sonar.login sonarLogin SONAR_LOGIN _SALT CLI_AUTH masterauth totp TOTP epper EPPER authtok _HMAC _hmac"
+    "kennwort Kennwort KENNWORT evice_code _salt Salt passw Passw PASSW passphr Passphr PASSPHR passco Passco PASSCO redential REDENTIAL creds CREDS essionid essionId SESSID "
+    "SESSIONID ession_id _pw _PW contrasena Contrasena sonar.login sonarLogin SONAR_LOGIN _SALT CLI_AUTH masterauth totp TOTP epper EPPER authtok _HMAC _hmac"
 )
 WORDS = "pass Pass PASS pwd Pwd PWD psk _pat _PAT ecret ECRET oken OKEN key Key KEY"
 MARKED = '_session= _SESSION= pw= pw: pw" pw\' PW= PW: PW" AUTH= AUTH: SALT= bearer= bearer: BEARER= BEARER:'
