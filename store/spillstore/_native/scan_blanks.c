@@ -228,9 +228,9 @@ int heads_column(Text *t, i64 begin, i64 stop) {
 /* Blanks and a word behind the name: only some forms have their value there. */
 int after_blank(Text *t, i64 begin, i64 stop, i64 line_end, int strength) {
     i64 at = stop;
-    if (heads_column(t, begin, stop))
-        return 1;
     while (at < line_end && is(t, at, BLANK)) at++;
+    if ((at - stop > 1 || at == line_end) && heads_column(t, begin, stop))
+        return 1;
     if (at == line_end)
         return labelled_could(t, begin, line_end) || holds(t, line_before(t, begin), begin, "|");
     if (t->text[at] == '|')

@@ -222,12 +222,17 @@ static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, i
     }
 }
 
+/* Whether a prompt stands before, or a path that begins its line. */
+static int asked_before(const Text *t, i64 line, i64 begin) {
+    return holds(t, line, begin, "> ") || holds(t, line, begin, "$ ") || holds(t, line, begin, "# ") ||
+           holds(t, line, begin, "]: ") || (at_is(t, line, '/') && (line == 0 || is(t, line - 1, LINE_END)));
+}
+
 /* Whether a name that its line ends with may have its value in a line below: `name: DB_PASSWORD`, `> password`, a column. */
 static int last_of_line_could(Text *t, i64 begin, i64 stop) {
     const i64 least = begin > 192 ? begin - 192 : 0, line = line_begin_behind(t, begin, least);
     return (holds(t, least, begin, "ame:") && labelled_could(t, begin, stop)) ||
-           ((holds(t, line, begin, "> ") || holds(t, line, begin, "]: ") || holds(t, line, begin, "$ ") || holds(t, line, begin, "# ") || (at_is(t, line, '/') && (line == 0 || is(t, line - 1, LINE_END)))) &&
-            printed_could(t, stop)) ||
+           (printed_could(t, stop) && asked_before(t, line, begin)) ||
            holds(t, line, begin, "|") || heads_column(t, begin, stop);
 }
 

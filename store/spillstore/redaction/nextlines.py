@@ -30,7 +30,9 @@ _NEAR_END = re.compile(rb"[^\r\n]{0,64}+[\r\n]")
 _NEAR_NAME = 192
 _INDENT = re.compile(rb"[ \t]*(?:-[ \t]+)?")
 _WORD = re.compile(rb"[A-Za-z0-9+/=_.~!@#%^*-]+")
-_PRINTED = re.compile(rb"[ \t]*+(?:=> |\d{1,4}\) |PASS |Out\[\d{1,5}\]: )?[\"']?([A-Za-z0-9+/=_.~!@#%^*?|-]*+)")
+_PRINTED = re.compile(
+    rb"[ \t]*+(?:=> |\d{1,4}\) |PASS |Out\[\d{1,5}\]: )?[\"']?([A-Za-z0-9+/=_.~!@#%^*?|-]*+)"
+)
 _CELL = re.compile(rb"[ \t]*+(\"?)([^\s\"]*+)\1[ \t]*+")
 _ITEM = re.compile(rb"[ \t]*-[ \t]+([\"']?)([\w+/=.~-]++)\1[ \t]*")  # of a list
 _LEAST_ITEM = 16
@@ -40,7 +42,9 @@ _QUOTED = {quote: re.compile(rb"%b((?>(?:[^%b\\]|\\.)*))" % (quote, quote)) for 
 _BARE = re.compile(rb"[^\s\"'<>]++(?=[ \t]*(?:#.*)?\Z)")
 TRIMMED = 2 * 1024  # bytes of a line before what is not told yet, if more are not kept
 _MOST_PASSED = 4
-DISTANT = frozenset({"result", "row", "aligned"})  # forms whose values may be many lines below, or in each line
+DISTANT = frozenset(
+    {"result", "row", "aligned"}
+)  # forms whose values may be many lines below, or in each line
 _MOST_ATTRIBUTES = 32  # lines before the result of a resource
 _DIGIT = re.compile(rb"\d")
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable
 
+from spillstore.redaction import columns
 from spillstore.redaction.bare_words import CUT, TRAILING, bare, word
-from spillstore.redaction.look import BACK, LINE_ENDS, Look, line_start
-from spillstore.redaction.names import Expected, Named, classify
+from spillstore.redaction.look import LINE_ENDS, Look
+from spillstore.redaction.names import Expected, Named
 from spillstore.redaction.quoted_values import IN_PIECES, QUOTE, argument, chosen, last, listed, quoted
 from spillstore.redaction.tables import classes, forms
 from spillstore.redaction.values import LEAST_CHOSEN, drawn, judged, mixed
@@ -39,15 +40,11 @@ _LEAST_ELEMENT = 16
 _FAR = 480  # with an element less than what `finder.py` says of names
 _LONG_WORD = 24  # letters of a token without a digit
 _LEAST_RUN = 64
-_COLUMN_SIGN = re.compile(rb"[,;\t|]")
 # A value of 256 bytes at most, and the name behind it; each part may be missing, since the text may end there.
 _PAIR = re.compile(
     rb"[\"']([^\"'\\\r\n]{0,256}+)(?:[\"'](?:[ \t]{0,8}+(?:,(?:[ \t]{0,8}+(?:[\"'](?:(?:name|key|Name|Key)"
     rb"(?:[\"'](?:[ \t]{0,8}+(?::(?:[ \t]{0,8}+(?:[\"']([\w.-]{0,96}+).?)?)?)?)?)?|[nkNK][a-z]{0,2}+\Z)?)?)?)?)?)?"
 )
-_INSERTED = re.compile(rb"\(([\w, `\"]{1,256}+)\)[ \t]{0,8}+(?:VALUES|values)[ \t]{0,8}+\([ \t]{0,8}+")
-_VALUE = re.compile(rb"(?:[EN]?'((?>(?:[^'\\\r\n]|\\[^\r\n]|'')*))(?:'|\Z)|[^'(),\r\n]*+(?:\([^'()\r\n]*+\))?)[ \t]{0,8}+(?:[,)][ \t]{0,8}+)?")
-_COPIED = re.compile(rb"\(([\w, \"]{1,256}+)\) FROM stdin;(?=[\r\n])")
 ISSUED = r"[\w:-]"
 LEAST_ISSUED = 20
 _ISSUED = re.compile(
@@ -172,63 +169,6 @@ def coded(look: Look, named: Named, begin: int, start: int) -> int:
     return 0
 
 
-def columns(look: Look, named: Named, begin: int, start: int) -> int:
-    """The same column of the next lines, as that of the name in a line of names."""
-    text = look.text
-    line = line_start(text, begin, max(0, begin - BACK))
-    sign = _COLUMN_SIGN.search(text, line, start)
-    if sign is None:  # only one column
-        return 0
-    column = text.count(sign[0], line, begin + 1)
-    count = text.count(sign[0], line, start) + 1
-    look.expected.append((start + 1, Expected(named, "row", columns=count, column=column, sign=sign[0])))
-    return 0
-
-
-def aligned(look: Look, named: Named, begin: int, start: int) -> int:
-    """The words below the title of a column, in the next lines, if there are other columns."""
-    text = look.text
-    head = text[line_start(text, begin, max(0, begin - BACK)) : begin]
-    lead = len(head) - len(head.lstrip(b" "))
-    gap = head.rfind(b"  ", lead)
-    behind = text[begin:start].rstrip(b" ")
-    if gap >= 0 or b"  " in behind:
-        column = gap + 2 if gap >= 0 else lead
-        look.expected.append((start + 1, Expected(named, "aligned", column=column)))
-    return 0
-
-
-def inserted(look: Look, _named: Named, begin: int, start: int) -> int:
-    """The values of a row of SQL whose columns are named; not far from the first."""
-    head = _INSERTED.match(look.text, start)
-    if head is None:
-        return 0
-    place = head.end()
-    for name in head[1].split(b","):
-        match = _VALUE.match(look.text, place)
-        if match is None or match.end() - begin > _FAR or look.open(match.start(), match.end()):
-            return 0
-        known = classify(name.strip(b" `\""))
-        if known and match[1] and judged(match[1], known.strength, quoted=True, literal=True):
-            look.add(*match.span(1), known.kind)
-        place = match.end()
-    return 0
-
-
-def copied(look: Look, named: Named, begin: int, start: int) -> int:
-    """The same column of the next lines, as that of the last name of a secret in a list of columns."""
-    head = _COPIED.match(look.text, start)
-    if head is None:
-        return 0
-    columns = head[1].split(b",")
-    for place, name in reversed(list(enumerate(columns))):
-        if known := classify(name.strip(b' "')):
-            row = Expected(known, "row", columns=len(columns), column=place, sign=b"\t")
-            look.expected.append((head.end() + 1, row))
-            break
-    return 0
-
-
 def named_behind(look: Look, _named: Named, _begin: int, start: int) -> int:
     """A value in quotes that stands before its name: ``"value": "X", "name": "DB_PASSWORD"``."""
     match = _PAIR.match(look.text, start)
@@ -340,10 +280,10 @@ READERS: dict[str, Reader] = {
     "spoken": spoken,
     "coded": coded,
     "named behind": named_behind,
-    "aligned": aligned,
-    "inserted": inserted,
-    "copied": copied,
-    "columns": columns,
+    "aligned": columns.aligned,
+    "inserted": columns.inserted,
+    "copied": columns.copied,
+    "columns": columns.columns,
     "below": _below("value"),
     "result": _below("result"),
     "printed": _below("printed"),

@@ -17,6 +17,8 @@ from spillstore.redaction.spans import Span
 from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from spillstore.redaction.names import Expected
     from spillstore.redaction.own_rules import OwnRules
 
@@ -127,26 +129,48 @@ def _scan(text: bytes, rules: OwnRules, state: State, since: int, *, final: bool
         False,
         True,
     ):  # neither takes the place of the other: the scanner drops names without a value in the next line
-        group: dict[int, list[Expected]] = {}
-        for at, each in promised:
-            if (each.form in nextlines.DISTANT) is distant:
-                group.setdefault(at, []).append(each)
-        places, left = [*group, size], []
-        for at, stop in itertools.pairwise(places):  # what a later line promises takes the place of it
-            key = keys.first(at, stop)
-            last = stop if key is None else key
-            left = []
-            for fresh in group[at][-_MOST_COLUMNS:] if distant else group[at][-1:]:
-                expected, held = nextlines.follow(text, at, last, fresh, spans, final=final or last < size)
-                left += [expected] if expected is not None and key is None else []
-                if last == size and held < hold:
-                    hold, until = held, None
+        group = [each for each in promised if (each[1].form in nextlines.DISTANT) is distant]
+        left, held = _followed(text, group if distant else dict(group).items(), keys, spans, final=final)
         following.append(left)
+        if held < hold:
+            hold, until = held, None
     spans = rules.allowed(text, [span for span in spans if since <= span.start])
     for span in sorted(spans, reverse=True):
         if span.start < hold < span.end:  # it is not told before all of it can be given out
             hold, until = span.start, None
-    return Scanned(_merged(spans, hold), hold, State(keys.key, next(iter(following[0]), None), tuple(following[1])), until, tried)
+    return Scanned(
+        _merged(spans, hold),
+        hold,
+        State(keys.key, next(iter(following[0]), None), tuple(following[1])),
+        until,
+        tried,
+    )
+
+
+def _followed(
+    text: bytes, promised: Iterable[tuple[int, Expected]], keys: Keys, spans: list[Span], *, final: bool
+) -> tuple[list[Expected], int]:
+    """Look for values in the lines behind the names that promise them; what a later line promises takes the place of it.
+
+    Returns:
+        What is expected behind the text, and from where on it cannot be told.
+    """
+    group: dict[int, list[Expected]] = {}
+    for at, each in promised:
+        group.setdefault(at, []).append(each)
+    hold = size = len(text)
+    left: list[Expected] = []
+    for at, stop in itertools.pairwise([*group, size]):
+        key = keys.first(at, stop)
+        last = stop if key is None else key
+        left = []
+        for fresh in group[at][-_MOST_COLUMNS:]:
+            expected, held = nextlines.follow(text, at, last, fresh, spans, final=final or last < size)
+            if expected is not None and key is None:
+                left.append(expected)
+            if last == size:
+                hold = min(hold, held)
+    return left, hold
 
 
 def _merged(spans: list[Span], hold: int) -> list[Span]:

@@ -33,7 +33,7 @@ MAYBE_QUOTED = r"(?:\\{0,8}[\"'`])?"
 ENTITY = r"&(?:quot|apos|#39|#34|#x27|#x22);"
 QUOTED = rf"(?:\\{{0,8}}[\"'`]|{ENTITY})"
 CLOSER = rf"(?>(?:{QUOTED}){{0,3}})(?>(?:\]|%5[Dd]){{0,2}})[ \t]{{0,64}}+"
-SIGN = r"(?:=>|:{1,3}=|\?{1,2}=|\+=|\.=|=(?!=)|:(?![:=/])|->|<-|：)"
+SIGN = r"(?:=>|:{1,3}=|\?{1,2}=|\+=|\.=|=(?!=)|:(?![:=/])|->|<-|\xef\xbc\x9a)"
 ASSIGN = (
     CLOSER + SIGN + r"[ \t]{0,64}+(?>(?:>[-+]?[ \t]{1,64}+)?)"
     rf"(?>(?:!!(?:str|binary)[ \t]{{1,64}}+|&(?!mut\b|str\b|dyn\b)\w{{1,64}}+[ \t]{{1,64}}+(?=[\w\"']))?)(?>(?:{ENTITY})?)"
@@ -67,9 +67,7 @@ BEFORE_OPTION = " \t\r\n\"'`[({,=|;\0"
 _OPENED = rf"(?:\A|[{re.escape(BEFORE_OPTION)}])"
 # What `grep` puts before a line: the file, the number, or both.
 FOUND = r"(?:(?:[\w~^@/.-]{1,64}:)?(?=[^\s:]{0,160}[./])[\w./@+-]{1,160}:(?:\d{1,7}:)?|(?:[\w@+-]{1,64}:)?\d{1,7}:)"
-OWN_LINE = (
-    rf"(?:\A|[\r\n])(?:{FOUND})?[ \t]*(?:(?:[-+>#*|;]|//|/\*|--)[ \t]+)*(?:{_COMMAND})?(?:[\"']|\*\*)?"  # the first thing of its line
-)
+OWN_LINE = rf"(?:\A|[\r\n])(?:{FOUND})?[ \t]*(?:(?:[-+>#*|;]|//|/\*|--)[ \t]+)*(?:{_COMMAND})?(?:[\"']|\*\*)?"  # the first thing of its line
 _LOGIN = r"\b(?:login|neighbor|user(?:name)?:)[ \t]+\S*[^\s,;][ \t]+"
 
 # Between a name and a word that looks drawn: `token X`, `token is: X`, `token - X`, `token 1: X`.

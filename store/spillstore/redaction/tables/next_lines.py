@@ -56,9 +56,7 @@ DESCRIBED = (
     rf"(?i)[ \t]*(?:[-+][ \t]+)?[\"']?(?:{_PASSED})[\"']?[ \t]*[:=].*"  # what may stand before a value
 )
 # Commands that print what they are asked for.
-_PRINTS = (
-    "cat|bat|head|tail|less|more|type|echo|printenv|print|get|GET|hget|HGET|read|show|access|reveal|decrypt|output|[a-z]+:get|gc|Get-Content"
-)
+_PRINTS = "cat|bat|head|tail|less|more|type|echo|printenv|print|get|GET|hget|HGET|read|show|access|reveal|decrypt|output|[a-z]+:get|gc|Get-Content"
 _RESULT = r"[ \t]*+\"?result\"?[ \t]*+[:=][ \t]*+(?=\")"
 LINES = (
     Line(
@@ -148,7 +146,7 @@ NEXT_LINES: tuple[NextLine, ...] = (
         "printed",
         rf"(?:[$>]|[\w\])~]#) (?:[^\r\n]{{0,160}}[ \t|])?(?:{_PRINTS})[ \t][^\r\n]{{0,160}}",
         "",
-        "$ cat /run/secrets/db_password\n7%a{11}\n\nme@host:~$ config:get SECRET_TOKEN\n%h{64}\n\nredis:6379> GET session:token\n\"%a{40}\"",
+        '$ cat /run/secrets/db_password\n7%a{11}\n\nme@host:~$ config:get SECRET_TOKEN\n%h{64}\n\nredis:6379> GET session:token\n"%a{40}"',
         "$ ls /run/secrets/db_password\n7%a{11}",
         alone="> |$ |# ",
     ),

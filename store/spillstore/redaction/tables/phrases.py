@@ -146,7 +146,7 @@ PHRASES: tuple[Phrase, ...] = (
         "|lozinka|Lozinka|kata sandi|Kata sandi",
         "value",
         ASSIGN,
-        "пароль: 7%a{11}\n\n密码：7%a{11}",
+        "пароль: 7%a{11}\n\n密码：7%a{11}",  # noqa: RUF001  # a colon of Chinese
         "a:пароль:7%a{11}",
         _NO_COLON,
     ),

@@ -492,7 +492,16 @@ FILES = (
     ),
     Place(
         "SEED_PHRASE",
-        ("nemonic", "NEMONIC", "eed phrase", "eed Phrase", "ecovery phrase", "eed_phrase", "EED_PHRASE", "eedPhrase"),
+        (
+            "nemonic",
+            "NEMONIC",
+            "eed phrase",
+            "eed Phrase",
+            "ecovery phrase",
+            "eed_phrase",
+            "EED_PHRASE",
+            "eedPhrase",
+        ),
         before=ASSIGN + MAYBE_QUOTED,
         run="[a-z ]",
         least=47,

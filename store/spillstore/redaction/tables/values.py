@@ -154,8 +154,10 @@ NUMBER = r"(?i:[\^~<>=]*[\d.,:+-]+|0x[0-9a-f]{1,40}[ul]*|\d+<<\d+)"
 # What is no key or token, but may be a password; the examples stand behind `token`.
 NO_KEYS: tuple[Harmless, ...] = (
     Harmless(r".{0,7}|.*\ .*", "k8Jd72h", "k8Jd72hsQ0"),
-    Harmless(r"[a-z-]+-(?:token|secret|password|key)s?-[a-z0-9]{5}", "name-token-x7f2p", "name-tokem-x7f2pK8jd"),
-    Harmless(r"[A-Z]{1,3}\d{1,5}(?:\.\d{1,4})+", "T1098.001", "T1098.k8Jd72hsQ0zPw"),
+    Harmless(
+        r"[a-z-]+-(?:token|secret|password|key)s?-[a-z0-9]{5}", "name-token-x7f2p", "name-tokem-x7f2pK8jd"
+    ),
+    Harmless(r"[A-Z]{1,3}\d{1,5}(?:\.\d{1,4})+", "TEC1098.001", "TEC1098.k8Jd72hsQ0zPw"),
     Harmless(r"[A-Za-z_]{2,24}=[^=].*", "old=k8Jd72hsQ0zPw", "k8Jd72hsQ0zPw=="),
     Harmless(
         r"(?i:(?:sha(?:1|224|256|384|512)|md5|blake[23]b?)[-:].+)",
