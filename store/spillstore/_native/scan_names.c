@@ -222,10 +222,16 @@ static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, i
     }
 }
 
+/* Whether all from `at` to `begin` is a path. */
+static int path_between(const Text *t, i64 at, i64 begin) {
+    while (at < begin && (is(t, at, NAME) || t->text[at] == '/' || t->text[at] == '@')) at++;
+    return at == begin;
+}
+
 /* Whether a prompt stands before, or a path that begins its line. */
 static int asked_before(const Text *t, i64 line, i64 begin) {
     return holds(t, line, begin, "> ") || holds(t, line, begin, "$ ") || holds(t, line, begin, "# ") ||
-           holds(t, line, begin, "]: ") || (at_is(t, line, '/') && (line == 0 || is(t, line - 1, LINE_END)));
+           holds(t, line, begin, "]: ") || (at_is(t, line, '/') && path_between(t, line, begin));
 }
 
 /* Whether a name that its line ends with may have its value in a line below: `name: DB_PASSWORD`, `> password`, a column. */

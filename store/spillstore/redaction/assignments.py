@@ -32,7 +32,8 @@ _QUALIFIED = re.compile(rb"(?i)\b(?:%b)[ \t]\Z" % forms.QUALIFIERS.replace(" ", 
 _PUBLIC = re.compile(rb"(?i)\b(?:public|host|peer|page|pagination|continuation|csrf|xsrf)[ \t]\Z")
 _PASSWORD = Named("PASSWORD", "password")
 _RESOURCE = re.compile(rb"[\w:*]:\Z")  # arn:...:secret:name, AWS::ApiGateway::ApiKey
-_ENVIRONMENT = re.compile(rb"(?i)(?:\$\{?env|<\w{1,30}|\blet[ \t]+[bgstw]):\Z")
+_ENVIRONMENT = re.compile(rb"(?i)(?:\$\{?env|<\w{1,30}):\Z")
+_SCOPED = re.compile(rb"(?::|\blet[ \t]{1,4}[bgstw]):\Z")  # of a class; of Vim
 _FOUND = re.compile(rb"(?:\A|[\r\n])%b\Z" % forms.FOUND.encode())
 _CONSTANT = re.compile(rb"(?![\"'`])(?:%b|\([ \t]{0,16})[\"']" % forms.ASSIGN.encode())
 _SECTION = re.compile(rb"(?:\A|[\s\"'{,])(?:[A-Za-z]\w+:){1,4}\Z")
@@ -137,7 +138,7 @@ def _of_a_resource(text: bytes, begin: int, stop: int) -> bool:
     if (
         _RESOURCE.search(text, max(0, begin - 2), begin) is None
         or _ENVIRONMENT.search(text, max(0, begin - 32), begin)
-        or (text[begin - 2 : begin] == b"::" and _CONSTANT.match(text, stop))
+        or (_SCOPED.search(text, max(0, begin - 16), begin) and _CONSTANT.match(text, stop))
         or (_OF_A_SECTION.match(text, stop) and _SECTION.search(text, max(0, begin - BACK), begin))
     ):
         return False

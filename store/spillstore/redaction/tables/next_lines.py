@@ -134,6 +134,7 @@ NEXT_LINES: tuple[NextLine, ...] = (
         _NO_SIGN,
         'Content-Disposition: form-data; name="password"\n\r\n7%a{11}',
         'Content-Disposition: form-data; name="password"\n7%a{11}',
+        alone="ame:",
     ),
     NextLine(
         "printed",

@@ -89,7 +89,7 @@ PLACEHOLDERS: tuple[Harmless, ...] = (
         "FTP_PASS",
         "FTP_PASS77",
     ),
-    Harmless(r"\d{1,3}(?:\.\d+)?%.*", "100%|bar7|", "1000%|bar7|"),
+    Harmless(r"\d{1,3}(?:\.\d+)?%(?:[|\ ].*)?", "100%|bar7|", "1000%|bar7|"),
     Harmless(r"\d{4}-\d\d-\d\d[T\ ][\d:.]+(?:Z|[+-][\d:]+)?", "2024-05-01T08:00:00Z", "2024-05-01x08"),
     Harmless(r"(?:yes|no)\).*", "YES)", "YE7S)"),
 )
