@@ -350,10 +350,11 @@ PHRASES: tuple[Phrase, ...] = (
         "plain-text-password-value is asked for",
     ),
     Phrase(
-        "assword,ParameterValue=|ecret,ParameterValue=|oken,ParameterValue=",
+        "assword,ParameterValue=|ecret,ParameterValue=|oken,ParameterValue=|assword,value=|ecret,value=|oken,value=|assword --value=|ecret --value="
+        "|oken --value=",
         "word",
         r"[\"']?(?=[^\s\"'])",
-        "ParameterKey=DbPassword,ParameterValue=7%a{11}",
+        "ParameterKey=DbPassword,ParameterValue=7%a{11}\n\nx config:set dbpassword --value=7%a{11}",
         "ParameterKey=DbPassword,ParameterValue=$PASSWORD",
     ),
     Phrase("::add-mask::", "word", r"(?=\S)", "::add-mask::%a{12}", "::add-mask::$TOKEN"),
@@ -475,6 +476,15 @@ PHRASES: tuple[Phrase, ...] = (
         promises="token",
     ),
     Phrase(
+        " -p ",
+        "mixed",
+        r"(?=[\"']?[^\s\"'-])[\"']?",
+        "tool -t x login -u me -p 7%a{11}",
+        "tool -u me -p 8080:80\nmkdir -u me -p a/b7",
+        r"[ \t]-(?:u|U|-user|-username|-login)[ \t=]\S{1,64}(?:[ \t][\w./:=-]{1,64}){0,4}",
+        back=160,
+    ),
+    Phrase(
         "db.auth(",
         "chosen",
         rf"{_ARGUMENT}(?=[\"'])",
@@ -538,8 +548,8 @@ PHRASES: tuple[Phrase, ...] = (
         "NSERT INTO |nsert into ",
         "inserted",
         r"[`\"\w.]{1,96}[ \t]{0,8}+(?=\()",
-        "INSERT INTO users (id, email, password, `api_token`) VALUES (1, 'me''s', '7%a{11}', '%a{40}');",
-        "INSERT INTO users (id, email, password) VALUES (1, '7%a{11}', NULL);",
+        "insert into users (id, email, password, `api_token`) VALUES (1, 'me''s', '7%a{11}', '%a{40}');",
+        "insert into users (id, email, password) VALUES (1, '7%a{11}', NULL);",
     ),
     Phrase(
         "COPY ",

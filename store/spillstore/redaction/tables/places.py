@@ -452,12 +452,12 @@ FILES = (
     Place(
         "PASSWORD",
         ("ogin: ",),
-        before=r"[\w.@-]{1,64} / ",
+        before=r"[`\"']?[\w.@-]{1,64}[`\"']? / [`\"']?",
         run=CREDENTIAL,
         least=6,
         form=r"(?=[^\d]*\d).*",
         judge="chosen",
-        goes="Router login: admin / Kittens%d{4}",
+        goes="Router login: admin / Kittens%d{4}\nDefault login: `admin` / `Kittens%d{4}`",
         stays="login: me / word",
     ),
     Place(
