@@ -28,7 +28,7 @@
  */
 #include "scan.h"
 
-#define VERSION 9
+#define VERSION 10
 #define BLOCK 65536
 #define LANES 6
 

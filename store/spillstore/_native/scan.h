@@ -48,7 +48,7 @@ enum {
     BEGINS = 33554432, /* a line that may have the value of a name above it */
 };
 
-enum { ALWAYS, NAMED, RUN, SIGNED, CREDENTIALS, COMMAND, LINE_START, COOKIE };
+enum { ALWAYS, NAMED, RUN, SIGNED, CREDENTIALS, COMMAND, LINE_START, COOKIE, INSERTED };
 
 /* Strengths of names, as in `names.py`. */
 enum { UNKNOWN, HARMLESS, PASSWORD, SECRET, TOKEN, WEAK };
@@ -312,11 +312,13 @@ int drawn_at(const Text *t, i64 at, i64 line_end);
 int set_before(const Text *t, i64 begin);
 int called(const Text *t, i64 stop);
 int value_may_follow(const Text *t, i64 stop, int strength);
+int label_could(Text *t, i64 stop, int strength);
+int heads_column(Text *t, i64 begin, i64 stop);
 int after_blank_only(Text *t, i64 begin, i64 stop, int strength);
 int after_blank(Text *t, i64 begin, i64 stop, i64 line_end, int strength);
 int strength_of(const Text *t, i64 begin, i64 size);
 int name_could(Text *t, i64 start, i64 end, const Literal *literal);
-int place_could(const Text *t, i64 start, i64 end, const Literal *literal);
+int place_could(Text *t, i64 start, i64 end, const Literal *literal);
 #pragma GCC visibility pop
 
 #endif

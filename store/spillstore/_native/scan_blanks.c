@@ -3,7 +3,7 @@
 
 /* Lists, as in `Tables`: parts of lines, and a word. */
 static const u8 OR[] = "\2or", GENERATED[] = "\11generated", REGISTRY[] = "\4REG_";
-static const u8 LOGINS[] = "\5login\5user:\11username:";
+static const u8 LOGINS[] = "\5login\10neighbor\5user:\11username:";
 static const u8 ID[] = "id              ";
 
 /* Whether a string follows a comparison at `at`, which could be a secret. */
@@ -57,6 +57,22 @@ int drawn_at(const Text *t, i64 at, i64 line_end) {
     return (end - at >= 16 && digits > 1) || end == t->size;
 }
 
+/* Whether a word at `at`, of any signs, could be one: long, and with a digit. */
+static int drawn_part(const Text *t, i64 at, i64 line_end) {
+    int digits = 0;
+    i64 end = at;
+    for (; end < line_end && is(t, end, WORD); end++) digits += is(t, end, DIGIT);
+    return (end - at >= 8 && digits) || end == t->size;
+}
+
+/* Whether the word at `at` is the last of its line, and no word of letters. */
+static int last_word_could(const Text *t, i64 at, i64 line_end, int strength) {
+    int letters = 1;
+    i64 end = at;
+    for (; end < line_end && is(t, end, WORD); end++) letters &= is(t, end, ALNUM) && !is(t, end, DIGIT);
+    return end == line_end && !letters && end - at >= (strength == PASSWORD ? 3 : 8);
+}
+
 /* The same at `at`, or behind `is` or `was`. */
 static int drawn_word(const Text *t, i64 at, i64 line_end) {
     if (drawn_at(t, at, line_end))
@@ -65,7 +81,7 @@ static int drawn_word(const Text *t, i64 at, i64 line_end) {
         return 0;
     at += t->text[at] == 'i' ? 2 : 3;
     while (is(t, at, BLANK) || at_is(t, at, ':') || (at < line_end && one_of(t->text[at], "\"'`"))) at++;
-    return drawn_at(t, at, line_end);
+    return drawn_part(t, at, line_end);
 }
 
 /* Whether `ENV` or another setter stands before, and blanks behind it. */
@@ -101,9 +117,9 @@ int value_may_follow(const Text *t, i64 stop, int strength) {
     if (at >= t->size || t->text[stop] == '\t' || is(t, at, BLANK | LINE_END))
         return 1;
     if (t->text[at] == '-') /* an option, or a sign before a token */
-        return strength == SECRET || strength == TOKEN || at_is(t, at + 1, '>');
+        return strength == SECRET || strength == TOKEN || at_is(t, at + 1, '>') || is(t, at + 1, BLANK) || at_is(t, at + 1, '-');
     if (one_of(t->text[at], ".+<"))
-        return sign_at(t, at) != 0;
+        return sign_at(t, at) != 0 || at_is(t, at + 1, '.');
     if (!is(t, at, ALNUM))
         return one_of(t->text[at], "=:>?!(\"'`|[\xe2");
     if (is(t, at, DIGIT)) {
@@ -137,7 +153,7 @@ static int spoken_could(const Text *t, i64 stop, i64 line_end) {
             return 1;
         i64 size = spoken_at(t, next), end = next;
         while (end < line_end && (is(t, end, NAME) || t->text[end] == '@')) end++;
-        is_before = (size == 2 && t->text[next] == 'i') || (size == 3 && memcmp(t->text + next, "no", 2) == 0);
+        is_before = (size == 2 && one_of(t->text[next], "it")) || (size == 3 && memcmp(t->text + next, "no", 2) == 0);
         if (size)
             at = next + size;
         else if (memchr(t->text + next, '@', (size_t)(end - next)) != NULL)
@@ -146,6 +162,36 @@ static int spoken_could(const Text *t, i64 stop, i64 line_end) {
             return 0;
     }
     return 1;
+}
+
+/* Where the first colon stands in the 64 bytes behind a name, in its line; 0 if none does. */
+static i64 colon_behind(const Text *t, i64 stop) {
+    for (i64 at = stop; at < stop + 64; at += 16) {
+        Sixteen bytes = bytes_from(t, at);
+        u32 colons = bits_of((Sixteen)(bytes == ':')), ends = line_ends_in(bytes);
+        if (colons && (!ends || __builtin_ctz(colons) < __builtin_ctz(ends)))
+            return at + __builtin_ctz(colons);
+        if (ends || at + 16 >= t->size)
+            return 0;
+    }
+    return 0;
+}
+
+/* `password for NAME: word`, `token now: word`, `the password to go on with:` above one: words, a colon, and what could be
+ * a secret at the line's end, or in the next line. */
+int label_could(Text *t, i64 stop, int strength) {
+    const i64 colon = colon_behind(t, stop);
+    if (!colon)
+        return 0;
+    i64 then = blanks_end(t, colon + 1);
+    if (then >= t->size)
+        return 1;
+    if (is(t, then, LINE_END))
+        return printed_could(t, then);
+    for (i64 at = stop + 1; at < colon; at++)
+        if (t->text[at - 1] == ' ' && (is(t, at, DIGIT) || (!is(t, at, ALNUM) && !one_of(t->text[at], "'\"/"))))
+            return 0;
+    return then > colon + 1 && last_word_could(t, then, line_end_of(t, stop), strength);
 }
 
 /* Whether the name may be in a cell of a table: the first of its line, or behind a bar. */
@@ -159,10 +205,32 @@ static int cell_could(const Text *t, i64 begin) {
     return blank;
 }
 
+/* Whether the name may head a column of the next lines: its line has names alone, with commas or two blanks between them. */
+int heads_column(Text *t, i64 begin, i64 stop) {
+    i64 left = begin;
+    while (left > 0 && left > begin - BACK && (is(t, left - 1, BLANK) || at_is(t, left - 1, '"'))) left--;
+    if (left > 0 && !is(t, left - 1, NAME | LINE_END) && !one_of(t->text[left - 1], ",()#"))
+        return 0;
+    const i64 line = line_before(t, left), end = line_end_of(t, stop);
+    int gaps = 0;
+    for (i64 i = blanks_end(t, line), blanks = 0; i < end; i++) {
+        u8 byte = t->text[i];
+        if (!is(t, i, NAME | BLANK) && !one_of(byte, ",\"()#"))
+            return 0;
+        if (byte == ',' && !is(t, i + 1, ALNUM) && !at_is(t, i + 1, '"'))
+            return 0;
+        gaps |= byte == ',' || (blanks > 1 && byte != ' ');
+        blanks = byte == ' ' ? blanks + 1 : 0;
+    }
+    return gaps;
+}
+
 /* Blanks and a word behind the name: only some forms have their value there. */
 int after_blank(Text *t, i64 begin, i64 stop, i64 line_end, int strength) {
     i64 at = stop;
     while (at < line_end && is(t, at, BLANK)) at++;
+    if ((at - stop > 1 || at == line_end) && heads_column(t, begin, stop))
+        return 1;
     if (at == line_end)
         return labelled_could(t, begin, line_end) || holds(t, line_before(t, begin), begin, "|");
     if (t->text[at] == '|')
@@ -189,5 +257,5 @@ int after_blank(Text *t, i64 begin, i64 stop, i64 line_end, int strength) {
             (called(t, stop) && spoken_could(t, stop, line_end)) ||
             (strength == SECRET && word_at(t, at, ID)) ||
             after_blank_only(t, begin, stop, strength); /* `Has` is one of those words but for its case */
-    return could && run_could_be(t, stop, line_end, strength);
+    return (could && run_could_be(t, stop, line_end, strength)) || label_could(t, stop, strength);
 }

@@ -155,6 +155,9 @@ i64 cut_of(const Text *t, i64 at, i64 end) {
 int code_alone(const Text *t, i64 begin, i64 stop, i64 at, i64 end) {
     if (t->text[at] == '!' && (at_is(t, at + 1, '0') || at_is(t, at + 1, '1'))) /* true and false, minified */
         return at + 2 == end || one_of(t->text[at + 2], ",;)}]");
+    i64 opened = at + 1 + at_is(t, at + 1, 'q');
+    if (t->text[at] == 'q' && opened < end && one_of(t->text[opened], "{[("))
+        return 0; /* a string of Perl */
     i64 call = call_in(t, at, end);
     if (call >= 0)
         return !looked_into(t, at, call);

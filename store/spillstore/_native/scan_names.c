@@ -48,7 +48,8 @@ static int no_word_could(const Text *t, i64 at, i64 line_end, int strength) {
     if (byte == '{' && !is(t, at + 1, WORD)) /* an object, which may have the value */
         return field_could(t, at, line_end, strength);
     if (byte == '[' && at_quote(t, blanks_end(t, at + 1)))
-        return (strength == SECRET || strength == TOKEN) && list_could(t, at + 1, line_end);
+        return strength == PASSWORD ? quoted_could(t, blanks_end(t, at + 1), line_end, strength) != 0
+                                    : (strength == SECRET || strength == TOKEN) && list_could(t, at + 1, line_end);
     int call = byte == '(' || (byte == '{' && at_is(t, at + 1, '{')) ||
                (byte == '$' && (at_is(t, at + 1, '(') || at_is(t, at + 1, '{'))); /* or a variable */
     i64 most = at + LONG_VALUE + 1 < line_end ? at + LONG_VALUE + 1 : line_end;
@@ -130,8 +131,10 @@ static int closed_could(const Text *t, i64 begin, i64 line_end) {
 }
 
 /* A name that a quote or a bracket ends, and no sign behind it. */
-static int after_closer(const Text *t, i64 begin, i64 stop, i64 line_end, int strength) {
+static int after_closer(Text *t, i64 begin, i64 stop, i64 line_end, int strength) {
     i64 at = stop;
+    if (at_is(t, stop, '"') && heads_column(t, begin, stop))
+        return 1;
     for (; at < line_end && (is(t, at, CLOSER | BLANK) || at_is(t, at, ')')); at++)
         if (one_of(t->text[at], "\\&%"))
             return 1;
@@ -147,7 +150,8 @@ static int after_closer(const Text *t, i64 begin, i64 stop, i64 line_end, int st
     while (++at < line_end && is(t, at, BLANK)) {}
     if (at == line_end)
         return closed_could(t, begin, line_end);
-    if (!one_of(t->text[at], "\\\"'"))
+    at += at_is(t, at, 'b');
+    if (at >= line_end || !one_of(t->text[at], "\\\"'"))
         return 0;
     i64 end = at + 1;
     while (end < line_end && t->text[end] != t->text[at] && t->text[end] != '\\') end++;
@@ -168,14 +172,18 @@ static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, i
     if (blank && strength != PASSWORD && called(t, stop))
         return 1; /* `PASSWOrD`, of which the words promise less */
     if (spoken && !value_may_follow(t, stop, strength))
-        return after_blank_only(t, begin, stop, strength);
+        return after_blank_only(t, begin, stop, strength) || label_could(t, stop, strength);
     i64 at = stop;
     if (is(t, stop, CLOSER)) {
         for (int i = 0; i < 3 && at < t->size && one_of(t->text[at], "\"'`"); i++) at++;
         for (int i = 0; i < 2 && at_is(t, at, ']'); i++) at++;
     }
+    const i64 marks = at;
+    at += 2 * (at_is(t, at, '*') && at_is(t, at + 1, '*')); /* of Markdown, before a sign or behind it */
     at = blanks_end(t, at);
     int length = sign_at(t, at);
+    if (length == 1 && (at > marks + 1 || at_is(t, at + 1, '*')) && (t->text[marks] == '*' || at_is(t, at + 2, '*')))
+        return run_could_be(t, at + 1, line_end_of(t, stop), strength);
     if (length) {
         if (after_sign(t, begin, at, length, stop, strength))
             return 1;
@@ -205,7 +213,8 @@ static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, i
     case '>':
         return begin > 0 && (line_end - stop < 16 || run_could_be(t, stop, line_end, strength));
     case ',':
-        return (left == '{' || left == ':') && quoted_could(t, blanks_end(t, stop + 1), line_end, strength) > 0;
+        return heads_column(t, begin, stop) ||
+               ((left == '{' || left == ':') && quoted_could(t, blanks_end(t, stop + 1), line_end, strength) > 0);
     case '<': case '+': case '-':
         return 1;
     default:
@@ -213,11 +222,24 @@ static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, i
     }
 }
 
+/* Whether all from `at` to `begin` is a path. */
+static int path_between(const Text *t, i64 at, i64 begin) {
+    while (at < begin && (is(t, at, NAME) || t->text[at] == '/' || t->text[at] == '@')) at++;
+    return at == begin;
+}
+
+/* Whether a prompt stands before, or a path that begins its line. */
+static int asked_before(const Text *t, i64 line, i64 begin) {
+    return holds(t, line, begin, "> ") || holds(t, line, begin, "$ ") || holds(t, line, begin, "# ") ||
+           holds(t, line, begin, "]: ") || (at_is(t, line, '/') && path_between(t, line, begin));
+}
+
 /* Whether a name that its line ends with may have its value in a line below: `name: DB_PASSWORD`, `> password`, a column. */
-static int last_of_line_could(const Text *t, i64 begin, i64 stop) {
-    const i64 least = begin > 64 ? begin - 64 : 0, line = line_begin_behind(t, begin, least);
+static int last_of_line_could(Text *t, i64 begin, i64 stop) {
+    const i64 least = begin > 192 ? begin - 192 : 0, line = line_begin_behind(t, begin, least);
     return (holds(t, least, begin, "ame:") && labelled_could(t, begin, stop)) ||
-           (holds(t, line, begin, "> ") && printed_could(t, stop)) || holds(t, line, begin, "|");
+           (printed_could(t, stop) && asked_before(t, line, begin)) ||
+           holds(t, line, begin, "|") || heads_column(t, begin, stop);
 }
 
 /* Whether a secret may stand behind the name at [begin, stop), or in a line below it. */

@@ -103,6 +103,42 @@ static int run_could(const Text *t, i64 start, i64 end, const Literal *literal) 
     return at - end >= literal->least || at == t->size;
 }
 
+/* Where a byte stands in [at, most), or `most`. */
+static i64 found_at(const Text *t, i64 at, i64 most, int byte) {
+    const u8 *found = at < most ? memchr(t->text + at, byte, (size_t)(most - at)) : NULL;
+    return found ? found - t->text : most;
+}
+
+/* Whether a value of SQL from `from` to `to` could be a secret below the name behind `commas` commas from `names` on. */
+static int below_name_could(Text *t, i64 names, int commas, i64 from, i64 to) {
+    for (; commas; commas--) names = found_at(t, names, from, ',') + 1;
+    while (names < from && !is(t, names, NAME)) names++;
+    i64 end = names;
+    while (end < from && is(t, end, NAME)) end++;
+    int strength = strength_of(t, names, end - names);
+    return strength != HARMLESS && value_could_be(t, from, to, strength, 0);
+}
+
+/* Whether a row of SQL, `table (name, ...) VALUES ('value', ...`, may have a secret below the name of one; behind `INSERT INTO`. */
+static int inserted_could(Text *t, i64 at) {
+    const i64 most = line_end_before(t, at, at + 512 < t->size ? at + 512 : t->size), names = found_at(t, at, most, '(') + 1;
+    at = found_at(t, found_at(t, names, most, ')'), most, '(') + 1;
+    for (int commas = 0; at < most; at++) {
+        u8 byte = t->text[at];
+        commas += byte == ',';
+        if (byte == '(' || byte == ')')
+            return byte == '(';
+        if (byte != '\'')
+            continue;
+        i64 end = at + 1;
+        while (end < most && t->text[end] != '\'' && t->text[end] != '\\') end++;
+        if (end >= most || t->text[end] == '\\' || at_is(t, end + 1, '\'') || below_name_could(t, names, commas, at + 1, end))
+            return 1;
+        at = end;
+    }
+    return most == t->size || !is(t, most, LINE_END);
+}
+
 static int line_start_could(const Text *t, i64 start) {
     for (i64 at = start - 1; at >= 0 && at > start - 66; at--) {
         if (is(t, at, LINE_END))
@@ -113,7 +149,7 @@ static int line_start_could(const Text *t, i64 start) {
     return 1;
 }
 
-int place_could(const Text *t, i64 start, i64 end, const Literal *literal) {
+int place_could(Text *t, i64 start, i64 end, const Literal *literal) {
     switch (literal->check) {
     case RUN:
         return run_could(t, start, end, literal);
@@ -125,6 +161,8 @@ int place_could(const Text *t, i64 start, i64 end, const Literal *literal) {
         return credentials_could(t, start, end);
     case COMMAND:
         return command_could(t, start, end);
+    case INSERTED:
+        return inserted_could(t, end);
     case LINE_START:
         return line_start_could(t, start);
     default:

@@ -112,6 +112,8 @@ int sign_at(const Text *t, i64 at) {
     if (at >= t->size)
         return 0;
     u8 byte = t->text[at], then = at + 1 < t->size ? t->text[at + 1] : 0, last = at + 2 < t->size ? t->text[at + 2] : 0;
+    if (byte == 0xEF)
+        return then == 0xBC && last == 0x9A ? 3 : 0; /* a colon of Chinese */
     if (byte == '=')
         return then == '=' ? 0 : then == '>' ? 2 : 1;
     if (byte == ':')
@@ -232,11 +234,19 @@ int part_of_a_form(const Text *t, i64 begin) {
     return found && holds(t, at, begin, "form-data");
 }
 
-/* Whether the next line may be what a console prints: `=> "..."`, a text in quotes. */
+/* Whether the next line that is not empty may be what a console prints: a word, with a mark or a number before it. */
 int printed_could(const Text *t, i64 line_end) {
     i64 at = line_end;
-    while (at < line_end + 512 && is(t, at, LINE_END)) at = blanks_end(t, at + 1);
-    return at >= t->size || one_of(t->text[at], "=\"'\v\f") || is(t, at, KEY | BLANK | LINE_END);
+    while (at < t->size && at < line_end + 512 && (is(t, at, BLANK | LINE_END) || one_of(t->text[at], "\v\f"))) at++;
+    const i64 most = at + 512 < t->size ? at + 512 : t->size;
+    i64 end = line_end_before(t, at, most);
+    if (at >= line_end + 512 || end >= most)
+        return 1;
+    while (end > at && (is(t, end - 1, BLANK) || one_of(t->text[end - 1], "\"'"))) end--;
+    for (i64 i = at; i < end; i++)
+        if (is(t, i, BLANK))
+            return one_of(t->text[i - 1], ">)S") || (at_is(t, i - 1, ':') && at_is(t, i - 2, ']')); /* `=> `, `2) `, `PASS `, `Out[1]: ` */
+    return end - at >= 6;
 }
 
 /* The same for a name that is the value of another one, such as `name`; in a part of a form any line may be its value. */

@@ -26,18 +26,20 @@ _BLANK = frozenset({b" ", b"\t"})
 _SMALL = frozenset(b"abcdefghijklmnopqrstuvwxyz")
 _LARGE = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _NOTHING_FOLLOWS = frozenset(b",;){}")
-_LABELLED = 64  # bytes before a name that say so
 _FOLLOWING = frozenset(forms.BEHIND.encode())
 _AFTER_BLANKS = re.compile(forms.AFTER_BLANKS.encode())
 _QUALIFIED = re.compile(rb"(?i)\b(?:%b)[ \t]\Z" % forms.QUALIFIERS.replace(" ", "|").encode())
-_PUBLIC = re.compile(rb"(?i)\b(?:public|host|peer)[ \t]\Z")
+_PUBLIC = re.compile(rb"(?i)\b(?:public|host|peer|page|pagination|continuation|csrf|xsrf)[ \t]\Z")
 _PASSWORD = Named("PASSWORD", "password")
 _RESOURCE = re.compile(rb"[\w:*]:\Z")  # arn:...:secret:name, AWS::ApiGateway::ApiKey
 _ENVIRONMENT = re.compile(rb"(?i)(?:\$\{?env|<\w{1,30}):\Z")
+_SCOPED = re.compile(rb"(?::|\blet[ \t]{1,4}[bgstw]):\Z")  # of a class; of Vim
 _FOUND = re.compile(rb"(?:\A|[\r\n])%b\Z" % forms.FOUND.encode())
 _CONSTANT = re.compile(rb"(?![\"'`])(?:%b|\([ \t]{0,16})[\"']" % forms.ASSIGN.encode())
 _SECTION = re.compile(rb"(?:\A|[\s\"'{,])(?:[A-Za-z]\w+:){1,4}\Z")
-_OF_A_SECTION = re.compile(rb"(?>[ \t]*+)=(?!=)|[\"'][ \t]{0,8}+:[ \t]{0,8}+[\"']|[ \t]{2,64}+(?=[\w\"'])")
+_OF_A_SECTION = re.compile(
+    rb"(?>[ \t]*+)=(?!=)|:[ \t]{1,8}+(?=[^\s:])|[\"'][ \t]{0,8}+:[ \t]{0,8}+[\"']|[ \t]{2,64}+(?=[\w\"'])"
+)
 _QUOTES = frozenset({b'"', b"'"})
 _CHOICE = re.compile(rb"\?[ \t]*[\"']\Z")  # cond ? "password" : "text"
 
@@ -79,8 +81,7 @@ def named(look: Look, start: int, end: int) -> int:
     text = look.text
     stop = look.end(_NAME_ON, end)
     if stop == look.size or text[stop] not in _FOLLOWING:
-        before = text[max(0, start - _LABELLED) : start]
-        if text[stop : stop + 1] in LINE_ENDS and (b"ame:" in before or b"> " in before or b"|" in before):
+        if text[stop : stop + 1] in LINE_ENDS:
             _labelled(look, start, stop)
         # A letter of another alphabet may end another word, and of a long name not all was looked at.
         return stop if text[stop : stop + 1].isascii() and text[stop : stop + 1] not in NAME_LETTERS else end
@@ -101,7 +102,7 @@ def named(look: Look, start: int, end: int) -> int:
     if left == b"/" and text.endswith(b"checksum/", 0, begin):  # of Helm: of what the secret holds
         return stop
     if (
-        known.strength in {"weak", "long"}
+        known.strength in {"token", "weak", "long"}
         and left in _BLANK
         and _PUBLIC.search(text, max(0, begin - 16), begin)
     ):
@@ -139,7 +140,7 @@ def _of_a_resource(text: bytes, begin: int, stop: int) -> bool:
     if (
         _RESOURCE.search(text, max(0, begin - 2), begin) is None
         or _ENVIRONMENT.search(text, max(0, begin - 32), begin)
-        or (text[begin - 2 : begin] == b"::" and _CONSTANT.match(text, stop))
+        or (_SCOPED.search(text, max(0, begin - 16), begin) and _CONSTANT.match(text, stop))
         or (_OF_A_SECTION.match(text, stop) and _SECTION.search(text, max(0, begin - BACK), begin))
     ):
         return False
@@ -147,7 +148,7 @@ def _of_a_resource(text: bytes, begin: int, stop: int) -> bool:
 
 
 def _labelled(look: Look, start: int, stop: int) -> None:
-    """``name: DB_PASSWORD``, whose value stands in the next line; the last name above a table."""
+    """``name: DB_PASSWORD``, ``$ cat db_password``, whose value stands in the next line; the last name above a table."""
     begin = name_start(look.text, start)
     known = look.classified(begin, stop)
     if known is not None:

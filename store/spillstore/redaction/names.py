@@ -27,7 +27,7 @@ class Expected(NamedTuple):
     Attributes:
         named: what it promises.
         form: how it is written: ``value``, ``block``, ``nested``, ``string``, ``element``, ``joined``, ``part``, ``printed``,
-            ``result`` or ``row``.
+            ``result``, ``row`` or ``aligned``.
         indent: blanks before the name.
         passed: lines that were passed over.
         taken: lines that were taken out.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from spillstore.redaction.look import BACK, LINE_END, compiled, line_start
+from spillstore.redaction.look import BACK, LINE_END, LINE_ENDS, compiled, line_start
 from spillstore.redaction.names import Expected
 from spillstore.redaction.spans import Span
 from spillstore.redaction.tables import next_lines
@@ -27,9 +27,12 @@ _Found = tuple[int, int, bool]
 _Judged = tuple[_Found | None, Expected | None]
 
 _NEAR_END = re.compile(rb"[^\r\n]{0,64}+[\r\n]")
+_NEAR_NAME = 192
 _INDENT = re.compile(rb"[ \t]*(?:-[ \t]+)?")
 _WORD = re.compile(rb"[A-Za-z0-9+/=_.~!@#%^*-]+")
-_PRINTED = re.compile(rb"[ \t]*+(?:=> |\d{1,4}\) |PASS |Out\[\d{1,5}\]: )?[\"']?([A-Za-z0-9+/=_.~!@#%^*-]*+)")
+_PRINTED = re.compile(
+    rb"[ \t]*+(?:=> |\d{1,4}\) |PASS |Out\[\d{1,5}\]: )?[\"']?([A-Za-z0-9+/=_.~!@#%^*?|-]*+)"
+)
 _CELL = re.compile(rb"[ \t]*+(\"?)([^\s\"]*+)\1[ \t]*+")
 _ITEM = re.compile(rb"[ \t]*-[ \t]+([\"']?)([\w+/=.~-]++)\1[ \t]*")  # of a list
 _LEAST_ITEM = 16
@@ -39,19 +42,22 @@ _QUOTED = {quote: re.compile(rb"%b((?>(?:[^%b\\]|\\.)*))" % (quote, quote)) for 
 _BARE = re.compile(rb"[^\s\"'<>]++(?=[ \t]*(?:#.*)?\Z)")
 TRIMMED = 2 * 1024  # bytes of a line before what is not told yet, if more are not kept
 _MOST_PASSED = 4
-DISTANT = frozenset({"result", "row"})  # forms whose values may be many lines below, or in each line
+DISTANT = frozenset(
+    {"result", "row", "aligned"}
+)  # forms whose values may be many lines below, or in each line
 _MOST_ATTRIBUTES = 32  # lines before the result of a resource
 _DIGIT = re.compile(rb"\d")
 
 
 @functools.cache
-def _forms() -> tuple[tuple[str, re.Pattern[bytes], re.Pattern[bytes]], ...]:
-    """Of each row: the form, what stands before the name, what stands behind it."""
+def _forms() -> tuple[tuple[str, re.Pattern[bytes], re.Pattern[bytes], tuple[bytes, ...]], ...]:
+    """Of each row: the form, what stands before the name, what stands behind it, and what must stand before it if nothing does."""
     return tuple(
         (
             row.form,
             re.compile((row.before if row.whole else rf".*(?:{row.before})").encode(), re.DOTALL),
             re.compile(rf"(?:{row.behind})[ \t]{{0,8}}+(?=[\r\n])".encode()),
+            tuple(row.alone.encode().split(b"|")) if row.alone else (),
         )
         for row in next_lines.NEXT_LINES
     )
@@ -66,7 +72,11 @@ def begin(look: Look, named: Named, start: int, stop: int) -> None:
     if start - line > BACK:
         return
     head = text[line:start]
-    for form, before, behind in _forms():
+    last = text[stop : stop + 1] in LINE_ENDS
+    near = text[max(line, start - _NEAR_NAME) : start]
+    for form, before, behind, marks in _forms():
+        if last and not any(mark in near for mark in marks):
+            continue
         ending = behind.match(text, stop)
         if ending and before.fullmatch(head):
             indent = _INDENT.match(head)
@@ -189,10 +199,25 @@ def _cell(line: bytes, expected: Expected) -> _Judged:
     return (at + match.start(2), at + match.end(2), secret), expected
 
 
+def _aligned(line: bytes, expected: Expected) -> _Judged:
+    """The word that begins below its title, as long as there is one, or none in its column."""
+    at = expected.column
+    if not line.strip(b"-= "):
+        return None, expected
+    if line[at : at + 1] in {b"", b" "}:
+        return None, None if line[:1] == b" " else expected
+    if at and line[at - 1 : at] != b" ":
+        return None, None
+    end = at + len(line[at:].split(None, 1)[0])
+    value = line[at:end]
+    return (at, end, _in_a_table(value, expected) and _secret(value, expected)), expected
+
+
 def _in_a_table(value: bytes, expected: Expected) -> bool:
     """Whether it is no word of a table that tells of passwords: ``required``, ``varchar(64)``."""
-    looks = mixed if expected.named.strength == "password" else drawn
-    return b"(" not in value and _DIGIT.search(value) is not None and looks(value)
+    password = expected.named.strength == "password"
+    looks = mixed(value) if password else len(value) >= _LEAST_ITEM and drawn(value)
+    return b"(" not in value and _DIGIT.search(value) is not None and looks
 
 
 _JUDGES: dict[str, Callable[[bytes, Expected], _Judged]] = {
@@ -202,6 +227,7 @@ _JUDGES: dict[str, Callable[[bytes, Expected], _Judged]] = {
     "part": _part,
     "printed": _printed,
     "row": _cell,
+    "aligned": _aligned,
 }
 
 

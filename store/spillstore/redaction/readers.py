@@ -9,8 +9,9 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable
 
+from spillstore.redaction import columns
 from spillstore.redaction.bare_words import CUT, TRAILING, bare, word
-from spillstore.redaction.look import BACK, LINE_ENDS, Look, line_start
+from spillstore.redaction.look import LINE_ENDS, Look
 from spillstore.redaction.names import Expected, Named
 from spillstore.redaction.quoted_values import IN_PIECES, QUOTE, argument, chosen, last, listed, quoted
 from spillstore.redaction.tables import classes, forms
@@ -22,6 +23,7 @@ Reader = Callable[[Look, Named, int, int], int]
 _ENTITY = re.compile(rb"%b\Z" % forms.ENTITY.encode())
 _ADDRESS = re.compile(rb"0x[0-9a-fA-F]{40}")  # of a chain of blocks
 _ONE_PIECE = re.compile(rb"[A-Za-z0-9]{16}|%b\Z" % classes.UUID.encode())
+_BASE64_KEY = re.compile(rb"(?=[^\d]*\d)(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])[A-Za-z0-9+/]{40}")  # of AWS
 _BASE64 = r"(?>[A-Za-z0-9+/]*)={0,2}+"
 _WITH_PASSWORD = re.compile(rb"[a-z0-9+]+://[^\s:/@]*:[^\s/@]+@")
 _SEVERAL = re.compile(rb"[^\s]+[ \t]+[^\s]")  # words
@@ -33,11 +35,11 @@ _CASES = re.compile(
     rb"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^\d]*\d)(?!(?i:.*(?:sha|md|base|utf|rfc|aes|iso|v)-?\d))\S{8,}"
 )
 _ELEMENT = re.compile(rb"([\"'])([^\"'\\\r\n]{0,128}+)(?:\1(?:[ \t]{0,8}+(?:,[ \t]{0,8}+)?)?)?")
+_SPOKEN_ENDS = LINE_ENDS | {b'"', b"'", b"`"}
 _LEAST_ELEMENT = 16
 _FAR = 480  # with an element less than what `finder.py` says of names
 _LONG_WORD = 24  # letters of a token without a digit
 _LEAST_RUN = 64
-_COLUMN_SIGN = re.compile(rb"[,;\t|]")
 # A value of 256 bytes at most, and the name behind it; each part may be missing, since the text may end there.
 _PAIR = re.compile(
     rb"[\"']([^\"'\\\r\n]{0,256}+)(?:[\"'](?:[ \t]{0,8}+(?:,(?:[ \t]{0,8}+(?:[\"'](?:(?:name|key|Name|Key)"
@@ -121,7 +123,8 @@ def spoken(look: Look, named: Named, begin: int, start: int) -> int:
     if look.open(start, end + 1):
         return 0
     given = text[start:end].rstrip(b".")
-    good = text[end : end + 1] in LINE_ENDS and len(given) >= LEAST_CHOSEN and mixed(given)
+    ended = text[end : end + 1] in _SPOKEN_ENDS or (_all_cases(given) and drawn(given))
+    good = ended and len(given) >= LEAST_CHOSEN and mixed(given)
     if text[start - 1] not in b" \t" or text[start - 2] not in b":=":  # no sign, or no blank behind it
         good = (
             good and (drawn(given) or _all_cases(given)) and CUT.search(given) is None and b"(" not in given
@@ -163,18 +166,6 @@ def coded(look: Look, named: Named, begin: int, start: int) -> int:
         return 0
     if _WITH_PASSWORD.match(plain):
         look.add(start, end, named.kind)
-    return 0
-
-
-def columns(look: Look, named: Named, begin: int, start: int) -> int:
-    """The same column of the next lines, as that of the name in a line of names."""
-    text = look.text
-    line = line_start(text, begin, max(0, begin - BACK))
-    sign = _COLUMN_SIGN.search(text, line, start)
-    assert sign  # the expression of the row has one
-    column = text.count(sign[0], line, begin + 1)
-    count = text.count(sign[0], line, start) + 1
-    look.expected.append((start + 1, Expected(named, "row", columns=count, column=column, sign=sign[0])))
     return 0
 
 
@@ -222,6 +213,7 @@ def _element(given: bytes, behind: bytes, named: Named) -> bytes:
     """The content of an XML element."""
     if entity := _ENTITY.search(given):
         given = given[: entity.start()]
+    given = given.rstrip()
     good = behind == b"</" and judged(given, named.strength, quoted=True, literal=True)
     return given if good else b""
 
@@ -234,12 +226,25 @@ def _column(given: bytes, behind: bytes, named: Named) -> bytes:
     return given if looks(given) and judged(given, named.strength, quoted=False, literal=True) else b""
 
 
+def _bracketed(given: bytes, behind: bytes, named: Named) -> bytes:
+    """The only value of a list, as Java prints them."""
+    looks = mixed if named.strength == "password" else drawn
+    good = behind[:1] == b"]" and looks(given) and judged(given, named.strength, quoted=True, literal=True)
+    return given if good else b""
+
+
+def _braced(given: bytes, behind: bytes, _named: Named) -> bytes:
+    """A password of ODBC, which may hold any sign in braces."""
+    return given if behind == b"};" and mixed(given) else b""
+
+
 def _alone(given: bytes, _behind: bytes, _named: Named) -> bytes:
     """A word that looks drawn, in one piece, behind nothing but a blank."""
     given = given.rstrip(TRAILING)
     if _ADDRESS.fullmatch(given):
         return b""
-    return given if IN_PIECES.fullmatch(given) and _ONE_PIECE.search(given) and drawn(given) else b""
+    good = (IN_PIECES.fullmatch(given) and _ONE_PIECE.search(given)) or _BASE64_KEY.fullmatch(given)
+    return given if good and drawn(given) else b""
 
 
 def _before_at(given: bytes, behind: bytes, named: Named) -> bytes:
@@ -275,11 +280,16 @@ READERS: dict[str, Reader] = {
     "spoken": spoken,
     "coded": coded,
     "named behind": named_behind,
-    "columns": columns,
+    "aligned": columns.aligned,
+    "inserted": columns.inserted,
+    "copied": columns.copied,
+    "columns": columns.columns,
     "below": _below("value"),
     "result": _below("result"),
     "printed": _below("printed"),
     "element": _run(r"[^<\r\n]", _element),
+    "braced": _run(r"[^}\r\n]", _braced, 2),
+    "bracketed": _run(r"[^\s\]]", _bracketed),
     "column": _run(classes.WORD, _column),
     "alone": _run(classes.WORD, _alone, 0),
     "before at": _run(r"[^\s@\"'`]", _before_at),

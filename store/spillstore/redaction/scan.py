@@ -7,6 +7,7 @@ counted back afterwards. What spans lines is kept in a ``State``: only a private
 from __future__ import annotations
 
 import bisect
+import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore.redaction import nextlines, pem
@@ -16,10 +17,13 @@ from spillstore.redaction.spans import Span
 from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from spillstore.redaction.names import Expected
     from spillstore.redaction.own_rules import OwnRules
 
 _COLOUR = re.compile(rb"\x1b\[[0-9;:?]{0,30}[A-Za-z]")
+_MOST_COLUMNS = 16  # of a table, that hold secrets
 _CUT_COLOUR = re.compile(rb"\x1b(?:\[[0-9;:?]{0,30})?\Z")
 
 
@@ -29,12 +33,12 @@ class State(NamedTuple):
     Attributes:
         key: the private key that it may be a part of.
         expected: the value that a name in the line before has promised.
-        distant: one that may be many lines below, or in each of them: of a resource, of a table.
+        distant: those that may be many lines below, or in each of them: of a resource, of the columns of a table.
     """
 
     key: pem.Open | None = None
     expected: Expected | None = None
-    distant: Expected | None = None
+    distant: tuple[Expected, ...] = ()
 
 
 class Scanned(NamedTuple):
@@ -102,7 +106,7 @@ def _scan(text: bytes, rules: OwnRules, state: State, since: int, *, final: bool
     size = hold = len(text)
     until: re.Pattern[bytes] | None = None
     tried = 0
-    promised = [(0, each) for each in (state.expected, state.distant) if each is not None]
+    promised = [(0, each) for each in (state.expected, *state.distant) if each is not None]
     keys = Keys(text, state.key, final=final)
     found_at = keys.place
     spans: list[Span] = []
@@ -120,27 +124,53 @@ def _scan(text: bytes, rules: OwnRules, state: State, since: int, *, final: bool
     if keys.hold < hold:
         hold, until = keys.hold, pem.MAY_END
     spans += keys.spans
-    following: list[Expected | None] = []
+    following: list[list[Expected]] = []
     for distant in (
         False,
         True,
     ):  # neither takes the place of the other: the scanner drops names without a value in the next line
         group = [each for each in promised if (each[1].form in nextlines.DISTANT) is distant]
-        expected = None
-        for number, (at, fresh) in enumerate(group, 1):  # what a later line promises takes the place of it
-            stop = group[number][0] if number < len(group) else size
-            key = keys.first(at, stop)
-            stop = stop if key is None else key
-            expected, held = nextlines.follow(text, at, stop, fresh, spans, final=final or stop < size)
-            expected = expected if key is None else None
-            if stop == size and held < hold:
-                hold, until = held, None
-        following.append(expected)
+        left, held = _followed(text, group if distant else dict(group).items(), keys, spans, final=final)
+        following.append(left)
+        if held < hold:
+            hold, until = held, None
     spans = rules.allowed(text, [span for span in spans if since <= span.start])
     for span in sorted(spans, reverse=True):
         if span.start < hold < span.end:  # it is not told before all of it can be given out
             hold, until = span.start, None
-    return Scanned(_merged(spans, hold), hold, State(keys.key, *following), until, tried)
+    return Scanned(
+        _merged(spans, hold),
+        hold,
+        State(keys.key, next(iter(following[0]), None), tuple(following[1])),
+        until,
+        tried,
+    )
+
+
+def _followed(
+    text: bytes, promised: Iterable[tuple[int, Expected]], keys: Keys, spans: list[Span], *, final: bool
+) -> tuple[list[Expected], int]:
+    """Look for values in the lines behind the names that promise them; what a later line promises takes the place of it.
+
+    Returns:
+        What is expected behind the text, and from where on it cannot be told.
+    """
+    group: dict[int, list[Expected]] = {}
+    for at, each in promised:
+        group.setdefault(at, []).append(each)
+    hold = size = len(text)
+    left: list[Expected] = []
+    for at, stop in itertools.pairwise([*group, size]):
+        key = keys.first(at, stop)
+        last = stop if key is None else key
+        left = []
+        for fresh in group[at][-_MOST_COLUMNS:]:
+            expected, held = nextlines.follow(text, at, last, fresh, spans, final=final or last < size)
+            if expected is not None and key is None:
+                left.append(expected)
+            if last == size:
+                hold = min(hold, held)
+    return left, hold
 
 
 def _merged(spans: list[Span], hold: int) -> list[Span]:

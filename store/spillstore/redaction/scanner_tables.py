@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from spillstore.redaction.families import Entry
     from spillstore.redaction.look import Rule
 
-_VERSION = 9  # of the tables, the checks and the functions' arguments
+_VERSION = 10  # of the tables, the checks and the functions' arguments
 MOST_NAMES = 8192
 _NARROW, _WIDE = (
     7,
@@ -32,7 +32,7 @@ _NARROW, _WIDE = (
 _WORD_ROOM = 16  # bytes of a word in a list
 _MOST = 255  # of what a literal has one byte for
 
-_ALWAYS, _NAMED, _RUN, _SIGNED, _CREDENTIALS, _COMMAND, _LINE_START, _COOKIE = range(8)
+_ALWAYS, _NAMED, _RUN, _SIGNED, _CREDENTIALS, _COMMAND, _LINE_START, _COOKIE, _INSERTED = range(9)
 
 
 class Literal(ctypes.Structure):
@@ -130,6 +130,8 @@ def _phrase_check(rule: Rule, literal: str) -> _Check:
     if all(row.follows for row in rows):
         return _Check(_RUN, b"".join(classes.members(row.follows) for row in rows), 1)
     signed = rule is assignments.signed_phrase
+    if all(row.reads == "inserted" for row in rows):
+        return _Check(_INSERTED)
     if not signed and literal[-1] not in ":=":
         return _Check(_ALWAYS)
     if all(row.reads == "issued" for row in rows):

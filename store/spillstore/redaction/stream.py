@@ -139,11 +139,11 @@ class Redactor:
                 base = start + hold
                 start = max(start, _kept_from(buffer, base - CONTEXT))
             self._within = True
-            self._state = self._state._replace(expected=None, distant=None)
+            self._state = self._state._replace(expected=None, distant=())
         out.append(buffer[self._done : told] if told > self._done else b"")
         if told - start > 2 * TRIMMED:
             start = _kept_from(buffer, told - TRIMMED)
-            self._state = self._state._replace(expected=None, distant=None)
+            self._state = self._state._replace(expected=None, distant=())
         self._rest = buffer[start:]
         self._base, self._done = base - start, max(told, self._done) - start
         self._room = self._base + WINDOW - len(self._rest)

@@ -99,7 +99,7 @@ _PART = re.compile(rb"(?=[^\d]*\d+[^\d]+\d)[A-Za-z0-9_-]{18,}")  # of a token: d
 _WORD = re.compile(rb"[A-Z][a-z]{5}")
 _TYPE = re.compile(rb"(?:[A-Z][a-z]{2,}){3,}\d+")
 _HASHED = re.compile(
-    rb"(?i)(?:[A-Za-z][\w.]*+[-/:#])*(?:[A-Za-z][\w.]*\.)?(?<=[-/:.#])(?:[0-9a-f]{32,64}|%b)"
+    rb"(?i)(?:\w[\w.]*+[-/:#])*(?:[A-Za-z][\w.]*\.)?(?<=[-/:.#])(?:[0-9a-f]{32,64}|0[0-9a-f]{16}|%b)"
     % classes.UUID.encode()
 )  # a hash behind words, as in the key of a cache
 _DIGITS = 4  # of a number in a name
@@ -108,7 +108,7 @@ _SALT = 40  # bytes of a salt, at least
 _KINDS_OF_SIGNS = 10
 _PUNCTUATION = re.compile(rb"[!-/:-@\[-`{-~]")
 _SMALL_WORD = re.compile(rb"[a-z]{6}")
-_HEX = re.compile(rb"[0-9a-f]+|[0-9A-F]+")
+_HEX = re.compile(rb"(?:0x)?(?:[0-9a-f]+|[0-9A-F]+)")
 _HEX_BITS = 2.8
 
 
@@ -323,6 +323,7 @@ def _random(value: bytes, *, hashes: bool) -> bool:
         or _path(value)
         or _ABSOLUTE.fullmatch(value)
         or _FILE.search(value)
+        or _CONSTANT.fullmatch(value)
         or _KEY.fullmatch(value) is None
     ):
         return False

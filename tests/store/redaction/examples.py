@@ -13,6 +13,7 @@ _CLASSES = {
     "H": string.digits + "ABCDEF",
     "b": string.ascii_letters + string.digits + "+/",
     "l": string.ascii_lowercase + string.digits,
+    "y": string.ascii_lowercase,
     "U": string.ascii_uppercase + string.digits,
     "d": string.digits,
     "Z": string.ascii_lowercase + "234567",
@@ -24,7 +25,7 @@ def drawn(template: str, *, seed: str = "") -> bytes:
     """The bytes of an example: ``%a{36}`` is 36 letters and digits, drawn anew for each seed.
 
     The letters are those of the token tables: ``%w`` token characters, ``%a`` letters and digits, ``%h`` and ``%H``
-    hexadecimal digits, ``%b`` base64, ``%l`` small and ``%U`` large letters with digits, ``%d`` digits, ``%Z`` base32 in
+    hexadecimal digits, ``%b`` base64, ``%l`` small and ``%U`` large letters with digits, ``%y`` small letters, ``%d`` digits, ``%Z`` base32 in
     small letters.
 
     >>> drawn("token ghp_%a{4}, 100%", seed="x") == drawn("token ghp_%a{4}, 100%", seed="x")

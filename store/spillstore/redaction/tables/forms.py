@@ -33,7 +33,7 @@ MAYBE_QUOTED = r"(?:\\{0,8}[\"'`])?"
 ENTITY = r"&(?:quot|apos|#39|#34|#x27|#x22);"
 QUOTED = rf"(?:\\{{0,8}}[\"'`]|{ENTITY})"
 CLOSER = rf"(?>(?:{QUOTED}){{0,3}})(?>(?:\]|%5[Dd]){{0,2}})[ \t]{{0,64}}+"
-SIGN = r"(?:=>|:{1,3}=|\?{1,2}=|\+=|\.=|=(?!=)|:(?![:=/])|->|<-)"
+SIGN = r"(?:=>|:{1,3}=|\?{1,2}=|\+=|\.=|=(?!=)|:(?![:=/])|->|<-|\xef\xbc\x9a)"
 ASSIGN = (
     CLOSER + SIGN + r"[ \t]{0,64}+(?>(?:>[-+]?[ \t]{1,64}+)?)"
     rf"(?>(?:!!(?:str|binary)[ \t]{{1,64}}+|&(?!mut\b|str\b|dyn\b)\w{{1,64}}+[ \t]{{1,64}}+(?=[\w\"']))?)(?>(?:{ENTITY})?)"
@@ -51,6 +51,8 @@ _TYPE = (
 _BAR = r"(?:\||│|┃|║)"
 _HEAD = r"[ \t]{0,64}+[A-Za-z#][\w .#/-]{0,63}+"  # a cell of a table's line of names
 _CALLED = r"(?i:pass(?:word|wd|phrase))"
+_TITLE = r"\"?[A-Za-z][\w .-]{0,31}+\"?"  # of a column: where commas separate them; where two blanks do
+_TITLES = r"[A-Za-z#(][\w().#-]{0,31}+(?: [\w().#-]{1,31}+){0,3}+"
 OPTION = r"(?:-e|-o|-v|--?var|--env|--build-arg|--set|--set-string|--from-literal|--extra-vars)[ \t=]+"
 _COMMAND = (
     rf"export[ \t]+|set[ \t]+|setx[ \t]+|ENV[ \t]+|ARG[ \t]+|declare[ \t]+-x[ \t]+|Environment=|{OPTION}"
@@ -65,10 +67,8 @@ BEFORE_OPTION = " \t\r\n\"'`[({,=|;\0"
 _OPENED = rf"(?:\A|[{re.escape(BEFORE_OPTION)}])"
 # What `grep` puts before a line: the file, the number, or both.
 FOUND = r"(?:(?:[\w~^@/.-]{1,64}:)?(?=[^\s:]{0,160}[./])[\w./@+-]{1,160}:(?:\d{1,7}:)?|(?:[\w@+-]{1,64}:)?\d{1,7}:)"
-OWN_LINE = (
-    rf"(?:\A|[\r\n])(?:{FOUND})?[ \t]*(?:[-+>#*|][ \t]+)*(?:{_COMMAND})?[\"']?"  # the first thing of its line
-)
-_LOGIN = r"\b(?:login|user(?:name)?:)[ \t]+\S*[^\s,;][ \t]+"
+OWN_LINE = rf"(?:\A|[\r\n])(?:{FOUND})?[ \t]*(?:(?:[-+>#*|;]|//|/\*|--)[ \t]+)*(?:{_COMMAND})?(?:[\"']|\*\*)?"  # the first thing of its line
+_LOGIN = r"\b(?:login|neighbor|user(?:name)?:)[ \t]+\S*[^\s,;][ \t]+"
 
 # Between a name and a word that looks drawn: `token X`, `token is: X`, `token - X`, `token 1: X`.
 _BLANK_ALONE = (
@@ -77,12 +77,12 @@ _BLANK_ALONE = (
 )
 
 # Bytes that may stand behind a name with a value.
-BEHIND = " \t\\\"'`]=:<>?+-(%&!,"
+BEHIND = " \t\\\"'`]=:<>?+-(%&!,*"
 CLOSERS = "\\\"'`]&%"
 _BLANK = " \t"
 _SIGNS = BEHIND.replace("(", "").replace(",", "")
 # What stands between a name and its value in several forms.
-_NEXT_STRING = r"\\{0,8}[\"'][ \t]{0,64}+,[ \t]{0,64}+" + _STRING + r"(?!.-)"
+_NEXT_STRING = r"\\{0,8}[\"'][ \t]{0,64}+,[ \t]{0,64}+b?" + _STRING + r"(?!.-)"
 _OR_ELSE = r"(?>(?:\\{0,8}[\"'])?)\]?\)?[ \t]{0,8}+(?:\|\||\?\?|or)[ \t]{0,8}+(?=[\"'`])"
 _COMPARED = CLOSER + r"[=!]==?[ \t]{0,64}+" + _STRING
 _BLANK_WORD = r"[ \t]{1,16}+(?=[^\s=:])"
@@ -145,7 +145,7 @@ FORMS: tuple[Form, ...] = (
         "quoted",
         ASSIGN
         + r"(?:(?:Some|Ok|Just|String::from|SecretStr|SecretString|Secret|PASSWORD|CONVERT_TO|(?:sql\.)?Raw|string|str|bytes|b|u"
-        + r"|\[\]byte|Buffer\.from|Secret(?:String|Box)?::(?:new|from)|new[ \t](?:String|Secret|SecretString|Buffer))"
+        + r"|\[\]byte|Buffer\.from|Secret(?:String|Box)?::(?:new|from)|(?:bytes|bytearray)\.fromhex|(?:binascii\.)?unhexlify|hex::decode|new[ \t](?:String|Secret|SecretString|Buffer))"
         + r"\([ \t]{0,64}+(?=[\"'])|string\(\d{1,9}\)[ \t]{1,64}+(?=\"))",
         'api_key = Some("%a{32}")',
         'api_key = find("%a{32}")',
@@ -179,6 +179,93 @@ FORMS: tuple[Form, ...] = (
         'if password == "7f%a{10}":',
         "if password == 'function':",
         of="password",
+    ),
+    Form(
+        "value",
+        r"(?:\*\*[ \t]?[:=]|[:=]\*\*)[ \t]{1,8}+(?=\S)",
+        "- **Password**: `7%a{11}`\n\n**API token:** %a{32}\n\n* **DB password:** kittens7",
+        "**Password** is kittens7\n**Password**",
+        "*:=",
+    ),
+    Form(
+        "column",
+        r"[ \t]-{1,2}[ \t]{1,2}(?=\S)",
+        "Password - 7%a{11}",
+        "Password - 8 letters",
+        _BLANK,
+        of="password",
+    ),
+    Form(
+        "columns",
+        rf"\"?(?>(?:,{_TITLE}){{0,15}})(?=[\r\n])",
+        '"name","api_key","plan"\n"me","%a{32}","x"\n\nid,api_token\n1,%h{32}',
+        "    id,api_token\n1,%h{32}",
+        ',"\r\n',
+        rf"(?:\A|[\r\n])(?:{_TITLE},){{0,15}}\"?",
+        of="secret token",
+        back=256,
+    ),
+    Form(
+        "aligned",
+        rf"(?>(?:[ ]{{2,64}}+{_TITLES}){{0,15}})[ ]{{0,64}}+(?=[\r\n])",
+        "NAME   API TOKEN    AGE\nci     %a{32}  3d\nbot    %h{32}  4d\n\nUSER  PASSWORD\n----  --------\nme    7%a{11}",
+        "NAME   API TOKEN    AGE\nci   %a{32}  3d",
+        " \r\n",
+        rf"(?:\A|[\r\n])[ ]{{0,8}}(?>(?:{_TITLES}[ ]{{2,64}}+){{0,15}})(?:\w{{1,16}} )?",
+        r"\A[A-Za-z].*",
+        back=256,
+    ),
+    Form(
+        "column",
+        r"[ \t]\.{3,64}+[ \t]{1,2}(?=\S)",
+        "Client secret ..... %a{40}",
+        "Client secret ..... none",
+        _BLANK,
+    ),
+    Form(
+        "column",
+        r"(?=[^:\r\n]{1,63}:)(?:[ \t](?!(?:[Ii][Dd]s?|[Nn]ames?|[Hh]ash(?:es)?|[Vv]ersions?|of)\b)[A-Za-z'\"/][^\s:=,;(){}]{0,47}){1,6}:[ \t]{1,4}+(?=\S)",
+        "Save this token now: %a{40}\n\n[sudo] password for me: 7%a{11}",
+        "Save this token now: it is the only time",
+        _BLANK,
+        name=r"\w",
+        any_word=True,
+        of="password secret token",
+    ),
+    Form(
+        "value",
+        r"[ \t]{1,16}+(?=[\"']?[A-Za-z0-9]{20})",
+        "agent link --key %h{64}",
+        "agent link --key %h{12}",
+        _BLANK,
+        _OPENED,
+        r"\A--?key",
+        of="weak",
+        promises="long",
+    ),
+    Form(
+        "chosen",
+        ASSIGN + r"\[[ \t]{0,8}+(?=[\"'])",
+        "{'password': ['7%a{11}'], 'next': ['/']}",
+        "{'password': ['required'], 'next': ['/']}",
+        _SIGNS,
+        of="password",
+    ),
+    Form(
+        "braced",
+        r"=\{(?=[^\s{}\"'])",
+        "Driver={x};Uid=me;Pwd={7%a{11};x};Encrypt=yes",
+        "Uid=me;Pwd={7%a{11}}",
+        "=",
+        r"[;\"']",
+        of="password",
+    ),
+    Form(
+        "bracketed",
+        CLOSER + r"=\[(?=[^\s\[\]\"'])",
+        "{user=[me], password=[7%a{11}], remember=[on]}",
+        "password=[kittens]",
+        _SIGNS,
     ),
     # --- a name that is a value, and its value ---
     Form(
@@ -233,7 +320,12 @@ FORMS: tuple[Form, ...] = (
         back=20,
     ),
     Form(
-        "drawn", r",[ \t]{0,8}+(?=[\"'])", '{:password, "%a{32}"}', '(password, "%a{32}")', ",", before="[{:]"
+        "drawn",
+        r",[ \t]{0,8}+(?=[\"'])",
+        '{:password, "%a{32}"}',
+        '(password, "%a{32}")',
+        ",",
+        before="[{:]",
     ),
     # --- what is taken where a variable is not set ---
     Form(
@@ -382,10 +474,10 @@ FORMS: tuple[Form, ...] = (
     Form(
         "cell",
         rf"[ \t]{{1,64}}+{_BAR}[ \t]{{1,64}}+(?=[^\s|])",
-        "db_password  | 7%a{11}\n\n| api_token | %h{32} |\n\n║ api_token │ %h{32} ║",
+        "db_password  | 7%a{11}\n\n| main DB password | 7%a{11} |\n\n| api_token | %h{32} |\n\n║ api_token │ %h{32} ║",
         "x api_token | %h{32} |\n| api_token | refresh |\n| token | varchar(64) |",
         _BLANK,
-        rf"(?:\A|[\r\n])(?:[^:=(){{}}\r\n]{{0,200}}{_BAR})?[ \t]*",
+        rf"(?:\A|[\r\n])(?:[^:=(){{}}\r\n]{{0,200}}{_BAR}[ \t]*(?:[\w.-]{{1,24}} ){{0,3}})?[ \t]*",
         back=256,
     ),
     Form(
@@ -415,11 +507,11 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "spoken",
-        r"(?=[ \t]{1,16}+[^\s=:])(?>(?:[ \t]{1,64}+(?:[\w.-]{1,64}@[\w.-]{1,64}|(?:"
+        r"(?=[ \t]{1,16}+[^\s=:])(?>(?:[ \t]{1,64}+(?:\w[\w.-]{0,63}@[\w.-]{1,64}|(?:"
         + SPOKEN.replace(" ", "|")
         + r")\b)){0,8})"
-        r"(?:[ \t]{0,64}[:=][ \t]{0,64}|[ \t]{1,64}(?=[\"'`])|(?:(?<=[ \t]is)|(?<=[ \t]now))[ \t]{1,64})(?=\S)",
-        "the new password is 7%a{11}\n\nthe password is now 7%a{11}",
+        r"(?:[ \t]{0,64}[:=][ \t]{0,64}|[ \t]{1,64}(?=[\"'`])|(?:(?<=[ \t]is)|(?<=[ \t]to)|(?<=[ \t]now))[ \t]{1,64})(?=\S)",
+        "the new password is 7%a{11}\n\nthe password is now 7%a{11}\n\nthe password has been reset to 7X%a{11}",
         "the new password is wrong",
         _BLANK,
         name=_CALLED,
@@ -476,8 +568,8 @@ FORMS: tuple[Form, ...] = (
     # --- elements ---
     Form(
         "element",
-        r"(?>(?:[ \t][^<>\r\n]{0,256}+)?)>(?=[^<\s])",
-        "<api_token>%a{32}</api_token>",
+        r"(?>(?:[ \t][^<>\r\n]{0,256}+)?)>[ \t]{0,16}+(?=[^<\s])",
+        "<api_token>%a{32}</api_token>\n\n<password>  7%a{11} </password>",
         "{api_token>%a{32}</api_token>",
         "> \t",
         _TAG,
@@ -511,5 +603,5 @@ FORMS: tuple[Form, ...] = (
 # A blank behind a name: only where this matches, or a command or a directive says so, a value may follow.
 AFTER_BLANKS = (
     r"[ \t]++(?:[.=:<>?+!&(\\\"'`|-]|\d{1,2}[ \t:]|[Aa]s[ \t]|[Ss]tring|STRING|str\b|char|byte|text|TEXT|var\b|std::|\[|[Ii][Dd]\b"
-    r"|is\b|was\b|has\b|for\b|of\b|set\b|generated|the\b|elastic|now\b|\xe2|[\r\n])|[ \t]{2}|\t"
+    r"|[A-Za-z][A-Za-z ]{0,60}:[ \t]{0,8}[\r\n]|is\b|was\b|has\b|for\b|of\b|set\b|generated|the\b|elastic|now\b|\xe2|[\r\n])|[ \t]{2}|\t"
 )

@@ -94,9 +94,18 @@ LITERALS: tuple[Unquoted, ...] = (
         "password: kittens",
         "password: word",
         OWN_LINE,
-        r".*:\s*",
+        r".*:[\s*]*",
         _END,
         not_value=r"[A-Za-z]{0,4}|(?=.*[A-Z])[A-Za-z]+|(?!\w*\d\d\.\w?\Z)[A-Za-z_]\w*[.\[|<][\w.\[\]|<{:'\"]*(?<!\d\d)",
+    ),
+    Unquoted("cmdkey /user:me /pass:kittens_cats", "user:me pass:kittens_cats", r"[ \t]/", r"pass(?:word)?:"),
+    Unquoted(
+        "wifi password: kittens.cats34",
+        "let password: kittens.cats",
+        rf"{OWN_LINE}(?:[A-Za-z]{{2,12}} ){{1,3}}",
+        r".*:\s*",
+        _END,
+        r"(?=.*\d.*\d|.*\d[^\w])\S{6,}",
     ),
     Unquoted(
         "password = kittens", "    password = kittens", rf"(?:{OWN_LINE})(?<!  )(?<!\t)", r".*[^:\s]\s*", _END

@@ -47,7 +47,7 @@ _PASSWORD = words(
     "password passwd passwort passphrase passcode pwd pw psw pass passw kennwort contrasena senha"
 )
 _PUBLIC = words(
-    "public pub publishable fips host foreign primary unique cache sort partition index idempotency s3 object socket meta"
+    "site public pub publishable fips host foreign primary unique cache sort partition index idempotency s3 object socket meta"
 )
 # Words before `key` that say it is one of a service, or of a cipher.
 _KEYED = words(
@@ -114,6 +114,7 @@ PROMISES: tuple[Promise, ...] = (
         "modulation_psk=%a{12}",
         words("wifi wlan wpa wireless security"),
     ),
+    Promise(words("key"), "password", 'wep_key0="%a{13}"', 'row_key0="%a{13}"', words("wep")),
     Promise(words("phrase"), "password", "pass_phrase=%a{12}", "catch_phrase=%a{12}", words("pass")),
     Promise(words("secret key keys"), "", "", "existingSecret: %a{24}", among=words("existing")),
     Promise(words("secret"), "secret", "client_secret=%a{24}", "secretName=%a{24}"),
@@ -124,6 +125,8 @@ PROMISES: tuple[Promise, ...] = (
     Promise(words("token"), "", "", "clientToken=%a{24}", words("client")),
     Promise(words("token tokens"), "", "", "publicKeyToken=%a{24}", among=words("public")),
     Promise(words("token tokens"), "token", "authToken=%a{24}", "tokenizer=%a{24}"),
+    Promise(words("code"), "long", "device_code=%a{40}", "country_code=%a{40}", words("device")),
+    Promise(words("bearer"), "token", "bearer: %a{40}", "bearer: %d{9}"),
     Promise(words("pepper"), "token", "auth_pepper: %h{32}", "auth_pepper: ground"),
     Promise(words("totp"), "long", '"totp": "%U{32}"', '"totp": "%U{6}"'),
     Promise(words("pat"), "long", "ado_pat=%l{52}", "ado_pat=%l{12}"),
@@ -157,6 +160,15 @@ PROMISES: tuple[Promise, ...] = (
     Promise(words("signature sig auth authorization cert salt"), "weak", "AUTH_SALT=%a{32}", "author=%a{32}"),
     Promise(words("id"), "token", "secret_id=%a{24}", "user_id=%a{24}", words("secret")),
     Promise(words("login"), "token", "sonar.login=%a{24}", "user.login=%a{24}", words("sonar")),
+    Promise(words("hmac"), "weak", "EAB_HMAC=%a{43}", "EAB_HMAC=%h{64}", longer=1),
+    Promise(
+        words("net"),
+        "long",
+        "azure.account.key.x.core.windows.net=%b{86}==",
+        "azure.x.core.windows.net=%b{86}==",
+        words("windows"),
+        words("account"),
+    ),
     Promise(words("sessid sessionid phpsessid jsessionid"), "weak", "PHPSESSID=%a{32}", "processid=%a{32}"),
     Promise(
         words("id sid"),
@@ -198,10 +210,17 @@ JOINED = {
     "requirepass": "require pass",
     "masterauth": "master pass",
     "passwordsalt": "password salt",
+    "authtok": "auth pass",
+    "srcstorepass": "store pass",
+    "deststorepass": "store pass",
+    "srckeypass": "key pass",
+    "destkeypass": "key pass",
+    "licensekey": "license key",
+    "hmackey": "hmac key",
 }
 # Words that may stand at the end of another: `dbpassword`; and those that may do so behind some words alone.
 ENDINGS = ("password", "passwd", "secret", "token", "passphrase", "apikey", "accesskey", "secretkey")
-SHORT_ENDINGS = ("pass", "pwd")
+SHORT_ENDINGS = ("pass", "pwd", "pw")
 BEFORE_SHORT = words(
     "db user mysql my root admin smtp mail ftp pg postgres postgresql redis mongo proxy login web server remote sudo ssh vnc rdp "
     "svn git"
@@ -209,11 +228,11 @@ BEFORE_SHORT = words(
 
 # What texts are searched for: parts of names, words that another may begin with (`key`, `keyword`), and short ones with the sign behind.
 PARTS = (
-    "passw Passw PASSW passphr Passphr PASSPHR passco Passco PASSCO redential REDENTIAL creds CREDS essionid essionId SESSID "
-    "SESSIONID ession_id _pw _PW kennwort contrasena sonar.login sonarLogin SONAR_LOGIN _SALT CLI_AUTH masterauth totp TOTP epper EPPER"
+    "kennwort Kennwort KENNWORT evice_code _salt Salt passw Passw PASSW passphr Passphr PASSPHR passco Passco PASSCO redential REDENTIAL creds CREDS essionid essionId SESSID "
+    "SESSIONID ession_id _pw _PW contrasena Contrasena sonar.login sonarLogin SONAR_LOGIN _SALT CLI_AUTH masterauth totp TOTP epper EPPER authtok _HMAC _hmac"
 )
 WORDS = "pass Pass PASS pwd Pwd PWD psk _pat _PAT ecret ECRET oken OKEN key Key KEY"
-MARKED = '_session= _SESSION= pw= pw: pw" pw\' PW= PW: PW"'
+MARKED = '_session= _SESSION= pw= pw: pw" pw\' PW= PW: PW" AUTH= AUTH: SALT= bearer= bearer: BEARER= BEARER:'
 
 # The kind of a secret: of the first mark that a name holds, its words joined by `_`.
 KINDS = (

@@ -20,6 +20,7 @@ class NextLine(NamedTuple):
         goes: lines that lose a secret.
         stays: lines that stay.
         whole: what stands before the name is all of that.
+        alone: what must stand before the name, near, if it is the last word of its line; it cannot be if that is nothing.
     """
 
     form: str
@@ -28,6 +29,7 @@ class NextLine(NamedTuple):
     goes: str
     stays: str
     whole: bool = False
+    alone: str = ""
 
 
 _ENDED = r"(?>(?:\\?[\"']|</(?:key|t[dh])>)?)\]?+"
@@ -53,6 +55,8 @@ _VALUES, _PASSED = (words.replace(" ", "|") for words in (VALUES, PASSED))
 DESCRIBED = (
     rf"(?i)[ \t]*(?:[-+][ \t]+)?[\"']?(?:{_PASSED})[\"']?[ \t]*[:=].*"  # what may stand before a value
 )
+# Commands that print what they are asked for.
+_PRINTS = "cat|bat|head|tail|less|more|type|echo|printenv|print|get|GET|hget|HGET|read|show|access|reveal|decrypt|output|[a-z]+:get|gc|Get-Content"
 _RESULT = r"[ \t]*+\"?result\"?[ \t]*+[:=][ \t]*+(?=\")"
 LINES = (
     Line(
@@ -96,8 +100,8 @@ NEXT_LINES: tuple[NextLine, ...] = (
     NextLine(
         "printed",
         "",
-        _ENDED + r"[ \t]{0,8}+:[ \t]{0,8}+",
-        "Use the following password:\n  \n%h{32}\n\nyour new token:\n  %a{32}\n",
+        _ENDED + r"(?:[ \t][A-Za-z]{1,16}){0,6}[ \t]{0,8}+:[ \t]{0,8}+",
+        "Use the following password to proceed:\n  \n%h{32}\n\nUse the following password:\n  \n%h{32}\n\nyour new token:\n  %a{32}\n",
         "Use the following password:\n%h{32} or none",
     ),
     NextLine(
@@ -130,6 +134,7 @@ NEXT_LINES: tuple[NextLine, ...] = (
         _NO_SIGN,
         'Content-Disposition: form-data; name="password"\n\r\n7%a{11}',
         'Content-Disposition: form-data; name="password"\n7%a{11}',
+        alone="ame:",
     ),
     NextLine(
         "printed",
@@ -137,6 +142,23 @@ NEXT_LINES: tuple[NextLine, ...] = (
         r"[\"'][\])]{1,3}",
         ">>> from x import settings; settings.DB[\"PASSWORD\"]\n'7%a{11}'",
         ">>> from x import settings; settings.DB[\"PASSWORD\"]\n'none'",
+    ),
+    NextLine(
+        "printed",
+        rf"(?:[$>]|[\w\])~]#) (?:[^\r\n]{{0,160}}[ \t|])?(?:{_PRINTS})[ \t][^\r\n]{{0,160}}",
+        "",
+        '$ cat /run/secrets/db_password\n7%a{11}\n\nme@host:~$ config:get SECRET_TOKEN\n%h{64}\n\nredis:6379> GET session:token\n"%a{40}"',
+        "$ ls /run/secrets/db_password\n7%a{11}",
+        alone="> |$ |# ",
+    ),
+    NextLine(
+        "printed",
+        r"(?:/[\w.@-]+)*/",
+        "",
+        "/app/db/password\n7%a{11}",
+        "see /app/db/password\n7%a{11}",
+        whole=True,
+        alone="/",
     ),
     NextLine(
         "printed",
@@ -151,12 +173,14 @@ NEXT_LINES: tuple[NextLine, ...] = (
         _NO_SIGN,
         "- name: API_TOKEN\n  value: %a{32}",
         "- name: API_TOKEN\n  label: %a{32}",
+        alone="ame:",
     ),
     NextLine(
         "printed",
-        r"(?:>|In \[\d{1,5}\]:) {1,2}[\w.:()\[\]\"'-]*",
+        r"(?:>|In \[\d{1,5}\]:) {1,2}[\w.:()\[\]\"'$>-]*",
         r"(?>(?:[\"'])?)[\])]{0,2}",
         "irb(main)> app.secret_key_base\n=> \"%h{128}\"\n\n>>> settings.SECRET_KEY\n'%a{40}'\n\n>>> os.environ['API_TOKEN']\n'%a{40}'",
         'irb(main)> app.secret_key_base\n=> "%h{128}", 1',
+        alone="> |]: ",
     ),
 )

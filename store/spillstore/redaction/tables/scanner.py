@@ -21,7 +21,7 @@ CLASSES = (
     r"[`\\&$@(\[{<!|>,+%-]",
     r"[)\]}>,;.:]",
     f"[{re.escape(forms.BEFORE_OPTION)}]",
-    r"[-+>#*|\"' \t]",
+    r"[-+>#*|;/\"' \t]",
     r"[\w-]",
     f"[{re.escape(classes.BEFORE_RUN)}]",
     f"[{re.escape(classes.BEHIND_RUN)}]",

@@ -155,7 +155,7 @@ TOKENS = (
     ("MINIMAX_KEY",          "sk-api- sk-cp-", "%w{60,}", "sk-api-%w{64}", "sk-api-%w{12}"),
     ("MIRO_TOKEN",           "eyJtaXJv", "[A-Za-z0-9+/=_.-]{30,}", "eyJtaXJv%a{34}", "eyJtaXJv%a{11}"),
     ("MODAL_TOKEN",          "ak- as-", "(?<![_-].{3})%a{22}(?![A-Za-z0-9_+/=-])", "ak-%a{22}", "ak-%a{7}"),
-    ("MOLLIE_KEY",           "live_", "%a{30,40}(?!%w)", "live_%a{32}", "live_%a{10}"),
+    ("MOLLIE_KEY",           "live_", "(?<!_.{5})%a{30,40}(?!%w)", "live_%a{32}", "live_%a{10}"),
     ("MONGODB_SECRET",       "mdb_sa_sk_", "%w{40}", "mdb_sa_sk_%w{40}", "mdb_sa_sk_%w{13}"),
     ("NEON_KEY",             "napi_", "%a{60,}", "napi_%a{64}", "napi_%a{12}"),
     ("NETLIFY_TOKEN",        "nfp_ nfo_ nfb_ nfc_ nfu_", "%a{36,}", "nfp_%a{40}", "nfp_%a{13}"),

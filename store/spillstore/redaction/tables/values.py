@@ -89,6 +89,7 @@ PLACEHOLDERS: tuple[Harmless, ...] = (
         "FTP_PASS",
         "FTP_PASS77",
     ),
+    Harmless(r"\d{1,3}(?:\.\d+)?%(?:[|\ ].*)?", "100%|bar7|", "1000%|bar7|"),
     Harmless(r"\d{4}-\d\d-\d\d[T\ ][\d:.]+(?:Z|[+-][\d:]+)?", "2024-05-01T08:00:00Z", "2024-05-01x08"),
     Harmless(r"(?:yes|no)\).*", "YES)", "YE7S)"),
 )
@@ -109,14 +110,14 @@ VARIABLES: tuple[Harmless, ...] = (
         "!Ref name7",
         "!Name7",
     ),
-    Harmless(r"\#\{.*|:[a-z_]+|:[A-Z_]+|\?\d*|\?[A-Z_]+|\(.*|\).*", ":NAME", ":name7!"),
+    Harmless(r"\#\{.*|:[a-z_]+|:[A-Z_]+|\?\d*|\?[A-Za-z_]+|\(.*|\).*", ":NAME", ":name7!"),
     Harmless(
         r"(?:hover|focus(?:-within|-visible)?|active|visited|link|disabled|enabled|checked|required|valid|invalid|before|after)\{(?:\}|[a-z-]+:.*)",
         "focus{color:red}",
         "focus7{color:red}",
     ),
     Harmless(
-        r"ENC\(.*|(?:vault|op|ssm|arn|secret|keyring|env|file|awssm|kms|projects):.*",
+        r"ENC\(.*|(?:vault|op|ssm|arn|secret|keyring|env|file|awssm|kms|projects|sealed):.*|Ag[A-D][A-Za-z0-9+/]{200}.*",
         "vault:name7",
         "volt:name7",
     ),
@@ -144,13 +145,20 @@ VARIABLES: tuple[Harmless, ...] = (
     Harmless(r"(?:module\.)?exports\.[A-Za-z_].*", "exports.name7", "export.name7!"),
     Harmless(r"(?:[A-Za-z]\w*\|)+[A-Za-z]\w*", "Name7|string", "Name7|str!ng"),
     Harmless(r"[A-Z_]+=[A-Z_]+|--?[A-Za-z][a-z-]*|-[A-Z]+", "SECRET=SECRET", "SECRET=SEC7RET"),
+    Harmless(r"[A-Za-z_][\w.]*<[a-z]{1,8}", "name.name7.<span", "name.name7.<spa!"),
+    Harmless(r"[A-Za-z_][\w.]*\(['\"].*|id-[A-Za-z].*", "url('./name7.png", "url'./name7.png"),
     Harmless(r"\$(?:1|2[abxy]?|5|6|y|apr1|argon2\w*|scrypt)\$.*\$?.*", "$6$name$name7", "$77$name$name7!"),
 )
 
-NUMBER = r"(?i:[\^~<>=]*[\d.,:+-]+|0x[0-9a-f]+[ul]*|\d+<<\d+)"
+NUMBER = r"(?i:[\^~<>=]*[\d.,:+-]+|0x[0-9a-f]{1,40}[ul]*|\d+<<\d+)"
 # What is no key or token, but may be a password; the examples stand behind `token`.
 NO_KEYS: tuple[Harmless, ...] = (
     Harmless(r".{0,7}|.*\ .*", "k8Jd72h", "k8Jd72hsQ0"),
+    Harmless(
+        r"[a-z-]+-(?:token|secret|password|key)s?-[a-z0-9]{5}", "name-token-x7f2p", "name-tokem-x7f2pK8jd"
+    ),
+    Harmless(r"[A-Z]{1,3}\d{1,5}(?:\.\d{1,4})+", "TEC1098.001", "TEC1098.k8Jd72hsQ0zPw"),
+    Harmless(r"[A-Za-z_]{2,24}=[^=].*", "old=k8Jd72hsQ0zPw", "k8Jd72hsQ0zPw=="),
     Harmless(
         r"(?i:(?:sha(?:1|224|256|384|512)|md5|blake[23]b?)[-:].+)",
         "sha256:k8Jd72hsQ0zPw",
