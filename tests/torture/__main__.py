@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import random
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parents[1] / "store"), str(Path(__file__).parents[1])]
 
 import campaigns  # noqa: E402
+
+MOST_TOLD = 4  # of what a round has found
 
 
 def _arguments() -> argparse.Namespace:
@@ -37,8 +38,13 @@ def play(name: str, seed: int, wanted: argparse.Namespace, folder: Path) -> int:
         with kind(folder, seed) as campaign:
             for number, done in campaigns.played(campaign, wanted.first, rounds, wanted.seconds):
                 total.add(done)
-                for each in done.found:
+                for each in done.found[:MOST_TOLD]:
                     print(f"{name} --seed {seed} --first {number} --rounds 1: {each}", flush=True)
+                if len(done.found) > MOST_TOLD:
+                    print(
+                        f"{name} --seed {seed} --first {number}: and {len(done.found) - MOST_TOLD} more",
+                        flush=True,
+                    )
                 if time.monotonic() - told > 20:
                     told = time.monotonic()
                     print(f"{told - began:.0f} s, up to round {number}: {total}", flush=True)
@@ -47,7 +53,9 @@ def play(name: str, seed: int, wanted: argparse.Namespace, folder: Path) -> int:
         return 0
     finally:
         print(f"to go on: {name} --seed {seed} --first {number + 1}", flush=True)
-    print(f"| {name}, seed {seed}, rounds {wanted.first} to {number} | {time.monotonic() - began:.0f} s | {total} |")
+    print(
+        f"| {name}, seed {seed}, rounds {wanted.first} to {number} | {time.monotonic() - began:.0f} s | {total} |"
+    )
     return len(total.found)
 
 
@@ -60,11 +68,9 @@ def main() -> int:
         return 0
     seed = random.SystemRandom().randrange(1, 2**31) if wanted.seed is None else wanted.seed
     found = 0
-    # What kills and errors do depends on no disk, and a disk is what they would wait for.
-    place = wanted.folder or ("/dev/shm" if Path("/dev/shm").is_dir() else None)
     for name in wanted.name or campaigns.names():
-        with tempfile.TemporaryDirectory(prefix=f"torture-{name}-", dir=place) as folder:
-            found += play(name, seed, wanted, Path(folder))
+        with campaigns.workplace(name, wanted.folder) as folder:
+            found += play(name, seed, wanted, folder)
     return bool(found)
 
 

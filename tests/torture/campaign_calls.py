@@ -42,7 +42,10 @@ class Campaign(campaigns.Base):
 
     about = "every system call that a store makes fails, once and for ever"
     rounds = len(_SLOTS) * PASSES
-    short = tuple((_SLOTS.index((story, kind, MODES[kind][0])), 0.25) for story, kind in (("write", "write"), ("tool", "create"), ("delete", "unlink")))
+    short = tuple(
+        (_SLOTS.index((story, kind, MODES[kind][0])), 0.25)
+        for story, kind in (("write", "write"), ("tool", "create"), ("delete", "unlink"))
+    )
 
     def __init__(self, folder, seed):
         super().__init__(folder, seed)

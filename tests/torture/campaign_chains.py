@@ -36,7 +36,15 @@ class Campaign(campaigns.Base):
             stories = [dice.choice(_ALONE if at_once == 1 else _SHARED) for _ in range(at_once)]
             with ThreadPoolExecutor(at_once) as pool:
                 playing = [
-                    pool.submit(self._play, victims, root, scene, story, _drawn_fault(dice, root), f"{generation}{actor}")
+                    pool.submit(
+                        self._play,
+                        victims,
+                        root,
+                        scene,
+                        story,
+                        _drawn_fault(dice, root),
+                        f"{generation}{actor}",
+                    )
                     for actor, (victims, story) in enumerate(zip(self._victims, stories, strict=False))
                 ]
             for each in playing:

@@ -30,6 +30,9 @@ class Campaign(campaigns.Base):
             base.mkdir()
             ended = self._victims.run("damaging.build", folder=str(base), seed=self.seed, keyed=keyed)
             [self._built[keyed]] = (each["built"] for each in ended.said if "built" in each)
+            for name in ("older", "whole", "live"):
+                ended = self._victims.run("damaging.answered", folder=str(base), name=name, keyed=keyed)
+                [self._built[keyed][name]] = (each["answered"] for each in ended.said if "answered" in each)
             # What the file was earlier, without a journal.
             for suffix in ("", "-wal"):
                 if (base / f"older.db{suffix}").exists():
@@ -62,7 +65,9 @@ class Campaign(campaigns.Base):
             last = max(each["damage"] for each in ended.said if "damage" in each)
             if not any("done" in each for each in ended.said):
                 _, kind, how = damaging.drawn(self.seed, last)
-                done.found.append(f"{key}, {last} {kind} {how}: ended by {ended.how}\n{ended.trace}".replace("\n", "\n    "))
+                done.found.append(
+                    f"{key}, {last} {kind} {how}: ended by {ended.how}\n{ended.trace}".replace("\n", "\n    ")
+                )
             first = last + 1
 
     def close(self):

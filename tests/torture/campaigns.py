@@ -7,9 +7,11 @@ A campaign is a module ``campaign_NAME.py`` beside this one, with a class ``Camp
 from __future__ import annotations
 
 import collections
+import contextlib
 import dataclasses
 import importlib
 import random
+import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -90,6 +92,14 @@ class Base:
         self.close()
 
 
+@contextlib.contextmanager
+def workplace(name: str, within: str | None = None) -> Iterator[Path]:
+    """A new folder, in memory where that can be: what kills and errors do depends on no disk, and they would wait for it."""
+    within = within or ("/dev/shm" if Path("/dev/shm").is_dir() else None)
+    with tempfile.TemporaryDirectory(prefix=f"torture-{name}-", dir=within) as folder:
+        yield Path(folder)
+
+
 def names() -> list[str]:
     """Of all campaigns."""
     return sorted(path.stem.removeprefix("campaign_") for path in HERE.glob("campaign_*.py"))
@@ -100,7 +110,9 @@ def named(name: str) -> type[Base]:
     return importlib.import_module(f"campaign_{name}").Campaign
 
 
-def played(campaign: Base, first: int, rounds: int, seconds: float | None = None) -> Iterator[tuple[int, Done]]:
+def played(
+    campaign: Base, first: int, rounds: int, seconds: float | None = None
+) -> Iterator[tuple[int, Done]]:
     """Play rounds one after the other; of each its number and what it has done.
 
     Args:

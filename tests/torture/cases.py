@@ -44,13 +44,17 @@ class Case:
         if before := stories.PREPARED.get(story):
             self.heard(self._victims.run("scenes.play", story=before, root=str(self.root), **self._scene))
         return self.heard(
-            self._victims.run("scenes.play", fault, story=story, root=str(self.root), **options, **self._scene)
+            self._victims.run(
+                "scenes.play", fault, story=story, root=str(self.root), **options, **self._scene
+            )
         )
 
     def heard(self, ended: Ended) -> Ended:
         """Note what a process has said, and how it ended."""
         self.said += ended.said
-        complete = ended.how == "killed" or (ended.how == "exit" and any("done" in each for each in ended.said))
+        complete = ended.how == "killed" or (
+            ended.how == "exit" and any("done" in each for each in ended.said)
+        )
         if not complete:
             self.found(f"ended by {ended.how}", ended.trace)
         for each in ended.said:
@@ -69,7 +73,9 @@ class Case:
 
     def judge(self, story: str = "") -> None:
         """Compare the store with what was said, and remove it."""
-        ended = self._victims.run("judge.judged", root=str(self.root), said=self.said, story=story, **self._scene)
+        ended = self._victims.run(
+            "judge.judged", root=str(self.root), said=self.said, story=story, **self._scene
+        )
         self.said = []
         self.heard(ended)
         for each in ended.said:

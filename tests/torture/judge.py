@@ -81,13 +81,23 @@ def judged(say, calls, root, said, settings=None, keyed=False, story=""):
     """Compare a scene's store with what was said."""
     scene = Scene(say, root, {**(settings or {}), "busy_timeout": 10.0}, keyed)
     judge = Judge(scene, Model(said), say)
-    for phase in (judge.read, judge.write, judge.copies, judge.aged if story == "migrate" else None, judge.all, judge.empty):
+    for phase in (
+        judge.read,
+        judge.write,
+        judge.copies,
+        judge.aged if story == "migrate" else None,
+        judge.all,
+        judge.empty,
+    ):
         if phase is None:
             continue
         try:
             phase()
         except BaseException as error:
-            say(wrong=f"{phase.__name__}: {type(error).__name__}", text="".join(traceback.format_exception(error))[-3000:])
+            say(
+                wrong=f"{phase.__name__}: {type(error).__name__}",
+                text="".join(traceback.format_exception(error))[-3000:],
+            )
     say(figures=judge.figures)
 
 
@@ -120,7 +130,9 @@ class Judge:
         project, _, session_id = name.rpartition("/")
         needed = [key for key, each in told.items() if not each.deleting]
         try:
-            session = self.scene.store(store).session(session_id, project or None, create=False, read_only=read_only)
+            session = self.scene.store(store).session(
+                session_id, project or None, create=False, read_only=read_only
+            )
         except SessionNotFoundError:
             if needed:
                 self.say(wrong=f"session {name} is not there", text=f"{store} {needed}")
@@ -151,18 +163,25 @@ class Judge:
         artifact.verify()
         info = artifact.info
         if info.state not in ({"sealed"} if told.sealed else {"sealed", "interrupted"}):
-            self.say(wrong=f"the state is {info.state}", text=f"{key} {told.name}, opened for reading: {read_only}")
+            self.say(
+                wrong=f"the state is {info.state}", text=f"{key} {told.name}, opened for reading: {read_only}"
+            )
         if told.roll:
             self._rolled(artifact, told)
         elif told.stream:
             out = artifact.read_bytes(0, ALWAYS, stream="stdout", max_bytes=ALWAYS)
             err = artifact.read_bytes(0, ALWAYS, stream="stderr", max_bytes=ALWAYS)
-            right = out == content(f"{told.name} out", len(out)) and err == content(f"{told.name} err", len(err))
+            right = out == content(f"{told.name} out", len(out)) and err == content(
+                f"{told.name} err", len(err)
+            )
             if not right:
                 self.say(wrong="other bytes than were written", text=f"{key} {told.name}")
             enough = len(out) >= told.out and len(err) >= told.err
             if not enough or (told.sealed and (len(out), len(err)) != (told.out, told.err)):
-                self.say(wrong="what was acknowledged is not there", text=f"{key} {told.name}: {len(out)} {len(err)} of {told.out} {told.err}")
+                self.say(
+                    wrong="what was acknowledged is not there",
+                    text=f"{key} {told.name}: {len(out)} {len(err)} of {told.out} {told.err}",
+                )
         else:
             expected = content(told.name, told.size)
             expected = expected.replace(b"\n", b"\r") if told.cr else expected
@@ -184,7 +203,9 @@ class Judge:
         """A session of an earlier schema has all that it had, whether it was upgraded or not."""
         for read_only in (True, False):
             with self.scene.store().session("chat-42", "web", create=False, read_only=read_only) as session:
-                found = {info.id: (info.digest, info.size) for info in session.infos(state="sealed", limit=100)}
+                found = {
+                    info.id: (info.digest, info.size) for info in session.infos(state="sealed", limit=100)
+                }
                 expected = stories.aged(self.scene.keyed)
                 if any(found.get(key) != value for key, value in expected.items()):
                     self.say(wrong="an upgraded session lacks something", text=f"{found}")
@@ -208,8 +229,8 @@ class Judge:
         """Everything can be deleted, and nothing stays behind."""
         for name in ("root", *self.model.targets):
             store = self.scene.store(name)
-            for path in store.root.glob("*/.new-*"):  # for a minute it may be one that is being made
-                os.utime(path, (0, 0))
+            for path in (*store.root.glob("*/.new-*"), *store.root.glob("*/.copy-*")):
+                os.utime(path, (0, 0))  # for a minute it may be one that is being made
             report = store.collect(older_than=-1e9)
             if report.spared or list(store.sessions()):
                 why = [(fate.session.id, fate.why, fate.detail) for fate in report.spared]

@@ -27,10 +27,11 @@ def import_all():
     import importlib
     import pkgutil
 
+    import stories
+
     import spillstore
     import spillstore_migrations
     import spillstore_tools
-    import stories
 
     logging.getLogger("spillstore").addHandler(logging.NullHandler())
     logging.getLogger("spillstore").propagate = False
@@ -49,7 +50,9 @@ def import_all():
 @functools.cache
 def _long(name):
     rng = random.Random(name)
-    lines = [b"%s %s\n" % (name.encode(), rng.randbytes(rng.randrange(1, 60)).hex().encode()) for _ in range(200)]
+    lines = [
+        b"%s %s\n" % (name.encode(), rng.randbytes(rng.randrange(1, 60)).hex().encode()) for _ in range(200)
+    ]
     text = b"".join(lines)
     rest = [b"%d %s\n" % (number, rng.choice(lines)[:-1]) for number in range(6000)]
     return (text + b"".join(rest))[:_SIZE]
@@ -178,7 +181,13 @@ class Scene:
 
         def begin():
             writer = session.create(source=name, command="make", **options)
-            self.say(begun=writer.id, session=path_of(session), name=name, roll=options.get("policy") == "roll", spool="spool" in options)
+            self.say(
+                begun=writer.id,
+                session=path_of(session),
+                name=name,
+                roll=options.get("policy") == "roll",
+                spool="spool" in options,
+            )
             self.writers[writer.id] = [session, writer, name, 0, 0]
             return writer
 

@@ -17,7 +17,23 @@ SESSIONS = Path(__file__).parents[1] / "data" / "sessions" / "schema-1"
 
 # Of texts, to be made before processes are forked.
 NAMES = (
-    *("tiny", "large", "cr", "gone", "stays", "old", "new", "a", "b", "c", "after", "one", "three", "cut", "afterwards"),
+    *(
+        "tiny",
+        "large",
+        "cr",
+        "gone",
+        "stays",
+        "old",
+        "new",
+        "a",
+        "b",
+        "c",
+        "after",
+        "one",
+        "three",
+        "cut",
+        "afterwards",
+    ),
     *(f"{name} {stream}" for name in ("w", "rolls", "spooled", "two") for stream in ("out", "err")),
     *(f"evicted {number}" for number in range(4)),
     *(f"time {number}" for number in range(3)),
@@ -113,7 +129,9 @@ def age(scene):
 
 def aged(keyed):
     """What the session of an earlier schema answers: of each sealed artifact its digest."""
-    infos = json.loads((SESSIONS / ("keyed.json" if keyed else "plain.json")).read_text(encoding="utf-8"))["infos"]
+    infos = json.loads((SESSIONS / ("keyed.json" if keyed else "plain.json")).read_text(encoding="utf-8"))[
+        "infos"
+    ]
     return {info["id"]: (info["digest"], info["size"]) for info in infos if info["state"] == "sealed"}
 
 
@@ -121,7 +139,10 @@ def migrate(scene):
     """It is opened by a writer, which upgrades it."""
     session = scene.open("chat-42", project="web")
     if session is not None:
-        found = scene.do("list", lambda: {info.id: (info.digest, info.size) for info in session.infos(state="sealed", limit=100)})
+        found = scene.do(
+            "list",
+            lambda: {info.id: (info.digest, info.size) for info in session.infos(state="sealed", limit=100)},
+        )
         if found is not None and found != aged(scene.keyed):
             scene.say(wrong="an upgraded session", text=f"{found!r:.500}")
         scene.do("put", lambda: session.put(b"new\n"))
@@ -175,7 +196,11 @@ def read(scene):
             scene.right("tail", lambda: artifact.tail(2), b"".join(lines[-2:]))
             scene.right("read_time", lambda: artifact.read_time(0, 1e9), text)
             scene.right("chunks", lambda: b"".join(artifact.chunks()), text)
-            scene.right("search", lambda: artifact.search("^one 0").total_matches, sum(line.startswith(b"one 0") for line in lines))
+            scene.right(
+                "search",
+                lambda: artifact.search("^one 0").total_matches,
+                sum(line.startswith(b"one 0") for line in lines),
+            )
             scene.right("verify", lambda: artifact.verify().size, len(text))
             target = scene.root / f"exported {read_only}"
             if scene.do("export", lambda: (artifact.export(target),)) is not None:
@@ -196,7 +221,9 @@ def _answers(scene, what, function, *parts):
     except BaseException as error:
         import traceback
 
-        scene.say(foreign=type(error).__name__, at=what, text="".join(traceback.format_exception(error))[-3000:])
+        scene.say(
+            foreign=type(error).__name__, at=what, text="".join(traceback.format_exception(error))[-3000:]
+        )
         return
     missing = [part for part in parts if part not in text]
     if missing:
@@ -227,7 +254,22 @@ def tool(scene):
 
 STORIES = {
     each.__name__: each
-    for each in (write, seal, roll, evict, delete, collect, migrate, copy, reopen, read, tool, many, age, original)
+    for each in (
+        write,
+        seal,
+        roll,
+        evict,
+        delete,
+        collect,
+        migrate,
+        copy,
+        reopen,
+        read,
+        tool,
+        many,
+        age,
+        original,
+    )
 }
 PREPARED = {"collect": "many", "migrate": "age", "copy": "original", "read": "original"}
 # Those that change a store.

@@ -33,7 +33,20 @@ if TYPE_CHECKING:
 KINDS = {
     name: 1 << bit
     for bit, name in enumerate(
-        ("write", "sync", "truncate", "create", "open", "unlink", "rename", "mkdir", "mmap", "read", "lock", "stat")
+        (
+            "write",
+            "sync",
+            "truncate",
+            "create",
+            "open",
+            "unlink",
+            "rename",
+            "mkdir",
+            "mmap",
+            "read",
+            "lock",
+            "stat",
+        )
         + ("allocate", "list", "attributes", "send", "receive")
     )
 }
@@ -96,7 +109,9 @@ class Victims:
             text=True,
         )
 
-    def run(self, part: str, fault: Fault | None = None, seconds: float = 120.0, **arguments: object) -> Ended:
+    def run(
+        self, part: str, fault: Fault | None = None, seconds: float = 120.0, **arguments: object
+    ) -> Ended:
         """Let a process play a part, ``module.function``, which is called with ``say`` and these arguments."""
         order = {
             "part": part,
@@ -141,7 +156,8 @@ def compiled(folder: Path) -> Path:
         return library
     source = HERE / "failing_calls.c"
     subprocess.run(
-        [compiler, "-O1", "-std=gnu11", "-shared", "-fPIC", "-o", library, source, "-ldl", "-lpthread"], check=True
+        [compiler, "-O1", "-std=gnu11", "-shared", "-fPIC", "-o", library, source, "-ldl", "-lpthread"],
+        check=True,
     )
     return library
 
