@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import functools
 import hashlib
 import json
 import os
@@ -147,7 +148,7 @@ def build(say, calls, folder, seed, keyed):
     going = next(iter(session.artifacts(source="cr"))).id
     session.artifact(going).delete()
     writer = session.create(source="youngest")
-    for number in range(3):
+    for _ in range(3):
         writer.write(_lines(b"youngest", 500))
         writer.flush()
     _copied(path, folder / "live.db")
@@ -180,6 +181,7 @@ def _page_size(raw):
 def _of_bytes(function):
     """Damage of a file's bytes."""
 
+    @functools.wraps(function)
     def apply(database, dice, base):
         raw = bytearray(database.read_bytes())
         database.write_bytes(function(raw, dice, base))
@@ -238,6 +240,7 @@ def stale(raw, dice, base):
 def _of_rows(function):
     """Damage of rows, through SQLite."""
 
+    @functools.wraps(function)
     def apply(database, dice, base):
         connection = sqlite3.connect(database, isolation_level=None)
         try:
@@ -417,21 +420,7 @@ KINDS = {
     schema: 1,
     whole: 1,
 }
-NAMED = dict(
-    flip="flip",
-    burst="burst",
-    cut="cut",
-    pages="pages",
-    stale="stale",
-    cells="cells",
-    removed="removed",
-    moved="moved",
-    replayed="replayed",
-    journal="journal",
-    schema="schema",
-    whole="whole",
-)
-_BAG = [name for name, count in zip(NAMED, KINDS.values(), strict=True) for _ in range(count)]
+_BAG = [kind.__name__ for kind, count in KINDS.items() for _ in range(count)]
 # Of what may give an older state that nobody can tell: without a key, and with one.
 MAY_BE_OLDER = {False: {"stale", "replayed", "journal", "whole"}, True: {"journal", "whole"}}
 # Of what may take whole artifacts away, so that nobody can tell: without a key, whoever changes rows; with one, older states alone.

@@ -77,7 +77,7 @@ class Model:
         self.errors += "error" in each
 
 
-def judged(say, calls, root, said, settings=None, keyed=False, story=""):
+def judged(say, calls, root, said, settings, keyed, story=""):
     """Compare a scene's store with what was said."""
     scene = Scene(say, root, {**(settings or {}), "busy_timeout": 10.0}, keyed)
     judge = Judge(scene, Model(said), say)

@@ -81,7 +81,7 @@ class Scene:
         actor: who, where several processes are in a scene: sessions that are deleted are their own.
     """
 
-    def __init__(self, say, root, settings=None, keyed=False, actor=""):
+    def __init__(self, say, root, settings, keyed, actor=""):
         self.say = say
         self.root = Path(root)
         self.settings = {**NO_FLOORS, **(settings or {})}
@@ -259,7 +259,7 @@ class Scene:
             self.close(session)
 
 
-def play(say, calls, story, root, settings=None, keyed=False, go_on=False, actor=""):
+def play(say, calls, story, root, settings, keyed, *, go_on=False, actor=""):
     """Play a story by name; with ``go_on``, nothing fails after it, and all must work again in this process."""
     import stories
 

@@ -6,6 +6,7 @@ Each is a function of a ``Scene``. It must go on whatever has failed, and ends w
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 from pathlib import Path
@@ -180,39 +181,48 @@ def reopen(scene):
         scene.close(session if number % 2 else reader)
 
 
+def _read_one(scene, artifact):
+    """Read the artifact ``one`` in all ways."""
+    text = content("one", 90_000)
+    lines = text.splitlines(keepends=True)
+    found = sum(line.startswith(b"one 0") for line in lines)
+    scene.right("read_bytes", lambda: artifact.read_bytes(0, 10**6), text)
+    scene.right("read_lines", lambda: artifact.read_lines(900, 910), b"".join(lines[899:910]))
+    scene.right("tail", lambda: artifact.tail(2), b"".join(lines[-2:]))
+    scene.right("read_time", lambda: artifact.read_time(0, 1e9), text)
+    scene.right("chunks", lambda: b"".join(artifact.chunks()), text)
+    scene.right("search", lambda: artifact.search("^one 0").total_matches, found)
+    scene.right("verify", lambda: artifact.verify().size, len(text))
+
+
+def _export(scene, artifact, target):
+    if scene.do("export", lambda: (artifact.export(target),)) is None:
+        return
+    with contextlib.suppress(OSError):  # of ours
+        exported = target.read_bytes()
+        scene.right("what was exported", lambda: exported, content("one", 90_000))
+
+
+def _read_all(scene, session, target):
+    for artifact in scene.do("list", lambda: list(session.artifacts(state="sealed"))) or ():
+        if scene.do("info", lambda found=artifact: found.info.source) == "one":
+            _read_one(scene, artifact)
+            _export(scene, artifact, target)
+    scene.do("events", session.events)
+    scene.do("check", session.check)
+
+
 def read(scene):
     """What is there is read in all ways, and exported; the reads are recorded."""
     for read_only in (True, False):
         session = scene.open("o", read_only=read_only)
-        found = None if session is None else scene.do("list", lambda: list(session.artifacts(state="sealed")))
-        for artifact in found or ():
-            name = scene.do("info", lambda: artifact.info.source)
-            if name != "one":
-                continue
-            text = content("one", 90_000)
-            lines = text.splitlines(keepends=True)
-            scene.right("read_bytes", lambda: artifact.read_bytes(0, 10**6), text)
-            scene.right("read_lines", lambda: artifact.read_lines(900, 910), b"".join(lines[899:910]))
-            scene.right("tail", lambda: artifact.tail(2), b"".join(lines[-2:]))
-            scene.right("read_time", lambda: artifact.read_time(0, 1e9), text)
-            scene.right("chunks", lambda: b"".join(artifact.chunks()), text)
-            scene.right(
-                "search",
-                lambda: artifact.search("^one 0").total_matches,
-                sum(line.startswith(b"one 0") for line in lines),
-            )
-            scene.right("verify", lambda: artifact.verify().size, len(text))
-            target = scene.root / f"exported {read_only}"
-            if scene.do("export", lambda: (artifact.export(target),)) is not None:
-                scene.right("what was exported", target.read_bytes, text)
         if session is not None:
-            scene.do("events", session.events)
-            scene.do("check", session.check)
+            _read_all(scene, session, scene.root / f"exported {read_only}")
         scene.close(session)
     sessions = scene.do("sessions", lambda: sorted(info.id for info in scene.store().sessions()))
     if sessions not in (None, ["o", "p"]):
         scene.say(wrong="sessions", text=repr(sessions))
-    scene.do("size", lambda: scene.store().check())
+    scene.do("check all", scene.store().check)
 
 
 def _answers(scene, what, function, *parts):

@@ -30,26 +30,10 @@ if TYPE_CHECKING:
     from typing import Self
 
 # Kinds of calls, as failing_calls.c has them.
-KINDS = {
-    name: 1 << bit
-    for bit, name in enumerate(
-        (
-            "write",
-            "sync",
-            "truncate",
-            "create",
-            "open",
-            "unlink",
-            "rename",
-            "mkdir",
-            "mmap",
-            "read",
-            "lock",
-            "stat",
-        )
-        + ("allocate", "list", "attributes", "send", "receive")
-    )
-}
+_KINDS = (
+    "write", "sync", "truncate", "create", "open", "unlink", "rename", "mkdir", "mmap", "read", "lock", "stat", "allocate", "list",
+    "attributes", "send", "receive",
+)  # fmt: skip
 CHANGES = ("write", "sync", "truncate", "create", "unlink", "rename", "mkdir", "allocate", "attributes")
 _ACTIONS = {"count": 0, "fail": 1, "half": 2, "kill": 3}
 
@@ -177,7 +161,7 @@ class Calls:
 
     def arm(self, below, kinds, at, action, error, ever):
         """Let calls fail from now on."""
-        bits = sum(KINDS[kind] for kind in kinds)
+        bits = sum(1 << _KINDS.index(kind) for kind in kinds)
         self._library.failing_calls_arm(below.encode(), bits, at, _ACTIONS[action], error, ever)
 
     def disarm(self):
