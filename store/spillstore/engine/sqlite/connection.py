@@ -104,7 +104,11 @@ class FileLock:
         with self._guard:
             self._holders -= 1
             if not self._holders and self._folder is not None and self._works:
-                fcntl.flock(self._folder, fcntl.LOCK_UN)
+                try:
+                    fcntl.flock(self._folder, fcntl.LOCK_UN)
+                except OSError:  # closing it gives the lock back in any case
+                    folder, self._folder = self._folder, None
+                    os.close(folder)
 
     @contextlib.contextmanager
     def briefly(self) -> Iterator[None]:
