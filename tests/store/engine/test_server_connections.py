@@ -378,6 +378,18 @@ def test_a_beat_waits_for_no_transaction(server, server_url):
         first.put(TEXT)
 
 
+def test_ages_over_a_slow_connection(server_url):
+    """What was used before a collection began is old enough for it, however long the answer takes."""
+    with Wire(server_url) as wire:
+        store = opened(wire.url)
+        assert [] == list(store.sessions())  # the connection is made
+        with opened(server_url).session("s") as session:
+            session.put(TEXT)
+        wire.delay = 0.3
+        found = store.collect(older_than=0, dry_run=True)
+        assert [("s", "age")] == [(fate.session.id, fate.why) for fate in found.deleted]
+
+
 def test_no_thread_for_claims(server, server_url, monkeypatch):
     """Where no thread can be started, an error of ours says so; later, one is."""
 

@@ -136,15 +136,15 @@ def test_a_large_artifact_is_dropped_as_far_as_needed(plain_store):
     """What is evicted is out of sight at once, its chunks go when they must, and the rest with the next writer."""
     store = Store(plain_store.address, **EVICTING, session_quota=60_000_000)
     with store.session("test") as session:
-        large = session.put(os.urandom(52_000_000))
-        session.put(os.urandom(9_000_000))
+        large = session.put(os.urandom(50_000_000))
+        session.put(os.urandom(12_000_000))
         assert [large.id] == evicted(session)
         counts = damage(session, "SELECT count(*) FROM chunk GROUP BY artifact_key")
         assert 2 == len(counts)
         session.check()
     with store.session("test") as session:
         counts = damage(session, "SELECT count(*) FROM chunk GROUP BY artifact_key")
-        assert [(-(-9_000_000 // 65536),)] == counts
+        assert [(-(-12_000_000 // 65536),)] == counts
 
 
 @given(

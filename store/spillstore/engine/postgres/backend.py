@@ -215,6 +215,9 @@ class ServerBackend:
         """All of them, or those of a project, a thousand a round trip. Ages are by the server's clock."""
         after = -1
         while True:
+            now = (
+                self._clock.time()
+            )  # before the question: what was used before this call is not younger than it
             found = self._ask(
                 "listing the sessions",
                 control.SESSIONS_PAGE,
@@ -223,7 +226,6 @@ class ServerBackend:
                 limit=_PAGE,
                 lease=self._settings.lease,
             )
-            now = self._clock.time()
             for _, session_id, project_id, age, size, live in found:
                 yield infos.SessionInfo(
                     id=session_id, project=project_id, live=live, used=now - age, disk_size=size
