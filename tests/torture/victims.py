@@ -266,9 +266,12 @@ def _watch(order):
 
 def main() -> None:
     """Carry out orders until there are no more."""
+    import gc
+
     import scenes
 
     scenes.import_all()
+    gc.freeze()  # so that forked processes need not copy what it would look at
     for line in sys.stdin:
         print(json.dumps(dataclasses.asdict(_watch(json.loads(line)))), flush=True)
 
