@@ -48,6 +48,8 @@ def play(name: str, seed: int, wanted: argparse.Namespace, folder: Path) -> int:
                 if time.monotonic() - told > 20:
                     told = time.monotonic()
                     print(f"{told - began:.0f} s, up to round {number}: {total}", flush=True)
+    except KeyboardInterrupt:
+        print()
     except campaigns.NotHereError as error:
         print(f"campaign {name} is left out: {error}")
         return 0

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 HERE = Path(__file__).parent
+_IN_ORDER = 6  # of more figures a reader looks for the names
 
 
 class NotHereError(Exception):
@@ -48,7 +49,8 @@ class Done:
         self.found += other.found
 
     def __str__(self) -> str:
-        figures = "".join(f", {count:,} {name}" for name, count in self.figures.items())
+        names = sorted(self.figures) if len(self.figures) > _IN_ORDER else self.figures
+        figures = "".join(f", {self.figures[name]:,} {name}" for name in names)
         return f"{self.rounds:,} rounds{figures}; {len(self.found)} found"
 
 

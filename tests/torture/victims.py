@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import dataclasses
+import importlib.util
 import json
 import os
 import select
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 HERE = Path(__file__).parent
+_PATIENCE = 5.0  # seconds that a program may take to end
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import campaigns  # noqa: E402
@@ -85,12 +87,13 @@ class Victims:
             NotHereError: there is no compiler, or this is not Linux.
         """
         preload = {"LD_PRELOAD": str(compiled(folder))} if failing else {}
-        self._process = subprocess.Popen(
+        self._process = subprocess.Popen(  # in a session of its own, to be ended with its processes
             [sys.executable, str(HERE / "victims.py")],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**_without_settings(), **preload},
             text=True,
+            start_new_session=True,
         )
 
     def run(
@@ -108,9 +111,13 @@ class Victims:
         return Ended(**json.loads(self._process.stdout.readline()))
 
     def close(self) -> None:
-        """End the program."""
+        """End the program, and the process that it may be waiting for."""
         self._process.stdin.close()
-        self._process.wait()
+        try:
+            self._process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
         self._process.stdout.close()
 
     def __enter__(self) -> Self:
@@ -132,15 +139,18 @@ def compiled(folder: Path) -> Path:
     """
     if sys.platform != "linux":
         raise campaigns.NotHereError("calls that fail are told by /proc, which is Linux's")
-    compiler = compiler_here()
-    if compiler is None:
+    if compiler := compiler_here():
+        command = [compiler]
+    elif importlib.util.find_spec("ziglang"):
+        command = [sys.executable, "-m", "ziglang", "cc"]
+    else:
         raise campaigns.NotHereError("this machine has no C compiler")
     library = folder / "failing_calls.so"
     if library.exists():
         return library
     source = HERE / "failing_calls.c"
     subprocess.run(
-        [compiler, "-O1", "-std=gnu11", "-shared", "-fPIC", "-o", library, source, "-ldl", "-lpthread"],
+        [*command, "-O1", "-std=gnu11", "-shared", "-fPIC", "-o", library, source, "-ldl", "-lpthread"],
         check=True,
     )
     return library
