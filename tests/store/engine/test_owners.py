@@ -348,5 +348,7 @@ def test_a_folder_that_cannot_be_listed_is_told_as_ours(tmp_path, monkeypatch):
         store.copy_session("test", to=other)
     with pytest.raises(StorageError, match="looking for other processes failed"):
         store._backend.open_alone(SessionRef("test", None))
+    with pytest.raises(StorageError, match="deleting the session failed"):
+        store._backend.remove_unwritten(SessionRef("test", None))
     monkeypatch.undo()
     assert 1 == store.copy_session("test", to=other).artifacts

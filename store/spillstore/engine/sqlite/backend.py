@@ -264,7 +264,7 @@ class FolderBackend:
         with translated("deleting the session"):  # an import opens files
             from spillstore.engine.sqlite import full_disk  # noqa: PLC0415  # a disk is seldom full
 
-        gone = full_disk.delete(self._folder(ref), ref, self._settings, self._key, self._clock)
+            gone = full_disk.delete(self._folder(ref), ref, self._settings, self._key, self._clock)
         self.forget_size()
         return Buried(gone)
 
