@@ -13,7 +13,7 @@ import pytest
 from support import NO_FLOORS
 
 from spillstore import Store
-from spillstore.exceptions import SessionDeletedError
+from spillstore.exceptions import SessionDeletedError, StorageError
 
 pytestmark = pytest.mark.files
 
@@ -181,3 +181,20 @@ def test_a_lock_that_cannot_be_given_back_is_dropped(tmp_path, monkeypatch):
     monkeypatch.undo()
     with Store(tmp_path, **NO_FLOORS).session("test") as session:
         assert 3 == session.check().artifacts
+
+
+def test_a_journal_that_cannot_be_looked_at_is_told_as_ours(tmp_path, monkeypatch):
+    """Once an OSError came out of reads, and a call of the tool ``bash`` ended with it and showed nothing."""
+
+    def broken(descriptor):
+        raise OSError(errno.EIO, "Input/output error")
+
+    with Store(tmp_path, **NO_FLOORS).session("test") as session:
+        artifact = session.put(b"x")
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fstat", broken)
+            with pytest.raises(StorageError, match="Input/output error"):
+                session.artifact(artifact.id)
+            with pytest.raises(StorageError, match="Input/output error"):
+                session.put(b"y")
+        assert b"x" == session.artifact(artifact.id).read()
