@@ -139,14 +139,14 @@ def aged(keyed):
 def migrate(scene):
     """It is opened by a writer, which upgrades it."""
     session = scene.open("chat-42", project="web")
-    if session is not None:
-        found = scene.do(
-            "list",
-            lambda: {info.id: (info.digest, info.size) for info in session.infos(state="sealed", limit=100)},
-        )
-        if found is not None and found != aged(scene.keyed):
+    if session is None:
+        return
+    infos = scene.do("list", lambda: list(session.infos(state="sealed", limit=100)))
+    if infos is not None:
+        found = {info.id: (info.digest, info.size) for info in infos}
+        if not aged(scene.keyed).items() <= found.items():
             scene.say(wrong="an upgraded session", text=f"{found!r:.500}")
-        scene.do("put", lambda: session.put(b"new\n"))
+    scene.do("put", lambda: session.put(b"new\n"))
 
 
 def original(scene):
