@@ -6,6 +6,7 @@
 #   make check   lint, types, docs, quick tests, a short fixed part of the heavy ones; what CI runs
 #   make torture all tests, with many new examples and kills, then a part of each campaign: SEED=N as before
 #   make agents  real agents from the npm registry, against models on loopback: 400 MB and some minutes; skips what is missing
+#   make adapters  the adapters of agent frameworks against the packages from the index, each alone and then all together: ADAPTERS="langchain strands"
 #   make campaign  failing system calls, kills, damage: NAME=NAME SEED=N ROUNDS=N, and FIRST=N to go on where one has ended
 #   make fuzz    the campaign against the native scanner: SEED=N EXECUTIONS=N, and FIRST=N likewise
 #
@@ -33,13 +34,17 @@ TARGETS ?= $(shell $(BIN)/python -c 'import hatch_build; print(*hatch_build.TARG
 # The quick tests of what calls native functions: they run without them, too.
 CALLERS := tests/store/redaction tests/store/search tests/store/format tests/store/test_text_scan.py tests/tools/preview
 
+# Of the adapters: the extras that are tried each in an environment of its own, and those that are tried in one.
+ADAPTERS ?= langchain deepagents strands haystack mini-swe-agent
+ADAPTERS_TOGETHER ?= langchain,deepagents,strands,haystack,mini-swe-agent
+
 BIN := $(VENV)/bin
 BUILT := hatch_build.py $(wildcard store/spillstore/_native/*.[ch])
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-server test heavy check agents torture campaign fuzz lint types docs bench bench-quick bench-growth bench-peers wheels clean
+.PHONY: help demo demo-server test heavy check agents adapters torture campaign fuzz lint types docs bench bench-quick bench-growth bench-peers wheels clean
 # Tests start hundreds of processes: each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -75,6 +80,20 @@ check: lint types docs heavy test
 
 agents: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -m agents tests/agents
+
+# An environment each, since frameworks do not agree about what they need; each lies in $(VENV)/adapters.
+adapters: $(addprefix adapters-,$(ADAPTERS)) adapters-together
+
+adapters-%: $(VENV)/adapters/%/.installed
+	$(VENV)/adapters/$*/bin/python -m pytest -q -p no:asyncio -m adapters tests/adapters
+	@[ $* != strands ] || $(VENV)/adapters/$*/bin/python tests/adapters/strands_suite.py --keep $(VENV)/adapters/$*
+
+.SECONDARY:
+$(VENV)/adapters/%/.installed: pyproject.toml $(BUILT)
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip --quiet --disable-pip-version-check install --editable '.[$(if $(filter together,$*),$(ADAPTERS_TOGETHER),$*)]' \
+	  hypothesis pytest pytest-xdist $(if $(filter strands,$*),moto pytest-asyncio)
+	@touch $@
 
 torture: $(VENV)/.installed-test
 	@$(MAKE) --no-print-directory $(VENV)/.installed-wheels || echo "No compiler for other platforms: their tests are skipped."

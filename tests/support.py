@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import importlib
 import inspect
 import os
 import random
@@ -312,3 +313,13 @@ def replaced(descriptor, *numbers):
         for number, before in saved.items():
             os.dup2(before, number)
             os.close(before)
+
+
+def imported(name):
+    """A module of ours; None for an adapter whose framework is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if not name.startswith("spillstore_tools.adapters.") or error.name.startswith("spillstore"):
+            raise
+        return None

@@ -192,6 +192,7 @@ TOOLS_ORDER = (
     ("shell",),
     ("cli",),
     ("agents",),
+    ("adapters",),
     ("mcp",),
     ("agent",),
     ("telemetry",),

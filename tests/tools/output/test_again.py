@@ -435,3 +435,24 @@ def test_many_answers_are_no_answer(session, artifact, tmp_path):
     result = run(session, f"for i in $(seq 20); do cat {path}; done")
     assert len(result.text) <= 8000
     assert result.artifact_id is not None
+
+
+def test_a_tool_that_is_called_again_with_the_same_arguments_keeps_no_second_copy(session):
+    """Another tool, or other arguments, are another call, and so is one of which the arguments are not known."""
+    processor = TruncationProcessor(session)
+
+    def stored(tool, command):
+        result = processor.process(DATA, tool, command=command)
+        return result.artifact_id, "again, and no second copy is kept" in result.content
+
+    first, again = stored("fetch", '{"url": "a"}')
+    assert not again
+    assert stored("fetch", '{"url": "a"}') == (first, True)
+    others = [
+        stored("read", '{"url": "a"}'),
+        stored("fetch", '{"url": "b"}'),
+        stored("fetch", None),
+        stored("fetch", None),
+    ]
+    assert not any(again for _, again in others)
+    assert len({first, *(each for each, _ in others)}) == len(ids(session)) == 5

@@ -382,6 +382,19 @@ def test_without_a_session_nothing_is_stored():
     assert (None, None) == (result.artifact_id, result.artifact_reference)
 
 
+def test_a_result_says_why_it_is_not_stored(plain_store):
+    """For programs, which need not read that in the text."""
+
+    def fails():
+        raise StorageError("no room")
+
+    result = TruncationProcessor(fails).process(LARGE, "t")
+    assert ("no room", None) == (result.storage_error, result.artifact_id)
+    with plain_store.session("test") as session:
+        assert TruncationProcessor(session).process(LARGE, "t").storage_error is None
+        assert TruncationProcessor(session).process("short", "t").storage_error is None
+
+
 def test_a_session_or_a_function(plain_store):
     """Both are taken; a function is called when something must be stored, not before."""
     calls = []

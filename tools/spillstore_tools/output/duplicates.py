@@ -64,11 +64,17 @@ def find_duplicate(
         text = artifact.read_bytes(0, info.size).decode(errors="replace")
         if is_answer(lambda: session, text):
             return Duplicate(_whole(text, info.size, facts), None)
-    # Two tools may well print the same; a command that does was run again, or printed what it has read.
-    origin = artifact.origin(alike=facts.is_command)
+    # Two tools may well print the same; a command that does was run again, or printed what it has read. So was a call of
+    # which the arguments are known.
+    origin = artifact.origin(alike=facts.is_command or info.command is not None)
     if origin is None:
         return None
     original = session.artifact(origin.artifact_id).unrecorded()
+    if not facts.is_command and _is_other_call(original.info, info):
+        origin = artifact.origin(alike=False)
+        if origin is None:
+            return None
+        original = session.artifact(origin.artifact_id).unrecorded()
     if _is_same(artifact, original, origin):
         stored = place_of(original.info, facts.stored.flags if facts.stored else "")
         header = _header(
@@ -79,6 +85,11 @@ def find_duplicate(
         facts = dataclasses.replace(facts, stored=stored, repeat_notice=header, created=original.info.created)
         return Duplicate(render(facts), origin.artifact_id)
     return Duplicate(_repeated(artifact, original, origin, facts), origin.artifact_id)
+
+
+def _is_other_call(original: ArtifactInfo, info: ArtifactInfo) -> bool:
+    """Whether an artifact with the same bytes comes from a call of another tool, or one with other arguments."""
+    return (original.source, original.command) != (info.source, info.command)
 
 
 def _is_same(artifact: Artifact, original: Artifact, origin: Origin) -> bool:

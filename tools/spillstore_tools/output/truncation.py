@@ -162,7 +162,7 @@ class TruncationProcessor:
                 if is_observed(OUTPUT, "whole"):  # most output is, and most programs do not want to know
                     self._emit(work, rendered, tool_name, len(data))
                 return self._result(rendered, len(data), None, tool_name, redactions)
-        redactions = {}
+        redactions, problem = {}, None
         if isinstance(data, Artifact):
             rendered, size = render(data, self._profile, flags=self._flags_of_known()), data.info.size
             artifact_id: str | None = data.id
@@ -186,9 +186,9 @@ class TruncationProcessor:
             _fill(spill, pieces)
             rendered, size, artifact_id = spill.finish(), spill.received, spill.artifact_id
             redactions = spill.redactions
-            problem = self._session.stores and spill.problem is not None
-            self._emit(work, rendered, tool_name, size, artifact_id, problem=problem)
-        return self._result(rendered, size, artifact_id, tool_name, redactions)
+            problem = spill.problem if self._session.stores else None
+            self._emit(work, rendered, tool_name, size, artifact_id, problem=problem is not None)
+        return self._result(rendered, size, artifact_id, tool_name, redactions, problem)
 
     def _emit(
         self,
@@ -269,6 +269,7 @@ class TruncationProcessor:
         artifact_id: str | None,
         tool_name: str,
         redactions: dict[str, int],
+        storage_error: str | None = None,
     ) -> TruncationResult:
         return TruncationResult.of(
             rendered,
@@ -278,6 +279,7 @@ class TruncationProcessor:
             redactions,
             profile=self._profile.name,
             configuration=self._configuration,
+            storage_error=storage_error,
         )
 
 

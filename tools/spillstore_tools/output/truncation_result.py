@@ -110,6 +110,7 @@ class TruncationResult:
         omissions: what is missing, exactly, and where in ``content`` its markers stand.
         is_error: whether the tool call failed by the rules of the profile.
         redactions: how many secrets of each kind were taken out of what came, before anything else.
+        storage_error: why not all of it could be stored, or None.
     """
 
     content: str
@@ -119,6 +120,7 @@ class TruncationResult:
     omissions: tuple[Omission, ...] = ()
     is_error: bool = False
     redactions: dict[str, int] = dataclasses.field(default_factory=dict)
+    storage_error: str | None = None
 
     @classmethod
     def of(
@@ -131,6 +133,7 @@ class TruncationResult:
         *,
         profile: str,
         configuration: TruncationConfiguration | None,
+        storage_error: str | None = None,
     ) -> TruncationResult:
         """The result of a text.
 
@@ -142,6 +145,7 @@ class TruncationResult:
             redactions: how many secrets of each kind were taken out of it.
             profile: the profile's name.
             configuration: which metadata it gives; None for all.
+            storage_error: why not all of it could be stored, or None.
         """
         omitted = omitted_chars(rendered)
         metadata = TruncationMetadata(
@@ -168,6 +172,7 @@ class TruncationResult:
             omissions=rendered.omissions,
             is_error=rendered.is_error,
             redactions=redactions,
+            storage_error=storage_error,
         )
 
 
