@@ -6,7 +6,7 @@ import shutil
 import sqlite3
 
 import campaigns
-import damaging
+import damages
 from victims import Victims
 
 DAMAGES = 25  # of a round
@@ -64,7 +64,7 @@ class Campaign(campaigns.Base):
                     done.found.append(what.rstrip().replace("\n", "\n    "))
             last = max(each["damage"] for each in ended.said if "damage" in each)
             if not any("done" in each for each in ended.said):
-                _, kind, how = damaging.drawn(self.seed, last)
+                _, kind, how = damages.drawn(self.seed, last)
                 done.found.append(
                     f"{key}, {last} {kind} {how}: ended by {ended.how}\n{ended.trace}".replace("\n", "\n    ")
                 )

@@ -8,6 +8,7 @@ begins before it calls, and what was done when it has returned: that is what mus
 from __future__ import annotations
 
 import functools
+import importlib
 import logging
 import random
 import traceback
@@ -22,9 +23,16 @@ SHARED = ("s", "evicts", "afterwards", "chat-42")  # sessions that no story dele
 _SIZE = 600_000
 
 
+def _import(name):
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:  # a package of others that is not installed
+        if str(error.name).startswith("spillstore"):
+            raise
+
+
 def import_all():
     """Import what any scene needs, so that processes that are forked later need not."""
-    import importlib
     import pkgutil
 
     import stories
@@ -39,7 +47,7 @@ def import_all():
     for package in (spillstore, spillstore_migrations, spillstore_tools):
         for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
             if not any(each in module.name for each in skipped):
-                importlib.import_module(module.name)
+                _import(module.name)
     from spillstore.redaction import counted
 
     for name in stories.NAMES:
