@@ -35,8 +35,8 @@ TARGETS ?= $(shell $(BIN)/python -c 'import hatch_build; print(*hatch_build.TARG
 CALLERS := tests/store/redaction tests/store/search tests/store/format tests/store/test_text_scan.py tests/tools/preview
 
 # Of the adapters: the extras that are tried each in an environment of its own, and those that are tried in one.
-ADAPTERS ?= langchain deepagents strands haystack mini-swe-agent
-ADAPTERS_TOGETHER ?= langchain,deepagents,strands,haystack,mini-swe-agent
+ADAPTERS ?= agent-framework claude-agent-sdk deepagents google-adk haystack langchain mini-swe-agent openai-agents pydantic-ai strands
+ADAPTERS_TOGETHER ?= agent-framework,claude-agent-sdk,deepagents,google-adk,haystack,langchain,mini-swe-agent,openai-agents,pydantic-ai,strands
 
 BIN := $(VENV)/bin
 BUILT := hatch_build.py $(wildcard store/spillstore/_native/*.[ch])
@@ -44,18 +44,22 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-server test heavy check agents adapters torture campaign fuzz lint types docs bench bench-quick bench-growth bench-peers wheels clean
+.PHONY: help demo demo-server test heavy check agents adapters torture campaign fuzz lint types docs cast bench bench-quick bench-growth bench-peers bench-corpus wheels sdist release-check clean
 # Tests start hundreds of processes: each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
 help:
 	@sed -n 's/^#   //p' Makefile
 	@echo "make docs    the manual, in docs/_build/html"
+	@echo "make cast    the recording that the README shows, docs/cast.svg"
 	@echo "make bench   all benchmarks, then docs/performance.md and the figures of the README; 40 minutes on an idle machine"
 	@echo "make bench-quick   what the README shows, with small sizes, in three minutes; its page is in benchmarks/.data/quick"
 	@echo "make bench-growth  growth alone: 100,000 artifacts, 20,000 sessions, 10 GiB; ten minutes, 5 GB of disk"
 	@echo "make bench-peers   the stores of agents that the benchmarks compare with, in benchmarks/.data"
+	@echo "make bench-corpus  the tools and outputs that previews are measured with, in benchmarks/.data; twenty minutes"
 	@echo "make wheels  a wheel for each platform, in dist: built here, by a compiler from the package index"
+	@echo "make sdist   the source distribution, in dist"
+	@echo "make release-check  all of a release but its upload: build, metadata, contents, first use, bill of materials, manifests"
 	@echo "make clean   removes .venv and everything that was built"
 
 demo: $(VENV)/.installed
@@ -78,8 +82,9 @@ heavy: $(VENV)/.installed-test
 check: QUICK = 1
 check: lint types docs heavy test
 
+# NOTE=1 keeps what the models saw in benchmarks/seen.json.
 agents: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -m agents tests/agents
+	SPILLSTORE_TEST_NOTE=$(NOTE) $(BIN)/python -m pytest -m agents tests/agents
 
 # An environment each, since frameworks do not agree about what they need; each lies in $(VENV)/adapters.
 adapters: $(addprefix adapters-,$(ADAPTERS)) adapters-together
@@ -92,7 +97,7 @@ adapters-%: $(VENV)/adapters/%/.installed
 $(VENV)/adapters/%/.installed: pyproject.toml $(BUILT)
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip --quiet --disable-pip-version-check install --editable '.[$(if $(filter together,$*),$(ADAPTERS_TOGETHER),$*)]' \
-	  hypothesis pytest pytest-xdist $(if $(filter strands,$*),moto pytest-asyncio)
+	  hypothesis pytest pytest-xdist $(if $(filter strands,$*),moto pytest-asyncio) $(if $(filter pydantic-ai,$*),pydantic-ai-harness)
 	@touch $@
 
 torture: $(VENV)/.installed-test
@@ -120,6 +125,10 @@ types: $(VENV)/.installed-dev
 docs: $(VENV)/.installed-dev
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
+# The recording of the README.
+cast: $(VENV)/.installed
+	$(BIN)/python docs/cast.py
+
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks $(BENCH)
 	$(BIN)/python -m benchmarks.pages
@@ -138,10 +147,21 @@ bench-peers: $(VENV)/.installed-bench
 	npm install --prefix benchmarks/.data/context-mode context-mode@1.0.131 && npm rebuild --prefix benchmarks/.data/context-mode better-sqlite3 \
 	  || echo "context-mode needs npm and, where it has no prebuilt SQLite, a C++ compiler: it is not compared."
 
+bench-corpus: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks.corpus tools
+	$(BIN)/python -m benchmarks.corpus make
+
 wheels: $(VENV)/.installed-wheels
 	@for target in $(TARGETS); do echo "$$target ..." && SPILLSTORE_TARGET=$$target \
 	  $(BIN)/python -m pip --quiet --disable-pip-version-check wheel --no-deps --no-build-isolation --wheel-dir dist . || exit 1; done
 	@ls dist/*.whl
+
+sdist: $(VENV)/.installed-release
+	@$(BIN)/python -m build --sdist --outdir dist .
+
+# All of a release but its upload, of what is committed; DIST=FOLDER checks files that are there.
+release-check: $(VENV)/.installed-release
+	@$(BIN)/python .ci/release.py $(if $(DIST),--dist $(DIST)) $(if $(TAG),--tag $(TAG))
 
 clean:
 	rm -rf $(VENV) build dist docs/_build .demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov
@@ -166,22 +186,32 @@ $(VENV)/.installed: $(VENV)/.made pyproject.toml $(BUILT)
 	@$(PIP) --no-compile --editable .
 	@touch $@
 
-$(VENV)/.installed-test: $(VENV)/.made pyproject.toml $(BUILT)
+# Dependency groups are known to pip from 25.1 on; Python 3.11 to 3.13 may bring an older one.
+$(VENV)/.groups: $(VENV)/.made
+	@$(PIP) 'pip>=25.1'
+	@touch $@
+
+$(VENV)/.installed-test: $(VENV)/.groups pyproject.toml $(BUILT)
 	@echo "Installing the test tools into $(VENV) (under a minute) ..."
-	@$(PIP) --editable '.[test]'
+	@$(PIP) --editable '.[all]' --group test
 	@touch $@ $(VENV)/.installed
 
-$(VENV)/.installed-dev: $(VENV)/.made pyproject.toml $(BUILT)
+$(VENV)/.installed-dev: $(VENV)/.groups pyproject.toml $(BUILT)
 	@echo "Installing the development tools into $(VENV) (about a minute) ..."
-	@$(PIP) --editable '.[dev]'
+	@$(PIP) --editable '.[all]' --group dev
 	@touch $@ $(VENV)/.installed $(VENV)/.installed-test
 
 $(VENV)/.installed-bench: $(VENV)/.installed-dev
 	@echo "Installing what the benchmarks compare with into $(VENV) ..."
-	@$(PIP) --editable '.[bench]'
+	@$(PIP) --group bench
 	@touch $@
 
-$(VENV)/.installed-wheels: $(VENV)/.made pyproject.toml $(BUILT)
+$(VENV)/.installed-wheels: $(VENV)/.groups pyproject.toml $(BUILT)
 	@echo "Installing a compiler for other platforms into $(VENV) (400 MB) ..."
-	@$(PIP) --editable '.[wheels]'
+	@$(PIP) --editable . --group wheels
+	@touch $@
+
+$(VENV)/.installed-release: $(VENV)/.installed-test
+	@echo "Installing what checks a release into $(VENV) ..."
+	@$(PIP) --group release
 	@touch $@

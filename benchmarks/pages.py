@@ -1,4 +1,4 @@
-"""Writes ``docs/performance.md``, its plots, and the figures of the README from the newest results.
+"""Writes ``docs/performance.md``, its plots, and the figures of the README and of the page about agents from the newest results.
 
 ``python -m benchmarks.pages [--results FOLDER] [--into FOLDER]``. Nothing here measures: the same results give the same
 pages, and a test compares what is committed of both.
@@ -7,10 +7,12 @@ pages, and a test compares what is committed of both.
 from __future__ import annotations
 
 import argparse
+import functools
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks import report
+from benchmarks import report, seen
 from benchmarks.aims import AIMS, distance, figure, worst
 from benchmarks.drawings import drawings
 from benchmarks.peers.worker import PEERS
@@ -46,7 +48,7 @@ def pages(results: Results) -> dict[str, str]:
 
 def performance(results: Results) -> str:
     """The page."""
-    parts = [_INTRO, "## Aims\n", _aims(results, full=True)]
+    parts = [_INTRO, "## Aims\n", _aims(results)]
     names = [name for name in _ORDER if name in results] + sorted({*results} - {*_ORDER})
     for name in names:
         content = results[name]
@@ -60,36 +62,53 @@ def performance(results: Results) -> str:
     return "\n".join(parts)
 
 
-def front(readme: str, results: Results) -> str:
-    """The README with today's figures."""
+def front(readme: str, results: Results, saw: dict[str, seen.Seen]) -> str:
+    """The README with today's figures: what models saw, one plot, and how many aims are met."""
+    readme = seen.written(readme, saw)
     before, _, rest = readme.partition(_BEGIN)
     _, _, after = rest.partition(_END)
-    plots = "\n\n".join(f"![{words}](docs/performance/{name}.svg)" for name, words in _FRONT.items())
-    machine = results["defaults"]["machine"]
-    where = f"{results['defaults']['date']}, {machine['cores']} cores, {machine['cpu']}"
-    quick = (
-        " Taken with small sizes (`make bench-quick`)." if "--quick" in results["defaults"]["command"] else ""
+    machine = results["peers"]["machine"]
+    quick = " with small sizes (`make bench-quick`)" if "--quick" in results["peers"]["command"] else ""
+    told = (
+        f"Measured{quick} on {results['peers']['date']}, {machine['cores']} cores, {machine['cpu']}, at the default settings, "
+        "redaction, previews and audit log included."
     )
-    told = f"All with the default settings: redaction, previews and the audit log are on. {where}.{quick}"
-    return f"{before}{_BEGIN}\n\n{told}\n\n{plots}\n\n{_aims(results, full=False)}\n{_END}{after}"
+    rows = [row for row, _ in (worst(aim, results) for aim in AIMS) if row is not None]
+    reached = sum(_verdict(row) == "pass" for row in rows)
+    said = (
+        f"A command that prints little costs [20 ms of processor time]({link('docs/shell.md')}#what-it-costs) more. Of "
+        f"{len(rows)} aims that were measured {reached} are met by their worst case; the others are shown as missed: "
+        f"[performance]({link('docs/performance.md')}) has every figure, each peer, and how often its answers were right."
+    )
+    return f"{before}{_BEGIN}\n\n{told}\n\n![{_PLOT}]({raw('docs/performance/peers.svg')})\n\n{said}\n\n{_END}{after}"
 
 
-_FRONT = {
-    "defaults": "Time at all defaults against zstd -1, by kind of text",
-    "peers": "Storing, reading and searching beside what people use instead",
-    "growth": "Latency as sessions, roots and artifacts grow",
-}
+def link(path: str) -> str:
+    """Where a page of the project can be read, by the project's metadata."""
+    return f"{_source()}/blob/main/{path}"
+
+
+def raw(path: str) -> str:
+    """Where a picture of the project can be loaded from."""
+    return f"{_source().replace('//github.com/', '//raw.githubusercontent.com/')}/main/{path}"
+
+
+@functools.cache
+def _source() -> str:
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    return str(tomllib.loads(text)["project"]["urls"]["Source"])
+
+
+_PLOT = "Storing, reading and searching beside what people use instead"
 
 
 # --- aims -------------------------------------------------------------------------------------------------
 
 
-def _aims(results: Results, *, full: bool) -> str:
-    """The table; the front page has those of the defaults, of search and of growth."""
+def _aims(results: Results) -> str:
+    """The table."""
     lines = ["| aim | target | measured | verdict |", "|---|---|---|---|"]
     for aim in AIMS:
-        if not full and aim.benchmark not in {"defaults", "growth"}:
-            continue
         row, count = worst(aim, results)
         if row is None:
             lines.append(f"| {aim.name} | | not measured yet | |")
@@ -210,8 +229,10 @@ def main() -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content, encoding="utf-8")
     if options.into is None:
-        readme = ROOT / "README.md"
-        readme.write_text(front(readme.read_text(encoding="utf-8"), results), encoding="utf-8")
+        saw = seen.read()
+        readme, agents = ROOT / "README.md", into / "agents" / "index.md"
+        readme.write_text(front(readme.read_text(encoding="utf-8"), results, saw), encoding="utf-8")
+        agents.write_text(seen.written(agents.read_text(encoding="utf-8"), saw), encoding="utf-8")
     print(f"written: {into / 'performance.md'}")
 
 

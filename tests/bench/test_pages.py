@@ -8,7 +8,8 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from benchmarks import aims, pages, plots, report
+from agents.programs import PROGRAMS
+from benchmarks import aims, pages, plots, report, seen
 
 ROOT = Path(__file__).parents[2]
 RESULTS = report.newest(pages.RESULTS)
@@ -21,12 +22,20 @@ def test_the_page_and_its_plots_are_those_of_the_newest_results(name: str) -> No
 
 
 def test_the_readme_shows_the_figures_of_the_newest_results() -> None:
-    """Likewise; and it shows three plots that are there."""
+    """Likewise; and its pictures are there."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert pages.front(readme, RESULTS) == readme
-    shown = re.findall(r"!\[.+\]\((docs/performance/\w+\.svg)\)", readme)
-    assert len(shown) == 3
+    assert pages.front(readme, RESULTS, seen.read()) == readme
+    shown = re.findall(rf"!\[.+\]\({re.escape(pages.raw(''))}(\S+)\)", readme)
+    assert shown == ["docs/cast.svg", "docs/performance/peers.svg"]
     assert all((ROOT / path).is_file() for path in shown)
+
+
+def test_the_page_about_agents_shows_what_their_models_saw() -> None:
+    """Likewise; of every agent that was run, at the version that is run."""
+    page = (ROOT / "docs/agents/index.md").read_text(encoding="utf-8")
+    assert seen.written(page, seen.read()) == page
+    versions = {name: program.version.partition("-")[0] for name, program in PROGRAMS.items()}
+    assert {name: each.version for name, each in seen.read().items()} == versions
 
 
 def test_no_generated_file_is_large() -> None:
@@ -80,7 +89,7 @@ def row(what: str, ratio: float, limit: float | None, *, correct: bool = True) -
 )
 def test_the_worst_kind_of_text_decides_an_aim(rows: list[dict[str, Any]], told: str) -> None:
     """One that is missed is shown as such, and so are answers that were wrong and what was not measured."""
-    table = pages._aims({"defaults": {"rows": rows}}, full=False)
+    table = pages._aims({"defaults": {"rows": rows}})
     line = next(line for line in table.splitlines() if line.startswith("| Writer, all defaults"))
     assert told in line
 

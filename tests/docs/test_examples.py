@@ -24,8 +24,13 @@ ROOT = Path(__file__).parents[2]
 # The page about frameworks is run by ``tests/adapters``, a section at a time, since few have them all.
 PAGES = [
     ROOT / "README.md",
-    *(page for page in sorted((ROOT / "docs").glob("*.md")) if page.name != "frameworks.md"),
+    *sorted(
+        page
+        for page in (ROOT / "docs").rglob("*.md")
+        if "_build" not in page.parts and page.name != "frameworks.md"
+    ),
 ]
+HOMES = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "PI_CODING_AGENT_DIR")  # of agents
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -108,11 +113,18 @@ def run(example: Example, names: dict[str, object], where: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if examples(page)], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if examples(page)],
+    ids=lambda page: str(page.relative_to(ROOT)).removeprefix("docs/"),
+)
 def test_the_examples_of_a_page_print_what_it_says(page, tmp_path, monkeypatch):
     """The blocks of a page run in order, in one namespace and one empty folder; ``...`` stands for anything."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SPILLSTORE_ROOT", str(tmp_path / "store"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))  # where agents have their configurations
+    for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", *HOMES):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv(
@@ -137,9 +149,9 @@ def test_the_readme_has_examples_for_python_and_for_the_shell():
 def test_links_between_pages_lead_somewhere():
     """A relative link names a file of the project."""
     broken = []
-    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
+    for page in {*ROOT.glob("*.md"), *PAGES, ROOT / "docs" / "frameworks.md"}:
         prose = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
         for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", prose):
             if "://" not in target and not (page.parent / target).exists():
-                broken.append(f"{page.name}: {target}")
+                broken.append(f"{page.relative_to(ROOT)}: {target}")
     assert broken == []

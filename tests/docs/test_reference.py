@@ -71,16 +71,16 @@ def test_every_setting_has_the_variable_that_the_page_says(name):
     assert getattr(Settings.load({f"SPILLSTORE_{name.upper()}": text}), name) != default
 
 
-def test_the_readme_names_the_whole_public_api():
+def test_the_page_of_the_library_names_the_whole_public_api():
     """Every name of ``spillstore.__all__``, and every method of its four main classes."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
     methods = {
         name
         for cls in (spillstore.Store, spillstore.Session, spillstore.Writer, spillstore.Artifact)
         for name, member in inspect.getmembers(cls)
         if not name.startswith("_") and callable(member)
     }
-    words = set(re.findall(r"\w+", readme))
+    words = set(re.findall(r"\w+", page))
     assert sorted((set(spillstore.__all__) | methods) - words) == []
 
 

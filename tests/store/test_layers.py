@@ -150,6 +150,7 @@ ORDER = (
     ("model",),
     ("format",),
     ("redaction",),
+    ("line_kinds",),
     ("runtime", "text_scan"),
     ("_native",),
     ("settings",),
@@ -191,8 +192,8 @@ def test_every_module_has_a_place():
 TOOLS_ORDER = (
     ("shell",),
     ("cli",),
-    ("agents",),
     ("adapters",),
+    ("agents",),
     ("mcp",),
     ("agent",),
     ("telemetry",),

@@ -6,7 +6,7 @@ import datetime as dt
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from spillstore import ArtifactInfo, HoleInfo
 
@@ -193,3 +193,20 @@ def _stored(info: ArtifactInfo) -> str:
 def _hole(hole: HoleInfo, kept: int) -> str:
     lines = f"lines {hole.first_line}-{hole.last_line}"
     return f"bytes {hole.start}-{hole.end} ({lines}) were dropped; {exact_size(kept)} kept"
+
+
+def listed(names: Sequence[str], room: int) -> str:
+    """As many names as there is room for, and how many more there are.
+
+    Example:
+        >>> listed(["one", "two", "three"], 40), listed(["one", "two", "three", "four"], 17)
+        ('one, two, three', 'one, and 3 more')
+    """
+    whole = ", ".join(names)
+    if len(whole) <= room:
+        return whole
+    shown, used = 0, len(f"and {len(names)} more")
+    while shown < len(names) and used + len(names[shown]) + 2 <= room:
+        used += len(names[shown]) + 2
+        shown += 1
+    return ", ".join([*names[:shown], f"and {len(names) - shown} more"])

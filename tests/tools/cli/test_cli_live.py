@@ -88,7 +88,7 @@ def test_streams_stay_apart(root, tmp_path):
 def test_a_preview_at_a_terminal_for_who_asks(at_terminal, choice):
     """Nothing is shown twice: the preview comes in the end."""
     seen = at_terminal("run", *choice, "--", "seq", "1", "20000").out
-    assert b"a part is shown. Artifact art_" in seen
+    assert b"a part is shown. All of it: spillstore show art_" in seen
     assert b"\n10000\n" not in seen
 
 

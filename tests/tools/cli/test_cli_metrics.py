@@ -175,8 +175,8 @@ def test_statistics_in_the_text_format(cli, store):
             tools.call_sync("get_artifact", {"id": "art_9"})
             session.put("x" * 100_000, source="make", limit=65536)
             session.note("redaction", {"tool": "bash", "counts": {"token": 2}})
-    told = cli("stats", "--all-sessions", "--json").json
-    answer = cli("stats", "--all-sessions", "--prometheus")
+    told = cli("stats", "--all", "--json").json
+    answer = cli("stats", "--all", "--prometheus")
     found = samples_of(answer.text)
     assert {"gauge"} == {family.type for family in text_string_to_metric_families(answer.text)}
     for tool, numbers in told["tools"].items():

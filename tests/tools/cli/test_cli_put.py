@@ -135,7 +135,7 @@ def test_pass_through_stores_nothing(cli, root, tmp_path, name, data):
 
 
 LONG = {
-    "default": ("[5000 lines, 23.3 KB; a part is shown. Artifact ID has all of it", "\n5000\n"),
+    "default": ('[5000 lines, 23.3 KB; a part is shown. All of it: get_artifact(id="ID"', "\n5000\n"),
     "acode": ("1\n2\n", "\n[Artifact: ID] put: 5000 lines of text/plain: 1 (23.3 KB)"),
     "opencode": (
         "<stdout truncated: 5,000 lines total>\nFull output saved to: artifact ID, stdout\n",

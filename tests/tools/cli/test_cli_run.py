@@ -25,7 +25,7 @@ MARKER = re.compile(r"\[\.\.\. (\d+) lines? omitted: start_line=(\d+), end_line=
 def parted(text, artifact_id):
     """The notice before a preview of a stored output, and what stands between it and the footer."""
     notice, body = re.fullmatch(
-        rf"(.*?\| rg PATTERN\]\n)(.*?)\[artifact {artifact_id}; [^\n]*\]\n", text, re.DOTALL
+        rf"(.*?\"{artifact_id}\".*?\| rg PATTERN\]\n)(.*?)\[exit code [^\n]*\]\n", text, re.DOTALL
     ).groups()
     return notice, body
 
@@ -91,8 +91,7 @@ def test_binary_output(cli, store):
     info, stored = last(store)
     assert stored == data
     assert answer.text.startswith("[Binary: application/octet-stream, 102,400 bytes (100.0 KB)]\n")
-    assert f"[artifact {info.id}: spillstore cat {info.id} > FILE]\n" in answer.text
-    assert answer.text.endswith(f"[artifact {info.id}; exit code 0]\n")
+    assert answer.text.endswith(f"[all of it: spillstore cat {info.id} > FILE]\n[exit code 0]\n")
     assert not set(answer.text) & {"\x00", "\x1b", "\x07", "\r"}
     assert len(answer.text) <= 8000
 
@@ -111,7 +110,7 @@ def test_long_output_shows_both_ends_and_what_is_missing(cli, store):
     info = last(store)[0]
     notice, shown = parted(answer.text, info.id)
     assert len(answer.text) <= 8000
-    assert notice.startswith(f"[100000 lines, 575.1 KB; a part is shown. Artifact {info.id} has all of it")
+    assert notice.startswith("[100000 lines, 575.1 KB; a part is shown. All of it: get_artifact(id=")
     found = list(MARKER.finditer(shown))
     assert len(found) == 1
     count, first, end = map(int, found[0].groups())
@@ -124,10 +123,14 @@ def test_long_output_shows_both_ends_and_what_is_missing(cli, store):
 def test_the_calls_of_the_notice_work(cli, store):
     """The commands that the notice names bring what they say."""
     answer = cli("run", "--", "seq", "1", "100000")
-    call = re.search(r"in a shell: spillstore (.*)", answer.text)[1]
-    assert cli(*shlex.split(call)).text == "".join(f"{number}\n" for number in range(1, 101))
-    call = re.search(r"^ +spillstore (cat .*) \| rg PATTERN\]$", answer.text, re.MULTILINE)[1]
-    assert cli(*shlex.split(call)).out == last(store)[1]
+    show, cat = re.search(
+        r"in a shell: spillstore (.*), spillstore (.*) \| rg PATTERN\]", answer.text
+    ).groups()
+    identity = last(store)[0].id
+    assert cli(*shlex.split(show.replace("ID", identity))).text == "".join(
+        f"{number}\n" for number in range(1, 101)
+    )
+    assert cli(*shlex.split(cat.replace("ID", identity))).out == last(store)[1]
 
 
 def test_lines_that_matter_are_shown_from_the_middle(cli, store):
@@ -160,10 +163,11 @@ def test_huge_line_is_clipped_to_the_byte(cli, store):
 def test_calls_lead_to_the_session_that_was_named(cli):
     """The calls in a notice carry the options that were given."""
     answer = cli("run", "--session", "my job", "--project", "web", "--", "seq", "1", "9999")
-    call = re.search(r"in a shell: spillstore (.*)", answer.text)[1]
+    call = re.search(r"in a shell: spillstore (.*), spillstore", answer.text)[1]
     assert call.endswith("--session 'my job' --project web")
-    assert f"{call.split()[1]} --session 'my job' --project web | rg" in answer.text
-    assert cli(*shlex.split(call)).text.startswith("1\n2\n")
+    assert "cat ID --session 'my job' --project web | rg" in answer.text
+    identity = re.search(r'get_artifact\(id="(\w+)"', answer.text)[1]
+    assert cli(*shlex.split(call.replace("ID", identity))).text.startswith("1\n2\n")
 
 
 def test_json(cli):
@@ -481,7 +485,7 @@ def test_runs_at_the_same_time(start, store):
     """Many commands may store into one session at once."""
     processes = [start("run", "--session", "shared", "--", "seq", "1", "20000") for _ in range(4)]
     texts = [process.communicate(timeout=120)[0] for process in processes]
-    assert [b"\n1\n2\n3\n" in text and b"\n20000\n[artifact " in text for text in texts] == [True] * 4
+    assert [b"\n1\n2\n3\n" in text and b"\n20000\n[exit code 0]\n" in text for text in texts] == [True] * 4
     with Store(store.address).session("shared", read_only=True) as session:
         assert [info.lines for info in session.infos()] == [20_000] * 4
 
@@ -527,7 +531,7 @@ def test_lace_prints_its_json(cli, store):
 
 
 LONG = {
-    "default": ("[100000 lines, ", "; exit code 0]\n"),
+    "default": ("[100000 lines, ", "\n[exit code 0]\n"),
     "acode": ("[Artifact: art_", "end_byte=10240)"),
     "opencode": ("<stdout truncated: 100,000 lines total>\n", "\n100000\n"),
     "pipe": ("stdout:\n98001\n", "\nexit code: 0"),
@@ -581,8 +585,9 @@ def test_configuration_is_heeded(cli, tmp_path, monkeypatch):
     (tmp_path / ".agent" / "config.yml").write_text(
         "tools:\n  truncation:\n    inline_limit: 2000\n    overrides:\n      make: {inline_limit: 1000}\n"
     )
-    assert 1000 < len(cli("run", "--", "seq", "100000").text) <= 2000
-    assert 500 < len(cli("run", "--source", "make", "--", "seq", "100000").text) <= 1000
+    words = "import random; print(*(random.randbytes(9).hex().translate(str.maketrans('0123456789', 'ghijklmnop')) for _ in range(9999)), sep='\\n')"
+    assert 1000 < len(cli("run", "--", sys.executable, "-c", words).text) <= 2000
+    assert 500 < len(cli("run", "--source", "make", "--", sys.executable, "-c", words).text) <= 1000
 
 
 def test_configuration_that_makes_no_sense(cli, store, tmp_path, monkeypatch):

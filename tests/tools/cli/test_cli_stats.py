@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
+from spillstore import Store
 from spillstore_tools.agent.toolbox import Toolbox
 from spillstore_tools.config import load
 from spillstore_tools.output.truncation import TruncationProcessor
+from spillstore_tools.telemetry.statistics import Durations, Statistics
 
 pytestmark = pytest.mark.everywhere
 
@@ -46,11 +50,60 @@ def test_sums_of_a_session(cli, store):
 
 
 def test_sums_of_all_sessions(cli, store):
-    """``--all-sessions`` adds up every session of the store, whatever its project."""
+    """``--all`` adds up every session of the store, whatever its project."""
     fill(store, "one")
     fill(store, "two", "web")
-    told = cli("stats", "--all-sessions", "--json").json
+    told = cli("stats", "--all", "--json").json
     assert (told["sessions"], told["denied"], told["tools"]["bash"]["calls"]) == (2, 2, 4)
+
+
+def test_totals_are_the_sums(cli, store):
+    """What was kept, shown and read back in all; errors that both ends would have lost."""
+    fill(store, "one")
+    with store.session("two", "web") as session:
+        TruncationProcessor(session).process(f"{TEXT}a.c:3: error: boom\n{TEXT}", "make")
+    told = cli("stats", "--all", "--json").json
+    totals, tools, reads = told["totals"], told["tools"].values(), told["retrievals"].values()
+    assert (totals["rescued"], totals["rescuing"]) == (1, 1)
+    for name, parts in (
+        ("kept", "artifacts"),
+        ("size", "size"),
+        ("stored_size", "stored_size"),
+        ("shown", "shown"),
+    ):
+        assert totals[name] == sum(each[parts] for each in tools)
+    assert totals["received"] == sum(each["received"] for each in tools)
+    assert totals["reads"] == sum(each["calls"] - each["failed"] for each in reads) == 1
+    assert totals["read_size"] == sum(each["size"] for each in reads)
+    text = cli("stats", "--all").text
+    assert "3 outputs" in text
+    assert "errors:    1 line that both ends would have lost" in text
+
+
+def test_memory_does_not_grow_with_what_is_kept():
+    """Artifacts pass a page at a time, durations are counters; only the ids of what was read are held, of one session."""
+
+    def peak(session):
+        tracemalloc.start()
+        try:
+            Statistics().add(session)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    peaks = []
+    for number in (1000, 4000):
+        with Store("memory:", artifacts_per_minute=100_000).session("chat") as session:
+            for each in range(number):
+                session.put(f"{each}\n", source="make")
+            Statistics().add(session)  # what is loaded once is loaded
+            peaks.append(peak(session))
+    assert peaks[1] < 1.5 * peaks[0]
+    durations = Durations()
+    for each in range(100_000):
+        durations.add(each / 7)
+    assert len(durations._counts) < 2000
+    assert durations.percentile(0.5) == pytest.approx(50_000 / 7, rel=0.01)
 
 
 def test_what_is_gone_counts_as_read(cli, store):
@@ -65,7 +118,8 @@ def test_tables(cli, store):
     """People get tables, and a line with the rest; an empty session is no error."""
     fill(store, "default")
     text = cli("stats").text
-    assert text.splitlines()[0].split()[:3] == ["tool", "calls", "cut"]
+    assert [line.split(":")[0] for line in text.splitlines()[:4]] == ["kept", "shown", "read back", "errors"]
+    assert text.splitlines()[5].split()[:3] == ["tool", "calls", "cut"]
     assert "50%" in text
     assert "2 artifacts created" in text
     store.session("empty").close()

@@ -412,8 +412,8 @@ def test_a_server_with_a_tool_of_our_name_keeps_it(root):
     preview, identity, theirs, ours, names = with_client([*SDK, "taken"], use)
     assert names[-1 - len(OURS) :] == ["get_artifact", "spillstore_get_artifact", *OURS[1:]]
     assert theirs == "theirs: ['id']"
-    assert f'\nspillstore_get_artifact(id="{identity}"' in preview
-    assert f'\nsearch_artifact(id="{identity}"' in preview
+    assert f' spillstore_get_artifact(id="{identity}"' in preview
+    assert ", search_artifact(id=ID, " in preview
     assert re.search(rf'spillstore_get_artifact\(id="{identity}", cursor="[^"]+"\)\] \[~\d+\.', ours)
 
 

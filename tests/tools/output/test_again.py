@@ -146,7 +146,7 @@ def test_the_same_command_again_keeps_no_second_copy(session):
 @pytest.mark.parametrize(
     ("name", "layout"),
     [
-        ("default", "[artifact {}; exit code 3]\n"),
+        ("default", 'All of it: get_artifact(id="{}", start_line=1'),
         ("pipe", "stdout:\n"),
         ("pipe", "\nstderr:\nwarned\n"),
         ("pipe", "\n\nexit code: 3"),

@@ -446,7 +446,8 @@ def test_the_commands_of_a_notice_find_the_session(plain_store, tmp_path, monkey
         processor = TruncationProcessor(session if given == "a session" else lambda: session)
         content = processor.process("".join(f"line {n} of words\n" for n in range(5000)), "read_file").content
     shown = content.partition("in a shell: ")[2].partition("]\n")[0]
-    show, cat = [line.strip() for line in shown.split("\n")]
+    identity = content.partition('get_artifact(id="')[2].partition('"')[0]
+    show, cat = shown.replace(" ID ", f" {identity} ").split(", ")
     cat = cat.replace("rg PATTERN", "grep -c 'line 4[0-9]* of'")
     folder = tmp_path / "elsewhere"
     folder.mkdir()

@@ -20,6 +20,20 @@ def found_in(text, end=b"\n", *, hints=None):
 
 
 MATTER = [
+    "test_7 FAILED in 0.8s",
+    "lib/a.rb:14:in `total': undefined method `sum' for nil (NoMethodError)",
+    "WARNING: DATA RACE",
+    "[  102.500100] BUG: kernel NULL pointer dereference, address: 0000000000000008",
+    "Oops: 0000 [#1] SMP PTI",
+    "mount: /mnt/a: operation not permitted.",
+    'relation "a" does not exist',
+    "    • Variable not in scope: total :: Int -> Int",
+    "a/b.go:14:2: declared and not used: total",
+    "make: *** No rule to make target 'a'.  Stop.",
+    "web-7 0/1 ImagePullBackOff 3m error",
+    "*** FAILED ***",
+    "Kompilierung fehlgeschlagen",
+    "无法打开文件 a.h",
     "src/main.c:10:3: error: 'x' undeclared (first use in this function)",
     "main.go:12:2: undefined: foo",
     "./main.go:12:2: cannot use x (variable of type int) as string value in assignment",
@@ -130,6 +144,10 @@ WARN = [
     "HTTP/1.1 404 Not Found",
 ]
 DO_NOT = [
+    "error rate 0.02%, timeout rate 0.1%",
+    "    a.b.FooException cl = new a.b.FooException();",
+    "failed requests: 0",
+    "1 expected failure, 0 unexpected",
     "0 errors, 0 warnings",
     "Found 0 errors.",
     "no errors found",

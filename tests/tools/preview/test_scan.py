@@ -75,7 +75,7 @@ class Blocks:
         self.spans = []
         self._ahead = None
 
-    def ahead(self, start, line, data, terminator) -> None:
+    def ahead(self, start, line, data, terminator, cuts) -> None:
         self._ahead = start, line, data, terminator
 
     def block(self, block) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from law import assert_law
 
-from spillstore_tools.preview.parts import Gap, Shown, gaps_of, length_of, text_of
+from spillstore_tools.preview.parts import Gap, Note, Shown, gaps_of, length_of, text_of
 from spillstore_tools.preview.scan.scan import Scan
 from spillstore_tools.preview.strategies import candidates as module
 from spillstore_tools.preview.strategies import strategy
@@ -61,7 +61,7 @@ def names(count: int):
 
 
 MIDDLE = (
-    b"src/main.c:10:3: error: 'x' undeclared\n"
+    b"in the function main\nsrc/main.c:10:3: error: 'x' undeclared\nit was to be a number\n"
     + dull(300)
     + b"ValueError: something else\n"
     + dull(300)
@@ -70,15 +70,16 @@ MIDDLE = (
 
 
 def test_lines_that_matter():
-    """Errors from the middle are shown under their numbers, with neighbours, between head and tail."""
+    """Errors from the middle are shown under their numbers, with neighbours that tell something, between head and tail."""
     text = preview(dull(1000) + MIDDLE + dull(1000))
     assert text.startswith("step 0 of many")
     assert text.endswith("step 999 of many, nothing to see\n")
-    assert "1001: src/main.c:10:3: error: 'x' undeclared\n" in text
-    assert "1302: ValueError: something else\n" in text
-    assert "1603: make: *** [all] Error 2\n" in text
-    assert "1000: step 999 of many" in text
-    assert "1002: step 0 of many" in text
+    assert (
+        "[... 4-1000 ...]\n1001: in the function main\n1002: src/main.c:10:3: error: 'x' undeclared\n"
+        "1003: it was to be a number\n[... 1004-1303 ...]\n"
+    ) in text
+    assert "1304: ValueError: something else\n[" in text
+    assert "1605: make: *** [all] Error 2\n[" in text
 
 
 def test_first_cause():
@@ -121,30 +122,32 @@ def test_more_like_this_far_apart():
 
 
 def test_repeats_in_the_ends():
-    """Equal lines at both ends are shown as one, with their number, and the room shows more."""
+    """Equal lines at both ends are shown as one, with their number, and what differs in numbers alone three times."""
     data = b"a line like the next\n" * 500 + dull(1000) + b"a line like the one before\n" * 500
     text = preview(data, limit=1000)
     assert text.startswith("a line like the next\n  [the same 499 more times, lines 2-500]\nstep 0 of many")
+    assert text.count("nothing to see") == 6
     assert text.endswith(
         "nothing to see\na line like the one before\n  [the same 499 more times, lines 1502-2000]\n"
     )
-    assert len(text) > 900
 
 
 def test_repeats_in_excerpts():
     """Equal neighbours of a line that matters are shown as one, the gap right behind it."""
     data = (
         dull(500)
+        + b"beginning\n"
         + b"doing the same again\n" * 6
         + b"ERROR: it broke\n"
         + b"and so did this\n" * 6
+        + b"ending\n"
         + dull(500)
     )
     text = preview(data, limit=1500)
     assert (
-        "501: doing the same again\n  [the same 5 more times, lines 502-506]\n507: ERROR: it broke\n" in text
+        "502: doing the same again\n  [the same 5 more times, lines 503-507]\n508: ERROR: it broke\n" in text
     )
-    assert "508: and so did this\n  [the same 5 more times, lines 509-513]\n" in text
+    assert "509: and so did this\n  [the same 5 more times, lines 510-514]\n515: ending\n" in text
 
 
 def test_repeats_of_what_matters():
@@ -167,8 +170,10 @@ def test_million_equal_lines():
 
 
 def test_nothing_stands_out():
-    """Where nothing matters there is one gap between a head and a tail that use the room."""
+    """Where nothing matters there is one gap between a head and a tail, which use the room as long as they tell something new."""
     parts = parts_of(dull(5000), limit=2000)
+    assert [(gap.first_line, gap.last_line) for gap in gaps_of(parts)] == [(4, 4997)]
+    parts = parts_of("".join(f"{name} is new\n" for name in names(500)).encode(), limit=2000)
     assert len(gaps_of(parts)) == 1
     assert length_of(parts) > 1900
 
@@ -188,7 +193,7 @@ def test_line_ends(terminator):
     """Numbers and neighbours are right whatever ends the lines."""
     data = (dull(1000) + MIDDLE + dull(1000)).replace(b"\n", terminator)
     text = preview(data, terminator=terminator)
-    assert "1001: src/main.c:10:3: error: 'x' undeclared\n1002: step 0 of many" in text
+    assert "1002: src/main.c:10:3: error: 'x' undeclared\n1003: it was to be a number" in text
 
 
 def test_overwritten_line():
@@ -289,7 +294,9 @@ def test_source_code_is_cut_between_whole_functions():
     assert shown.count("def function_") == shown.count("    return value\n") > 2
     assert any("functions omitted: function_" in part.text for part in parts if isinstance(part, Gap))
     assert data.decode() == "".join(
-        data[part.start : part.end].decode() if isinstance(part, Gap) else part.text for part in parts
+        data[part.start : part.end].decode() if isinstance(part, Gap) else part.text
+        for part in parts
+        if not isinstance(part, Note)
     )
 
 

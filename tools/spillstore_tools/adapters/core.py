@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from spillstore import Session, aio
+    from spillstore_tools.adapters.commands import Commands
     from spillstore_tools.agent.toolbox import Toolbox
     from spillstore_tools.config import TruncationConfiguration
     from spillstore_tools.output.truncation import TruncationProcessor
@@ -217,8 +218,8 @@ class Adapter:
 
         Args:
             tool: the tool that has returned it.
-            result: text, bytes, content blocks, a result of MCP, or what JSON can hold, pydantic models and dataclasses
-                included. Anything else passes.
+            result: text, bytes, an open file, which is read to its end, content blocks, a result of MCP, or what JSON can
+                hold, pydantic models and dataclasses included. Anything else passes.
             call_id: the tool call, by which ``Session.find`` finds the artifact.
             arguments: of the call. A call with the same arguments and the same result is not stored again: what is shown of it
                 names the first artifact.
@@ -324,6 +325,12 @@ class Adapter:
             ToolSpec(name, found[name]["description"], found[name]["input_schema"], self._box)
             for name in self._tools
         )
+
+    def commands(self, *, limit: int | None = None) -> Commands:
+        """What runs commands over the same session; ``limit`` as for ``Commands``."""
+        from spillstore_tools.adapters.commands import Commands  # noqa: PLC0415  # few agents need it
+
+        return Commands(self._session.opened, self._profile, self._configuration, limit)
 
     def _box(self) -> Toolbox:
         def make() -> Toolbox:

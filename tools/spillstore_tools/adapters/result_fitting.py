@@ -16,6 +16,7 @@ from spillstore_tools.adapters.json_pieces import is_jsonable, is_small, json_pi
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import IO
 
     from spillstore_tools.output.truncation import TruncationProcessor
     from spillstore_tools.output.truncation_result import TruncationResult
@@ -54,7 +55,7 @@ class ResultFitting:
         """What the model is shown: the result itself where nothing is changed.
 
         Args:
-            result: of any type; one that is neither text nor bytes, blocks or JSON is not changed.
+            result: of any type; one that is neither text nor bytes, an open file, blocks or JSON is not changed.
             as_blocks: a list is content blocks, whatever is in it.
 
         Raises:
@@ -64,6 +65,8 @@ class ResultFitting:
             return self._text(result)
         if isinstance(result, (bytes, bytearray, memoryview)):
             return self._bytes(result)
+        if callable(getattr(result, "read", None)):
+            return self._process(result, None).content
         if as_blocks and isinstance(result, (list, tuple)):
             return self._result(result, list(result))
         if (blocks := content.list_of(result)) is not None:
@@ -101,7 +104,7 @@ class ResultFitting:
         return self._processor.redacted_value(jsonable, self._tool)
 
     def _process(
-        self, data: str | bytes | Iterator[str] | Iterator[bytes], kind: str | None
+        self, data: str | bytes | IO[bytes] | Iterator[str] | Iterator[bytes], kind: str | None
     ) -> TruncationResult:
         done = self._processor.process(
             data, self._tool, command=self._command, tool_call_id=self._call_id, content_type=kind

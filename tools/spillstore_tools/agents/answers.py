@@ -10,18 +10,24 @@ import os
 import re
 import shlex
 import stat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-    from spillstore_tools.output.truncation_result import TruncationResult
 
 # How Claude Code tells where it has put a result that is too large.
 _SAVED = re.compile(r"[Oo]utput has been saved to (/[^\n]+?\.(?:txt|json))(?=[.\s]|\Z)")
 _OWN = re.compile(r"\Amcp_+(?:plugin_spillstore_)?spillstore_+")
 _LONGEST_NAME = 150  # characters of a session's name
 SHORT = 4000  # characters that every profile shows whole
+
+
+class Preview(Protocol):
+    """What is shown of content."""
+
+    @property
+    def content(self) -> str:
+        """A text."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -33,11 +39,13 @@ class Means:
         shell: `spillstore-sh`, absolute; None where it is not installed.
         preview: makes a preview of content of a tool, in a session, and stores the rest; None for content that is shown
             whole.
+        short: characters up to which a text is not looked at.
     """
 
     environment: Mapping[str, str]
     shell: Callable[[], str]
-    preview: Callable[[Any, str, str, str | None], TruncationResult | None]
+    preview: Callable[[Any, str, str, str | None], Preview | None]
+    short: int = SHORT
 
     def session(self, agent: str, payload: Mapping[str, Any]) -> str:
         """The session's name; the same as that of the agent's commands."""
@@ -165,7 +173,7 @@ def _mcp_text(payload: Mapping[str, Any], tool: str, text: str, means: Means) ->
 
 
 def _preview(text: str, tool: str, agent: str, payload: Mapping[str, Any], means: Means) -> str | None:
-    if len(text) <= SHORT:
+    if len(text) <= means.short:
         return None
     call = payload.get("tool_use_id")
     done = means.preview(text.encode(errors="surrogatepass"), tool, means.session(agent, payload), _id(call))

@@ -104,13 +104,15 @@ def _rendered(artifact: Artifact, profile: Profile, flags: str, is_command: bool
 def preview_detail(rendered: Rendered, profile: Profile, source: str, received: int) -> dict[str, object]:
     """What the audit log says of a preview: how much of how much, and the first ranges that are left out; no content.
 
+    Of ``smart`` also how many lines that report an error it shows that beginning and end alone would not have (``rescued``).
+
     Args:
         rendered: the preview.
         profile: that made it.
         source: the tool.
         received: bytes that came.
     """
-    return {
+    detail: dict[str, object] = {
         "tool": source,
         "profile": profile.name,
         "strategy": rendered.strategy,
@@ -120,6 +122,11 @@ def preview_detail(rendered: Rendered, profile: Profile, source: str, received: 
         "omitted": len(rendered.omissions),
         "ranges": [[each.stream, each.start, each.end] for each in rendered.omissions[:_RANGES]],
     }
+    if rendered.strategy == "smart" and not rendered.fields:
+        from spillstore_tools.output.rescued import rescued_lines  # noqa: PLC0415  # most output is shown whole
+
+        detail["rescued"] = rescued_lines(rendered)
+    return detail
 
 
 def record(artifact: Artifact, profile: Profile, flags: str, rendered: Rendered) -> None:

@@ -154,6 +154,8 @@ class Default(Profile):
         footer, notice = _ending(overview, facts), _notice(overview, facts, json, people=self.people)
         if limit - len(notice) - len(footer) < _LEAST_ROOM:
             notice = ""
+        if notice and facts.stored is not None:
+            footer = _ending(overview, facts, named=True)
         if limit - len(footer) < _LEAST_ROOM:
             footer = _footer(facts)
         if limit - len(footer) < _LEAST_ROOM:
@@ -161,8 +163,9 @@ class Default(Profile):
         room = limit - len(notice) - len(footer) - (1 if footer else 0)
         marker = marker_of(facts)
         request = Request(limit=room, marker=marker) if limits is None else request_of(limits, room, marker)
-        if not facts.is_command:
-            request = dataclasses.replace(request, hint=facts.command)
+        request = dataclasses.replace(
+            request, hint=None if facts.is_command else facts.command, ended_well=_ended_well(facts)
+        )
         if json is not None and (parts := cut(overview, json, room, partial=self._partial)) is not None:
             return "element", [Note(notice), *parts, on_own_line(parts, footer)]
         name, parts = _chosen(self._strategy(facts.source), overview, request)
@@ -172,7 +175,7 @@ class Default(Profile):
             name, parts = _chosen(name, overview, smaller)
             parts = _with_dropped_noted(parts, hole)
         if notice and not gaps_of(parts):
-            notice = problem_notice(facts)
+            notice, footer = problem_notice(facts), _ending(overview, facts)
         return name, [Note(notice), *parts, on_own_line(parts, footer)]
 
 
@@ -188,7 +191,8 @@ def _binary(overview: Overview, facts: Facts, kind: BinaryType, limit: int) -> l
     stored, footer = facts.stored, _footer(facts)
     notice, call = problem_notice(facts), ""
     if stored is not None:
-        call = f"[artifact {stored.id}: spillstore cat {stored.id}{stored.flags} > FILE]\n"
+        call = f"[all of it: spillstore cat {stored.id}{stored.flags} > FILE]\n"
+        footer = _footer(facts, named=True)
     if limit - len(notice) - len(call) - len(footer) < _LEAST_ROOM:
         notice = call = footer = ""
     gap = summarised(overview, facts, kind, limit - len(notice) - len(call) - len(footer) - 1)
@@ -210,52 +214,48 @@ def _with_dropped_noted(parts: list[Part], hole: tuple[int, int]) -> list[Part]:
 
 
 def _notice(overview: Overview, facts: Facts, json: Structured | None, *, people: bool) -> str:
-    """The notice that comes first: how much output there is, and the calls that show any of it; of JSON by a path."""
+    """The notice that comes first: how much output there is, and the calls that show any of it; of JSON by a path.
+
+    It names the artifact once: ``ID`` stands for it in the other calls.
+    """
     total = f"{counted(overview.lines, 'line')}, {preview_size(overview.size)}"
     stored = facts.stored
     if stored is None:
         what = f"[{total}; a part is shown, and what is left out below cannot be fetched]\n"
         return problem_notice(facts) + what
-    all_of_it = "what is left of it" if stored.hole or facts.problem or stored.cut_off else "all of it"
+    all_of_it = "What is left" if stored.hole or facts.problem or stored.cut_off else "All of it"
     kind = f"{total} of JSON" if json is not None else total
-    first = f"[{kind}; a part is shown. Artifact {stored.id} has {all_of_it}, for example:"
+    first = f"{problem_notice(facts)}[{kind}; a part is shown. {all_of_it}: "
+    name = stored.id if people else "ID"
     if json is not None and facts.partial:
-        calls = [] if people else _calls_json(stored, json)
-        shell = f"{'' if people else 'in a shell: '}{_shell_json(stored, json)}]"
-        return problem_notice(facts) + "".join(f"{line}\n" for line in (first, *calls, shell))
+        commands = [_shell_json(stored, json, name)]
+        call, search = _calls_json(json)
+    else:
+        commands = [
+            f"spillstore show {name} --lines 1-100{stored.flags}",
+            search_command(stored, name=name),
+        ]
+        call, search = ", start_line=1, end_line=100" if facts.partial else "", ""
     if people:
-        shell = f"spillstore show {stored.id} --lines 1-100{stored.flags}\n{search_command(stored)}"
-        return f"{problem_notice(facts)}{first}\n{shell}]\n"
-    lines = (
-        first,
-        f'get_artifact(id="{stored.id}"{", start_line=1, end_line=100" if facts.partial else ""})',
-        f'search_artifact(id="{stored.id}", pattern="...")',
-        f"in a shell: spillstore show {stored.id} --lines 1-100{stored.flags}",
-        f"            {search_command(stored)}]",
-    )
-    return problem_notice(facts) + "".join(f"{line}\n" for line in lines)
+        return first + "\n".join(commands) + "]\n"
+    calls = f'get_artifact(id="{stored.id}"{call}), search_artifact(id=ID{search}, pattern="...");'
+    return f"{first}{calls}\nin a shell: {', '.join(commands)}]\n"
 
 
-def _calls_json(stored: Stored, json: Structured) -> list[str]:
-    """The calls that bring more of JSON: lines of its first long text, or elements."""
+def _calls_json(json: Structured) -> tuple[str, str]:
+    """The arguments of calls that bring more of JSON, and search it: lines of its first long text, or elements."""
     quoted = '"' + json.query.replace("\\", "\\\\").replace('"', '\\"') + '"'
     if json.strings:
-        return [
-            f'get_artifact(id="{stored.id}", path={quoted}, start_line=1, end_line=100)',
-            f'search_artifact(id="{stored.id}", path={quoted}, pattern="...")',
-        ]
-    return [
-        f'get_artifact(id="{stored.id}", query={quoted})',
-        f'search_artifact(id="{stored.id}", pattern="...")',
-    ]
+        return f", path={quoted}, start_line=1, end_line=100", f", path={quoted}"
+    return f", query={quoted}", ""
 
 
-def _shell_json(stored: Stored, json: Structured) -> str:
+def _shell_json(stored: Stored, json: Structured, name: str) -> str:
     """The shell command that shows the same."""
     path = shlex.quote(json.query)
     if json.strings:
-        return f"spillstore show {stored.id} --path {path} --lines 1-100{stored.flags}"
-    return f"spillstore query {stored.id} {path}{stored.flags}"
+        return f"spillstore show {name} --path {path} --lines 1-100{stored.flags}"
+    return f"spillstore query {name} {path}{stored.flags}"
 
 
 def _failed(facts: Facts) -> bool:
@@ -263,11 +263,17 @@ def _failed(facts: Facts) -> bool:
     return facts.is_command and facts.exit_code in _NOT_RUN
 
 
-def _footer(facts: Facts) -> str:
+def _ended_well(facts: Facts) -> bool | None:
+    """Whether a command ended with exit code 0; None for other output, and where that is not known."""
+    return facts.exit_code == 0 if facts.is_command and facts.exit_code is not None else None
+
+
+def _footer(facts: Facts, *, named: bool = False) -> str:
+    """How the command ended, and the artifact, unless a notice has named it."""
     if not facts.is_command:
         return ""
     code = facts.status
-    kept = f"artifact {facts.stored.id}; " if facts.stored else ""
+    kept = f"artifact {facts.stored.id}; " if facts.stored and not named else ""
     return f"[{kept}{code}]\n"
 
 
@@ -276,7 +282,7 @@ def _repeat_note(facts: Facts) -> list[Note]:
     return [Note(f"{facts.repeat_notice}\n")] if facts.repeat_notice else []
 
 
-def _ending(overview: Overview, facts: Facts) -> str:
+def _ending(overview: Overview, facts: Facts, *, named: bool = False) -> str:
     """The last lines: what was overwritten, and how the command ended."""
     notice = redrawn_notice(overview, facts)
-    return (f"{notice}\n" if notice else "") + _footer(facts)
+    return (f"{notice}\n" if notice else "") + _footer(facts, named=named)

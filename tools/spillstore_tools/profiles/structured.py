@@ -31,6 +31,8 @@ _LONG = 1000  # characters of a string's source from which on it may be shown as
 _LINES = 5  # and the line ends that it must have
 _LEAST = 600  # characters that are worth a text of its own
 _MOST = 1_000_000
+_ENOUGH = 4000  # code points of JSON without such strings
+_ABOUT = 700  # of words about it
 _DEEPEST = 64
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -79,6 +81,10 @@ def cut(overview: Overview, known: Structured, room: int, *, partial: bool) -> l
         sorted(known.strings, key=lambda each: each.start - each.end)[: max(0, room // _LEAST - 1)]
     )
     shown.sort(key=lambda each: each.start)
+    about = _about(known, room)
+    room -= len(about)
+    if not shown:
+        room = min(room, _ENOUGH)
     while True:
         own = [_pointer(known.text, each) for each in shown]
         skeleton = room - max(_LEAST, room * 3 // 5) if shown else room
@@ -88,10 +94,25 @@ def cut(overview: Overview, known: Structured, room: int, *, partial: bool) -> l
             shown.pop()
             continue
         if parts is None or not shown:
-            return parts
+            return parts and [Note(about), *parts]
         inside = {(each.start, each.end) for each in cuts}
         texts = [each for each, mark in zip(shown, own, strict=True) if (mark.start, mark.end) in inside]
-        return [*parts, Note(_texts(known.text, texts, room - length_of(parts), partial=partial))]
+        return [
+            Note(about),
+            *parts,
+            Note(_texts(known.text, texts, room - length_of(parts), partial=partial)),
+        ]
+
+
+def _about(known: Structured, room: int) -> str:
+    """What the JSON holds, and its members that tell of trouble, on lines of their own; nothing where there is little room."""
+    if room < _ENOUGH:
+        return ""
+    from spillstore_tools.preview.structured.json_shape import shape, troubles  # noqa: PLC0415  # most output is no JSON
+
+    words = f"[{shape(known.text, known.root, _ABOUT)}]\n"
+    found = troubles(known.text, known.root, _ABOUT, _step)
+    return words + "".join(f"[{each}]\n" for each in found)
 
 
 def _strings(text: str, value: Value, path: str, depth: int) -> Iterator[_Text]:

@@ -1,21 +1,21 @@
 """Sums over the audit log: what each tool printed, what was cut and stored of it, what was read of that, and how long it took.
 
-The log is read from the newest event to the oldest, a page at a time. In memory are counters, the durations of reads, and the
-ids of one session's artifacts. Events that were rotated away and sessions that were deleted are not counted.
+Events and artifacts are read a page at a time, one session after the other. In memory are counters, and of one session the ids of
+the artifacts that were read, which are no more than its log has events (``audit_events``). So what it takes does not grow with
+the store. Events that were rotated away and sessions that were deleted are not counted.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from array import array
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from spillstore.events.catalogue import READS, SHOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from spillstore import Session
     from spillstore.info import Event
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 DELETED = "(deleted)"  # stands for the tool of an artifact that was deleted
 _PAGE = 1000
 _REFUSING = "max_artifact_size"  # the limit at which an output is neither shown nor stored
+_STEP: Final = math.log(1.01)  # of durations: those in one class differ by a hundredth
 
 
 @dataclasses.dataclass(slots=True)
@@ -70,6 +71,34 @@ class ToolStatistics:
         }
 
 
+class Durations:
+    """How often there was which duration, to within one part in a hundred: as many counters, however many there are.
+
+    Example:
+        >>> durations = Durations()
+        >>> for milliseconds in (1.0, 2.0, 3.0, 4.0):
+        ...     durations.add(milliseconds)
+        >>> round(durations.percentile(0.5), 1), Durations().percentile(0.5)
+        (2.0, None)
+    """
+
+    def __init__(self) -> None:
+        self._counts: Counter[int] = Counter()
+
+    def add(self, milliseconds: float) -> None:
+        """Count one; less than a nanosecond counts as a nanosecond, more than a year as a year."""
+        self._counts[round(math.log(min(max(milliseconds, 1e-6), 3.2e10)) / _STEP)] += 1
+
+    def percentile(self, share: float) -> float | None:
+        """The shortest in milliseconds that at least this share of the others does not exceed; None of nothing."""
+        left = math.ceil(share * self._counts.total())
+        for place in sorted(self._counts):
+            left -= self._counts[place]
+            if left <= 0:
+                return math.exp(place * _STEP)
+        return None
+
+
 @dataclasses.dataclass(slots=True)
 class Retrieval:
     """Reads of one kind.
@@ -78,34 +107,50 @@ class Retrieval:
         calls: how many there were.
         failed: how many of them had no answer.
         size: bytes that the others returned.
-        milliseconds: the durations that are known.
+        durations: how long they took, as far as that is known.
     """
 
     calls: int = 0
     failed: int = 0
     size: int = 0
-    milliseconds: array[float] = dataclasses.field(default_factory=lambda: array("d"))
+    durations: Durations = dataclasses.field(default_factory=Durations)
 
     def as_dict(self) -> dict[str, Any]:
         """All sums, for JSON, with the median and the 95th percentile of the durations."""
-        times = sorted(self.milliseconds)
         return {
             "calls": self.calls,
             "failed": self.failed,
             "size": self.size,
-            "p50_ms": percentile(times, 0.5),
-            "p95_ms": percentile(times, 0.95),
+            "p50_ms": self.durations.percentile(0.5),
+            "p95_ms": self.durations.percentile(0.95),
         }
 
 
-def percentile(ordered: Sequence[float], share: float) -> float | None:
-    """The smallest value that at least this share of the others does not exceed; None of nothing.
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """What it comes to.
 
-    Example:
-        >>> percentile([1.0, 2.0, 3.0, 4.0], 0.5), percentile([], 0.5)
-        (2.0, None)
+    Attributes:
+        kept: artifacts that are stored.
+        size: their bytes.
+        stored_size: bytes that these take, compressed.
+        received: bytes of all outputs that were shown, whole or in part.
+        shown: characters of the texts that were shown of them.
+        reads: reads, searches and the like that had an answer.
+        read_size: bytes that these gave.
+        rescued: lines that report an error in previews, far from both ends; see ``output.rescued``.
+        rescuing: previews with such lines.
     """
-    return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else None
+
+    kept: int
+    size: int
+    stored_size: int
+    received: int
+    shown: int
+    reads: int
+    read_size: int
+    rescued: int
+    rescuing: int
 
 
 class Statistics:
@@ -122,6 +167,7 @@ class Statistics:
         evicted: how many artifacts had to make room.
         sessions: how many sessions were added.
         created: how many artifacts were created, as far as events tell.
+        rescued, rescuing: as of ``Totals``.
         first, last: when the first and the last of these were created; seconds since 1970.
 
     Example:
@@ -144,6 +190,7 @@ class Statistics:
         self.limits: Counter[str] = Counter()
         self.redactions: Counter[str] = Counter()
         self.denied = self.damaged = self.evicted = self.sessions = self.created = 0
+        self.rescued = self.rescuing = 0
         self.first: float | None = None
         self.last: float | None = None
 
@@ -154,22 +201,23 @@ class Statistics:
             SpillstoreError: it cannot be read.
         """
         self.sessions += 1
-        unread: dict[str, str] = {}
-        sources: dict[str, str] = {}
+        reads: Counter[str] = Counter()
+        answered: set[str] = set()
+        for event in _events(session):
+            self._count(event)
+            if event.kind in READS and event.artifact_id is not None:
+                reads[event.artifact_id] += 1
+                if event.detail.get("outcome", "ok") == "ok":
+                    answered.add(event.artifact_id)
         for info in session.infos():
             tool = self._tool(info.source)
             tool.artifacts += 1
             tool.size += info.size
             tool.stored_size += info.stored_size
-            unread[info.id] = sources[info.id] = info.source
-        for event in _events(session):
-            self._count(event)
-            if event.kind in READS and event.artifact_id is not None:
-                self._tool(sources.get(event.artifact_id, DELETED)).reads += 1
-                if event.detail.get("outcome", "ok") == "ok":
-                    unread.pop(event.artifact_id, None)
-        for source in unread.values():
-            self._tool(source).never_read += 1
+            tool.reads += reads.pop(info.id, 0)
+            tool.never_read += info.id not in answered
+        if reads:
+            self._tool(DELETED).reads += reads.total()
 
     def _tool(self, name: object) -> ToolStatistics:
         return self.tools.setdefault(str(name), ToolStatistics())
@@ -203,6 +251,9 @@ class Statistics:
         tool = self._tool(detail.get("tool", ""))
         tool.received += _number(detail.get("received", 0))
         tool.shown += _number(detail.get("shown", 0))
+        rescued = _number(detail.get("rescued", 0))
+        self.rescued += rescued
+        self.rescuing += rescued > 0
         if event.kind != "news":  # which is of a call that was counted
             tool.calls += _number(detail.get("calls", 1))
             tool.truncated += _number(detail.get("truncated", 0))
@@ -222,7 +273,7 @@ class Statistics:
         retrieval.size += _number(event.detail.get("bytes", 0))
         self.readers[event.actor or ""] += 1
         if isinstance(took := event.detail.get("ms"), (int, float)):
-            retrieval.milliseconds.append(took)
+            retrieval.durations.add(took)
 
     @property
     def artifacts_per_hour(self) -> float | None:
@@ -231,10 +282,27 @@ class Statistics:
             return None
         return (self.created - 1) / (self.last - self.first) * 3600
 
+    def totals(self) -> Totals:
+        """The sums over all tools and all kinds of reads."""
+        tools, reads = self.tools.values(), self.retrievals
+        content = [reads[kind] for kind in READS if kind in reads]
+        return Totals(
+            kept=sum(each.artifacts for each in tools),
+            size=sum(each.size for each in tools),
+            stored_size=sum(each.stored_size for each in tools),
+            received=sum(each.received for each in tools),
+            shown=sum(each.shown for each in tools),
+            reads=sum(each.calls - each.failed for each in content),
+            read_size=sum(each.size for each in content),
+            rescued=self.rescued,
+            rescuing=self.rescuing,
+        )
+
     def as_dict(self) -> dict[str, Any]:
         """All sums, for JSON."""
         return {
             "sessions": self.sessions,
+            "totals": dataclasses.asdict(self.totals()),
             "tools": {name: tool.as_dict() for name, tool in sorted(self.tools.items())},
             "retrievals": {name: each.as_dict() for name, each in sorted(self.retrievals.items())},
             "readers": dict(self.readers),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from spillstore_tools.cli.support.location import Location
-    from spillstore_tools.telemetry.statistics import Retrieval, Statistics, ToolStatistics
+    from spillstore_tools.telemetry.statistics import Retrieval, Statistics, ToolStatistics, Totals
 
 _TOOLS = (
     "tool", "calls", "cut", "received", "shown", "less", "artifacts", "size", "stored", "reads", "never read",
@@ -28,22 +28,25 @@ _READS = ("kind", "calls", "failed", "bytes", "p50 ms", "p95 ms")
 
 
 @click.command("stats")
-@click.option("--all-sessions", is_flag=True, help="Of all sessions of the store, whatever their project.")
+@click.option(
+    "--all", "all_sessions", is_flag=True, help="Of all sessions of the store, whatever their project."
+)
 @click.option(
     "--prometheus", is_flag=True, help="Print the text format of Prometheus, for its textfile collector."
 )
 @location_options
 @json_option
 def command(location: Location, *, all_sessions: bool, prometheus: bool, as_json: bool) -> None:
-    """Print what a session's audit log adds up to: for each tool, for each kind of read, limits, secrets removed.
+    """Print what a session's audit log adds up to: what was kept, shown and read back, for each tool, too.
 
+    "Errors" are lines that report one, which a preview has shown, and no cut to beginning and end of the same length would have.
     Under "cut" is the share of calls that was not shown whole, under "less" the share of bytes that was not shown.
 
     \b
     Example:
       spillstore stats
-      spillstore stats --all-sessions --json
-      spillstore stats --all-sessions --prometheus
+      spillstore stats --all --json
+      spillstore stats --all --prometheus
     """  # noqa: D301  # click's mark for text that is not to be wrapped
     if prometheus and as_json:
         raise click.UsageError("give --prometheus or --json, not both")
@@ -85,7 +88,7 @@ def _tables(statistics: Statistics) -> list[str]:
     tools = [_tool(name, tool) for name, tool in sorted(statistics.tools.items())]
     reads = [_retrieval(kind, each) for kind, each in sorted(statistics.retrievals.items())]
     rate = statistics.artifacts_per_hour
-    totals = [
+    summary = [
         count(statistics.sessions, "session"),
         count(statistics.created, "artifact")
         + " created"
@@ -95,13 +98,28 @@ def _tables(statistics: Statistics) -> list[str]:
         f"{count(statistics.evicted, 'artifact')} evicted",
     ]
     return [
+        _worth(statistics.totals()),
         fitted(_TOOLS, tools, right=_TOOLS[1:], optional=_OPTIONAL) if tools else "",
         fitted(_READS, reads, right=_READS[1:], optional=_OPTIONAL_READS) if reads else "",
         _counted("read by", statistics.readers),
         _counted("limit", statistics.limits),
         _counted("secret removed", statistics.redactions),
-        ", ".join(totals),
+        ", ".join(summary),
     ]
+
+
+def _worth(totals: Totals) -> str:
+    """What it was good for, in four lines; nothing where there is nothing."""
+    if not totals.kept and not totals.received:
+        return ""
+    return "\n".join(
+        [
+            f"kept:      {count(totals.kept, 'output')}, {human_size(totals.size)}, in {human_size(totals.stored_size)}",
+            f"shown:     {count(totals.shown, 'character')} of {human_size(totals.received)} that came",
+            f"read back: {count(totals.reads, 'time')}, {human_size(totals.read_size)}",
+            f"errors:    {count(totals.rescued, 'line')} that both ends would have lost",
+        ]
+    )
 
 
 def _tool(name: str, tool: ToolStatistics) -> Sequence[str]:

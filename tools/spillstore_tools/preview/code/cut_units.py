@@ -9,11 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from spillstore_tools.describe import counted, listed
 from spillstore_tools.preview.code.diff import cut_diff, read_diff
-from spillstore_tools.preview.code.omissions import TextLines
-from spillstore_tools.preview.code.source import cut_code, read_code
+from spillstore_tools.preview.code.omissions import TextLines, short
+from spillstore_tools.preview.code.source import cut_code, flat, read_code
+from spillstore_tools.preview.code.units import NAMED
 
 if TYPE_CHECKING:
+    from spillstore_tools.preview.code.diff import File
+    from spillstore_tools.preview.code.units import Unit
     from spillstore_tools.preview.structured.cuts import TextCut
 
 
@@ -45,10 +49,59 @@ def cut_units(text: str, limit: int, *, source_hint: str | None = None) -> list[
             def size(self):
                 return 8 * 7
     """
-    lines = TextLines(text)
-    cuts: list[TextCut] | None = None
-    if (files := read_diff(lines)) is not None:
-        cuts = [] if len(text) <= limit else cut_diff(lines, files, limit)
-    elif (code := read_code(lines, source_hint)) is not None:
-        cuts = [] if len(text) <= limit else cut_code(lines, code[1], limit)
-    return cuts
+    units = UnitText.read(text, source_hint)
+    return None if units is None else units.cuts(limit)
+
+
+class UnitText:
+    """A diff or source code, taken apart once."""
+
+    def __init__(
+        self, lines: TextLines, files: list[File] | None, code: tuple[str, list[Unit]] | None
+    ) -> None:
+        self._lines = lines
+        self._files = files
+        self._code = code
+
+    @classmethod
+    def read(cls, text: str, source_hint: str | None) -> UnitText | None:
+        """The units of a text; None if it is neither."""
+        lines = TextLines(text)
+        if (files := read_diff(lines)) is not None:
+            return cls(lines, files, None)
+        code = read_code(lines, source_hint)
+        return None if code is None else cls(lines, None, code)
+
+    def cuts(self, limit: int) -> list[TextCut] | None:
+        """As ``cut_units``."""
+        if len(self._lines.text) <= limit:
+            return []
+        if self._files is not None:
+            return cut_diff(self._lines, self._files, limit)
+        return cut_code(self._lines, self._code[1], limit) if self._code else None
+
+    def outline(self, room: int) -> str:
+        r"""What is in it, in one line: files with their numbers of changes, or functions and classes with their lines.
+
+        Example:
+            >>> text = "def load():\n    return 1\n\n\nclass Part:\n    def size(self):\n        return 2\n"
+            >>> UnitText.read(text, "a.py").outline(200)
+            '[python, 7 lines: 1 load, 5 Part, 6 size]'
+        """
+        if self._files is not None:
+            changes = [file.changes(self._lines) for file in self._files]
+            added, removed = (sum(each) for each in zip(*changes, strict=True))
+            title = f"diff of {counted(len(self._files), 'file')}, +{added} -{removed}"
+            names = [
+                f"{file.name} +{plus} -{minus}"
+                for file, (plus, minus) in zip(self._files, changes, strict=True)
+            ]
+        else:
+            language, units = self._code or ("", [])
+            title = f"{language}, {counted(len(self._lines), 'line')}"
+            names = [
+                f"{unit.first + 1} {short(unit.name)}"
+                for unit in flat(units)
+                if unit.kind in NAMED and unit.name
+            ]
+        return f"[{title}: {listed(names, room - len(title) - 4)}]"

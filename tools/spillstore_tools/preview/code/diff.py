@@ -8,10 +8,10 @@ stay and the rest is one gap, which joins that of the files left out behind it.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from spillstore.runtime import lazy_patterns as re
 from spillstore_tools.describe import counted
 from spillstore_tools.preview.code.omissions import MARKER, TextLines, omission, short
 
@@ -36,12 +36,13 @@ _EXTENDED = re.compile(
 )
 _BINARY = re.compile(r"(?:[A-Za-z][!-~]{5,}|(?:literal|delta) \d+)?$")
 _NAMES = re.compile(r"diff --(?:cc|combined) (.+)|Index: (.+)|\+\+\+ (?:b/)?([^\t]+)")
+_MARK = re.compile(r"^(?:diff \S+ |--- )(?:a/)?")
 _GIT = "diff --git "
 _COMMIT = re.compile(r"commit [0-9a-f]{40}|From [0-9a-f]{40} |# HG changeset")
 
 
 @dataclass(slots=True)
-class _File:
+class File:
     """One file's lines: text before it, its header, its hunks; each begins where the one before it ends."""
 
     lead: int
@@ -56,8 +57,13 @@ class _File:
         """The line behind the first ``kept`` hunks."""
         return self.hunks[kept] if kept < len(self.hunks) else self.end
 
+    def changes(self, lines: TextLines) -> tuple[int, int]:
+        """Lines added and removed."""
+        first = [line[:1] for line in lines.raw[self.hunks[0] : self.end]] if self.hunks else []
+        return first.count("+"), first.count("-")
 
-def read_diff(lines: TextLines) -> list[_File] | None:
+
+def read_diff(lines: TextLines) -> list[File] | None:
     """The files of a unified diff, or None if the text is none, or quotes one."""
     if "\n@@" not in lines.text and not _START.match(lines.text):
         return None
@@ -73,13 +79,13 @@ def read_diff(lines: TextLines) -> list[_File] | None:
     return files if len(lines) - ours <= _FEW + (1 - _MOSTLY) * len(lines) else None
 
 
-def _files(raw: list[str]) -> Iterator[_File]:
+def _files(raw: list[str]) -> Iterator[File]:
     at = lead = 0
     while at < len(raw):
         if not _begins(raw, at):
             at += 1
             continue
-        file = _File(lead, at, "")
+        file = File(lead, at, "")
         at = lead = _read(raw, file)
         yield file
 
@@ -91,7 +97,7 @@ def _begins(raw: list[str], at: int) -> bool:
     return line.startswith(("diff -", "Index: ")) and _START.match(line) is not None
 
 
-def _read(raw: list[str], file: _File) -> int:
+def _read(raw: list[str], file: File) -> int:
     """Read the header and the hunks of a file; returns the line behind."""
     at = file.header
     names = []
@@ -103,7 +109,7 @@ def _read(raw: list[str], file: _File) -> int:
         at += 1
         if at < len(raw) and raw[at - 1].startswith("Index: ") and raw[at].startswith("diff "):
             at += 1
-    file.name = short(names[0] if names else re.sub(r"^(?:diff \S+ |--- )(?:a/)?", "", raw[file.header]))
+    file.name = short(names[0] if names else _MARK.sub("", raw[file.header]))
     while at < len(raw):
         end = _hunk(raw, at)
         if end == at:
@@ -149,7 +155,7 @@ def _hunk(raw: list[str], at: int) -> int:
     return end
 
 
-def cut_diff(lines: TextLines, files: list[_File], limit: int) -> list[TextCut] | None:
+def cut_diff(lines: TextLines, files: list[File], limit: int) -> list[TextCut] | None:
     """The cuts that bring a diff down to a limit, or None if not even one file's header fits.
 
     Args:
@@ -186,7 +192,7 @@ def _ranked(number: int) -> list[int]:
 class _DiffCutter:
     """Deals out the room; a file costs the characters that are kept of it, and a marker if that is not all of it."""
 
-    def __init__(self, lines: TextLines, files: list[_File], limit: int) -> None:
+    def __init__(self, lines: TextLines, files: list[File], limit: int) -> None:
         self._lines = lines
         self._files = files
         self._limit = limit
@@ -225,7 +231,7 @@ class _DiffCutter:
     def _sum(costs: list[int], first: int, last: int) -> int:
         return sum(costs[:first]) + sum(costs[max(first, len(costs) - last) :])
 
-    def _cost(self, file: _File, kept: int) -> int:
+    def _cost(self, file: File, kept: int) -> int:
         if kept < 0:
             return 0
         lead = self._lines.size(file.lead, file.header)
@@ -253,7 +259,7 @@ class _DiffCutter:
         if self._left > _INSIDE_SHARE * self._limit:
             self._part()
 
-    def _add(self, file: _File, room: int) -> None:
+    def _add(self, file: File, room: int) -> None:
         """As many more hunks as fit, or all of a file that is not shown yet and fits."""
         now = self._cost(file, file.kept)
         kept = len(file.hunks)
@@ -314,6 +320,6 @@ class _DiffCutter:
         return self._lines.cut(first, end, what, hunks or len(missing), [file.name for file in missing])
 
 
-def _omitted(hunks: int, file: _File, *, part: bool = False) -> str:
+def _omitted(hunks: int, file: File, *, part: bool = False) -> str:
     how = "" if not part else " in part" if hunks == 1 else ", one of them in part"
     return f"{counted(hunks, 'hunk')} of {file.name} omitted{how}"

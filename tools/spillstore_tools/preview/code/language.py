@@ -12,9 +12,10 @@ is ``INSIDE`` alone, so that it is neither blank nor code, and the last one of a
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import Final
+
+from spillstore.runtime import lazy_patterns as re
 
 INSIDE: Final = "\x01"
 _SAMPLE = 240  # lines that vote

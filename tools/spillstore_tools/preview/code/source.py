@@ -8,11 +8,11 @@ what stays.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from spillstore.runtime import lazy_patterns as re
 from spillstore_tools.describe import counted
 from spillstore_tools.preview.code.language import INSIDE, guessed, hinted, masked
 from spillstore_tools.preview.code.omissions import MARKER, TextLines, several
@@ -60,7 +60,7 @@ def read_code(lines: TextLines, hint: str | None) -> tuple[str, list[Unit]] | No
 
 def _is_code(bare: list[str], units: list[Unit], language: str, *, known: bool) -> bool:
     """Whether the units bear out the guess: enough of them, all closed, and little between them that is no code."""
-    named = [each for each in _flat(units) if each.kind in NAMED]
+    named = [each for each in flat(units) if each.kind in NAMED]
     if len(named) < (1 if known else 2) or not all(unit.closed or known for unit in units):
         return False
     inside = sum(_written(bare, unit.first, unit.end) for unit in units if _encloses(unit))
@@ -82,7 +82,8 @@ def _encloses(unit: Unit) -> bool:
     return unit.kind in NAMED or bool(unit.parts)
 
 
-def _flat(units: list[Unit]) -> list[Unit]:
+def flat(units: list[Unit]) -> list[Unit]:
+    """The units and their parts, in order."""
     return [each for unit in units for each in (unit, *unit.parts)]
 
 
@@ -164,7 +165,7 @@ class _CodeCutter:
                 bonus //= 2
         gone = [range(cut.start, cut.end) for cut in cuts]
         starts = self._lines.starts
-        named = (each for each in _flat(units) if each.kind in NAMED)
+        named = (each for each in flat(units) if each.kind in NAMED)
         shown = any(all(starts[each.first] not in gap for gap in gone) for each in named)
         return cuts if shown else None
 

@@ -15,11 +15,11 @@ at run time since 1.0; the last release that holds them (0.13) weighs 20 MB.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 
+from spillstore.runtime import lazy_patterns as re
 from spillstore_tools.preview.code.language import INSIDE
 
 FUNCTION, CLASS, TYPE, BLOCK = "function", "class", "type", "block"
@@ -62,6 +62,8 @@ _VALUE_FUNCTION = re.compile(
     r"(?:function\b|\([^()]*+(?>\([^()]*+\)[^()]*+)*+\)[^()]{0,200}=>|\w++\s*+=>)"
 )
 _WORD = re.compile(r"\w+")
+_NAME_END = re.compile(r"[\s<]")
+_DOTTED = re.compile(r"[\w$.]+")
 _PLAIN_FUNCTION = re.compile(
     r"(?<![\w$~:])(operator[^\w\s(]++|\[[\w.]++\]|[~\w$]++(?>::~?[\w$]++)*+)\s*+(?:<[^<>]*+>\s*+)?\("
 )
@@ -344,7 +346,7 @@ def _named(header: str, language: str) -> tuple[str, str]:
     if match and not (match[1] in ("struct", "union", "enum") and language in ("c", "cpp") and "(" in header):
         name = " ".join(match[2].split()).removesuffix(" struct").removesuffix(" interface")
         if match[1] != "impl":
-            name = re.split(r"[\s<]", name, maxsplit=1)[0] if name else ""
+            name = _NAME_END.split(name, maxsplit=1)[0] if name else ""
         return (CLASS if match[1] in ("class", "object") else TYPE), name or match[1]
     match = _KEYWORD_FUNCTION.search(header)
     if match is None and ("=>" in header or "function" in header):
@@ -357,5 +359,5 @@ def _named(header: str, language: str) -> tuple[str, str]:
                 assigned = "=" in header[: match.start()]
                 return (BLOCK if assigned else FUNCTION), match[1]
             break
-    words = re.findall(r"[\w$.]+", header)
+    words = _DOTTED.findall(header)
     return BLOCK, words[0] if len(words) == 1 else ""

@@ -9,7 +9,7 @@ from spillstore_tools.preview.text.clean import clean
 from spillstore_tools.preview.text.lines import Line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from spillstore_tools.preview.scan.position import Position
     from spillstore_tools.preview.text.long_line import LongLine
@@ -86,7 +86,7 @@ class Block:
 class Observer(Protocol):
     """Receives every block once, in order."""
 
-    def ahead(self, start: int, line: int, data: bytes, terminator: bytes) -> None:
+    def ahead(self, start: int, line: int, data: bytes, terminator: bytes, cuts: Sequence[int]) -> None:
         """See the bytes that the next blocks are cut from, so that all of them can be searched at once.
 
         Args:
@@ -94,6 +94,7 @@ class Observer(Protocol):
             line: the number of the line that begins there.
             data: the bytes; blocks follow of some or all of them, or a long line that began before. The last line may go on.
             terminator: what ends a line.
+            cuts: where in ``data`` the next blocks end, up to the first line that is too long for one.
         """
 
     def block(self, block: Block) -> None:

@@ -112,7 +112,7 @@ class Scan:
             and self._position
             and not (self._long or self._noise)
         ):
-            self._observer.ahead(self._position, self._lines + 1, whole, self._terminator)
+            self._observer.ahead(self._position, self._lines + 1, whole, self._terminator, self._cuts(whole))
         while len(whole) - taken >= BLOCK:
             taken += self._take(whole, taken)
         self._buffer += memoryview(whole)[taken:]
@@ -179,6 +179,15 @@ class Scan:
         overview = self.finish()
         self.__dict__.update(before)
         return dataclasses.replace(overview, observer=self._observer), rest
+
+    def _cuts(self, data: bytes) -> list[int]:
+        """Where the next blocks of whole lines end."""
+        cuts: list[int] = []
+        at = 0
+        while len(data) - at >= BLOCK and (cut := data.rfind(self._terminator, at, at + BLOCK) + 1) > at:
+            cuts.append(cut)
+            at = cut
+        return cuts
 
     def _take(self, data: bytes, at: int) -> int:
         """Make one block, or a piece of a long line, of the bytes from ``at`` on; returns its length."""

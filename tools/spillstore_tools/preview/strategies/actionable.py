@@ -33,7 +33,10 @@ _WORDS = tuple(
     violat\w*|invalid|incompatible|conflict\w*|missing|corrupt\w*|exceed\w*|segmentation|oom\w*|severe|critical|emerg\w*|alert|
     unhandled|uncaught|caused by|unsupported|unsafe|rejected|unreachable|interrupted|terminated|overflow|leak\w*|deadlock|
     illegal|crash\w*|sig[a-z]{3,4}|signal|not ok|gave up|giving up|erreur|fehler|errore|terminate called|warn(?:ing)?|unsuccessful|
-    what went wrong
+    what went wrong|
+    fatal:|does not exist|doesn't exist|not permitted|data race|not in scope|no rule to make|and not used|not defined|not recognized|
+    read-only file|null pointer|bug:|oops:|fehlgeschlagen|schwerwiegend|nicht möglich|introuvable|no se pudo|não foi possível|
+    nie można|błąd
     """.replace("\n    ", "")
     .strip()
     .split("|")
@@ -51,10 +54,13 @@ _FORMS: dict[bytes, tuple[Word, ...]] = {
         *(Word(word, after="code") for word in (b"): ", b"]: ")),
         Word(b"http/", after="status"),
     ),
+    rb"[a-z](?:error|exception)\)": (Word(b"error)", "letter"), Word(b"exception)", "letter")),
+    rb"error\[": (Word(b"error["),),
     **{
         form.encode(): (Word(form.encode()),)
         for form in (
             *("not found", "no such", "core dumped", "out of memory", "no space", "not allowed", "<<< "),
+            *("실패", "无法", "無法", "できません", "致命"),
             *("échec", "ошибк", "错误", "錯誤", "失败", "失敗", "エラー", "오류", "✗", "✘", "✕", "❌"),
         )
     },
@@ -72,7 +78,11 @@ _HARMLESS = (
     r"\b(?:error|failure|exception)s?(?:[_ -](?:handl|report|log|prone|mess|recover|rate|page)|[_-]code)\w*|"
     r"\b(?:on|at|after|upon)\s+(?:the\s+)?(?:first|any|each|every)\s+(?:error|failure|exception)s?\b|"
     r"--?[\w-]*(?:error|fail|exit|abort|assert)[\w-]*|"
-    r"\bif\s+(?:\w+\s+){0,3}?fails?\b"
+    r"\bif\s+(?:\w+\s+){0,3}?fails?\b|"
+    r"\b(?:error|failure|timeout|exception)s?[ _-]+(?:rate|count|budget|threshold|limit)s?\b|"
+    r"\bfailed\s+\w+\s*[:=]\s*0(?:$|[^.\d])|\b(?:0|no|zero)\s+(?:\w+\s+)?failing\b|"
+    r"\bexpected\s+(?:errors?|failures?|exceptions?|to\s+fail)\b|\bxfail\w*|\ballow\w*\s+to\s+fail\b|"
+    r"\b(?:new|throws?|extends)\s+[\w.$]+(?:error|exception)s?\b"
 )
 
 _HOW_MANY = (
@@ -100,7 +110,7 @@ _RULES: tuple[tuple[int, bool, tuple[str, ...]], ...] = (
             r"<<< (?:FAILURE|ERROR)!|^\s*(?:FAIL|FAILED|ERROR)[: ]\s*\S+|\b[Ss]egmentation fault|\bcore dumped\b",
             rf"\bundefined reference|{_START}(?:BUILD|Build) (?:FAIL|fail|UNSUCC|unsucc)\w*|[Nn]o space left|[Oo]ut of memory|\bOOM",
             r"\bUnhandled\b|\b[Uu]ncaught\b|\bunhandled\s\w*\s?(?:exception|rejection|error)|\bFailure/Error:",
-            r"^\* What went wrong:",
+            r"^\* What went wrong:|\bDATA RACE\b|(?:^|\s)(?:BUG|Oops): |\*\*\* (?:FAILED|FAILURE|ERROR|Error)\b",
             r"^\s*(?:AssertionError|assertion failed)|\bFAILED\s*$|^\*\* \(\w|\b\w+Sanitizer: \w|^terminate called",
         ),
     ),
@@ -121,7 +131,7 @@ _RULES: tuple[tuple[int, bool, tuple[str, ...]], ...] = (
         9,
         True,
         (
-            r"(?:^|[^\w/\\-])[A-Za-z_$][\w.$]*(?:Error|Exception|Fault|Panic)(?::|\s*$|\s*\(|\s+[-\x{2013}]\s)",
+            r"(?:^|[^\w/\\-])[A-Za-z_$][\w.$]*(?:Error|Exception|Fault|Panic)(?::|\)?\s*$|\s*\(|\s+[-\x{2013}]\s)",
         ),
     ),
     (9, False, (_HOW_MANY,)),
@@ -141,7 +151,12 @@ _RULES: tuple[tuple[int, bool, tuple[str, ...]], ...] = (
             r"\bExited \([1-9]\d*\)|\bHTTP/\d(?:\.\d)?[\"']?\s+5\d\d\b",
             r"(?:: |\b(?:command|module|symbol|file|package|class|type|method)\s(?:\S+\s)?)not found\b",
             r"\bexpected\b.{0,80}\b(?:but|got|found|actual|received|was)\b|\bassert(?:ion)?\b.{0,40}(?:==|!=|fail)",
+            (
+                r"\b(?:does not|doesn't) exist\b|\bnot (?:permitted|in scope|defined|recognized)\b|\bdata race\b|\bno rule to make\b|"
+                r"\band not used\b|\bread-only file system\b|\bnull pointer\b|backoff\b"
+            ),
             r"erreur|fehler|errore|échec|ошибк|错误|錯誤|失败|失敗|エラー|오류|[✗✘✕❌]",
+            r"fehlgeschlagen|schwerwiegend|nicht möglich|introuvable|no se pudo|não foi possível|nie można|błąd|실패|无法|無法|できません|致命",
         ),
     ),
     (
@@ -162,13 +177,14 @@ _PASSED = r"(?i)\bPASS(?:ED)?\b|(?:^|\s)ok\s*(?:$|[\d(\[])|\.\.\.\s*ok\b|[✓✔
 _OF_PASSED = 0.2
 _QUIET = r"(?:^|[\s\[(|:=\"'])(?:INFO|DEBUG|TRACE|NOTICE|info|debug|trace|verbose)(?:[\s\])|:,\"']|$)"
 _WARNING = r"(?:^|[\s\[(|:=\"'])(?:WARN(?:ING)?|warn(?:ing)?|Warning|deprecated)(?:[\s\])|:,\"']|$)"
+_TRACED = r"^\++ \S"  # a command that a shell is about to run
 _RETRY = r"(?i)\bretr(?:y|ying|ied)\b|\battempt\s\d"
 _FETCH = (
     r"(?i)\b(?:download(?:ing|ed)?|fetch(?:ing|ed)?|get:\d|copying|compiling|installing|unpacking|adding)\b"
 )
 # Where some passed and some did not, or the word has its opposite before it.
 _NOT_PASSED = rf"(?i)\bnot ok\b|\bnot\s(?:\w+\s){{0,3}}success|{_HOW_MANY}"
-_WEAKENED = ((0.55, _QUIET), (0.6, _WARNING), (0.6, _RETRY), (0.5, _FETCH))
+_WEAKENED = ((0.55, _QUIET), (0.6, _WARNING), (0.6, _RETRY), (0.5, _FETCH), (0.3, _TRACED))
 
 STRONG = 7
 

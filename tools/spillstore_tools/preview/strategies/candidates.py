@@ -11,13 +11,15 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from spillstore_tools.preview.strategies.actionable import STRONG, Hints, score
-from spillstore_tools.preview.text.clean import clean, clean_length
+from spillstore_tools.preview.strategies.rare import CharsBefore, RareLines
+from spillstore_tools.preview.text.clean import clean
 from spillstore_tools.preview.text.lines import Line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from spillstore_tools.preview.scan.block import Block
+    from spillstore_tools.preview.strategies.rare import Spot
 
 _DIGITS = b"0123456789"
 _HEXADECIMAL = b"0123456789abcdef"  # request ids and the like, once there are many kinds of lines
@@ -31,6 +33,18 @@ _TEMPLATES = 8192
 _TEMPLATE_BYTES = 256
 _HITS = 48  # in one block, before lines of known kinds are left out
 _SCORED_LINES = ((4, 256), (32, 32), (128, 6), (1 << 62, 2))  # up to this block, so many lines of a block
+_RARE = 6  # the score of a rare line: below what is strong, above a warning
+_FEW_RARE = (
+    (4, 0),
+    (8, 24),
+    (24, 64),
+)  # runs of rare lines that tell much, and that tell anything: of a run that ended well, beside strong lines, without any
+_SURE = 9  # the score of what cannot be a word in passing
+_NEW_KIND = 3  # the score of a line from which on lines are of another kind, where nothing else stands out
+_FIRST, _LAST = 6, 3  # what the first and the last strong line have more
+_ALSO_RARE = 2  # what a line that holds a telling word has more where it is rare
+_DROWNED = 0.6  # of the score of a line that stands in a flood of its like
+_SCORED_OF_A_KIND = 24  # lines of one kind, however their names differ
 _NARROWED = 16  # blocks after which hints that stand everywhere are given up
 
 
@@ -46,6 +60,8 @@ class Candidate:
         chars_before: code points of the output before the line.
         more: how many later lines differ from it in digits alone, or behind their first 256 bytes.
         last: the number of the last of them.
+        like: the number of its kind among all lines (``rare``), -1 if it was not counted.
+        flood: whether lines like it stand so often that each tells little.
     """
 
     line: Line
@@ -55,6 +71,8 @@ class Candidate:
     chars_before: int
     more: int = 0
     last: int = 0
+    like: int = -1
+    flood: bool = False
 
     def near(self, before: int, after: int) -> list[Line]:
         """The line and neighbours in a distance."""
@@ -78,15 +96,18 @@ class CandidateFinder:
         self.candidates: list[Candidate] = []
         self._held = 0  # bytes of the candidates' lines
         self._chars = 0  # code points before the block
-        self._counted = (0, 0)  # bytes of the block, and the code points they are
+        self._rare = RareLines()
+        self._scored: dict[int, int] = {}  # lines of each kind
         self._left = 0  # lines of the block that may still be scored
         self._seen = (0, 0)  # from where to where bytes were searched ahead
         self._ahead: deque[tuple[int, int, int]] = (
             deque()
         )  # the lines found: where each and the next begin, and its number
 
-    def ahead(self, start: int, line: int, data: bytes, terminator: bytes) -> None:
-        """Find the lines that may hold a telling word, in one call: each lets go of the interpreter's lock."""
+    def ahead(self, start: int, line: int, data: bytes, terminator: bytes, cuts: Sequence[int]) -> None:
+        """Count the lines and find those that may hold a telling word, in one call each: it lets go of the interpreter's lock."""
+        if cuts:
+            self._rare.ahead(start, line, data, terminator, cuts)
         self._seen = (start, start + len(data))
         self._ahead = deque(
             (start + first, start + after, line + before)
@@ -110,12 +131,13 @@ class CandidateFinder:
         if block.long is not None:
             self._score_long(block)
         else:
+            self._rare.block(block, CharsBefore(block, self._chars, self._terminator), self._terminator)
             self._score_lines(block)
         self._chars += block.chars
 
     def _score_lines(self, block: Block) -> None:
         """Score the lines that hold a telling word; where there are many, known kinds that are of no interest are left out."""
-        self._counted = (0, 0)
+        self._chars_before = CharsBefore(block, self._chars, self._terminator)
         self._left = next(most for blocks, most in _SCORED_LINES if self._blocks < blocks)
         self._blocks += 1
         if self._blocks % _NARROWED == 0:
@@ -136,6 +158,11 @@ class CandidateFinder:
     def _meet(self, block: Block, key: bytes, start: int, end: int, number: int) -> None:
         """Count a line of a known kind; score one of a new kind."""
         if key not in self._templates:
+            like = self._rare.kind(number)
+            if like >= 0:
+                self._scored[like] = times = self._scored.get(like, 0) + 1
+                if times > _SCORED_OF_A_KIND:
+                    return
             if self._left:
                 self._left -= 1
                 self._score(block, key, start, end, number)
@@ -150,9 +177,11 @@ class CandidateFinder:
         points = score(text)
         candidate = None
         if points >= 1:
-            around = _neighbours(block, start, end, number, self._terminator)
+            around = _neighbours(block.raw, block.start, start, end, number, self._terminator)
             line = next(line for line in around if line.number == number)
-            candidate = Candidate(line, points, _kind(text), around, self._chars_before(block, start))
+            candidate = Candidate(
+                line, points, _kind(text), around, self._chars_before.at(start), like=self._rare.kind(number)
+            )
             self._keep(candidate)
         self._remember(key, candidate)
 
@@ -165,20 +194,47 @@ class CandidateFinder:
                 key.translate(None, _HEXADECIMAL): known for key, known in self._templates.items()
             }
 
-    def _chars_before(self, block: Block, start: int) -> int:
-        if not block.counted:
-            return self._chars  # not used then
-        counted, chars = self._counted
-        chars += clean_length(block.raw[counted:start], self._terminator)
-        self._counted = (start, chars)
-        return self._chars + chars
-
     def _score_long(self, block: Block) -> None:
         line = block.long
         assert line is not None  # the caller asked
         points = score(line.text[:_SCORED_CHARS])
         if points >= 1:
             self._keep(Candidate(line, points, _kind(line.text[:_SCORED_CHARS]), [line], self._chars))
+
+    def best(self, *, ended_well: bool | None = None) -> list[Candidate]:
+        """The candidates, of which those are less that stand in floods; and, where kinds of lines tell something, the rare lines.
+
+        Args:
+            ended_well: whether the command ended with exit code 0: then only what is strong, and what is very rare.
+        """
+        kinds = self._rare.found()
+        best = {each.line.number: _drowned(each, kinds.floods) for each in self.candidates}
+        strong = any(each.score >= STRONG for each in best.values())
+        points = _points_of_rare(len(kinds.runs), least=bool(ended_well), strong=strong)
+        rare: set[int] = set()
+        for run in kinds.runs if points else ():
+            known = [best[spot.number] for spot in run if spot.number in best]
+            for each in known:
+                if each.score < STRONG:
+                    best[each.line.number] = dataclasses.replace(
+                        each, score=max(each.score, points) + _ALSO_RARE
+                    )
+            if not any(each.score >= STRONG for each in known):
+                best.setdefault(run[0].number, self._of(run, points))
+            rare.update(spot.number for spot in run)
+        if not best and not ended_well:
+            best = {spot.number: self._of([spot], _NEW_KIND) for spot in kinds.firsts}
+        if ended_well:
+            best = {number: each for number, each in best.items() if each.score >= _SURE or number in rare}
+        return [best[number] for number in sorted(best)]
+
+    def _of(self, run: list[Spot], points: float) -> Candidate:
+        """The first of some rare lines, and around it the others and one more on either side."""
+        spot = run[0]
+        around = _neighbours(spot.text, spot.at, spot.start, spot.end, spot.number, self._terminator)
+        line = next(line for line in around if line.number == spot.number)
+        near = [line for line in around if spot.number - 1 <= line.number <= run[-1].number + 1]
+        return Candidate(line, points, _kind(line.text), near, spot.chars_before, like=spot.kind)
 
     def _keep(self, candidate: Candidate) -> None:
         self.candidates.append(candidate)
@@ -207,8 +263,8 @@ def _kind(text: str) -> str:
     return letters[:24] + letters[-16:]
 
 
-def _neighbours(block: Block, start: int, end: int, number: int, terminator: bytes) -> list[Line]:
-    raw = block.raw
+def _neighbours(raw: bytes, at: int, start: int, end: int, number: int, terminator: bytes) -> list[Line]:
+    """A line and those around it, of whole lines that begin at byte ``at`` of the output."""
     spans = [(start, end)]
     low, high = start, end
     for _ in range(_BEFORE):
@@ -226,20 +282,41 @@ def _neighbours(block: Block, start: int, end: int, number: int, terminator: byt
         spans.append((high, after))
         high = after
     return [
-        Line(number + index, block.start + low, raw[low:high], terminator)
-        for index, (low, high) in enumerate(spans)
+        Line(number + index, at + low, raw[low:high], terminator) for index, (low, high) in enumerate(spans)
     ]
 
 
+def _points_of_rare(runs: int, *, least: bool, strong: bool) -> float:
+    """The score of rare lines: the more there are, the less each of them tells; 0 where they tell nothing."""
+    few, most = _FEW_RARE[0 if least else 1 if strong else 2]
+    return _RARE if runs <= few else _RARE / 2 if runs <= most else 0
+
+
+def _drowned(candidate: Candidate, floods: Mapping[int, float]) -> Candidate:
+    """A candidate, of whose score less is left where lines like it flood the output."""
+    if candidate.like not in floods:
+        return candidate
+    return dataclasses.replace(candidate, score=candidate.score * _DROWNED, flood=True)
+
+
 def ranked(candidates: list[Candidate]) -> list[Candidate]:
-    """By score; the first strong one first, and less for each one more of a kind."""
+    """By score; the first strong one first, the last one better than it is, and less for each one more of a kind."""
     ranked = []
-    seen: dict[str, int] = {}
-    first = True
-    for candidate in sorted(candidates, key=lambda each: each.line.number):
-        points = candidate.score - min(4, candidate.more / 50)
-        if first and points >= STRONG:
-            points, first = points + 6, False
-        times = seen[candidate.kind] = seen.get(candidate.kind, 0) + 1
+    seen: dict[str | int, int] = {}
+    ordered = sorted(candidates, key=lambda each: each.line.number)
+    strong = [each.line.number for each in ordered if _points(each) >= STRONG]
+    for candidate in ordered:
+        points = _points(candidate)
+        if strong and candidate.line.number == strong[0]:
+            points += _FIRST
+        elif strong and candidate.line.number == strong[-1]:
+            points += _LAST
+        kind = candidate.like if candidate.flood else candidate.kind
+        times = seen[kind] = seen.get(kind, 0) + 1
         ranked.append((-points * 0.75 ** (times - 1), candidate.line.number, candidate))
     return [candidate for _, _, candidate in sorted(ranked, key=lambda each: each[:2])]
+
+
+def _points(candidate: Candidate) -> float:
+    """The score, and less the more lines are like it."""
+    return candidate.score - min(4, candidate.more / 50)

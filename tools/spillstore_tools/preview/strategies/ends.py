@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore_tools.preview.parts import Gap, Shown, length_of
 from spillstore_tools.preview.scan.position import Position
+from spillstore_tools.preview.strategies.novelty import FEW, MANY
 from spillstore_tools.preview.text.runs import runs
 
 if TYPE_CHECKING:
@@ -15,8 +16,10 @@ if TYPE_CHECKING:
 
     from spillstore_tools.preview.parts import Part
     from spillstore_tools.preview.scan.overview import Overview
+    from spillstore_tools.preview.strategies.novelty import Novelty
     from spillstore_tools.preview.strategies.request import Request
     from spillstore_tools.preview.text.lines import Line
+    from spillstore_tools.preview.text.runs import Run
 
 
 @dataclasses.dataclass(slots=True)
@@ -44,6 +47,7 @@ def beginning(
     stop: int | None = None,
     most: int | None = None,
     exact: bool = False,
+    novelty: Novelty | None = None,
 ) -> End:
     """As many lines from the first on as there is room for.
 
@@ -54,20 +58,27 @@ def beginning(
         stop: the byte behind the last line that may be shown.
         most: lines at most.
         exact: use the room to the last code point, in the middle of a line if need be.
+        novelty: leave out lines that tell nothing new, and stop where there are many of them.
     """
     end = End([], Position(0, 1))
-    taken = _plain_beginning(end, overview, room, stop, _Plain(request, most, exact=exact))
+    taken = 0
+    if novelty is None:
+        taken = _plain_beginning(end, overview, room, stop, _Plain(request, most, exact=exact))
     lines = overview.forward(end.position)
     if stop is not None:
         lines = takewhile(lambda line: line.end <= stop, lines)
-    for group in islice(_groups(lines, request, exact=exact), None if most is None else most - taken):
+    groups = _groups(lines, request, exact=exact, novelty=novelty)
+    for group in islice(groups, None if most is None else most - taken):
         line = group.first
-        parts = _whole(line, request, exact=exact)
+        parts = [*group.known, *_whole(line, request, exact=exact)]
         if group.rest is not None and _fits(
             end, [*parts, group.rest], group.chars, _behind(group.last, group.last.end), room
         ):
             continue
-        if _fits(end, parts, line.chars, _behind(line, line.end), room) and group.rest is None:
+        if (
+            _fits(end, parts, line.chars + group.known_chars, _behind(line, line.end), room)
+            and group.rest is None
+        ):
             continue
         if exact or not end.parts:
             text, byte = line.prefix(room - end.length)
@@ -85,20 +96,25 @@ def ending(
     *,
     most: int | None = None,
     exact: bool = False,
+    novelty: Novelty | None = None,
 ) -> End:
-    """As many lines from the last on as there is room for, none of which begins before ``after``."""
+    """As many lines from the last on as there is room for, none of which begins before ``after``; see ``beginning``."""
     end = End([], Position(overview.size, overview.lines + 1))
-    taken = _plain_ending(end, overview, room, after, _Plain(request, most, exact=exact))
+    taken = 0
+    if novelty is None:
+        taken = _plain_ending(end, overview, room, after, _Plain(request, most, exact=exact))
     torn: list[Line] = []  # the line that ``after`` is inside of, once all lines behind it are shown
     lines = _from(after, overview.backward(end.position), torn)
-    for group in islice(_groups(lines, request, exact=exact), None if most is None else most - taken):
+    groups = _groups(lines, request, exact=exact, novelty=novelty)
+    for group in islice(groups, None if most is None else most - taken):
         first, last = group.first, group.last
         if group.rest is not None:
-            parts = [*_whole(first, request, exact=exact), group.rest]
+            parts = [*_whole(first, request, exact=exact), group.rest, *group.known]
             if _fits(end, parts, group.chars, Position(first.start, first.number), room):
                 continue
-        parts = _whole(last, request, exact=exact)
-        if _fits(end, parts, last.chars, Position(last.start, last.number), room) and group.rest is None:
+        parts = [*_whole(last, request, exact=exact), *group.known]
+        chars = last.chars + group.known_chars
+        if _fits(end, parts, chars, Position(last.start, last.number), room) and group.rest is None:
             continue
         torn = [last]
         break
@@ -175,25 +191,70 @@ def _plain_ending(end: End, overview: Overview, room: int, after: Position, plai
 
 
 class _Group(NamedTuple):
-    """A line, or a few that show the same text: the first one and the gap in place of the others."""
+    """A line, or a few that show the same text: the first one and the gap in place of the others.
+
+    Attributes:
+        first, last: of the lines.
+        rest: the gap in place of all but the first.
+        chars: code points of all lines, and of those that ``known`` stands for.
+        known: the gap in place of lines between these and the group before, which told nothing new; or nothing.
+        known_chars: its code points.
+    """
 
     first: Line
     last: Line
     rest: Gap | None = None
     chars: int = 0
+    known: tuple[Gap, ...] = ()
+    known_chars: int = 0
 
 
-def _groups(lines: Iterable[Line], request: Request, *, exact: bool) -> Iterator[_Group]:
+def _groups(
+    lines: Iterable[Line], request: Request, *, exact: bool, novelty: Novelty | None
+) -> Iterator[_Group]:
     if exact or not request.repeats:
         for line in lines:
             yield _Group(line, line)
         return
+    known: list[Run] = []  # the runs right before that tell nothing new
     for run in runs(lines):
-        if rest := run.rest(request.repeat_marker):
-            yield _Group(run.first, run.last, rest, run.chars)
-        else:
-            for line in run.lines:
-                yield _Group(line, line)
+        if novelty is not None and novelty.known(run.first):
+            known.append(run)
+            if sum(each.count for each in known) > MANY:
+                return
+            continue
+        gap = _known(known, request)
+        if gap is None:
+            for each in known:
+                yield from _of_run(each, request)
+        yield from _of_run(run, request, gap)
+        known.clear()
+
+
+def _of_run(run: Run, request: Request, known: Gap | None = None) -> Iterator[_Group]:
+    left_out, chars = ((known,), known.chars or 0) if known else ((), 0)
+    if rest := run.rest(request.repeat_marker):
+        yield _Group(run.first, run.last, rest, run.chars + chars, left_out, chars)
+        return
+    for line in run.lines:
+        yield _Group(line, line, None, line.chars + chars, left_out, chars)
+        left_out, chars = (), 0
+
+
+def _known(known: list[Run], request: Request) -> Gap | None:
+    """The gap in place of runs; None for few lines, or where it would be longer than they are."""
+    count = sum(run.count for run in known)
+    if count < FEW:
+        return None
+    lines = [line for run in known for line in (run.first, run.last)]
+    first, last = min(lines, key=_number), max(lines, key=_number)
+    chars = sum(run.chars for run in known)
+    gap = Gap(first.start, last.end, first.number, last.number, count, chars).marked(request.marker)
+    return gap if len(gap.text) < chars else None
+
+
+def _number(line: Line) -> int:
+    return line.number
 
 
 def _from(after: Position, lines: Iterable[Line], torn: list[Line]) -> Iterator[Line]:

@@ -45,6 +45,7 @@ class Request:
         hint: the name of the file that the output is, if any; tells ``smart`` a language.
         first_line: the number of the first line, for a part of something larger (``smart`` names lines).
         repeats: show three or more equal lines as one and a gap, for strategies that keep whole lines; ``smart`` always does.
+        ended_well: whether the command that printed it ended with exit code 0; None if that is not known (``smart``).
         marker: makes the text of a gap between lines or elements; longer for larger numbers, if anything.
         clip_marker: makes the text of a gap inside an over-long line.
         repeat_marker: makes the text of a gap in the place of equal lines.
@@ -64,9 +65,14 @@ class Request:
     hint: str | None = None
     first_line: int = 1
     repeats: bool = False
+    ended_well: bool | None = None
     marker: Marker = omitted_marker
     clip_marker: Marker = clip_marker
     repeat_marker: Marker = repeat_marker
+
+    def smaller(self, words: int) -> Request:
+        """The same request with so many code points less."""
+        return dataclasses.replace(self, limit=self.limit - words)
 
 
 class Strategy(Protocol):

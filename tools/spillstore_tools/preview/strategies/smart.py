@@ -2,8 +2,8 @@
 
 While the output passes, ``candidates`` scores its lines and keeps the best ones with their neighbours, in bounded memory.
 When it has ended, ``smart_layout`` deals out the room: a short head, a longer tail, then excerpts by rank. Where no line
-stands out, the head and the tail get all of it. Diffs and source code up to a megabyte are cut between whole units
-instead (``code``).
+stands out, the head and the tail get what tells something new. Output of a kind that is known by its bytes is cut as that instead
+(``kinds``).
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 from spillstore.settings import MIB
 from spillstore_tools.preview.parts import Shown, gaps_of
 from spillstore_tools.preview.strategies.candidates import Candidate, CandidateFinder
+from spillstore_tools.preview.strategies.kinds import Guess
 
 if TYPE_CHECKING:
     from spillstore_tools.preview.parts import Part
-    from spillstore_tools.preview.scan.block import Observer
+    from spillstore_tools.preview.scan.block import Block, Observer
     from spillstore_tools.preview.scan.overview import Overview
     from spillstore_tools.preview.strategies.request import Request
 
@@ -32,8 +33,8 @@ class Smart:
     keep_bytes = MIB  # a diff or source code is cut as a whole
 
     def observer(self) -> Observer | None:
-        """A new ``CandidateFinder``."""
-        return CandidateFinder()
+        """A new ``CandidateFinder`` that guesses the kind of the output, too."""
+        return _Observer()
 
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:
         """As in ``Strategy``; never None."""
@@ -48,10 +49,12 @@ class Smart:
 
         if marker_width(overview, request) >= request.limit // 2:
             return nothing_shown(overview, request)
-        if (units := _units(overview, request)) is not None:
-            return units
         finder = overview.observer
-        candidates = finder.candidates if isinstance(finder, CandidateFinder) and request.actionable else []
+        if isinstance(finder, _Observer) and (parts := finder.guess.cut(overview, request)) is not None:
+            return parts
+        candidates = []
+        if isinstance(finder, CandidateFinder) and request.actionable:
+            candidates = finder.best(ended_well=request.ended_well)
         least = min(request.line_limit or LINE, request.limit // 8)
         # Few lines share the room: as much of each as lets all of them be shown.
         shares = [int(request.limit / share) for share in _SHARES] if overview.lines <= _FEW_LINES else []
@@ -71,13 +74,14 @@ def _filled(overview: Overview, request: Request, candidates: list[Candidate], r
     return Layout(overview, request, room).fill(candidates)
 
 
-def _units(overview: Overview, request: Request) -> list[Part] | None:
-    """The parts of a diff or of source code, cut between whole units; None for anything else."""
-    text = overview.text() if request.whole_units and overview.size <= MIB else None
-    if text is None:
-        return None
-    from spillstore_tools.preview.code.cut_units import cut_units  # noqa: PLC0415  # most output is shown whole
-    from spillstore_tools.preview.structured.replace import replaced  # noqa: PLC0415  # likewise
+class _Observer(CandidateFinder):
+    """Finds lines that matter, and sees what kind of output it is."""
 
-    cuts = cut_units(text, request.limit, source_hint=request.hint)
-    return replaced(overview, text, cuts, request.limit) if cuts else None
+    def __init__(self) -> None:
+        super().__init__()
+        self.guess = Guess()
+
+    def block(self, block: Block) -> None:
+        """As in ``Observer``."""
+        super().block(block)
+        self.guess.block(block)

@@ -6,14 +6,18 @@ lengthens tail and head. Three or more equal lines are shown as one and a gap.
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from spillstore.runtime import lazy_patterns as re
 from spillstore_tools.preview.parts import Note, length_of
 from spillstore_tools.preview.scan.position import Position
+from spillstore_tools.preview.strategies.actionable import STRONG
 from spillstore_tools.preview.strategies.candidates import Candidate, ranked
 from spillstore_tools.preview.strategies.ends import beginning, ending
 from spillstore_tools.preview.strategies.fit import marker_width, merged, with_marker
+from spillstore_tools.preview.strategies.novelty import Novelty
 from spillstore_tools.preview.text.runs import runs
 
 if TYPE_CHECKING:
@@ -30,8 +34,24 @@ _NEAR = (
     (0, 0),
 )  # neighbours that are shown: of the first in rank, of others, at need
 _WIDE = 3  # candidates that may have the most
-_HEAD_SHARE, _TAIL_SHARE = 0.12, 0.28
+_HEAD_SHARE, _TAIL_SHARE = 0.08, 0.25
+_ENOUGH = 3000  # code points, behind which only strong lines are shown
+_OF_A_KIND = 0.75  # of a line's score, for each one of its kind that came before it
+_BRIEF = 1200  # of a run that went well
+_VERDICT = 600  # code points at the end, where a run says that it went well
+_WELL = re.compile(
+    r"(?im)\b[1-9]\d* (?:tests? )?pass(?:ed|ing)\b|\bbuild success|^\W*(?:test result: |result: )?(?:ok|success)\b.{0,20}$"
+    r"|\b(?:successfully (?:built|installed|completed|finished)|(?:completed|finished) successfully|all (?:tests|checks) passed)"
+    r"|\b(?:finished|completed|done|built|added|compiled)\b.{0,60}\bin \d|\bup[ -]to[ -]date\W*$|\b0 (?:errors|failures|failed)\b"
+)
 LINE = 400
+
+
+class _Note(NamedTuple):
+    """What is said of lines like one that is shown, and how many they are."""
+
+    text: str
+    more: int
 
 
 class Layout:
@@ -45,31 +65,63 @@ class Layout:
         self._room = room
         self._excerpts: dict[int, Line] = {}  # by number
         self._at: dict[int, int] = {}  # code points before each excerpt
-        self._notes: dict[int, str] = {}
+        self._notes: dict[int, _Note] = {}
         self._rests: dict[int, Gap] = {}  # of the lines behind an excerpt that show the same
         self._clips: dict[int, list[Part]] = {}
+        self._telling: set[int] = set()  # numbers of the candidates' lines
+        self._flooding: set[str] = set()  # kinds of lines that the ends have shown enough of
+        self._went_well = False
 
     def fill(self, candidates: list[Candidate]) -> list[Part]:
-        """The parts: both ends, and the excerpts between them that there is room for."""
+        """The parts: both ends, and the excerpts between them that matter and that there is room for."""
+        self._telling = {candidate.line.number for candidate in candidates}
         head, tail = self._ends(_HEAD_SHARE, _TAIL_SHARE)
+        strong = any(candidate.score >= STRONG for candidate in candidates)
+        enough = self._enough(tail, strong=strong)
         used = head.length + tail.length
         rank = 0
+        shown: Counter[str] = Counter()  # candidates of each kind
         for candidate in ranked(candidates):
             if not self._between(candidate.line, head, tail):
                 continue
+            shown[candidate.kind] += 1
+            weak = candidate.score * _OF_A_KIND ** (shown[candidate.kind] - 1) < STRONG
+            if rank and used > enough and (weak or self._went_well):
+                continue
             note = self._note(candidate)
-            for before, after in _NEAR[0 if rank < _WIDE else 1 :]:
-                wanted = [line for line in candidate.near(before, after) if self._between(line, head, tail)]
+            if used + self._cost([candidate.line]) + len(note) > self._room:
+                continue
+            for before, after in _NEAR[0 if rank < _WIDE else 2 if used > enough else 1 :]:
+                near = self._context(candidate, before, after)
+                wanted = [line for line in near if self._between(line, head, tail)]
                 cost = self._cost(wanted) + len(note)
                 if used + cost <= self._room:
                     used += cost
                     rank += 1
                     self._take(candidate, wanted)
                     if note:
-                        self._notes[candidate.line.number] = note
+                        self._notes[candidate.line.number] = _Note(note, candidate.more)
                     break
         used -= self._close_small_gaps(candidates) + self._collapse()
-        return self._join(*self._lengthened(head, tail, self._room - used))
+        return self._join(*self._lengthened(head, tail, min(self._room, enough) - used))
+
+    def _enough(self, tail: End, *, strong: bool) -> int:
+        """Code points behind which only what matters most is shown: few where all went well, all there are where nothing stands out."""
+        words = "".join(part.text for part in tail.parts)[-_VERDICT:]
+        self._went_well = self._request.ended_well is not False and bool(_WELL.search(words))
+        if strong and self._request.ended_well is not True:
+            self._went_well = False
+        if self._went_well:
+            return _BRIEF
+        return _ENOUGH if strong else self._room
+
+    def _context(self, candidate: Candidate, before: int, after: int) -> list[Line]:
+        """A candidate and its neighbours up to the last on each side that tells something new."""
+        near, number = candidate.near(before, after), candidate.line.number
+        above = [line for line in reversed(near) if line.number < number]
+        below = [line for line in near if line.number > number]
+        above, below = (Novelty(self._telling, self._flooding).told(lines) for lines in (above, below))
+        return [*reversed(above), candidate.line, *below]
 
     def _between(self, line: Line, head: End, tail: End) -> bool:
         return line.start >= head.position.byte and line.end <= tail.position.byte
@@ -141,13 +193,15 @@ class Layout:
         return sum(map(self._line_cost, new.values())) + self._marker * (len(new) - borders)
 
     def _ends(self, head_share: float, tail_share: float) -> tuple[End, End]:
-        room = self._room
-        head = beginning(self._overview, int(room * head_share), self._request)
-        tail = ending(self._overview, int(room * tail_share), self._request, head.position)
+        room, start = self._room, Novelty(self._telling)
+        head = beginning(self._overview, int(room * head_share), self._request, novelty=start)
+        end = Novelty(self._telling)
+        tail = ending(self._overview, int(room * tail_share), self._request, head.position, novelty=end)
+        self._flooding = start.flooding | end.flooding
         return head, tail
 
     def _lengthened(self, head: End, tail: End, left: int) -> tuple[End, End]:
-        """Both ends with what is left over, but no further than the nearest excerpt."""
+        """Both ends with what is left over, but no further than the nearest excerpt, nor beyond what tells something new."""
         if left <= 0:
             return head, tail
         overview, request = self._overview, self._request
@@ -155,12 +209,13 @@ class Layout:
         low = self._excerpts[first].start if first else tail.position.byte
         high = self._behind(last).byte if last else head.position.byte
         room = tail.length + int(left * (0.65 if first else 0.6))
-        longer = ending(overview, room, request, Position(high, 0))
+        longer = ending(overview, room, request, Position(high, 0), novelty=Novelty(self._telling))
         if longer.length >= tail.length:
             left -= longer.length - tail.length
             tail = longer
         stop = min(low, tail.position.byte)
-        longer = beginning(overview, head.length + left, request, stop=stop)
+        room = head.length + left
+        longer = beginning(overview, room, request, stop=stop, novelty=Novelty(self._telling))
         return (longer if longer.length >= head.length else head), tail
 
     def _behind(self, number: int) -> Position:
@@ -176,15 +231,19 @@ class Layout:
         """Head, excerpts and tail in order, a gap wherever something is missing."""
         parts: list[Part] = list(head.parts)
         place, chars = head.position, head.chars
+        told = 0  # lines like one of the excerpt that goes on: the same number is told once
         for number, line in sorted(self._excerpts.items()):
-            parts += self._gap(place, Position(line.start, number), self._at[number] - chars)
+            gap = self._gap(place, Position(line.start, number), self._at[number] - chars)
+            parts += gap
+            told = 0 if gap else told
             parts += [Note(self._label(line)), *self._clipped(line)]
             place, chars = self._behind(number), self._at[number] + line.chars
             if rest := self._rests.get(number):
                 parts.append(rest)
                 chars += rest.chars or 0
-            if note := self._notes.get(number):
-                parts.append(Note(note))
+            if (note := self._notes.get(number)) and note.more != told:
+                parts.append(Note(note.text))
+                told = note.more
         parts += self._gap(place, tail.position, self._overview.chars - tail.chars - chars)
         return merged([*parts, *tail.parts])
 

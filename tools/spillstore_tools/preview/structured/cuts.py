@@ -12,11 +12,11 @@ A cut that would not make the text shorter is not made.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from spillstore.runtime import lazy_patterns as re
 from spillstore_tools.describe import counted
 
 if TYPE_CHECKING:

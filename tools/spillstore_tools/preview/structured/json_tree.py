@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from spillstore.model.json_values import is_whole
+from spillstore.runtime import lazy_patterns as re
 from spillstore.settings import MIB
 from spillstore_tools.preview.structured.cuts import NotStructured
 

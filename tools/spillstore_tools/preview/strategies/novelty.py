@@ -1,0 +1,94 @@
+"""Which lines tell something new: a kind of line that was shown three times tells nothing more.
+
+A kind is what is left of a line without its names and numbers: ``tests/test_a.py::test_b PASSED [ 3%]`` is ``PASSED``, and of
+``gcc -c part12.c`` there is one kind for all files. Words stay, so prose is new line for line, and so is a line of a table
+with a word that stood in none before it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from spillstore.runtime import lazy_patterns as re
+from spillstore_tools.preview.strategies.actionable import STRONG, score
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+    from spillstore_tools.preview.text.lines import Line
+
+MANY = 40  # lines in a row that tell nothing new, behind which nobody looks further
+FEW = 3  # such lines from which on they are left out
+_SHOWN = 3  # lines of a kind
+_BARE = "·"  # a line that is one name, such as that of a test that failed, or one number
+_BARE_SHOWN = 12
+_LOOKED_AT = 200  # characters of a line
+# Names, numbers, paths, and signs that are drawn; a word with a colon behind it is a word.
+_NAMES = re.compile(r"(?<!\S)(?:[^\s\d/_=\\@]*+[\d/_=\\@]\S*+|[^\w\s]*+\w++\.\w\S*+)|[^\w\s]{2,}+")
+_PASSED = re.compile(r"^\s*(?:ok\b|PASS(?:ED)?\b|[✓✔√])|\bPASSED\b|\.\.\. *ok$")
+
+
+class Novelty:
+    """Counts the kinds of lines as they are met.
+
+    Args:
+        telling: numbers of lines that are never known, whatever their kind.
+        flooding: kinds that are known from the first line on.
+
+    Example:
+        >>> from spillstore_tools.preview.text.lines import Line
+        >>> novelty = Novelty()
+        >>> [novelty.known(Line(n, 0, b"gcc -c part%d.c" % n)) for n in (1, 2, 3, 4)]
+        [False, False, False, True]
+    """
+
+    def __init__(self, telling: Container[int] = (), flooding: Container[str] = ()) -> None:
+        self._telling = telling
+        self._flooding = flooding
+        self._seen: Counter[str] = Counter()
+
+    @property
+    def flooding(self) -> set[str]:
+        """The kinds of which there were more than told something."""
+        return {kind for kind, times in self._seen.items() if times > _shown(kind)}
+
+    def known(self, line: Line) -> bool:
+        """Whether lines like this one have been met often enough; counts it."""
+        text = line.text[:_LOOKED_AT].rstrip("\n")
+        kind = kind_of(text)
+        self._seen[kind] += 1
+        enough = kind in self._flooding or self._seen[kind] > _shown(kind)
+        return enough and line.number not in self._telling and not _is_strong(text)
+
+    def told(self, lines: list[Line]) -> list[Line]:
+        """The lines up to the last one that tells something; a blank one tells nothing."""
+        count = 0
+        for at, line in enumerate(lines, 1):
+            if not self.known(line) and not line.text.isspace():
+                count = at
+        return lines[:count]
+
+
+def _shown(kind: str) -> int:
+    """How many lines of a kind tell something."""
+    return _BARE_SHOWN if kind == _BARE else _SHOWN
+
+
+@functools.lru_cache(512)
+def _is_strong(text: str) -> bool:
+    return score(text) >= STRONG
+
+
+@functools.lru_cache(4096)
+def kind_of(text: str) -> str:
+    """What lines of a kind share.
+
+    Example:
+        >>> kind_of("test_a.py::test_b PASSED [ 3%]"), kind_of("  Compiling part 3 of 12"), kind_of("   ")
+        ('passed', 'Compiling part · of ·', '')
+    """
+    if _PASSED.search(text):
+        return "passed"
+    return " ".join(_NAMES.sub("·", text).split())

@@ -1,0 +1,133 @@
+"""What JSON holds, in words: its keys with their types and counts, and members that tell of trouble."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from spillstore.runtime import lazy_patterns as re
+from spillstore_tools.describe import counted, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from spillstore_tools.preview.structured.json_tree import Value
+
+_SAMPLE = 100  # elements of an array that are looked at
+_DEEP = 2  # levels of containers that are told
+_INSIDE = 240  # code points of what is told of one container
+_DEEPEST = 64
+_VALUE = 120  # characters of a value that are shown
+_TROUBLE = re.compile(
+    r'"(?:error\w*|err|exception|failure\w*|fail_?reason|error_?message|reason|stderr|traceback|fault|problem\w*)"[ \t\n\r]*:[ \t\n\r]*'
+    r'(?:"[^"\\]|[{1-9-]|\[[ \t\n\r]*[^\] \t\n\r])'
+)
+_TYPES = {'"': "string", "t": "boolean", "f": "boolean", "n": "null"}
+
+
+def shape(text: str, root: Value, room: int) -> str:
+    """The type of a value, its keys and what they hold, within a number of code points.
+
+    Example:
+        >>> from spillstore_tools.preview.structured.json_tree import parsed
+        >>> text = '{"total": 2, "users": [{"id": 1, "name": "a"}, {"id": 2}]}'
+        >>> shape(text, parsed(text), 200)
+        'object of 2 members: total number, users array of 2 objects with id number, name string'
+    """
+    return _told(text, root, room, _DEEP)
+
+
+def _told(text: str, value: Value, room: int, deep: int) -> str:
+    if value.kind not in {"{", "["}:
+        return _TYPES.get(text[value.start], "number")
+    parts = value.opened(text)
+    if value.kind == "[":
+        inner = [value.part(text, index) for index, _ in zip(parts.indices(), range(_SAMPLE), strict=False)]
+        kinds = Counter(
+            "array" if each.kind == "[" else "object" if each.kind == "{" else _told(text, each, 0, 0)
+            for each in inner
+        )
+        if len(kinds) != 1:
+            what = counted(len(parts), "element")
+            return f"array of {what}" + (f" ({', '.join(sorted(kinds))})" if kinds else "")
+        (kind,) = kinds
+        words = f"array of {counted(len(parts), kind)}"
+        if kind == "object" and deep:
+            keys: dict[str, str] = {}
+            for each in inner:
+                for name, part in _members(text, each):
+                    if name not in keys or keys[name] == "null":
+                        keys[name] = _told(text, part, 0, 0)
+            words += (
+                f" with {listed([f'{name} {type_}' for name, type_ in keys.items()], min(room, _INSIDE))}"
+                if keys
+                else ""
+            )
+        return words
+    if not deep:
+        return f"object of {counted(len(parts), 'member')}"
+    names = [f"{name} {_told(text, part, _INSIDE, deep - 1)}" for name, part in _members(text, value)]
+    words = f"object of {counted(len(parts), 'member')}"
+    return f"{words}: {listed(names, room - len(words) - 2)}" if names else words
+
+
+def _members(text: str, value: Value) -> Iterator[tuple[str, Value]]:
+    parts = value.opened(text)
+    for index, _ in zip(parts.indices(), range(_SAMPLE), strict=False):
+        key, start, _ = parts[index]
+        yield text[key:start].rstrip(" \t\n\r:").strip('"'), value.part(text, index)
+
+
+def troubles(
+    text: str, root: Value, room: int, step: Callable[[str, Value, int], str], most: int = 8
+) -> list[str]:
+    """Members that tell of trouble, such as ``$.items[7].error: "timed out"``: paths and the beginnings of values.
+
+    Args:
+        text: the JSON.
+        root: its value.
+        room: code points of all of them.
+        step: makes the step of a path to a part of a value.
+        most: members at most.
+    """
+    found: list[str] = []
+    total = 0
+    for match in _TROUBLE.finditer(text):
+        total += 1
+        if len(found) == most:
+            continue
+        member = _member(text, root, match.start(), step)
+        if member is None:
+            total -= 1  # inside a string, or where nothing is known
+            continue
+        path, start, end = member
+        line = f"{path}: {' '.join(text[start : min(end, start + _VALUE)].split())}"
+        if sum(map(len, found)) + len(line) <= room:
+            found.append(line)
+    return found if total == len(found) else [*found, f"and {total - len(found)} more"] if found else []
+
+
+def _member(
+    text: str, value: Value, at: int, step: Callable[[str, Value, int], str]
+) -> tuple[str, int, int] | None:
+    """The path to the member whose key begins at a character, and where its value stands; None if it is not known, or the character is inside a string."""
+    path = "$"
+    for _ in range(_DEEPEST):
+        if value.kind not in {"{", "["}:
+            return None
+        parts = value.opened(text)
+        low, high = 0, len(parts)
+        while high - low > 1:
+            middle = (low + high) // 2
+            try:
+                begins = parts[middle][0]
+            except KeyError:  # of very many parts those in the middle are not known
+                return None
+            low, high = (middle, high) if begins <= at else (low, middle)
+        if not len(parts) or not parts[low][0] <= at < parts[low][2]:
+            return None
+        path += step(text, value, low)
+        if parts[low][0] == at and value.kind == "{":
+            return path, parts[low][1], parts[low][2]
+        value = value.part(text, low)
+    return None
