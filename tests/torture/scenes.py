@@ -23,14 +23,6 @@ SHARED = ("s", "evicts", "afterwards", "chat-42")  # sessions that no story dele
 _SIZE = 600_000
 
 
-def _import(name):
-    try:
-        importlib.import_module(name)
-    except ModuleNotFoundError as error:  # a package of others that is not installed
-        if str(error.name).startswith("spillstore"):
-            raise
-
-
 def import_all():
     """Import what any scene needs, so that processes that are forked later need not."""
     import pkgutil
@@ -43,11 +35,11 @@ def import_all():
 
     logging.getLogger("spillstore").addHandler(logging.NullHandler())
     logging.getLogger("spillstore").propagate = False
-    skipped = ("__main__", ".env", "._native.", "postgres", "telemetry", ".mcp", "versions")
+    skipped = ("__main__", ".env", "._native.", "postgres", "telemetry", ".mcp", "versions", ".adapters")
     for package in (spillstore, spillstore_migrations, spillstore_tools):
         for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
             if not any(each in module.name for each in skipped):
-                _import(module.name)
+                importlib.import_module(module.name)
     from spillstore.redaction import counted
 
     for name in stories.NAMES:
