@@ -4,10 +4,11 @@
 #   make demo-server   the same store on a PostgreSQL server, from many processes; under 30 seconds once .venv has the test tools
 #   make test    sets up the test tools, runs the quick tests with few examples of each property
 #   make check   lint, types, docs, quick tests, a short fixed part of the heavy ones; what CI runs
-#   make torture all tests, with many new examples and kills, and a campaign against the native scanner: SEED=N as before
+#   make torture all tests, with many new examples and kills, then a part of each campaign: SEED=N as before
 #   make agents  real agents from the npm registry, against models on loopback: 400 MB and some minutes; skips what is missing
 #   make adapters  the adapters of agent frameworks against the packages from the index, each alone and then all together: ADAPTERS="langchain strands"
-#   make fuzz    that campaign alone: SEED=N EXECUTIONS=N, and FIRST=N to go on where one has ended
+#   make campaign  failing system calls, kills, damage: NAME=NAME SEED=N ROUNDS=N, and FIRST=N to go on where one has ended
+#   make fuzz    the campaign against the native scanner: SEED=N EXECUTIONS=N, and FIRST=N likewise
 #
 # Stamps in $(VENV) make a second call quick. Another interpreter: make PYTHON=python3.13 check
 
@@ -20,8 +21,10 @@ QUICK ?= 0.3
 # Of torture: how many times the usual number of examples, how many kills, and what both are drawn with.
 FACTOR ?= 5
 ROUNDS ?= 50
-# Of the campaign: how many texts are compared, and with which round it begins.
+# Of campaigns: how many texts the scanner's compares, for how many seconds each of the others is played, and with which
+# round they begin.
 EXECUTIONS ?= 1000000
+SECONDS_EACH ?= 600
 FIRST ?= 0
 SEED ?= $(or $(SPILLSTORE_TEST_SEED),$(shell od -An -N3 -tu4 /dev/urandom | tr -d ' '))
 
@@ -41,7 +44,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-server test heavy check agents adapters torture fuzz lint types docs cast bench bench-quick bench-growth bench-peers bench-corpus wheels sdist release-check clean
+.PHONY: help demo demo-server test heavy check agents adapters torture campaign fuzz lint types docs cast bench bench-quick bench-growth bench-peers bench-corpus wheels sdist release-check clean
 # Tests start hundreds of processes: each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -102,7 +105,12 @@ torture: $(VENV)/.installed-test
 	@seed=$(SEED); echo "make torture SEED=$$seed FACTOR=$(FACTOR) ROUNDS=$(ROUNDS)"; \
 	SPILLSTORE_TEST_SEED=$$seed SPILLSTORE_TEST_FACTOR=$(FACTOR) SPILLSTORE_TEST_ROUNDS=$(ROUNDS) \
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal && \
+	$(BIN)/python tests/torture --seed $$seed --seconds $(SECONDS_EACH) && \
 	$(BIN)/python tests/torture/scan_fuzz.py --seed $$seed --executions $(EXECUTIONS)
+
+# All of them without a name; a whole one without ROUNDS.
+campaign: $(VENV)/.installed-test
+	$(BIN)/python tests/torture $(NAME) --seed $(SEED) --first $(FIRST) $(if $(filter command line environment,$(origin ROUNDS)),--rounds $(ROUNDS))
 
 fuzz: $(VENV)/.installed-test
 	$(BIN)/python tests/torture/scan_fuzz.py --seed $(SEED) --first $(FIRST) --executions $(EXECUTIONS)

@@ -103,7 +103,8 @@ def address_of(named: str | os.PathLike[str]) -> str:
 
 def open_file(file: Path, settings: Settings) -> SessionBackend:
     """A session's file that somebody sent, for reading alone; nothing beside it is made."""
+    from spillstore.engine.sqlite.path_safety import is_gone  # noqa: PLC0415  # as above
     from spillstore.engine.sqlite.session_file import SessionFile  # noqa: PLC0415  # as above
 
-    immutable = not file.with_name(f"{file.name}-wal").exists()
+    immutable = is_gone(file.with_name(f"{file.name}-wal"))
     return SessionFile(file, settings, read_only=True, immutable=immutable, foreign=True)

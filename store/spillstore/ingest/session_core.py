@@ -99,6 +99,9 @@ class SessionCore:
             with self.store.snapshot("opening the session") as rows:
                 self.row = self.record.read(rows)
                 self.record.check_fresh(rows)
+                if self.row.digest_algorithm.key is not None:
+                    for row in rows.unfinished():  # one that is marked as deleted is listed nowhere
+                        read_artifact_row(row, self.row.digest_algorithm)
         else:
             self._take_over()
         self.audit.session = self.row.session_id

@@ -5,16 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spillstore import info as infos
-from spillstore.engine.rows import ArtifactFilter
+from spillstore.engine.rows import END, ArtifactFilter
 from spillstore.exceptions import ArtifactNotFoundError, IntegrityError
+from spillstore.model.validation import read_artifact_row
 from spillstore.read.verify import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from spillstore.engine.rows import Snapshot
     from spillstore.info import CheckReport
     from spillstore.ingest.session_core import SessionCore
     from spillstore.session.listing import ArtifactListing
+
+_PAGE = 100  # rows
 
 
 def check(
@@ -58,6 +62,7 @@ def _structure_problems(core: SessionCore) -> list[str]:
         stale = []
         try:
             core.record.check_fresh(rows)
+            _check_rows(core, rows)
         except IntegrityError as error:
             stale.append(str(error))
     return [
@@ -65,6 +70,15 @@ def _structure_problems(core: SessionCore) -> list[str]:
         *problems,
         *(f"chunks of an artifact that is not there (key {artifact})" for artifact in lost),
     ]
+
+
+def _check_rows(core: SessionCore, rows: Snapshot) -> None:
+    """Check the digests of all artifacts' rows, and of those that no listing shows, which a changed state may have hidden."""
+    after = -END
+    while page := rows.artifacts_after(after, _PAGE):
+        for row in page:
+            read_artifact_row(row, core.row.digest_algorithm)
+        after = page[-1][0]
 
 
 class _Progress:

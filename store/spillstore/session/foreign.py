@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from spillstore.engine.errors import translated
 from spillstore.engine.registry import is_url, open_file
 from spillstore.exceptions import SessionNotFoundError, UsageError
 from spillstore.format.digest_key import load_key
@@ -20,8 +21,9 @@ def open_foreign(path: str | os.PathLike[str], digest_key: bytes | str | os.Path
     if is_url(os.fspath(path)):
         raise UsageError("a URL names a store on a server, and no file; Store(URL) opens it")
     file = Path(os.path.abspath(path))  # noqa: PTH100  # a link in it leads on as it is
-    if not file.is_file():
-        raise SessionNotFoundError(f"there is no file {file}")
+    with translated(f"opening {file}"):
+        if not file.is_file():
+            raise SessionNotFoundError(f"there is no file {file}")
     settings = Settings.load()
     key = load_key(digest_key, settings.digest_key_file)
     core = SessionCore(open_file(file, settings), settings, SystemClock(), foreign=True, key=key)

@@ -378,3 +378,23 @@ def test_the_file_of_an_earlier_version_is_read(store):
     fill(new, "other")
     new.delete("other")
     assert ["delete_session", "seal", "create"] == events(new, "other")
+
+
+def test_a_read_that_fails_once_does_not_cost_the_file(store, monkeypatch):
+    """Once an I/O error, which SQLite calls damage, made a deletion move the kept events of all sessions aside."""
+    fill(store, "first")
+    store.delete("first")
+    append, failed = archive._append, []
+
+    def fails_once(*arguments):
+        if not failed:
+            failed.append(True)
+            raise IntegrityError("database disk image is malformed")
+        append(*arguments)
+
+    monkeypatch.setattr(archive, "_append", fails_once)
+    fill(store, "second")
+    store.delete("second")
+    assert failed
+    assert [events(store, "first")] == [events(store, "second")] == [["delete_session", "seal", "create"]]
+    assert [] == list(store.root.rglob(".audit-damaged-*"))

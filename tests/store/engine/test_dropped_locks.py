@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import shutil
 import subprocess
@@ -11,7 +13,7 @@ import pytest
 from support import NO_FLOORS
 
 from spillstore import Store
-from spillstore.exceptions import SessionDeletedError
+from spillstore.exceptions import SessionDeletedError, StorageError
 
 pytestmark = pytest.mark.files
 
@@ -157,3 +159,42 @@ def test_an_exchange_in_the_middle_of_a_transaction_is_noticed(tmp_path):
     ):
         os.rename(tmp_path / "_" / "test", tmp_path / "_" / "elsewhere")
     session.close()
+
+
+def test_a_lock_that_cannot_be_given_back_is_dropped(tmp_path, monkeypatch):
+    """Once an OSError came out of ``close``, and the folder stayed locked for all other processes."""
+    flock, refused = fcntl.flock, []
+
+    def broken(descriptor, operation):
+        if operation == fcntl.LOCK_UN:
+            refused.append(descriptor)
+            raise OSError(errno.EIO, "Input/output error")
+        return flock(descriptor, operation)
+
+    with Store(tmp_path, **NO_FLOORS).session("test") as session:
+        monkeypatch.setattr(fcntl, "flock", broken)
+        session.put(b"x")
+        assert refused
+        other = [sys.executable, "-c", OPEN_AND_CLOSE, tmp_path, "y"]
+        subprocess.run(other, check=True, capture_output=True, timeout=60)
+        session.put(b"z")
+    monkeypatch.undo()
+    with Store(tmp_path, **NO_FLOORS).session("test") as session:
+        assert 3 == session.check().artifacts
+
+
+def test_a_journal_that_cannot_be_looked_at_is_told_as_ours(tmp_path, monkeypatch):
+    """Once an OSError came out of reads, and a call of the tool ``bash`` ended with it and showed nothing."""
+
+    def broken(descriptor):
+        raise OSError(errno.EIO, "Input/output error")
+
+    with Store(tmp_path, **NO_FLOORS).session("test") as session:
+        artifact = session.put(b"x")
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fstat", broken)
+            with pytest.raises(StorageError, match="Input/output error"):
+                session.artifact(artifact.id)
+            with pytest.raises(StorageError, match="Input/output error"):
+                session.put(b"y")
+        assert b"x" == session.artifact(artifact.id).read()

@@ -20,6 +20,7 @@ from spillstore.exceptions import (
     DiskFullError,
     LockedError,
     RateLimitError,
+    SessionDeletedError,
     SessionQuotaError,
     SpillstoreError,
     StorageError,
@@ -459,6 +460,35 @@ def test_errors_of_the_system_are_translated(plain_store, monkeypatch):
         with pytest.raises(SpillstoreError, match="Input/output"):
             session.put(b"x")
         monkeypatch.undo()
+
+
+@pytest.mark.files
+def test_a_file_that_cannot_be_looked_at_is_not_taken_for_a_deleted_one(tmp_path, monkeypatch):
+    """Once an OSError came out of opening and of reading, when looking whether the file was gone failed as well."""
+    store = Store(tmp_path / "root", **NO_FLOORS)
+    with store.session("test") as session:
+        session.put(b"x")
+    file, stat = tmp_path / "root" / "_" / "test" / "session.db", os.stat
+
+    def broken(path, *args, **options):
+        if str(path).startswith(str(file)):
+            raise OSError(errno.EIO, "Input/output error", str(path))
+        return stat(path, *args, **options)
+
+    with store.session("test", read_only=True) as session:
+        session._engine.store._pool.close_connections()
+        monkeypatch.setattr(os, "stat", broken)
+        for use in (
+            session.infos,
+            lambda: store.session("test"),
+            lambda: store.session("test", read_only=True),
+            lambda: Store.open_file(file),
+        ):
+            with pytest.raises(StorageError, match="Input/output error") as caught:
+                use()
+            assert not isinstance(caught.value, SessionDeletedError)
+        monkeypatch.undo()
+        assert 1 == len(session.infos())
 
 
 def test_nothing_comes_after_the_batch_that_ends(plain_store):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -9,9 +10,12 @@ import subprocess
 import sys
 
 import pytest
-from support import wait_until
+from support import NO_FLOORS, wait_until
 
+from spillstore import Store
+from spillstore.engine.base import SessionRef
 from spillstore.engine.sqlite import owner_locks
+from spillstore.exceptions import StorageError
 
 
 def run_python(script, *arguments, **options):
@@ -325,3 +329,26 @@ def test_a_session_that_is_deleted_and_made_anew_while_it_is_opened_is_opened(pl
         assert [] == session.artifacts().items
         session.put(b"new")
     assert 2 == len(attempts)
+
+
+def test_a_folder_that_cannot_be_listed_is_told_as_ours(tmp_path, monkeypatch):
+    """Once an OSError came out of ``copy_session`` and of deleting where no folder could be read."""
+    store, other = Store(tmp_path / "root", **NO_FLOORS), Store(tmp_path / "other", **NO_FLOORS)
+    with store.session("test") as session:
+        session.put(b"x")
+    listdir = os.listdir
+
+    def broken(path):
+        if str(path).endswith("/test"):
+            raise OSError(errno.EIO, "Input/output error")
+        return listdir(path)
+
+    monkeypatch.setattr(os, "listdir", broken)
+    with pytest.raises(StorageError, match="looking for other processes failed"):
+        store.copy_session("test", to=other)
+    with pytest.raises(StorageError, match="looking for other processes failed"):
+        store._backend.open_alone(SessionRef("test", None))
+    with pytest.raises(StorageError, match="deleting the session failed"):
+        store._backend.remove_unwritten(SessionRef("test", None))
+    monkeypatch.undo()
+    assert 1 == store.copy_session("test", to=other).artifacts

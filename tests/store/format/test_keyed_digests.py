@@ -405,3 +405,13 @@ def test_without_a_key_no_sum_is_kept(root):
         session.put(b"x")
     assert [(None,)] == rows(store, "SELECT artifacts_sum FROM session")
     assert "artifacts_sum" in sql.SESSION_COLUMNS
+
+
+def test_an_artifact_that_is_marked_as_deleted_without_the_key_is_noticed(store):
+    """Once who could write the file hid an artifact from who only reads, without the key, by one word in its row."""
+    with store.session("test") as session:
+        session.put(TEXT)
+    change(store, ("UPDATE artifact SET state = 'deleted'",))
+    for read_only in (True, False):
+        with pytest.raises(IntegrityError):
+            store.session("test", read_only=read_only)

@@ -128,6 +128,23 @@ def test_missing_swapped_and_foreign_chunks_are_noticed(damaged, statement):
         session.check()
 
 
+def test_a_row_that_a_changed_state_hides_is_noticed(damaged):
+    """Once ``check`` did not look at rows that are marked as deleted, so that one could be hidden with a word."""
+    session, _ = damaged(("UPDATE artifact SET state = 'deleted' WHERE artifact_key = 1",))
+    with pytest.raises(IntegrityError):
+        session.check()
+
+
+@pytest.mark.files
+@pytest.mark.parametrize("value", ["x", b"x", b"\xff" * 100, -5, -1.5, float("inf")])
+def test_a_row_with_a_time_of_another_type_is_not_left_out(damaged, value):
+    """Once such a row was in no list, and ``check`` looked at what is listed alone."""
+    session, _ = damaged(("UPDATE artifact SET created_us = ? WHERE artifact_key = 1", value))
+    for read in (session.infos, session.check, lambda: list(session.artifacts())):
+        with pytest.raises(IntegrityError):
+            read()
+
+
 def test_chunks_left_over_are_noticed(damaged):
     """Chunks of an artifact that is not there are reported by check."""
     session, _ = damaged(("DELETE FROM artifact WHERE artifact_key = 2",))

@@ -20,6 +20,7 @@ import itertools
 import operator
 import re
 import threading
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from spillstore import info as infos
@@ -119,14 +120,20 @@ def append(
         open_project(root, project.name) as folder,
     ):
         inode = provide(folder)
+        append_once = partial(_append, root, folder, session, events_after, settings, now_us)
         try:
             try:
-                _append(root, folder, session, events_after, settings, now_us)
+                try:
+                    append_once()
+                except (
+                    DamageError
+                ):  # SQLite calls a read that has failed damage, too; it may have failed but once
+                    append_once()
             except (DamageError, UnsafeRootError, SessionDeletedError) as error:
                 # ``SessionDeletedError``: another process has moved it aside meanwhile.
                 set_aside(folder, inode, error)
                 provide(folder)
-                _append(root, folder, session, events_after, settings, now_us)
+                append_once()
         except _SourceError as error:
             raise error.error from None
 

@@ -32,7 +32,7 @@ from spillstore.engine.sqlite.folder_names import (
     needs_id_file,
 )
 from spillstore.engine.sqlite.folders import open_project, open_root
-from spillstore.engine.sqlite.path_safety import check_owner, check_private
+from spillstore.engine.sqlite.path_safety import check_owner, check_private, is_gone
 from spillstore.engine.sqlite.session_file import SessionFile, is_open
 from spillstore.engine.sqlite.soft_delete import (
     DELETED_PREFIX,
@@ -197,7 +197,7 @@ class FolderBackend:
                 yield
         except SpillstoreError as error:
             # By now somebody may have made another one of that name.
-            if isinstance(error.__cause__, FileNotFoundError) or not path.exists():
+            if isinstance(error.__cause__, FileNotFoundError) or is_gone(path):
                 raise VanishedError from None
             raise
 
@@ -219,7 +219,9 @@ class FolderBackend:
         """Open a session for deleting where nothing can be claimed; None if somebody has it open, or it must be upgraded first."""
         folder = self._folder(ref)
         database = folder / DATABASE
-        if owner_locks.live_owners(folder) or is_open(database):
+        with translated("looking for other processes"):
+            owners = owner_locks.live_owners(folder)
+        if owners or is_open(database):
             return None
         reserve.lend(folder)
         patience = min(self._settings.busy_timeout, _ALONE_PATIENCE)
@@ -248,7 +250,7 @@ class FolderBackend:
             try:
                 connection = connect(folder / DATABASE, self._settings, read_only=True)
             except StorageError:
-                if folder.exists():
+                if not is_gone(folder):
                     raise
                 raise VanishedError from None
             with contextlib.closing(connection), translated("reading the session"):
@@ -262,7 +264,7 @@ class FolderBackend:
         with translated("deleting the session"):  # an import opens files
             from spillstore.engine.sqlite import full_disk  # noqa: PLC0415  # a disk is seldom full
 
-        gone = full_disk.delete(self._folder(ref), ref, self._settings, self._key, self._clock)
+            gone = full_disk.delete(self._folder(ref), ref, self._settings, self._key, self._clock)
         self.forget_size()
         return Buried(gone)
 

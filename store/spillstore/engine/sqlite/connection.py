@@ -31,7 +31,7 @@ from spillstore.engine.errors import NotStoredError, translated
 from spillstore.engine.sqlite import fork_safety
 from spillstore.engine.sqlite import sql as _sql
 from spillstore.engine.sqlite.rows import SessionRows
-from spillstore.exceptions import LockedError, SessionDeletedError
+from spillstore.exceptions import LockedError, SessionDeletedError, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,7 +104,11 @@ class FileLock:
         with self._guard:
             self._holders -= 1
             if not self._holders and self._folder is not None and self._works:
-                fcntl.flock(self._folder, fcntl.LOCK_UN)
+                try:
+                    fcntl.flock(self._folder, fcntl.LOCK_UN)
+                except OSError:  # closing it gives the lock back in any case
+                    folder, self._folder = self._folder, None
+                    os.close(folder)
 
     @contextlib.contextmanager
     def briefly(self) -> Iterator[None]:
@@ -206,7 +210,12 @@ class Connection(SessionRows):
         """Whether its WAL was removed, or the file upgraded behind its views. Cost: a microsecond; three more of an earlier schema."""
         if self._earlier is not None and self._schema() != self._earlier:
             return True
-        return self._wal is not None and not os.fstat(self._wal).st_nlink
+        if self._wal is None:
+            return False
+        try:
+            return not os.fstat(self._wal).st_nlink
+        except OSError as error:
+            raise StorageError(f"{self._wal_path} cannot be looked at: {error}") from error
 
     def present_earlier(self, number: int | None = None) -> None:
         """Make the tables of a file of an earlier schema look like today's; to who only reads.

@@ -14,6 +14,7 @@ from spillstore.engine.errors import raise_translated, translated
 from spillstore.engine.sqlite import fork_safety, sql
 from spillstore.engine.sqlite.connection import FileLock
 from spillstore.engine.sqlite.database import connect, connect_alone
+from spillstore.engine.sqlite.path_safety import is_gone
 from spillstore.exceptions import ClosedError, SessionDeletedError, StorageError
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ class ConnectionPool:
         try:
             connection = self._connect(read_only=read_only)
         except StorageError:
-            if self._path.exists():
+            if not is_gone(self._path):
                 raise
         else:
             try:

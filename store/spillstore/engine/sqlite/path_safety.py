@@ -77,6 +77,17 @@ def check_companion_files(database: Path, *, writing: bool) -> None:
             raise IntegrityError(f"{path} names a super-journal, which no journal of a session does")
 
 
+def is_gone(path: Path) -> bool:
+    """Whether a path leads to nothing. What cannot be looked at may be there."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        pass
+    return False
+
+
 def _names_another(journal: str) -> bool:
     descriptor = os.open(journal, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:

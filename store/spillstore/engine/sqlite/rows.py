@@ -8,6 +8,7 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING, Any, Final
 
+from spillstore.engine.rows import END
 from spillstore.engine.sqlite import sql as _sql
 from spillstore.format.chunk_codec import ChunkRow
 from spillstore.model.records import ArtifactRow, SessionRow
@@ -22,6 +23,7 @@ _RANGE: Final = {None: _sql.RANGE_COMBINED, 0: _sql.RANGE_STDOUT, 1: _sql.RANGE_
 _LINE: Final = {None: _sql.LINE_COMBINED, 0: _sql.LINE_STDOUT, 1: _sql.LINE_STDERR}
 _BYTE: Final = {0: _sql.BYTE_STDOUT, 1: _sql.BYTE_STDERR}
 _KEY: Final = {"session_key": SESSION_KEY}
+_BEHIND_ALL: Final = b"\xff" * 1024  # SQLite orders all bytes behind all texts, and these behind all numbers
 assert ArtifactRow._fields == _sql.ARTIFACT_COLUMNS
 assert SessionRow._fields == _sql.SESSION_COLUMNS
 assert ChunkRow._fields == _sql.CHUNK_COLUMNS
@@ -58,7 +60,13 @@ class SessionRows(sqlite3.Connection):
 
     def artifacts(self, wanted: ArtifactFilter, limit: int) -> list[Row]:
         """Rows of artifacts, the newest first."""
-        return self.execute(_sql.ARTIFACTS_PAGE, {**_KEY, **wanted._asdict(), "limit": limit}).fetchall()
+        values = {**_KEY, **wanted._asdict(), "limit": limit}
+        # A time that was damaged may be of any type: its row is found all the same, and its digest tells.
+        if wanted.before_us == END:
+            values["before_us"] = _BEHIND_ALL
+        if not wanted.since_us:
+            values["since_us"] = -END
+        return self.execute(_sql.ARTIFACTS_PAGE, values).fetchall()
 
     def artifacts_after(self, artifact_key: int, limit: int) -> list[Row]:
         """Rows of artifacts in any state with a larger key."""

@@ -242,18 +242,19 @@ class SessionFile:
 
     def alive(self, owner: str, rows: Snapshot | None = None) -> bool:  # noqa: ARG002  # for servers
         """Whether the process with that claim still lives."""
-        return owner_locks.is_owner_name(owner) and owner_locks.alive(self._folder, owner)
+        with translated("looking for other processes"):
+            return owner_locks.is_owner_name(owner) and owner_locks.alive(self._folder, owner)
 
     def others(self, rows: Snapshot | None = None) -> list[str]:  # noqa: ARG002  # for servers
         """The other living owners, as a person would like to read them."""
-        return [
-            owner_locks.describe(self._folder, name)
-            for name in owner_locks.live_owners(self._folder, but=self.owner)
-        ]
+        with translated("looking for other processes"):
+            names = owner_locks.live_owners(self._folder, but=self.owner)
+        return [owner_locks.describe(self._folder, name) for name in names]
 
     def remove_dead(self) -> None:
         """Forget the claims of processes that are gone."""
-        owner_locks.remove_dead(self._folder)
+        with translated("looking for other processes"):
+            owner_locks.remove_dead(self._folder)
 
     @property
     def name(self) -> str:
