@@ -611,7 +611,7 @@ def test_importing_it_imports_no_framework():
     assert set() == heavy & set(done.stdout.split())
 
 
-SHARED = {"commands", "core", "keyed_artifacts", "opened_session"}
+SHARED = {"closing", "commands", "core", "keyed_artifacts", "opened_session"}
 FOLDER = Path(core.__file__).parent
 
 

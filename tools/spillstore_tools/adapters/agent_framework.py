@@ -13,23 +13,22 @@ Put it first in the list of middleware, so that it sees what the others have mad
 
 from __future__ import annotations
 
-import asyncio
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from agent_framework import Content, FunctionInvocationContext, FunctionMiddleware, FunctionTool
 
+from spillstore_tools.adapters.closing import ClosingAdapter
 from spillstore_tools.adapters.core import Adapter
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-    from types import TracebackType
     from typing import Unpack
 
     from spillstore import Session, aio
     from spillstore_tools.adapters.core import AdapterOptions, ToolSpec
 
 
-class SpillMiddleware(FunctionMiddleware):
+class SpillMiddleware(ClosingAdapter, FunctionMiddleware):
     """Shows large results in part. A context manager, also of ``async with``: its end closes what was opened here.
 
     Args:
@@ -69,26 +68,6 @@ class SpillMiddleware(FunctionMiddleware):
         )
         if shown.changed:
             context.result = shown.content
-
-    def close(self) -> None:
-        """Close the session, if it was opened here."""
-        self.adapter.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await asyncio.to_thread(self.close)
 
 
 def _tool_of(spec: ToolSpec) -> FunctionTool:

@@ -25,7 +25,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import logging
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from claude_agent_sdk import (
     ClaudeAgentOptions,
@@ -36,6 +36,7 @@ from claude_agent_sdk import (
 )
 
 from spillstore.exceptions import InvalidSettingError, SpillstoreError
+from spillstore_tools.adapters.closing import ClosingAdapter
 from spillstore_tools.adapters.core import Adapter
 from spillstore_tools.agents.answers import Means, claude_code
 from spillstore_tools.agents.base import READING
@@ -44,7 +45,6 @@ from spillstore_tools.agents.place import program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
     from typing import Unpack
 
     from claude_agent_sdk import HookContext, HookInput
@@ -65,7 +65,7 @@ class _Text:
     content: str
 
 
-class SpillOptions:
+class SpillOptions(ClosingAdapter):
     """Makes options for the SDK. A context manager, also of ``async with``: its end closes what was opened here.
 
     Args:
@@ -120,26 +120,6 @@ class SpillOptions:
             mcp_servers=_with_server(base, specs),
             allowed_tools=[*base.allowed_tools, *allowed],
         )
-
-    def close(self) -> None:
-        """Close the session, if it was opened here."""
-        self.adapter.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await asyncio.to_thread(self.close)
 
     # --- results ----------------------------------------------------------------------------------------
 

@@ -30,15 +30,15 @@ import contextlib
 import contextvars
 import dataclasses
 import logging
-from typing import TYPE_CHECKING, Any, Self, TypedDict, cast
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
+from spillstore_tools.adapters.closing import Closing
 from spillstore_tools.adapters.json_pieces import is_small, json_pieces
 from spillstore_tools.adapters.opened_session import OpenedSession
 from spillstore_tools.adapters.tool_spec import ToolSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
-    from types import TracebackType
 
     from spillstore import Session, aio
     from spillstore_tools.adapters.commands import Commands
@@ -102,7 +102,7 @@ class AdapterOptions(TypedDict, total=False):
     redact: bool
 
 
-class Adapter:
+class Adapter(Closing):
     """Between a framework's tools and its model. Safe from any thread; a context manager, also of ``async with``.
 
     Args:
@@ -159,24 +159,6 @@ class Adapter:
     def close(self) -> None:
         """Close the session, if it was opened here. Results pass as they are from then on."""
         self._session.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        import asyncio  # noqa: PLC0415  # only for callers that have it already
-
-        await asyncio.to_thread(self.close)
 
     # --- results ----------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import base64
 import datetime as dt
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from deepagents.backends import CompositeBackend, StateBackend
 from deepagents.backends.protocol import (
@@ -41,12 +41,12 @@ from deepagents.backends.utils import (
 )
 
 from spillstore.exceptions import SpillstoreError
+from spillstore_tools.adapters.closing import Closing
 from spillstore_tools.adapters.keyed_artifacts import KeyedArtifacts, slices
 from spillstore_tools.adapters.opened_session import OpenedSession
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import TracebackType
 
     from spillstore import Artifact, ArtifactInfo, Session, aio
 
@@ -71,7 +71,7 @@ def large_tool_results(
     return CompositeBackend(default=default or StateBackend(), routes={PREFIX: SpillBackend(session)})
 
 
-class SpillBackend(BackendProtocol):
+class SpillBackend(Closing, BackendProtocol):
     """Files as artifacts of a session. Safe for parallel calls; the asynchronous methods run on threads.
 
     A file's path, without its first slash, is the id of the tool call of its artifact; deepagents names files after tool calls,
@@ -104,14 +104,6 @@ class SpillBackend(BackendProtocol):
     def close(self) -> None:
         """Close the session, if it was opened here."""
         self._opened.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     # --- reading ----------------------------------------------------------------------------------------
 

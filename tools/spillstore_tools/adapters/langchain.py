@@ -17,18 +17,18 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import dataclasses
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import StructuredTool
 from langgraph.types import Command
 
+from spillstore_tools.adapters.closing import ClosingAdapter
 from spillstore_tools.adapters.core import Adapter
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping
-    from types import TracebackType
     from typing import Unpack
 
     from langchain.tools.tool_node import ToolCallRequest
@@ -47,7 +47,7 @@ def retrieval_tools(adapter: Adapter) -> list[StructuredTool]:
     return [_tool(spec) for spec in adapter.specs()]
 
 
-class SpillMiddleware(AgentMiddleware):
+class SpillMiddleware(ClosingAdapter, AgentMiddleware):
     """Stores large tool results and shows them in part. Safe for parallel calls, sync and async.
 
     ``ToolMessage.artifact`` of a result that is stored is ``{"spillstore": [id, ...]}``, unless the tool has set one. Messages
@@ -105,18 +105,6 @@ class SpillMiddleware(AgentMiddleware):
             for each in _messages(result)
         }
         return _with(result, changed)
-
-    def close(self) -> None:
-        """Close the session, if it was opened here."""
-        self.adapter.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _call_of(request: ToolCallRequest) -> tuple[str, Mapping[str, object] | None, str | None]:

@@ -15,22 +15,22 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from minisweagent.environments.local import LocalEnvironment
 
+from spillstore_tools.adapters.closing import ClosingAdapter
 from spillstore_tools.adapters.core import Adapter
 from spillstore_tools.profiles.default import Default
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
 
     from spillstore import Session, aio
     from spillstore_tools.config import TruncationConfiguration
 
 
-class SpillEnvironment(LocalEnvironment):
+class SpillEnvironment(ClosingAdapter, LocalEnvironment):
     """Runs commands as ``LocalEnvironment`` does, and stores what they print if it is much.
 
     The templates of mini-swe-agent show outputs below 10,000 characters whole, so they show all that is left here. A context
@@ -75,15 +75,3 @@ class SpillEnvironment(LocalEnvironment):
             arguments=action.get("command", ""),
         )
         return {**done, "output": shown.content} if shown.changed else done
-
-    def close(self) -> None:
-        """Close the session, if it was opened here."""
-        self.adapter.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -17,10 +17,9 @@ A result that a program of the model consumes (programmatic tool calling) passes
 
 from __future__ import annotations
 
-import asyncio
 import copy
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from agents import (
     FunctionTool,
@@ -34,11 +33,11 @@ from agents import (
     ToolOutputText,
 )
 
+from spillstore_tools.adapters.closing import ClosingAdapter
 from spillstore_tools.adapters.core import Adapter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
     from typing import Unpack
 
     from agents import ShellCommandRequest, Tool, ToolOutputGuardrailData
@@ -52,7 +51,7 @@ _TIMEOUT = 120_000  # milliseconds of a command where the model names none
 _LEAST = 500  # characters of a preview
 
 
-class SpillTools:
+class SpillTools(ClosingAdapter):
     """Wraps the tools of an agent, and offers those that read what is stored. A context manager, also of ``async with``.
 
     Args:
@@ -106,26 +105,6 @@ class SpillTools:
         timeout = action.timeout_ms or _TIMEOUT
         ran = [(each, await commands.run(each, timeout, request.data.call_id)) for each in action.commands]
         return ShellResult([_output_of(command, result) for command, result in ran])
-
-    def close(self) -> None:
-        """Close the session, if it was opened here."""
-        self.adapter.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await asyncio.to_thread(self.close)
 
     async def _checked(self, data: ToolOutputGuardrailData) -> ToolGuardrailFunctionOutput:
         """What the SDK asks after a call."""

@@ -20,7 +20,7 @@ import asyncio
 import dataclasses
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.messages import (
@@ -35,11 +35,11 @@ from pydantic_ai.tools import Tool
 from pydantic_ai.toolsets import FunctionToolset
 
 from spillstore.exceptions import ArtifactNotFoundError, SpillstoreError
+from spillstore_tools.adapters.closing import ClosingAdapter
 from spillstore_tools.adapters.core import Adapter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from types import TracebackType
     from typing import Unpack
 
     from pydantic_ai.tools import RunContext, ToolDefinition
@@ -55,7 +55,7 @@ _CALL = re.compile(
 )  # in the key of an overflow: RUN/CALL.RETRY
 
 
-class SpillCapability(AbstractCapability[Any]):
+class SpillCapability(ClosingAdapter, AbstractCapability[Any]):
     """Shows large results in part. A context manager, also of ``async with``: its end closes what was opened here.
 
     Args:
@@ -123,26 +123,6 @@ class SpillCapability(AbstractCapability[Any]):
             call.tool_name, value, call_id=call.tool_call_id, arguments=args, blocks=is_list and has_media
         )
         return shown.content, shown.artifact_ids
-
-    def close(self) -> None:
-        """Close the session, if it was opened here."""
-        self.adapter.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await asyncio.to_thread(self.close)
 
 
 class SpillOverflowStore:

@@ -24,6 +24,7 @@ from strands.tools import PythonAgentTool
 from strands.types.exceptions import StorageError
 
 from spillstore.exceptions import SpillstoreError
+from spillstore_tools.adapters.closing import ClosingAdapter
 from spillstore_tools.adapters.core import Adapter
 from spillstore_tools.adapters.keyed_artifacts import KeyedArtifacts, slices
 from spillstore_tools.adapters.opened_session import OpenedSession
@@ -31,7 +32,6 @@ from spillstore_tools.adapters.opened_session import OpenedSession
 if TYPE_CHECKING:
     import builtins
     from collections.abc import Callable
-    from types import TracebackType
     from typing import Unpack
 
     from strands.agent.agent import Agent
@@ -51,7 +51,7 @@ def retrieval_tools(adapter: Adapter) -> list[PythonAgentTool]:
     return [_tool(spec) for spec in adapter.specs()]
 
 
-class SpillPlugin(Plugin):
+class SpillPlugin(ClosingAdapter, Plugin):
     """Stores large tool results and shows them in part; offers the model the tools for the rest.
 
     A call that code makes (``agent.tool.fetch(...)``) goes through the same hook: use ``with plugin.adapter.off():``, or
@@ -97,18 +97,6 @@ class SpillPlugin(Plugin):
         if shown.changed:
             status = "error" if shown.is_error else result["status"]
             event.result = {**result, "content": shown.content, "status": status}
-
-    def close(self) -> None:
-        """Close the session, if it was opened here."""
-        self.adapter.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _tool(spec: ToolSpec) -> PythonAgentTool:
