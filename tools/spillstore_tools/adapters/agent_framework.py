@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_framework import Content, FunctionInvocationContext, FunctionMiddleware, FunctionTool
 
-from spillstore_tools.adapters.closing import ClosingAdapter
-from spillstore_tools.adapters.core import Adapter
+from spillstore_tools.adapters.core import Adapter, WithAdapter
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from spillstore_tools.adapters.core import AdapterOptions, ToolSpec
 
 
-class SpillMiddleware(ClosingAdapter, FunctionMiddleware):
+class SpillMiddleware(WithAdapter, FunctionMiddleware):
     """Shows large results in part. A context manager, also of ``async with``: its end closes what was opened here.
 
     Args:

@@ -36,8 +36,7 @@ from claude_agent_sdk import (
 )
 
 from spillstore.exceptions import InvalidSettingError, SpillstoreError
-from spillstore_tools.adapters.closing import ClosingAdapter
-from spillstore_tools.adapters.core import Adapter
+from spillstore_tools.adapters.core import Adapter, WithAdapter
 from spillstore_tools.agents.answers import Means, claude_code
 from spillstore_tools.agents.base import READING
 from spillstore_tools.agents.edit import ConfigurationError
@@ -65,7 +64,7 @@ class _Text:
     content: str
 
 
-class SpillOptions(ClosingAdapter):
+class SpillOptions(WithAdapter):
     """Makes options for the SDK. A context manager, also of ``async with``: its end closes what was opened here.
 
     Args:

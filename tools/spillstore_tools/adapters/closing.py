@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Self
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from spillstore_tools.adapters.core import Adapter
-
 
 class Closing:
     """A context manager, also for asyncio, that calls ``close`` when its block is left."""
@@ -35,13 +33,3 @@ class Closing:
         import asyncio  # noqa: PLC0415  # only for callers that have it already
 
         await asyncio.to_thread(self.close)
-
-
-class ClosingAdapter(Closing):
-    """Which has an adapter, and closes that."""
-
-    adapter: Adapter
-
-    def close(self) -> None:
-        """Close the session, if it was opened here."""
-        self.adapter.close()

@@ -337,3 +337,13 @@ def _command(arguments: Mapping[str, object] | str) -> str | None:
         return None
     text = text if len(text) <= _COMMAND else f"{text[: _COMMAND - 3]}..."
     return text.encode("utf-8", "replace").decode()
+
+
+class WithAdapter(Closing):
+    """Which has an adapter, and closes that."""
+
+    adapter: Adapter
+
+    def close(self) -> None:
+        """Close the session, if it was opened here."""
+        self.adapter.close()

@@ -24,8 +24,7 @@ from langchain_core.messages import ToolMessage
 from langchain_core.tools import StructuredTool
 from langgraph.types import Command
 
-from spillstore_tools.adapters.closing import ClosingAdapter
-from spillstore_tools.adapters.core import Adapter
+from spillstore_tools.adapters.core import Adapter, WithAdapter
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -47,7 +46,7 @@ def retrieval_tools(adapter: Adapter) -> list[StructuredTool]:
     return [_tool(spec) for spec in adapter.specs()]
 
 
-class SpillMiddleware(ClosingAdapter, AgentMiddleware):
+class SpillMiddleware(WithAdapter, AgentMiddleware):
     """Stores large tool results and shows them in part. Safe for parallel calls, sync and async.
 
     ``ToolMessage.artifact`` of a result that is stored is ``{"spillstore": [id, ...]}``, unless the tool has set one. Messages

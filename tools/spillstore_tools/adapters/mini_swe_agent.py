@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from minisweagent.environments.local import LocalEnvironment
 
-from spillstore_tools.adapters.closing import ClosingAdapter
-from spillstore_tools.adapters.core import Adapter
+from spillstore_tools.adapters.core import Adapter, WithAdapter
 from spillstore_tools.profiles.default import Default
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from spillstore_tools.config import TruncationConfiguration
 
 
-class SpillEnvironment(ClosingAdapter, LocalEnvironment):
+class SpillEnvironment(WithAdapter, LocalEnvironment):
     """Runs commands as ``LocalEnvironment`` does, and stores what they print if it is much.
 
     The templates of mini-swe-agent show outputs below 10,000 characters whole, so they show all that is left here. A context

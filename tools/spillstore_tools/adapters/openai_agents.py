@@ -33,8 +33,7 @@ from agents import (
     ToolOutputText,
 )
 
-from spillstore_tools.adapters.closing import ClosingAdapter
-from spillstore_tools.adapters.core import Adapter
+from spillstore_tools.adapters.core import Adapter, WithAdapter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +50,7 @@ _TIMEOUT = 120_000  # milliseconds of a command where the model names none
 _LEAST = 500  # characters of a preview
 
 
-class SpillTools(ClosingAdapter):
+class SpillTools(WithAdapter):
     """Wraps the tools of an agent, and offers those that read what is stored. A context manager, also of ``async with``.
 
     Args:

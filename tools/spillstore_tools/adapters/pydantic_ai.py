@@ -35,8 +35,7 @@ from pydantic_ai.tools import Tool
 from pydantic_ai.toolsets import FunctionToolset
 
 from spillstore.exceptions import ArtifactNotFoundError, SpillstoreError
-from spillstore_tools.adapters.closing import ClosingAdapter
-from spillstore_tools.adapters.core import Adapter
+from spillstore_tools.adapters.core import Adapter, WithAdapter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,7 +54,7 @@ _CALL = re.compile(
 )  # in the key of an overflow: RUN/CALL.RETRY
 
 
-class SpillCapability(ClosingAdapter, AbstractCapability[Any]):
+class SpillCapability(WithAdapter, AbstractCapability[Any]):
     """Shows large results in part. A context manager, also of ``async with``: its end closes what was opened here.
 
     Args:

@@ -24,8 +24,7 @@ from strands.tools import PythonAgentTool
 from strands.types.exceptions import StorageError
 
 from spillstore.exceptions import SpillstoreError
-from spillstore_tools.adapters.closing import ClosingAdapter
-from spillstore_tools.adapters.core import Adapter
+from spillstore_tools.adapters.core import Adapter, WithAdapter
 from spillstore_tools.adapters.keyed_artifacts import KeyedArtifacts, slices
 from spillstore_tools.adapters.opened_session import OpenedSession
 
@@ -51,7 +50,7 @@ def retrieval_tools(adapter: Adapter) -> list[PythonAgentTool]:
     return [_tool(spec) for spec in adapter.specs()]
 
 
-class SpillPlugin(ClosingAdapter, Plugin):
+class SpillPlugin(WithAdapter, Plugin):
     """Stores large tool results and shows them in part; offers the model the tools for the rest.
 
     A call that code makes (``agent.tool.fetch(...)``) goes through the same hook: use ``with plugin.adapter.off():``, or
