@@ -71,8 +71,8 @@ def _changed(folder, before, after):
             id="a byte behind the text is read",
         ),
         pytest.param(
-            "(strength == PASSWORD ? 3 : 8)",
-            "(strength == PASSWORD ? 4 : 8)",
+            "strength == PASSWORD ? 3 : 8",
+            "strength == PASSWORD ? 4 : 8",
             "PASSWORD",
             id="a password of the least length is dropped",
         ),

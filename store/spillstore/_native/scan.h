@@ -53,6 +53,9 @@ enum { ALWAYS, NAMED, RUN, SIGNED, CREDENTIALS, COMMAND, LINE_START, COOKIE, INS
 /* Strengths of names, as in `names.py`. */
 enum { UNKNOWN, HARMLESS, PASSWORD, SECRET, TOKEN, WEAK };
 
+/* Bytes that a value has at least behind a name of a strength other than WEAK. */
+static inline i64 least_value(int strength) { return strength == PASSWORD ? 3 : 8; }
+
 #define REACH 2048    /* bytes behind a name that a rule looks at */
 #define BACK 256      /* bytes before it */
 #define LONGEST_NAME 96

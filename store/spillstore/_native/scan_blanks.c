@@ -70,7 +70,7 @@ static int last_word_could(const Text *t, i64 at, i64 line_end, int strength) {
     int letters = 1;
     i64 end = at;
     for (; end < line_end && is(t, end, WORD); end++) letters &= is(t, end, ALNUM) && !is(t, end, DIGIT);
-    return end == line_end && !letters && end - at >= (strength == PASSWORD ? 3 : 8);
+    return end == line_end && !letters && end - at >= least_value(strength);
 }
 
 /* The same at `at`, or behind `is` or `was`. */

@@ -267,7 +267,7 @@ int value_could_be(const Text *t, i64 from, i64 to, int strength, int bare) {
             return 0;
         return (!bare && signs_could_be(t, from, to)) || weak_could_be(t, from, to);
     }
-    if (size < (strength == PASSWORD ? 3 : 8))
+    if (size < least_value(strength))
         return 0;
     while (bare && end > from && is(t, end - 1, TRAILS)) end--;
     if (placeholder(t, from, end))
