@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from spillstore import Store
@@ -18,3 +20,13 @@ def store(tmp_path):
 def session(store):
     with store.session("agent") as session:
         yield session
+
+
+@pytest.fixture(autouse=True)
+def loop():
+    """An event loop of the test's own, for frameworks that take the thread's and for those that close it."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    yield
+    loop.close()
+    asyncio.set_event_loop(None)

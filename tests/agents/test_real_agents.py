@@ -45,7 +45,7 @@ def files_of(folder):
 
 def read_back(results, line):
     """The call for a shell that the notice of the last result names, for another line."""
-    named = re.search(r"spillstore show art_\d+_[0-9a-f]{16} --lines 1-100[^\n|\]]*", results[-1].text)
+    named = re.search(r"spillstore show art_\d+_[0-9a-f]{16} --lines 1-100[^,\n|\]]*", results[-1].text)
     assert named, results[-1].text[:500]
     return named[0].replace("--lines 1-100", f"--lines {line}")
 

@@ -158,8 +158,7 @@ def test_a_preview_names_the_server(url, without, password, passfile, tmp_path):
     assert f"--root {without}" in content.replace("'", "")
     assert password not in content
     shown = content.partition("in a shell: ")[2].partition("]\n")[0]
-    identity = content.partition('get_artifact(id="')[2].partition('"')[0]
-    command = shown.split(", ")[0].replace(" ID ", f" {identity} ")
+    command = shown.split(", ")[0]
     path = f"{os.path.dirname(sys.executable)}{os.pathsep}{os.environ['PATH']}"
     env = {name: value for name, value in os.environ.items() if name != "SPILLSTORE_ROOT"} | {"PATH": path}
     done = subprocess.run(

@@ -48,13 +48,13 @@ def test_smart_for_every_tool(session, tool):
 
 
 def test_the_notice(session):
-    """Two lines: what there is, that a part is shown, and the calls, those of a shell, too. They name the artifact once."""
+    """Two lines: what there is, that a part is shown, and the calls, those of a shell, too; the first of each can be used as it is."""
     spill, rendered = spilled(session, "default", [(numbered(1000), "stdout")], flags=" --session test")
     identity = spill.artifact.id
     assert rendered.text.startswith(
         f'[1000 lines, 17.5 KB; a part is shown. All of it: get_artifact(id="{identity}", start_line=1, end_line=100), '
         'search_artifact(id=ID, pattern="...");\n'
-        "in a shell: spillstore show ID --lines 1-100 --session test, spillstore cat ID --session test | rg PATTERN]\n"
+        f"in a shell: spillstore show {identity} --lines 1-100 --session test, spillstore cat ID --session test | rg PATTERN]\n"
         "line 1 of a log\n"
     )
     assert rendered.text.endswith("line 1000 of a log\n")
@@ -231,7 +231,7 @@ def test_what_the_strategy_leaves_when_dropped_parts_are_told(tmp_path):
         tmp_path, free_disk_floor=0, artifacts_per_minute=0, artifact_limit=100_000, artifact_policy="roll"
     )
     middle = (b"<?x?>" + b"t " * 50) * 20  # instructions are never cut
-    data = b"<a b='" + b"p" * 6955 + b"'>" + b"t " * 50_000 + middle + b"t " * 50_000 + b"</a>"
+    data = b"<a b='" + b"p" * 6915 + b"'>" + b"t " * 50_000 + middle + b"t " * 50_000 + b"</a>"
     with store.session("test") as session:
         configured = profile("default", load(environment={}, strategy="element"))
         spill, rendered = spilled(session, configured, [(data, "stdout")])

@@ -216,7 +216,8 @@ def _with_dropped_noted(parts: list[Part], hole: tuple[int, int]) -> list[Part]:
 def _notice(overview: Overview, facts: Facts, json: Structured | None, *, people: bool) -> str:
     """The notice that comes first: how much output there is, and the calls that show any of it; of JSON by a path.
 
-    It names the artifact once: ``ID`` stands for it in the other calls.
+    The first call of a tool and the first command name the artifact, so that each can be used as it is; ``ID`` stands for it in
+    those that follow.
     """
     total = f"{counted(overview.lines, 'line')}, {preview_size(overview.size)}"
     stored = facts.stored
@@ -226,14 +227,13 @@ def _notice(overview: Overview, facts: Facts, json: Structured | None, *, people
     all_of_it = "What is left" if stored.hole or facts.problem or stored.cut_off else "All of it"
     kind = f"{total} of JSON" if json is not None else total
     first = f"{problem_notice(facts)}[{kind}; a part is shown. {all_of_it}: "
-    name = stored.id if people else "ID"
     if json is not None and facts.partial:
-        commands = [_shell_json(stored, json, name)]
+        commands = [_shell_json(stored, json)]
         call, search = _calls_json(json)
     else:
         commands = [
-            f"spillstore show {name} --lines 1-100{stored.flags}",
-            search_command(stored, name=name),
+            f"spillstore show {stored.id} --lines 1-100{stored.flags}",
+            search_command(stored, name="" if people else "ID"),
         ]
         call, search = ", start_line=1, end_line=100" if facts.partial else "", ""
     if people:
@@ -250,12 +250,12 @@ def _calls_json(json: Structured) -> tuple[str, str]:
     return f", query={quoted}", ""
 
 
-def _shell_json(stored: Stored, json: Structured, name: str) -> str:
+def _shell_json(stored: Stored, json: Structured) -> str:
     """The shell command that shows the same."""
     path = shlex.quote(json.query)
     if json.strings:
-        return f"spillstore show {name} --path {path} --lines 1-100{stored.flags}"
-    return f"spillstore query {name} {path}{stored.flags}"
+        return f"spillstore show {stored.id} --path {path} --lines 1-100{stored.flags}"
+    return f"spillstore query {stored.id} {path}{stored.flags}"
 
 
 def _failed(facts: Facts) -> bool:
