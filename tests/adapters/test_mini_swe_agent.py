@@ -49,7 +49,7 @@ def test_the_error_is_shown_and_the_commands_of_the_notice_run(session, log):
     assert session.find("c1").read_text() == BIG
     assert f"artifact {session.find('c1').id} again" in again
     assert result["submission"] == BIG
-    command = re.search(r"spillstore show art_[^,]+", shown)[0].replace("1-100", f"{LINE}-{LINE}")
+    command = re.search(r"spillstore show art_[^,\n]+", shown)[0].replace("1-100", f"{LINE}-{LINE}")
     found = environment.execute({"command": command})
     assert (found["returncode"], BOOM.strip() in found["output"]) == (0, True), (command, found)
 
