@@ -62,7 +62,7 @@ def main() -> int:
     parser.add_argument("pytest", nargs="*", help="arguments for pytest")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        sources = fetched(given.keep or Path(temporary))
+        sources = fetched((given.keep or Path(temporary)).resolve())
         command = [
             sys.executable,
             "-m",
