@@ -189,7 +189,8 @@ def test_what_another_one_is_freeing(server, server_url):
         other.execute("SELECT * FROM spillstore.doomed")
         freeing = threading.Thread(target=DoomedRows(connections, key).free)
         freeing.start()
-        time.sleep(0.3)
+        waiting = f"SELECT pid FROM pg_stat_activity WHERE datname = '{database_of(server_url)}' AND wait_event_type = 'Lock'"
+        wait_until(lambda: server.execute(waiting))
         other.rollback()  # as it would be if its process died
         freeing.join()
     store.collect()
@@ -312,9 +313,9 @@ def test_writers_that_are_stopped_at_any_moment(server_url):
             child.kill()
         output = [child.communicate()[0] for child in children]
     said = [line.strip() for each in output for line in each.splitlines()]
-    time.sleep(0.3)
-    opened(server_url, lease=0.2).session("s").close()
     store = opened(server_url)
+    outlive(store)
+    store.session("s").close()
     store.check()
     with store.session("s", read_only=True) as session:
         found = {each.info.source: each for each in session.artifacts(limit=99999)}
