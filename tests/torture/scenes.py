@@ -126,9 +126,17 @@ class Scene:
 
     def close(self, session):
         """Close it."""
-        if session is not None:
-            self.sessions.remove(session)
-            self.do("close", session.close)
+        if session is None:
+            return
+        self.sessions.remove(session)
+
+        def close():
+            session.close()
+            # Who closes it as the last one brings the journal into the file, unless it could only be read.
+            if not session.read_only and not any(path_of(each) == path_of(session) for each in self.sessions):
+                self.say(closed=path_of(session))
+
+        self.do("close", close)
 
     def delete_session(self, session_id, store=None):
         """Delete a session by its name."""

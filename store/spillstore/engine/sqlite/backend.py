@@ -31,7 +31,7 @@ from spillstore.engine.sqlite.folder_names import (
     id_of_folder,
     needs_id_file,
 )
-from spillstore.engine.sqlite.folders import open_project, open_root
+from spillstore.engine.sqlite.folders import make_root, open_project, open_root
 from spillstore.engine.sqlite.path_safety import check_owner, check_private, is_gone
 from spillstore.engine.sqlite.session_file import SessionFile, is_open
 from spillstore.engine.sqlite.soft_delete import (
@@ -147,7 +147,8 @@ class FolderBackend:
         """Make a session's folder with all that is in it, under another name, and rename it: it is there or not.
 
         The rename fails if somebody else was first, which is as good. The file is synced before, whatever the
-        durability: one that a power cut made empty would be in the way of its name.
+        durability: one that a power cut made empty would be in the way of its name. With ``full`` all names on the way
+        to it are synced, too: a file system need not do that with a file.
         """
         folder = self._folder(ref)
         with translated(f"making {folder}"), self._made_project(ref) as within:
@@ -158,6 +159,8 @@ class FolderBackend:
                     if needs_id_file(folder.name):
                         inside.write_new(ID_FILE, ref.session_id.encode())
                     inside.write_new(DATABASE, new_image(row, wal=wal_allowed(self._root)))
+                    if self._settings.durability == "full":
+                        inside.sync()
                 within.rename(hidden, folder.name)
             except OSError as error:
                 within.remove(hidden)
@@ -170,11 +173,14 @@ class FolderBackend:
     def _made_project(self, ref: SessionRef) -> Iterator[Folder]:
         """The folder of a session's project, made if it is not there."""
         name = self._project(ref.project).name
-        self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        durable = self._settings.durability == "full"
+        make_root(self._root, durable=durable)
         with open_root(self._root) as root:
             reserve.provide(root)
             with contextlib.suppress(FileExistsError):
                 root.make(name)
+            if durable:  # also where somebody else has just made it
+                root.sync()
             with open_project(root, name) as within:
                 if needs_id_file(name):
                     with contextlib.suppress(FileExistsError):
