@@ -15,6 +15,14 @@ CUTS = 25  # of a round
 _PLAYED = ("write", "seal", "roll", "evict", "delete", "collect", "migrate", "copy", "reopen")
 
 
+def _drawn(dice):
+    """Stories that can be judged together: one copy, which later originals would differ from; a collection takes the old file away."""
+    while True:
+        played = dice.choices(_PLAYED, k=dice.randint(1, 3))
+        if played.count("copy") < 2 and not {"migrate", "collect"} <= {*played}:
+            return played
+
+
 def _before(story):
     """What is played before it, and recorded, too."""
     return [PREPARED[story]] if PREPARED.get(story, "age") != "age" else []
@@ -39,7 +47,7 @@ class Campaign(campaigns.Base):
         dice = self.dice(number)
         scene = drawn(dice)
         scene["settings"]["durability"] = durability = ("normal", "full")[number % 2]
-        played = dice.choices(_PLAYED, k=dice.randint(1, 3))
+        played = _drawn(dice)
         stories = [each for story in played for each in (*_before(story), story)]
         what = f"{number}, {stories}, {scene}"
         root, trace = self.folder / f"{number}", self.folder / f"{number}.trace"
@@ -77,11 +85,7 @@ class Campaign(campaigns.Base):
         aged = (root / "root" / "web" / "chat-42" / "session.db").exists()
         ended = self._victims.run("powers.judged", root=str(root), said=said, lost=lost, aged=aged, **scene)
         case.heard(ended)
-        for each in ended.said:
-            for name, count in each.get("figures", {}).items():
-                if name == "kept" or "lost" in name:
-                    done.figures["artifacts that were acknowledged" if name == "kept" else name] += count
-        shutil.rmtree(root)
+        case.close(ended)
 
     def close(self):
         """End the programs."""

@@ -88,7 +88,14 @@ class Case:
         )
         self.said = []
         self.heard(ended)
-        for each in ended.said:
+        self.close(ended)
+
+    def close(self, judged: Ended) -> None:
+        """Count what a judge has seen, and remove the store."""
+        for each in judged.said:
             for name, count in each.get("figures", {}).items():
-                self._done.figures["artifacts that were acknowledged"] += count if name == "kept" else 0
+                if name == "kept":
+                    self._done.figures["artifacts that were acknowledged"] += count
+                elif "lost" in name:
+                    self._done.figures[name] += count
         shutil.rmtree(self.root)

@@ -77,9 +77,9 @@ class Model:
         self.errors += "error" in each
 
 
-def judged(say, calls, root, said, settings, keyed, story=""):
+def judged(say, calls, root, said, settings, keyed, story="", urls=None):
     """Compare a scene's store with what was said."""
-    scene = Scene(say, root, {**(settings or {}), "busy_timeout": 10.0}, keyed)
+    scene = Scene(say, root, {**(settings or {}), "busy_timeout": 10.0}, keyed, urls=urls)
     Judge(scene, Model(said), say).play(aged=story == "migrate")
 
 
@@ -224,17 +224,17 @@ class Judge:
         """Everything can be deleted, and nothing stays behind."""
         for name in ("root", *self.model.targets):
             store = self.scene.store(name)
-            for path in (
-                path for kind in ("new", "copy", "torn") for path in store.root.glob(f"*/.{kind}-*")
-            ):
+            hidden = () if store.root is None else ("new", "copy", "torn")
+            for path in (path for kind in hidden for path in store.root.glob(f"*/.{kind}-*")):
                 os.utime(path, (0, 0))  # for a minute it may be one that is being made
             report = store.collect(older_than=-1e9)
             if report.spared or list(store.sessions()):
                 why = [(fate.session.id, fate.why, fate.detail) for fate in report.spared]
                 self.say(wrong="a session cannot be collected", text=f"{why}")
+            files = () if store.root is None else store.root.glob("*/*")
             left = [
                 str(path.relative_to(store.root))
-                for path in store.root.glob("*/*")
+                for path in files
                 if not path.name.startswith((".audit.db", ".id"))
             ]
             if left:

@@ -33,9 +33,9 @@ def recorded(say, calls, stories, root, trace, settings, keyed):
     library.recorded_calls_disarm()
 
 
-def judged(say, calls, root, said, settings, keyed, lost, aged):
+def judged(say, calls, root, said, settings, keyed, lost, aged, urls=None):
     """Compare what is left with what was said; ``nothing`` may be lost, ``moments`` without a closing after, or also ``names``."""
-    scene = Scene(say, root, {**settings, "busy_timeout": 10.0}, keyed)
+    scene = Scene(say, root, {**settings, "busy_timeout": 10.0}, keyed, urls=urls)
     judge = PowerJudge(scene, Model(said), say)
     if lost != "nothing":
         judge.allow(said, names=lost == "names")
@@ -109,12 +109,15 @@ class PowerJudge(Judge):
 
     def write(self):
         """And what is there of a session has with it what was sealed there before."""
-        self.in_order()
+        if self.may_lose:
+            self.in_order()
         super().write()
 
     def in_order(self):
         """What is there of a session has with it what was sealed there before."""
         for name, told in self.model.sessions.items():
+            if name == "evicts":  # which deletes by itself
+                continue
             project, _, session_id = name.rpartition("/")
             try:
                 session = self.scene.store().session(session_id, project or None, create=False)

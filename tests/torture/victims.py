@@ -80,15 +80,17 @@ class Ended:
 class Victims:
     """Starts processes one at a time. A context manager."""
 
-    def __init__(self, folder: Path, library: str = "failing_calls") -> None:
+    def __init__(self, folder: Path, library: str = "failing_calls", *, servers: bool = False) -> None:
         """Start the program, in which calls can fail, or are recorded: by a library that is built in the folder, or none.
+
+        With ``servers`` it has imported what a store on a server needs, too.
 
         Raises:
             NotHereError: there is no compiler, or this is not Linux.
         """
         preload = {"LD_PRELOAD": str(compiled(folder, library))} if library else {}
         self._process = subprocess.Popen(  # in a session of its own, to be ended with its processes
-            [sys.executable, str(HERE / "victims.py")],
+            [sys.executable, str(HERE / "victims.py"), *(["servers"] if servers else [])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**_without_settings(), **preload},
@@ -280,7 +282,7 @@ def main() -> None:
 
     import scenes
 
-    scenes.import_all()
+    scenes.import_all(servers="servers" in sys.argv)
     gc.freeze()  # so that forked processes need not copy what it would look at
     for line in sys.stdin:
         print(json.dumps(dataclasses.asdict(_watch(json.loads(line)))), flush=True)

@@ -85,6 +85,7 @@ class FolderBackend:
         check_version()
         self._root = root
         self._settings = settings
+        self._durable = settings.durability == "full"
         self._key = key
         self._clock = clock
 
@@ -159,27 +160,26 @@ class FolderBackend:
                     if needs_id_file(folder.name):
                         inside.write_new(ID_FILE, ref.session_id.encode())
                     inside.write_new(DATABASE, new_image(row, wal=wal_allowed(self._root)))
-                    if self._settings.durability == "full":
+                    if self._durable:
                         inside.sync()
                 within.rename(hidden, folder.name)
             except OSError as error:
                 within.remove(hidden)
                 if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
                     raise
-            if self._settings.durability == "full":
+            if self._durable:
                 within.sync()
 
     @contextlib.contextmanager
     def _made_project(self, ref: SessionRef) -> Iterator[Folder]:
         """The folder of a session's project, made if it is not there."""
         name = self._project(ref.project).name
-        durable = self._settings.durability == "full"
-        make_root(self._root, durable=durable)
+        make_root(self._root, durable=self._durable)
         with open_root(self._root) as root:
             reserve.provide(root)
             with contextlib.suppress(FileExistsError):
                 root.make(name)
-            if durable:  # also where somebody else has just made it
+            if self._durable:  # also where somebody else has just made it
                 root.sync()
             with open_project(root, name) as within:
                 if needs_id_file(name):
@@ -263,7 +263,7 @@ class FolderBackend:
                 record = read_session_row(connection.session_row(), self._key)
         if record.deleted_us is None:
             raise SessionBusyError(f"session {record.session_id!r} was just made anew")
-        return Buried(bury(folder, record.uid))
+        return Buried(bury(folder, record.uid), durable=self._durable)
 
     def remove_unwritten(self, ref: SessionRef) -> Buried:
         """Delete a session on a disk that takes no more, without writing anything first."""
@@ -272,7 +272,7 @@ class FolderBackend:
 
             gone = full_disk.delete(self._folder(ref), ref, self._settings, self._key, self._clock)
         self.forget_size()
-        return Buried(gone)
+        return Buried(gone, durable=self._durable)
 
     def size_of(self, ref: SessionRef) -> int:
         """Bytes that a session takes on the disk."""
@@ -342,7 +342,7 @@ def _set_aside(folder: Path, *, failed: bool) -> Buried | None:
     found = partial_sessions.clear(folder, failed=failed)
     if found is None:
         return None
-    buried = Buried(found)
+    buried = Buried(found, durable=False)
     if found.name.startswith(DELETED_PREFIX):
         buried.free()
     return buried
