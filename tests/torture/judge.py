@@ -86,6 +86,8 @@ def judged(say, calls, root, said, settings, keyed, story="", urls=None):
 class Judge:
     """Compares a store with what must be in it."""
 
+    stays = (".audit.db", ".id")  # after all was collected
+
     def __init__(self, scene, model, say):
         self.scene = scene
         self.model = model
@@ -224,7 +226,7 @@ class Judge:
         """Everything can be deleted, and nothing stays behind."""
         for name in ("root", *self.model.targets):
             store = self.scene.store(name)
-            hidden = () if store.root is None else ("new", "copy", "torn")
+            hidden = () if store.root is None else ("new", "copy")
             for path in (path for kind in hidden for path in store.root.glob(f"*/.{kind}-*")):
                 os.utime(path, (0, 0))  # for a minute it may be one that is being made
             report = store.collect(older_than=-1e9)
@@ -233,9 +235,7 @@ class Judge:
                 self.say(wrong="a session cannot be collected", text=f"{why}")
             files = () if store.root is None else store.root.glob("*/*")
             left = [
-                str(path.relative_to(store.root))
-                for path in files
-                if not path.name.startswith((".audit.db", ".id"))
+                str(path.relative_to(store.root)) for path in files if not path.name.startswith(self.stays)
             ]
             if left:
                 self.say(wrong="something is left after all was collected", text=f"{left}")

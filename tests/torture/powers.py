@@ -45,6 +45,7 @@ def judged(say, calls, root, said, settings, keyed, lost, aged, urls=None):
 class PowerJudge(Judge):
     """A judge who lets what was not safe be missing, but not be wrong, and be there without what came before."""
 
+    stays = (*Judge.stays, ".torn-")  # a journal whose session was lost is kept for as long as a session
     may_lose = False
     deleting = frozenset()
 
