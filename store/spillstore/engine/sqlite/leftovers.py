@@ -99,6 +99,10 @@ def _clear_all(project: Folder) -> None:
         if name.startswith("."):
             continue
         with contextlib.suppress(FileNotFoundError, UnsafeRootError), project.folder(name) as session:
+            if not session.names():  # all names in it were lost
+                with contextlib.suppress(OSError):  # it has become a session
+                    project.remove_empty(name)
+                continue
             status = session.stat(DATABASE)
             if status is not None and status.st_size:
                 continue
