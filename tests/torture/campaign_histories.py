@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 
 import campaigns
 import linear
+from machines import Machine
 from victims import Victims
 
 _SLOW = 1.0  # seconds
 
 
 class Campaign(campaigns.Base):
-    """A round is two to five processes with one to three threads each, which do what they do at least 60 times."""
+    """A round is two to five processes with one to three threads each, which do what they do at least 60 times.
+
+    Every fifth one is on a server, where there is one.
+    """
 
     about = "threads, processes, forks, SIGSTOP and SIGCONT in one store, and a checker of linearizability"
     rounds = 200
-    short = ((0, 0.4), (1, 0.4))
+    short = ((0, 0.4), (1, 0.4), (4, 0.2))
 
     def __init__(self, folder, seed):
         super().__init__(folder, seed)
-        self._victims = Victims(folder, library="")
+        self._victims = Victims(folder, library="", servers=True)
+        self._machine = None
 
     def play(self, number, done, share=1.0):
         """Let them run, and look for what no order explains."""
@@ -33,7 +39,23 @@ class Campaign(campaigns.Base):
             "processes": dice.randint(2, 5),
             "threads": dice.randint(1, 3),
         }
-        where = {"place": str(folder / "root"), "settings": settings}
+        with self._place(number, folder) as place:
+            self._play(number, folder, {"place": place, "settings": settings}, drawn, share, done)
+
+    @contextlib.contextmanager
+    def _place(self, number, folder):
+        """Where the store is: in the folder, or on a server."""
+        if number % 5 == 4 and self._machine is None:
+            with contextlib.suppress(campaigns.NotHereError):
+                self._machine = Machine()
+        if number % 5 < 4 or self._machine is None:
+            yield str(folder / "root")
+            return
+        name = self._machine.server.new_database()
+        yield self._machine.server.url(name)
+        self._machine.server.drop_database(name)
+
+    def _play(self, number, folder, where, drawn, share, done):
         ended = self._victims.run(
             "histories.play", folder=str(folder), wanted=round(60 * share), **where, **drawn
         )
@@ -47,7 +69,7 @@ class Campaign(campaigns.Base):
                 found.append(f"ended by {one.how}\n{one.trace}")
         history = [each for one in said for each in one.get("history", ())]
         found += linear.faults(history)
-        what = f"{settings}, {drawn}"
+        what = f"{where}, {drawn}"
         done.found += [f"{what}: {each}".replace("\n", "\n    ") for each in found]
         done.figures["operations"] += len(history)
         done.figures["that took above a second"] += sum(
@@ -60,5 +82,7 @@ class Campaign(campaigns.Base):
                 done.figures["of the one that did least"] += min(each["done"])
 
     def close(self):
-        """End the program."""
+        """End the program, and the server."""
         self._victims.close()
+        if self._machine is not None:
+            self._machine.close()
