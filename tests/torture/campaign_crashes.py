@@ -17,7 +17,7 @@ class Campaign(campaigns.Base):
 
     about = "kill -9 of twelve processes, one after the other in one store, at random changes and moments"
     rounds = 1000
-    short = ((0, 1.0), (1, 1.0))
+    short = ((0, 0.5), (1, 0.5))
 
     def __init__(self, folder, seed):
         super().__init__(folder, seed)

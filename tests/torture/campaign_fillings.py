@@ -16,7 +16,7 @@ class Campaign(campaigns.Base):
 
     about = "a disk of a few megabytes filled, used while it is full, and given room again"
     rounds = 100
-    short = ((0, 1.0), (1, 1.0))
+    short = ((0, 1.0),)
 
     def __init__(self, folder, seed):
         super().__init__(folder, seed)

@@ -21,7 +21,7 @@ class Campaign(campaigns.Base):
 
     about = "threads, processes, forks, SIGSTOP and SIGCONT in one store, and a checker of linearizability"
     rounds = 200
-    short = ((0, 0.4), (1, 0.4), (4, 0.2))
+    short = ((0, 0.3), (4, 0.2))
 
     def __init__(self, folder, seed):
         super().__init__(folder, seed)
