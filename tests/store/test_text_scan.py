@@ -63,6 +63,7 @@ PIECES = [
         b"\xff",
     ),
 ]
+BEHIND = (b"", b":7", b"ab123: ", b"1.1 404")
 OTHER_CASES = {"\u017f", "\u212a"}  # of k and s
 texts = st.lists(st.sampled_from(PIECES) | st.binary(max_size=4), max_size=80).map(b"".join)
 
@@ -183,6 +184,43 @@ def test_lines(text, end, late):
             assert (at, after) in [line[:2] for line in found], text[at:after]
 
 
+@pytest.fixture
+def use_wide():
+    """Switches vectors of 32 bytes on and off, where the processor has them; returns whether they are used."""
+    library = _native.library()
+    assert library is not None  # the test is marked
+    yield library.spillstore_use_wide
+    library.spillstore_use_wide(1)
+
+
+@native
+@given(texts, st.sampled_from([b"\n", b"\r"]), st.integers(0, 70))
+def test_wide_vectors_find_the_same_lines(use_wide, text, end, before):
+    """As many places as are looked at together, and wherever in them a word stands."""
+    text = b"." * before + text
+    found = []
+    for wide in (0, 1):
+        use_wide(wide)
+        found.append(list(line_filter(WORDS).lines(text, 0, end)))
+    assert found[0] == found[1]
+
+
+@native
+@pytest.mark.parametrize("word", WORDS)
+def test_wide_vectors_know_each_byte_beside_a_word(use_wide, word):
+    """Before a word, and in its place, stands each byte in turn; the words are as many as there are groups, and more."""
+    others = [Word(bytes([first, second, 120, 121])) for first in range(97, 101) for second in range(48, 53)]
+    wanted = line_filter([word, *others])
+    lines = [b"%b%b%b" % (bytes([byte]), word.text, behind) for byte in range(256) for behind in BEHIND]
+    lines += [word.text[:at] + bytes([byte]) + word.text[at + 1 :] for byte in range(256) for at in range(3)]
+    text = b"\n".join(lines)
+    found = []
+    for wide in (0, 1):
+        use_wide(wide)
+        found.append(list(wanted.lines(text, 0, b"\n")))
+    assert found[0] == found[1] != []
+
+
 @native
 def test_more_lines_than_one_call_gives_out():
     """All are found, in order."""
@@ -256,6 +294,7 @@ def test_nothing_is_read_outside(tmp_path):
         "hits = runs = 0\n"
         "rng = random.Random(int(sys.argv[1]))\n"
         "for number in range(int(sys.argv[2])):\n"
+        "    _native.library().spillstore_use_wide(number % 2)\n"
         "    if number % 1000 == 0:\n"
         "        kinds = line_kinds._NativeCounter(line_kinds._native())\n"
         "    drawn = b''.join(rng.choices(PIECES, k=rng.randrange(30)))\n"
