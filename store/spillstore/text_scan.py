@@ -23,7 +23,7 @@ _LARGE = (
 )  # bytes from which on the call of a native function pays; below, ctypes is not even imported
 _CONTROLS = bytes([*range(9), *range(0x0B, 0x20), 0x7F])
 CONTINUING = bytes(range(0x80, 0xC0))  # bytes that go on a character in UTF-8
-_VERSION = 3  # of the tables and the functions' arguments, as in ``_native/words.c``
+_VERSION = 4  # of the tables and the functions' arguments, as in ``_native/words.c``
 _ROOM = 1024  # lines that one call gives out
 
 Before = Literal["anything", "apart", "letter", "line start"]
@@ -57,15 +57,17 @@ class Survey(NamedTuple):
     plain: bool
 
 
-def count(text: bytes, end: bytes) -> int:
-    r"""How many times a byte stands in a text.
+def count(text: bytes, wanted: bytes) -> int:
+    r"""How many times a byte stands in a text, or a sequence of bytes without overlap: ``text.count(wanted)``.
 
-    >>> count(b"a\nb\n", b"\n")
-    2
+    >>> count(b"a\nb\n", b"\n"), count(b"aaaa\n", b"aa")
+    (2, 2)
     """
-    if len(text) < _LARGE or (native := _native()) is None:
-        return text.count(end)
-    return int(native.count(text, len(text), end[0]))
+    if len(text) < _LARGE or not wanted or (native := _native()) is None:
+        return text.count(wanted)
+    if len(wanted) == 1:
+        return int(native.count(text, len(text), wanted[0]))
+    return int(native.count_sequence(text, len(text), wanted, len(wanted)))
 
 
 def survey(text: bytes, end: bytes = b"\n") -> Survey:
@@ -212,6 +214,7 @@ class _Native(NamedTuple):
     """The native functions, and what makes their tables."""
 
     count: Any
+    count_sequence: Any
     survey: Any
     kind: Any
     lines: Any
@@ -257,6 +260,7 @@ def _native() -> _Native | None:
     keeping: Any = ctypes.PYFUNCTYPE  # the interpreter's lock
     return _Native(
         count=keeping(size, text, size, byte)(("spillstore_count", loaded)),
+        count_sequence=keeping(size, text, size, text, size)(("spillstore_count_sequence", loaded)),
         survey=keeping(size, text, size, byte, pointer)(("spillstore_survey", loaded)),
         kind=loaded.spillstore_kind,
         lines=loaded.spillstore_lines,

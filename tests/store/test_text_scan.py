@@ -108,6 +108,19 @@ def test_counts_that_do_not_fit_a_byte(byte):
         assert survey(text).chars == (0 if byte == b"\x85" else size)
 
 
+@given(
+    st.lists(st.sampled_from([b"a", b"b", b"ab", b"\n{", b'"level": "info",']), max_size=60).map(b"".join),
+    st.sampled_from([b"", b"aa", b"aba", b"\n{", b'"level": "info",']) | st.binary(min_size=1, max_size=20),
+    st.integers(0, 20),
+)
+def test_sequences_are_counted_as_python_counts_them(text, wanted, before):
+    """Without overlap, wherever in a vector one stands."""
+    text = b"." * before + text
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_scan, "_LARGE", 0)
+        assert text.count(wanted) == count(text, wanted)
+
+
 def test_each_byte_at_each_place(whole_blocks):
     """Each byte is of its kinds at the beginning, inside and at the end of a vector, and behind the last one."""
     for byte in range(256):
@@ -238,7 +251,7 @@ def test_of_nothing_nothing_is_found():
 
 OTHER = (
     "unsigned long long spillstore_text_version(void) { return 1; }\n"
-    "int spillstore_count, spillstore_survey, spillstore_kind, spillstore_lines;"
+    "int spillstore_count, spillstore_count_sequence, spillstore_survey, spillstore_kind, spillstore_lines;"
 )
 
 
@@ -301,6 +314,7 @@ def test_nothing_is_read_outside(tmp_path):
         "    held = (ctypes.c_char * len(drawn)).from_buffer_copy(drawn)\n"
         "    end = rng.choice((b'\\n', b'\\r'))\n"
         "    assert text_scan.survey(held, end).ends == text_scan.count(held, end) == drawn.count(end)\n"
+        "    assert text_scan.count(held, b'1.1') == drawn.count(b'1.1')\n"
         "    list(found.lines(held, rng.randrange(len(drawn) + 1), end))\n"
         "    if drawn:\n"
         "        counted = len(kinds.add(held, end, [len(drawn)])[0])\n"

@@ -8,6 +8,7 @@
 #include <string.h>
 
 typedef uint8_t u8;
+typedef uint64_t u64;
 typedef int64_t i64;
 typedef u8 Lanes __attribute__((vector_size(16)));
 
@@ -69,6 +70,28 @@ i64 spillstore_count(const u8 *text, i64 size, u8 byte) {
         found += sum_of(counts);
     }
     for (; at < size; at++) found += text[at] == byte;
+    return found;
+}
+
+/* How often a sequence of bytes stands in a text, without overlap: its first and its last byte are looked for at 16 places together. */
+i64 spillstore_count_sequence(const u8 *text, i64 size, const u8 *wanted, i64 length) {
+    const Lanes first = all_of(wanted[0]), last = all_of(wanted[length - 1]);
+    i64 found = 0, at = 0, free = 0; /* behind the last one that was counted */
+    for (; at + LANES + length - 1 <= size; at += LANES) {
+        Lanes hits = (Lanes)(load(text + at) == first) & (Lanes)(load(text + at + length - 1) == last);
+        u64 halves[2];
+        memcpy(halves, &hits, sizeof halves);
+        for (i64 i = 0; (halves[0] | halves[1]) && i < LANES; i++)
+            if (hits[i] && at + i >= free && memcmp(text + at + i, wanted, (size_t)length) == 0) {
+                found++;
+                free = at + i + length;
+            }
+    }
+    for (at = at > free ? at : free; at + length <= size; at++)
+        if (memcmp(text + at, wanted, (size_t)length) == 0) {
+            found++;
+            at += length - 1;
+        }
     return found;
 }
 

@@ -22,7 +22,7 @@ typedef uint64_t u64;
 typedef int64_t i64;
 
 #define COLOUR 64 /* bytes of the numbers of a colour that are looked through */
-#define VERSION 3
+#define VERSION 4
 
 /* What stands before a word, and behind it. A check is a necessary condition: the caller looks at the line again. */
 enum { ANYTHING, APART, LETTER, LINE_START };
