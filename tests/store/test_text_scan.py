@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import FACTOR, ROOT, SEED, a_compiler, compiled_library, examples, native
 
-from spillstore import _native, text_scan
-from spillstore.text_scan import Word, chars, count, is_plain, kind, line_filter, survey
+from spillstore import _native, line_filter, text_scan
+from spillstore.line_filter import Word
+from spillstore.text_scan import chars, count, is_plain, kind, survey
 
 WORDS = (
     Word(b"error", "apart", "ended"),
@@ -185,7 +186,7 @@ PATTERN = re.compile(
 def test_lines(text, end, late):
     """Each line that holds a word is found, with its place and its number, from the first on or from a later line."""
     start = (text.find(end) + 1) if late else 0
-    found = list(line_filter(WORDS).lines(text, start, end))
+    found = list(line_filter.line_filter(WORDS).lines(text, start, end))
     lines, at = [], start
     while at < len(text):
         after = (text.find(end, at) + 1) or len(text)
@@ -214,7 +215,7 @@ def test_wide_vectors_find_the_same_lines(use_wide, text, end, before):
     found = []
     for wide in (0, 1):
         use_wide(wide)
-        found.append(list(line_filter(WORDS).lines(text, 0, end)))
+        found.append(list(line_filter.line_filter(WORDS).lines(text, 0, end)))
     assert found[0] == found[1]
 
 
@@ -223,7 +224,7 @@ def test_wide_vectors_find_the_same_lines(use_wide, text, end, before):
 def test_wide_vectors_know_each_byte_beside_a_word(use_wide, word):
     """Before a word, and in its place, stands each byte in turn; the words are as many as there are groups, and more."""
     others = [Word(bytes([first, second, 120, 121])) for first in range(97, 101) for second in range(48, 53)]
-    wanted = line_filter([word, *others])
+    wanted = line_filter.line_filter([word, *others])
     lines = [b"%b%b%b" % (bytes([byte]), word.text, behind) for byte in range(256) for behind in BEHIND]
     lines += [word.text[:at] + bytes([byte]) + word.text[at + 1 :] for byte in range(256) for at in range(3)]
     text = b"\n".join(lines)
@@ -238,19 +239,20 @@ def test_wide_vectors_know_each_byte_beside_a_word(use_wide, word):
 def test_more_lines_than_one_call_gives_out():
     """All are found, in order."""
     text = b"an error\nnothing\n" * 5000
-    found = list(line_filter(WORDS).lines(text, 0, b"\n"))
+    found = list(line_filter.line_filter(WORDS).lines(text, 0, b"\n"))
     assert found == [(17 * number, 17 * number + 9, 2 * number) for number in range(5000)]
 
 
 @native
 def test_of_nothing_nothing_is_found():
     """No words, no text."""
-    assert list(line_filter([]).lines(b"an error\n", 0, b"\n")) == []
-    assert list(line_filter(WORDS).lines(b"", 0, b"\n")) == []
+    assert list(line_filter.line_filter([]).lines(b"an error\n", 0, b"\n")) == []
+    assert list(line_filter.line_filter(WORDS).lines(b"", 0, b"\n")) == []
 
 
 OTHER = (
     "unsigned long long spillstore_text_version(void) { return 1; }\n"
+    "unsigned long long spillstore_words_version(void) { return 1; }\n"
     "int spillstore_count, spillstore_count_sequence, spillstore_survey, spillstore_kind, spillstore_lines;"
 )
 
@@ -263,13 +265,16 @@ def test_another_library_is_left_alone(tmp_path, monkeypatch):
         library = compiled_library(folder, source)
         monkeypatch.setattr(_native, "path", lambda library=library: library)
         text_scan._native.cache_clear()
+        line_filter._native.cache_clear()
         try:
             assert text_scan._native() is None
+            assert line_filter._native() is None
             assert count(b"a\n" * 10_000, b"\n") == 10_000
             assert kind(b"a\n" * 10_000) is None
-            assert line_filter(WORDS) is None
+            assert line_filter.line_filter(WORDS) is None
         finally:
             text_scan._native.cache_clear()
+            line_filter._native.cache_clear()
 
 
 @pytest.mark.slow
@@ -291,13 +296,13 @@ def test_nothing_is_read_outside(tmp_path):
         f"sys.path[:0] = [{str(Path(__file__).parent)!r}, {str(ROOT / 'tests')!r}, {str(ROOT / 'tests/store/redaction')!r}]\n"
         "from spillstore import _native\n"
         f"_native.path = lambda: pathlib.Path({str(library)!r})\n"
-        "from spillstore import line_kinds, text_scan\n"
+        "from spillstore import line_filter, line_kinds, text_scan\n"
         "from spillstore.redaction import Redactor, candidates, finder as rules\n"
         "from spillstore.search.native_search import finder\n"
         "from native_texts import text\n"
         "from test_text_scan import PIECES, WORDS\n"
         "text_scan._LARGE = 0\n"
-        "found = text_scan.line_filter(WORDS)\n"
+        "found = line_filter.line_filter(WORDS)\n"
         "assert found is not None\n"
         "sequences = [finder(each, ignore_case=True, literal=False) for each in ('error', 'x+7m', ' [a-z]+:|http/')]\n"
         "assert None not in sequences\n"

@@ -14,10 +14,13 @@ typedef u8 Lanes __attribute__((vector_size(16)));
 
 #define LANES 16
 #define FLUSHED 255   /* vectors, after which a lane that counts may overflow */
+#define VERSION 1
 #define TOGETHER 4096 /* bytes, after which a text that has control characters is given up */
 
 /* Kinds of bytes, as bits: control characters of ASCII but for tab and LF, and what is no ASCII. */
 enum { CONTROL = 1, HIGH = 2 };
+
+u64 spillstore_text_version(void) { return (u64)VERSION << 32 | sizeof(i64) << 8 | sizeof(u8); }
 
 static Lanes load(const u8 *at) {
     Lanes lanes;

@@ -1,6 +1,6 @@
 /* Finds the lines of a block of text that hold one of many words, without the interpreter's lock.
  *
- * Nothing here knows a word: the tables come from Python (`text_scan.py`). Nothing is allocated and nothing is kept between calls. Every
+ * Nothing here knows a word: the tables come from Python (`line_filter.py`). Nothing is allocated and nothing is kept between calls. Every
  * read is inside the text.
  *
  * A line is searched by what three bytes in a row are. Bytes are of 32 classes: each letter is one, of either case, and so is each
@@ -22,7 +22,7 @@ typedef uint64_t u64;
 typedef int64_t i64;
 
 #define COLOUR 64 /* bytes of the numbers of a colour that are looked through */
-#define VERSION 4
+#define VERSION 3
 
 /* What stands before a word, and behind it. A check is a necessary condition: the caller looks at the line again. */
 enum { ANYTHING, APART, LETTER, LINE_START };
@@ -51,7 +51,7 @@ enum { IN_NAME = 1, IN_PATH = 2, SMALL = 4, DIGIT = 8, SPACE = 16 };
 
 i64 spillstore_count(const u8 *text, i64 size, u8 byte);
 
-u64 spillstore_text_version(void) { return (u64)VERSION << 32 | sizeof(Words) << 8 | sizeof(Word); }
+u64 spillstore_words_version(void) { return (u64)VERSION << 32 | sizeof(Words) << 8 | sizeof(Word); }
 
 static int is(const Words *words, const u8 *text, i64 size, i64 at, int kinds) {
     return at >= 0 && at < size && (words->kinds[text[at]] & kinds) != 0;
