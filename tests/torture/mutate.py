@@ -40,7 +40,9 @@ PARTS = ("format", "ingest", "read", "engine/*.py", "engine/sqlite", "engine/mem
 TESTS = ("tests/store",)
 LEFT = ("sql.py", "base.py")  # texts of statements, and what has no body
 PATIENCE = 60.0  # seconds for a mutant's tests, besides ten times what they took
-BUDGET = 45.0  # seconds of tests for a mutant, by what they took when nothing was changed
+IDLE = 25.0  # seconds without any work, after which it will never end
+BUDGET = 15.0  # seconds of tests for a mutant, by what they took when nothing was changed
+FEW = 10  # tests that are run for it however long they take
 
 
 def modules(parts: list[str]) -> list[Path]:
@@ -81,17 +83,15 @@ class Player:
             flush=True,
         )
         until = time.monotonic() + self.wanted.seconds
-        number = first - 1
         began = time.monotonic()
-        for number in range(first, min(first + rounds, len(places))):
-            if time.monotonic() > until:
-                number -= 1
-                break
+        number = first
+        while number < min(first + rounds, len(places)) and time.monotonic() < until:
             self._play(number, places[number], lines)
+            number += 1
         killed = sum(count for name, count in self.figures.items() if name.startswith("killed"))
         total = self.figures.total()
-        print(f"to go on: --seed {self.wanted.seed} --first {number + 1}")
-        print(f"| mutants, seed {self.wanted.seed}, rounds {first} to {number} | {time.monotonic() - began:.0f} s | {dict(self.figures)} |"
+        print(f"to go on: --seed {self.wanted.seed} --first {number}")
+        print(f"| mutants, seed {self.wanted.seed}, rounds {first} to {number - 1} | {time.monotonic() - began:.0f} s | {dict(self.figures)} |"
               f" {killed} of {total} killed: {killed / max(total, 1):.3f} |", flush=True)  # fmt: skip
         return True
 
@@ -110,7 +110,7 @@ class Player:
         return None
 
     def _lines(self, session):
-        """Of each module's lines the tests that come by, quickest first; from a file where that is wanted and there."""
+        """Of each module's lines the tests that come by, as many as are run; from a file where that is wanted and there."""
         kept = Path(self.wanted.map) if self.wanted.map else None
         if kept and kept.exists():
             noted = json.loads(kept.read_text())
@@ -121,10 +121,7 @@ class Player:
                 noted = json.loads(file.read_text())
         took = noted["took"]
         return {
-            path: {
-                int(line): sorted((each for each in tests if each in took), key=took.get)
-                for line, tests in lines.items()
-            }
+            path: {int(line): [noted["names"][each] for each in tests] for line, tests in lines.items()}
             for path, lines in noted["lines"].items()
         }, took
 
@@ -144,20 +141,26 @@ class Player:
             if self.failed:
                 broken.append(item.nodeid)
         cov.stop()
-        data = cov.get_data()
-        lines = {path: data.contexts_by_lineno(path) for path in data.measured_files()}
         took = {name: seconds for name, seconds in self.took.items() if name not in broken}
         print(f"fail without a change, and are left out: {broken}")
-        file.write_text(json.dumps({"took": took, "lines": lines}))
+        data = cov.get_data()
+        names = sorted(took)
+        numbers = {name: number for number, name in enumerate(names)}
+        lines = {
+            Path(path).relative_to(STORE).as_posix(): {
+                line: [numbers[each] for each in _chosen(Path(path), tests, took)]
+                for line, tests in data.contexts_by_lineno(path).items()
+            }
+            for path in data.measured_files()
+        }
+        file.write_text(json.dumps({"took": took, "names": names, "lines": lines}))
         return 0
 
     def _play(self, number, place, noted):
         lines, took = noted
-        tests, seconds = [], 0.0
-        for nodeid in lines.get(str(place.path), {}).get(place.line, []):
-            if nodeid in self.items and seconds < BUDGET:
-                tests.append(nodeid)
-                seconds += took[nodeid]
+        known = lines.get(place.path.relative_to(STORE).as_posix(), {})
+        tests = [nodeid for nodeid in known.get(place.line, []) if nodeid in self.items]
+        seconds = sum(took[nodeid] for nodeid in tests)
         how = (
             "no test comes by"
             if not tests
@@ -177,6 +180,20 @@ class Player:
         if not mutants.put_in(place):
             return 2
         return 0 if self._run(tests) is None else 1
+
+
+def _chosen(path, tests, took):
+    """Of the tests that come by a line those that are run: the module's own first, quick ones first, until their time is over."""
+    package = path.relative_to(STORE).parts[0]
+    known = sorted(
+        (each for each in tests if each in took), key=lambda each: (f"/{package}/" not in each, took[each])
+    )
+    chosen, seconds = [], 0.0
+    for each in known:
+        if seconds < BUDGET or len(chosen) < FEW:
+            chosen.append(each)
+            seconds += took[each]
+    return sorted(chosen, key=took.get)
 
 
 @contextlib.contextmanager
@@ -202,10 +219,15 @@ def _forked(function, seconds):
                 print(f"a mutant's process: {error!r}"[:500], file=sys.__stderr__, flush=True)
             finally:
                 os._exit(how)
-        until = time.monotonic() + seconds
+        until, idle_since, used = time.monotonic() + seconds, time.monotonic(), -1.0
         while True:
             done, status = os.waitpid(pid, os.WNOHANG)
-            if done or time.monotonic() > until:
+            if done:
+                break
+            now = time.monotonic()
+            if used != (used := _used(pid)):
+                idle_since = now
+            if now > until or now - idle_since > IDLE:
                 break
             time.sleep(0.02)
         with contextlib.suppress(ProcessLookupError):
@@ -216,6 +238,13 @@ def _forked(function, seconds):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         return "killed by a signal" if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+
+
+def _used(pid):
+    """Processor time of a process."""
+    with contextlib.suppress(OSError):
+        return sum(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:15]))
+    return 0
 
 
 def _import_all():
