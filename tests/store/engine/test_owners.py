@@ -352,3 +352,15 @@ def test_a_folder_that_cannot_be_listed_is_told_as_ours(tmp_path, monkeypatch):
         store._backend.remove_unwritten(SessionRef("test", None))
     monkeypatch.undo()
     assert 1 == store.copy_session("test", to=other).artifacts
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_what_is_no_file_describes_no_owner(tmp_path, kind):
+    """A link is not followed and a pipe not waited for: both are told by their name alone."""
+    name = "owner-1.lock"
+    (tmp_path / "elsewhere").write_text(json.dumps({"pid": 7, "host": "there"}))
+    if kind == "link":
+        (tmp_path / name).symlink_to(tmp_path / "elsewhere")
+    else:
+        os.mkfifo(tmp_path / name)
+    assert f"the owner of {name}" == owner_locks.describe(tmp_path, name)
