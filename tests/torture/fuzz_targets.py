@@ -328,7 +328,7 @@ def notices(data):
     from previews import whole
 
     source = Source(data)
-    name, times = PROFILES[source.byte() % len(PROFILES)], 1 + 8 * source.byte()
+    name, times = PROFILES[source.byte() % len(PROFILES)], 1 + source.byte()
     text = source.rest()
     spill = Spill(_session, profile_named(name), source="bash")
     for at in range(0, len(text), 64):

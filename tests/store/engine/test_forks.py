@@ -370,5 +370,5 @@ def test_a_file_that_could_not_be_closed_at_the_fork_is_refused(monkeypatch):
     """The child is told what to do instead, by the name that it asked for."""
     monkeypatch.setattr(fork_safety, "_inherited", {(5, 6)})
     fork_safety.refuse_inherited((5, 7), "other.db")
-    with pytest.raises(ForkError, match="one.db was in use in the parent process"):
+    with pytest.raises(ForkError, match=r"one\.db was in use in the parent process"):
         fork_safety.refuse_inherited((5, 6), "one.db")
