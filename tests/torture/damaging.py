@@ -274,11 +274,13 @@ class _Asked:
             self.wrong.append(f"lost without a word: {self.lost}")
         if (
             self.lost
+            and self.checked
             and self.kind == "journal"
             and not set(self.lost) <= {*self.built["young"], *self.built["going"]}
         ):
             self.wrong.append(f"a journal's damage took {self.lost}")
-        if self.older and self.kind not in MAY_BE_OLDER[self.keyed]:
+        # Pages may happen to be all those of an older session's and its artifacts' rows: then it is the indexes that tell.
+        if self.older and self.checked and self.kind not in MAY_BE_OLDER[self.keyed]:
             self.wrong.append("an older state")
 
     def _known(self, listed):
