@@ -36,7 +36,7 @@ SETTINGS = {
 STEPS = 1.1  # how much more there is at the next sample
 FLAT = 1.3  # times
 EXPONENT = 0.2  # of the size, at most
-NOISE = {"memory": 8 * MIB, "descriptors": 4, "threads": 2, "disk": 64 * KIB, "call": 100e-6}
+NOISE = {"memory": 8 * MIB, "descriptors": 4, "threads": 2, "disk": 64 * KIB}
 
 
 class Part:
@@ -44,6 +44,7 @@ class Part:
 
     unit = "calls"
     average = staticmethod(statistics.median)  # of what calls of a kind take
+    noise = 1e-3  # seconds of a call by which no two are told apart
 
     def __init__(self, folder: Path, seed: int, wanted: argparse.Namespace) -> None:
         self.folder, self.seed, self.wanted = folder, seed, wanted
@@ -199,6 +200,7 @@ class Server(Part):
     """A server of the protocol, called by its client: commands whose output is stored or shown, and lists."""
 
     average = staticmethod(statistics.fmean)  # its time is told in ticks of ten milliseconds
+    noise = 0.01
 
     def __init__(self, folder, seed, wanted):
         super().__init__(folder, seed, wanted)
@@ -355,7 +357,7 @@ def play(name: str, wanted: argparse.Namespace, folder: Path) -> bool:
     fine = True
     for what, values in series.items():
         from_ = sum(size < part.settled for size in sizes)
-        word = verdict(sizes[from_:], values[from_:], NOISE.get(what, NOISE["call"]))
+        word = verdict(sizes[from_:], values[from_:], NOISE.get(what, part.noise))
         fine &= not word.startswith("grows")
         shown = [value for value in values[from_:] or values if not math.isnan(value)]
         picked = [_said(what, shown[min(len(shown) - 1, len(shown) * each // 4)]) for each in (1, 2, 4)]
@@ -392,7 +394,9 @@ def main() -> int:
     wanted = parser.parse_args()
     fine = True
     with contextlib.ExitStack() as stack:
-        folder = Path(wanted.folder or stack.enter_context(tempfile.TemporaryDirectory(prefix="soak-")))
+        folder = Path(
+            wanted.folder or stack.enter_context(tempfile.TemporaryDirectory(prefix="soak-"))
+        ).resolve()  # a server runs elsewhere
         folder.mkdir(exist_ok=True)
         for name in wanted.part or PARTS:
             fine &= play(name, wanted, folder / name)
