@@ -9,6 +9,10 @@
 #   make adapters  the adapters of agent frameworks against the packages from the index, each alone and then all together: ADAPTERS="langchain strands"
 #   make campaign  failing system calls, kills, damage: NAME=NAME SEED=N ROUNDS=N, and FIRST=N to go on where one has ended
 #   make fuzz    the campaign against the native scanner: SEED=N EXECUTIONS=N, and FIRST=N likewise
+#   make fuzz-parts  formats, cleaning, cutters, cursors, messages, arguments: NAME="cleaning urls" SECONDS=N SEED=N CORPUS=FOLDER
+#   make mutants are the tests good enough: places of the store are made wrong one by one, ROUNDS=N SEED=N FIRST=N ONLY="format read"
+#   make soak    a million calls, 20,000 sessions, 50 GiB, a server for a day: PART=stream SCALE=0.1 SECONDS=N SEED=N FOLDER=FOLDER
+#   make audit   advisories about what is installed with us; needs the advisory service
 #
 # Stamps in $(VENV) make a second call quick. Another interpreter: make PYTHON=python3.13 check
 
@@ -44,7 +48,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-server test heavy check agents adapters torture campaign fuzz lint types docs cast bench bench-quick bench-growth bench-peers bench-corpus wheels sdist release-check clean
+.PHONY: help demo demo-server test heavy check agents adapters torture campaign fuzz fuzz-parts mutants soak audit lint types docs cast bench bench-quick bench-growth bench-peers bench-corpus wheels sdist release-check clean
 # Tests start hundreds of processes: each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -114,6 +118,22 @@ campaign: $(VENV)/.installed-test
 
 fuzz: $(VENV)/.installed-test
 	$(BIN)/python tests/torture/scan_fuzz.py --seed $(SEED) --first $(FIRST) --executions $(EXECUTIONS)
+
+fuzz-parts: $(VENV)/.installed-fuzz
+	$(BIN)/python tests/torture/fuzz_parts.py $(NAME) --seed $(SEED) --seconds $(or $(SECONDS),60) $(if $(CORPUS),--corpus $(CORPUS))
+
+# MAP=FILE keeps which tests come by which lines; noting that takes as long as the quick tests of the store, one after the other.
+mutants: $(VENV)/.installed-fuzz
+	$(BIN)/python tests/torture/mutate.py --seed $(SEED) --first $(FIRST) $(if $(filter command line environment,$(origin ROUNDS)),--rounds $(ROUNDS)) \
+	  $(if $(ONLY),--only $(ONLY)) $(if $(MAP),--map $(MAP)) $(if $(SECONDS),--seconds $(SECONDS))
+
+soak: $(VENV)/.installed-test
+	$(BIN)/python tests/torture/soak.py $(PART) --seed $(SEED) --scale $(or $(SCALE),1) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(FOLDER),--folder $(FOLDER))
+
+# Of what users get and nothing else; what the service does not know is an error, too.
+audit: $(VENV)/.installed-audit
+	$(VENV)/audited/bin/python -m pip freeze --exclude-editable > $(VENV)/audited/requirements.txt
+	$(BIN)/python -m pip_audit --strict --no-deps --disable-pip -r $(VENV)/audited/requirements.txt
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/python -m ruff check
@@ -209,6 +229,18 @@ $(VENV)/.installed-bench: $(VENV)/.installed-dev
 $(VENV)/.installed-wheels: $(VENV)/.groups pyproject.toml $(BUILT)
 	@echo "Installing a compiler for other platforms into $(VENV) (400 MB) ..."
 	@$(PIP) --editable . --group wheels
+	@touch $@
+
+$(VENV)/.installed-fuzz: $(VENV)/.installed-test
+	@echo "Installing a fuzzer into $(VENV) ..."
+	@$(PIP) --group fuzz
+	@touch $@
+
+$(VENV)/.installed-audit: $(VENV)/.groups pyproject.toml $(BUILT)
+	@echo "Installing an auditor into $(VENV), and what users get into $(VENV)/audited ..."
+	@$(PIP) --group audit
+	@$(PYTHON) -m venv $(VENV)/audited
+	@$(VENV)/audited/bin/python -m pip --quiet --disable-pip-version-check install --editable '.[all]'
 	@touch $@
 
 $(VENV)/.installed-release: $(VENV)/.installed-test

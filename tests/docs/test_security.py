@@ -22,6 +22,19 @@ def test_each_threat_has_a_proof():
         assert set(named) <= tests | files.keys()
 
 
+def test_each_attack_has_tests():
+    """Each row of the list of attacks names tests, or files of tests, that are there."""
+    table = PAGE.partition("| attack | tests |")[2].partition("\n\n")[0]
+    rows = [line.strip("|").split("|") for line in table.splitlines()[2:]]
+    assert len(rows) > 10
+    files = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py")}
+    tests = {name for text in files.values() for name in re.findall(r"^def (test_\w+)", text, re.MULTILINE)}
+    for _, names in rows:
+        named = re.findall(r"`(test_\w+(?:\.py)?)`", names)
+        assert named
+        assert set() == set(named) - tests - files.keys()
+
+
 def test_there_is_advice_for_whoever_handles_credentials():
     """The page says what to do with tools that handle credentials, and where to go when a secret was stored."""
     advice = PAGE.partition("Where tools handle credentials")[2]

@@ -10,29 +10,33 @@ import damages
 from victims import Victims
 
 DAMAGES = 25  # of a round
+WHOLE = (0, 1)  # of eight rounds, those whose chunks have the usual size, and which ask everything
+SMALL = 16  # what sizes are divided by in the others
 
 
 class Campaign(campaigns.Base):
-    """A round is 25 damages; every other round is of a session with a digest key."""
+    """A round is 25 damages; every other round is of a session with a digest key, and of eight rounds six are quick."""
 
     about = "flips, bursts, cuts, exchanged, stale and zeroed pages, rows changed, moved, removed and put back, journals"
     rounds = 4000
-    short = ((0, 1.0), (1, 1.0))
+    short = ((0, 1.0), (1, 1.0), (2, 1.0), (3, 1.0))
 
     def __init__(self, folder, seed):
         super().__init__(folder, seed)
         self._victims = Victims(folder, library="")
         self._built = {}
 
-    def _base(self, keyed):
-        base = self.folder / ("keyed" if keyed else "plain")
-        if keyed not in self._built:
+    def _base(self, keyed, scale):
+        base = self.folder / f"{'keyed' if keyed else 'plain'}-{scale}"
+        if base not in self._built:
             base.mkdir()
-            ended = self._victims.run("damaging.build", folder=str(base), seed=self.seed, keyed=keyed)
-            [self._built[keyed]] = (each["built"] for each in ended.said if "built" in each)
+            ended = self._victims.run(
+                "damaging.build", folder=str(base), seed=self.seed, keyed=keyed, scale=scale
+            )
+            [built] = (each["built"] for each in ended.said if "built" in each)
             for name in ("older", "whole", "live"):
                 ended = self._victims.run("damaging.answered", folder=str(base), name=name, keyed=keyed)
-                [self._built[keyed][name]] = (each["answered"] for each in ended.said if "answered" in each)
+                [built[name]] = (each["answered"] for each in ended.said if "answered" in each)
             # What the file was earlier, without a journal.
             for suffix in ("", "-wal"):
                 if (base / f"older.db{suffix}").exists():
@@ -40,19 +44,21 @@ class Campaign(campaigns.Base):
             connection = sqlite3.connect(base / "older.whole")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             connection.close()
-        return base, self._built[keyed]
+            self._built[base] = built
+        return base, self._built[base]
 
     def play(self, number, done, share=1.0):
         """Damage copies, in one process after the other where one dies."""
         keyed = bool(number % 2)
-        base, built = self._base(keyed)
+        quick = number % 8 not in WHOLE
+        base, built = self._base(keyed, SMALL if quick else 1)
         first, end = number * DAMAGES, number * DAMAGES + round(DAMAGES * share)
         work = self.folder / f"work-{number}"
         while first < end:
             work.mkdir()
             ended = self._victims.run(
                 "damaging.play", seconds=300, folder=str(base), seed=self.seed, first=first, count=end - first,
-                built=built, keyed=keyed, work=str(work),
+                built=built, keyed=keyed, work=str(work), quick=quick,
             )  # fmt: skip
             shutil.rmtree(work)
             key = "with a key" if keyed else "without a key"

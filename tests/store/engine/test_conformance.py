@@ -209,6 +209,7 @@ def answers(rows):
         "digests": sorted(rows.artifact_digests()),
         "unfinished": sorted(map(tuple, rows.unfinished())),
         "ids": rows.artifact_ids("art_1", "art_4", 2),
+        "ids before one": rows.artifact_ids("art_1", "art_2_a", 9),
         "created": [rows.artifacts_created(since, 20) for since in (0, 5, 20)],
         "kept": rows.kept_size(),
         "evict": [rows.to_evict(limit) for limit in (1, 9)],
@@ -292,14 +293,15 @@ def rows_are_those_of_dictionaries(backend, transactions):
 # --- transactions -----------------------------------------------------------------------------------------
 
 
-def test_all_of_a_transaction_or_nothing(opened):
-    """What raises in the middle leaves every row as it was."""
-    with opened.using, opened.transaction("a test") as tx:
+@pytest.mark.parametrize("patient", [True, False])
+def test_all_of_a_transaction_or_nothing(opened, patient):
+    """What raises in the middle leaves every row as it was, also for who would not have waited."""
+    with opened.using, opened.transaction("a test", patient=patient) as tx:
         tx.insert_artifact(artifact(1))
         tx.append_events([NewEvent(1, "create", "art_1_a", None, None, "{}", None)])
     with opened.snapshot("a test") as rows:
         before = answers(rows)
-    with opened.using, pytest.raises(ZeroDivisionError), opened.transaction("a test") as tx:
+    with opened.using, pytest.raises(ZeroDivisionError), opened.transaction("a test", patient=patient) as tx:
         tx.insert_chunks(1, [chunk(0)])
         tx.remove_artifact(1)
         tx.append_events([NewEvent(2, "read", None, None, None, "{}", None)] * 3)

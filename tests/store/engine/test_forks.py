@@ -12,6 +12,8 @@ import pytest
 from support import tries
 
 from spillstore import Store
+from spillstore.engine.sqlite import fork_safety
+from spillstore.exceptions import ForkError
 
 # A parent that has the session open and an artifact under way forks children, which open it anew and seal artifacts.
 # Everybody says on standard output what was acknowledged.
@@ -362,3 +364,11 @@ if __name__ == "__main__":
     )
     assert ("24\n", "") == (done.stdout, done.stderr)
     Store(tmp_path).check()
+
+
+def test_a_file_that_could_not_be_closed_at_the_fork_is_refused(monkeypatch):
+    """The child is told what to do instead, by the name that it asked for."""
+    monkeypatch.setattr(fork_safety, "_inherited", {(5, 6)})
+    fork_safety.refuse_inherited((5, 7), "other.db")
+    with pytest.raises(ForkError, match=r"one\.db was in use in the parent process"):
+        fork_safety.refuse_inherited((5, 6), "one.db")

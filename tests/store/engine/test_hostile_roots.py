@@ -19,6 +19,7 @@ import pytest
 from support import NO_FLOORS, tries
 
 from spillstore import Store
+from spillstore.engine.sqlite import folders
 from spillstore.exceptions import (
     IntegrityError,
     SpillstoreError,
@@ -389,3 +390,13 @@ def test_a_uid_that_is_a_path_moves_nothing(store, tmp_path):
     store.collect(older_than=-1)
     assert not list(tmp_path.rglob("escaped"))
     assert Path(path).exists()
+
+
+def test_a_file_of_the_store_that_is_a_link_is_told_as_unsafe(tmp_path):
+    """Not as an error of the system; one that is missing is."""
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
+    with folders.open_root(tmp_path) as root:
+        with pytest.raises(UnsafeRootError, match="none of the store's own files"):
+            root.own("link", os.O_RDONLY)
+        with pytest.raises(FileNotFoundError):
+            root.own("missing", os.O_RDONLY)

@@ -352,3 +352,30 @@ def test_a_folder_that_cannot_be_listed_is_told_as_ours(tmp_path, monkeypatch):
         store._backend.remove_unwritten(SessionRef("test", None))
     monkeypatch.undo()
     assert 1 == store.copy_session("test", to=other).artifacts
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_what_is_no_file_describes_no_owner(tmp_path, kind):
+    """A link is not followed and a pipe not waited for: both are told by their name alone."""
+    name = "owner-1.lock"
+    (tmp_path / "elsewhere").write_text(json.dumps({"pid": 7, "host": "there"}))
+    if kind == "link":
+        (tmp_path / name).symlink_to(tmp_path / "elsewhere")
+    else:
+        os.mkfifo(tmp_path / name)
+    assert f"the owner of {name}" == owner_locks.describe(tmp_path, name)
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/sys/kernel/random/boot_id"), reason="it is told by Linux alone")
+def test_an_owner_s_file_says_when_the_machine_was_started(tmp_path):
+    """With its process and its machine, for who looks at what a crash has left."""
+    owner = owner_locks.Owner(tmp_path)
+    try:
+        (path,) = tmp_path.iterdir()
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            expected = {"pid": os.getpid(), "host": os.uname().nodename, "boot_id": file.read().strip()}
+        # Not by this process, which would drop its own lock.
+        said = subprocess.run(["cat", path], capture_output=True, check=True).stdout
+        assert expected == json.loads(said)
+    finally:
+        owner.release()

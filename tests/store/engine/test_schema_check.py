@@ -8,6 +8,7 @@ from contextlib import closing
 import pytest
 
 from spillstore import Store
+from spillstore.engine.sqlite import schema_check
 from spillstore.engine.sqlite import sql as _sql
 from spillstore.exceptions import IntegrityError
 
@@ -153,6 +154,20 @@ def test_what_could_run_or_change_something_is_refused_with_a_way_out(
             plain_store.session("s", **options)
     run(file, way_out)
     assert_usable(plain_store, file)
+
+
+@pytest.mark.parametrize(
+    ("count", "is_read"), [(schema_check._MOST_ADDED, True), (schema_check._MOST_ADDED + 1, False)]
+)
+def test_others_may_add_so_many_tables(plain_store, file, count, is_read):
+    """Up to the limit the file is read as ever; one more, and it is refused."""
+    run(file, *(f"CREATE TABLE mine_{number} (a)" for number in range(count)))
+    if is_read:
+        assert_usable(plain_store, file)
+    else:
+        with pytest.raises(IntegrityError, match=f"more than {schema_check._MOST_ADDED} tables"):
+            plain_store.session("s")
+        run(file, *(f"DROP TABLE mine_{number}" for number in range(count)))
 
 
 def test_statistics_must_be_those_of_sqlite(plain_store, file):

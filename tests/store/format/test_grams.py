@@ -212,6 +212,17 @@ def test_its_digest_binds_it_to_its_chunk(key):
     assert grams.sealed(b"", b"row", algorithm) is None
 
 
+def test_a_run_may_end_in_a_text_that_holds_it_or_begins_with_its_end():
+    """Wherever in the text it stands; of one whose bytes are not known, it always may."""
+    run = grams.Run(list(b"needle"))
+    found = [
+        run.may_end_in_text(text)
+        for text in (b"a needle b", b"needle", b"dle and more", b"e", b"need", b"", b"xneedl e")
+    ]
+    assert [True, True, True, True, False, False, False] == found
+    assert grams.Run([ord("n"), None]).may_end_in_text(b"")
+
+
 def test_bytes_drawn_at_random_get_no_filter():
     """Chunks that hardly compress have nearly all grams; the text beside them gets its filter."""
     drawn = dice()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import pytest
@@ -78,3 +79,28 @@ def test_a_map_that_does_not_add_up_is_refused(cut):
     encoded, _ = round_trip(segments)
     with pytest.raises(IntegrityError):
         segment_map.decode(encoded[:-cut], 0, 100, 100, zstandard.ZstdDecompressor())
+
+
+def test_coarser_times_join_neighbours_of_one_stream():
+    """Where a map would be too large, segments of one stream that fall into one tick become one, and no bytes are lost."""
+    noise, now, segments = random.Random(3), 0, []
+    for index in range(49_000):
+        now += noise.randrange(5_000)
+        segments.append(Segment(index // 40_000, 1 + index // 40_000, now))
+    encoded, decoded = round_trip(segments)
+    assert len(encoded) <= MAX_MAP_BYTES
+    assert [40_000, 18_000] == [sum(s.length for s in decoded if s.stream == stream) for stream in (0, 1)]
+    assert all(one.stream != two.stream or one.time != two.time for one, two in itertools.pairwise(decoded))
+    assert segments[0].time == decoded[0].time
+    assert len(decoded) < len(segments)
+
+
+def test_a_map_with_something_behind_its_frame_is_refused():
+    """A frame is all that follows the count."""
+    segments = [Segment(i % 2, 10, i * 1000) for i in range(40)]
+    encoded, _ = round_trip(segments)
+    assert encoded[0] == 1
+    with pytest.raises((IntegrityError, zstandard.ZstdError)):
+        segment_map.decode(
+            encoded + zstandard.ZstdCompressor().compress(b"more"), 0, 200, 200, zstandard.ZstdDecompressor()
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from support import NO_FLOORS, ROUNDS, dice, examples, make_old, outlive, tries
 
 from spillstore import Store
+from spillstore.engine.sqlite import soft_delete, usage_cache
 from spillstore.engine.sqlite.backend import FolderBackend
 from spillstore.engine.sqlite.usage_cache import size_of
 from spillstore.exceptions import InvalidSettingError, SpillstoreError, StoreQuotaError
@@ -415,3 +417,23 @@ def test_room_that_a_deletion_makes_is_seen_at_once(plain_store, clock):
         store.session("new")
     store.delete("old")
     store.session("new").close()
+
+
+@pytest.mark.files
+def test_a_look_alone_notes_nothing(plain_store):
+    """A session that was used in the future is given a time to age from, but not by who only looks."""
+    with plain_store.session("ahead") as session:
+        session.put(b"x")
+    folder = plain_store.root / "_" / "ahead"
+    (info,) = plain_store.sessions()
+    before = (folder / "session.db").stat()
+    ahead = dataclasses.replace(info, used=info.used + 1e6)
+    assert info.used == usage_cache.aged(ahead, info.used, folder, dry_run=True).used
+    assert before.st_atime_ns == (folder / "session.db").stat().st_atime_ns
+    usage_cache.aged(ahead, info.used, folder, dry_run=False)
+    assert int(info.used) == int((folder / "session.db").stat().st_atime)
+
+
+def test_trash_that_is_gone_frees_nothing(tmp_path):
+    """Another process was faster, or its project went, too."""
+    assert 0 == soft_delete.remove_trash(tmp_path / "gone" / ".deleted-1")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
+
 import pytest
 from support import each_of
 
@@ -97,3 +100,27 @@ def test_writing_of_all_scripts_stays(text):
 def test_what_is_invisible_is_named(code):
     """Also on one line with what was several."""
     assert label(f"a{chr(code)}b\nc") == f"a<U+{code:04X}>b c"
+
+
+HOSTILE = b"\x1b]52;c;aGk=\x07\x1b]0;title\x07\x1b[2J\x1b[8mhidden\x1b[0m\x9b2J\x90q\x9c \xc2\x9b2J\r\x08\x7f"
+EVERYWHERE = (
+    ("list",), ("list", "--box"), ("sessions",), ("info", "@last"), ("show", "@last"), ("show", "@last", "--lines", "1-2"), ("cat", "@last"),
+    ("tail", "@last"), ("search", "wanted", "@last"), ("search", "wanted.*", "@last", "--context", "2"), ("query", "$..*", "@last"),
+    ("query", "$[", "@last"), ("diff", "@last~1", "@last"), ("verify", "@last"), ("verify",), ("audit",), ("stats",), ("show", "no\x1b[2Jne"),
+    ("search", "(\x1b[2J", "@last"), ("export", "@last", "/nowhere/\x1b[2J/x"), ("copy", "--to", "/nowhere\x1b[2J"), ("rm", "\x1b[2J"),
+    ("gc", "--dry-run"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("arguments", EVERYWHERE, ids=" ".join)
+def test_no_command_sends_a_terminal_what_it_obeys(at_terminal, store, arguments):
+    """Content, metadata, and what was typed: no control but those of our own colours reaches it, of any command."""
+    text = HOSTILE.decode("latin-1")
+    with store.session("default") as session:
+        session.put(b"first\n" + HOSTILE + b" wanted\n", source="x", command="one")
+        session.put(b"other " + HOSTILE + b" wanted\n", source=text, command=text, content_type="text/plain")
+    said = at_terminal(*arguments, SPILLSTORE_PAGER="").out.decode("utf-8", "replace")
+    without_colours = re.sub(r"\x1b\[[0-9;]*m", "", said.replace("\r\n", "\n"))
+    assert said
+    assert "\x1b[8m" not in said  # a colour that hides
+    assert set() == {each for each in without_colours if unicodedata.category(each) == "Cc"} - {"\n", "\t"}

@@ -251,3 +251,46 @@ def test_requests_of_strangers_do_not_fill_the_log(root, start):
                 assert one.recv(100).startswith(b"HTTP/1.1 400")
             assert Caller(port).post(INITIALIZE, Host="evil.example")[0] == 421
         assert 2 <= len(told(process)) <= 20
+
+
+BOMBS = {
+    "deep": b"[" * 200_000,
+    "deep arguments": b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"bash","arguments":'
+    + b'{"a":' * 50_000 + b"1" + b"}" * 50_000 + b"}}",
+    "a batch": b"[" + b",".join([b'{"jsonrpc":"2.0","id":1,"method":"ping"}'] * 20_000) + b"]",
+    "a long number": b'{"jsonrpc":"2.0","id":' + b"9" * 100_000 + b',"method":"ping"}',
+    "no text": b"\xff\xfe\x00" * 1000,
+}  # fmt: skip
+
+
+def test_bombs_are_refused_and_harm_nobody(root, start):
+    """Depth, batches, numbers and bytes that are no text: each an error of the client's, and others are served."""
+    with serving_http(start) as (_, port):
+        caller = Caller(port)
+        session = caller.begin()
+        for name, body in BOMBS.items():
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+            with contextlib.closing(connection):
+                connection.request("POST", "/mcp", body, {**COMMON, "MCP-Protocol-Version": "2025-06-18"})
+                status = connection.getresponse().status
+            assert (name, status // 100) == (name, 4)
+        assert 200 == session(LIST)
+
+
+def test_a_body_without_a_length_is_bounded(root, start):
+    """It comes in pieces that never end: refused as soon as it is too much, before all of it was sent."""
+    with serving_http(start) as (_, port):
+        with socket.create_connection(("127.0.0.1", port), timeout=120) as stream:
+            head = "".join(f"{name}: {value}\r\n" for name, value in COMMON.items())
+            stream.sendall(
+                f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{head}Transfer-Encoding: chunked\r\n\r\n".encode()
+            )
+            piece = b"10000\r\n" + b" " * 65536 + b"\r\n"
+            with contextlib.suppress(ConnectionError):
+                for _ in range(1024):  # 64 MiB, far more than it takes
+                    stream.sendall(piece)
+            with contextlib.suppress(
+                ConnectionError
+            ):  # it may have ended the connection with its answer unread
+                assert stream.recv(100).startswith(b"HTTP/1.1 413")
+        assert 200 == Caller(port).begin()(LIST)

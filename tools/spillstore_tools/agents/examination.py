@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from spillstore_tools.agents import document, files
 from spillstore_tools.agents.edit import ConfigurationError, found_at, same_entry
+from spillstore_tools.process.environment import for_commands
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -178,7 +179,12 @@ def _runs(path: str) -> Finding:
 def _exit_code(command: list[str]) -> int | None:
     try:
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PATIENCE, check=False
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_PATIENCE,
+            env=for_commands(os.environ),
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
@@ -206,6 +212,7 @@ def _version(program: str) -> str | None:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_PATIENCE,
+            env=for_commands(os.environ),
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):

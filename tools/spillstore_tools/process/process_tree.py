@@ -21,7 +21,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from spillstore_tools.process.environment import MARK
+from spillstore_tools.process.environment import MARK, for_commands
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -188,7 +188,12 @@ def _listed() -> list[Member]:
     with contextlib.suppress(OSError):
         columns = "pid=,ppid=,pgid=,sess=,state=,lstart="
         done = subprocess.run(
-            ["ps", "-A", "-o", columns], capture_output=True, text=True, errors="replace", check=False
+            ["ps", "-A", "-o", columns],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            env=for_commands(os.environ),
+            check=False,
         )
         for line in done.stdout.splitlines():
             pid, parent, group, _, state, started = line.split(None, 5)

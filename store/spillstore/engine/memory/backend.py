@@ -149,7 +149,6 @@ class MemorySession:
 
     def remove(self, uid: str) -> MemoryRemains:  # noqa: ARG002  # it has no other
         """Take it out of the store."""
-        self._held.gone = True
         self._store.forget(self._held)
         return MemoryRemains(self._held)
 
