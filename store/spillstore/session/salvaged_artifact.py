@@ -9,53 +9,29 @@ where its last chunk does. Nothing is put in the place of what is gone: a filler
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from spillstore import info as infos
 from spillstore.exceptions import IntegrityError
 from spillstore.format import chunk_codec
-from spillstore.format.chunk import ALL_BITS, END_SHIFT, Totals
+from spillstore.format.chunk import ALL_BITS, END_SHIFT
 from spillstore.format.chunk_codec import ChunkRow
-from spillstore.format.chunker import Chunker
 from spillstore.format.digests import DIGEST_SIZE, new_digest
-from spillstore.model.ids import new_artifact_id
 from spillstore.model.records import COMBINED, VIEWS, ArtifactRow, Hole, HoleSpan, View
+from spillstore.session.salvaged_part import Part
+from spillstore.session.salvaged_runs import Good, Run, ends, line_after, starts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spillstore.engine.base import DamagedRows, RowPlace
-    from spillstore.format.digests import Algorithm, Hash
+    from spillstore.format.digests import Algorithm
     from spillstore.info import MissingRange
 
 _KEYS: Final = 2  # columns of ``chunk`` before those of ``ChunkRow``
 _COLUMNS: Final = len(ChunkRow._fields)
 _CONTINUES: Final = bytes(range(0x80, 0xC0))  # bytes that continue a UTF-8 sequence
 _ROWS: Final = 32  # chunks that are written at once
-
-
-class _Good(NamedTuple):
-    """A chunk that is whole: where it is, and its row without what is large."""
-
-    place: RowPlace
-    row: ChunkRow
-    stored_size: int
-
-
-class Run(NamedTuple):
-    """Chunks that follow each other without a gap."""
-
-    chunks: list[_Good]
-
-    @property
-    def first(self) -> ChunkRow:
-        """The first of them."""
-        return self.chunks[0].row
-
-    @property
-    def last(self) -> ChunkRow:
-        """The last of them."""
-        return self.chunks[-1].row
 
 
 class SalvagedArtifact:
@@ -95,7 +71,7 @@ class SalvagedArtifact:
     def look(self) -> None:
         """Read all chunks, and keep in mind which are whole."""
         hole = self.record.parsed_hole()
-        before: _Good | None = None
+        before: Good | None = None
         for seq in sorted(self._places):
             if hole is not None and hole.first_seq <= seq < hole.last_seq:
                 continue
@@ -107,7 +83,7 @@ class SalvagedArtifact:
             self.runs[-1].chunks.append(good)
             before = good
 
-    def _whole(self, seq: int, before: _Good | None) -> _Good | None:
+    def _whole(self, seq: int, before: Good | None) -> Good | None:
         for place in self._places[seq]:
             row = self._read(place)
             if row is None or row.seq != seq or not self._fits(row, before):
@@ -115,7 +91,7 @@ class SalvagedArtifact:
             raw = chunk_codec.decode(row)
             self._chars += len(raw.translate(None, _CONTINUES))
             self._content.update(raw)
-            return _Good(place, row._replace(segments=b"", data=b"", grams=None), row.stored_size)
+            return Good(place, row._replace(segments=b"", data=b"", grams=None), row.stored_size)
         return None
 
     def _read_raw(self, place: RowPlace) -> ChunkRow | None:
@@ -143,7 +119,7 @@ class SalvagedArtifact:
             return row._replace(grams=None)
         return row
 
-    def _fits(self, row: ChunkRow, before: _Good | None) -> bool:
+    def _fits(self, row: ChunkRow, before: Good | None) -> bool:
         """Whether a chunk is the one that the artifact has there, and goes on where the one before ends."""
         record, size = self.record, self.record.chunk_size
         if self.is_known and row.size != min(size, record.size - row.seq * size):
@@ -151,8 +127,8 @@ class SalvagedArtifact:
         if row.size > size or row.stdout_start + row.stderr_start != row.seq * size:
             return False
         if before is not None and before.row.seq + 1 == row.seq:
-            return before.row.size == size and _ends(before.row) == _starts(row)
-        return row.seq > 0 or _starts(row) == (0, 0, 0, 0, 0)
+            return before.row.size == size and ends(before.row) == starts(row)
+        return row.seq > 0 or starts(row) == (0, 0, 0, 0, 0)
 
     # --- what is stored -----------------------------------------------------------------------------------
 
@@ -170,7 +146,7 @@ class SalvagedArtifact:
             return self.is_known and not self.record.chunks
         record, last = self.record, self.runs[-1].last
         totals = (record.stdout_size, record.stdout_lines, record.stderr_size, record.stderr_lines)
-        return self.is_known and last.seq == record.chunks - 1 and _ends(last)[1:] == totals
+        return self.is_known and last.seq == record.chunks - 1 and ends(last)[1:] == totals
 
     @property
     def _kept(self) -> tuple[Run | None, Run | None]:
@@ -236,7 +212,11 @@ class SalvagedArtifact:
 
     def parts(self) -> list[Part]:
         """The runs that become artifacts of their own."""
-        return [Part(self, run) for run in self.runs if all(run is not each for each in self._kept)]
+        return [
+            Part(self.record, self.algorithm, run, self.rows_of)
+            for run in self.runs
+            if all(run is not each for each in self._kept)
+        ]
 
     def missing(self) -> list[MissingRange]:
         """What is lost, in the order of its bytes; what ``roll`` had dropped before is not."""
@@ -251,7 +231,7 @@ class SalvagedArtifact:
         if hole is not None and first == hole.first_seq:
             first = hole.last_seq
         if first < end:
-            line = 1 if before is None else _line_after(before)
+            line = 1 if before is None else line_after(before)
             lines = record.view_lines(COMBINED)
             start = first * size
             out.append(infos.MissingRange(start=start, end=record.size, first_line=line, last_line=lines))
@@ -265,8 +245,8 @@ class SalvagedArtifact:
             pieces = [(first, hole.first_seq), (hole.last_seq, end)]
         else:
             pieces = [(first, end)]
-        line = 1 if before is None else _line_after(before)
-        last = _starts(after)[0] + (0 if after.line_flags & COMBINED.bit else 1)
+        line = 1 if before is None else line_after(before)
+        last = starts(after)[0] + (0 if after.line_flags & COMBINED.bit else 1)
         return [
             infos.MissingRange(start=low * size, end=high * size, first_line=line, last_line=max(line, last))
             for low, high in pieces
@@ -274,114 +254,17 @@ class SalvagedArtifact:
         ]
 
 
-class Part:
-    """A run in the middle, as an artifact of its own."""
-
-    def __init__(self, whole: SalvagedArtifact, run: Run) -> None:
-        self._whole = whole
-        self._run = run
-        self._newline = "cr" if whole.record.newline == "cr" else "lf"
-        self.name = new_artifact_id(whole.record.created_us / 1e6)
-        self.range = _range(run.first, run.last)
-
-    def chunks(
-        self, ended: list[Totals] | None = None, content: Hash | None = None
-    ) -> Iterator[list[ChunkRow]]:
-        """Its chunks, some at a time, the same each time; ``ended`` gets the counters at the end."""
-        record, algorithm = self._whole.record, self._whole.algorithm
-        prefix = chunk_codec.prefix(self.name, self._newline)
-        chunker = Chunker(record.chunk_size, record.terminator(), content or new_digest(algorithm))
-        for batch in self._whole.rows_of(self._run):
-            for row in batch:
-                raw, start = chunk_codec.decode(row), 0
-                for segment in chunk_codec.segments_of(row):
-                    chunker.add(segment.stream, [raw[start : start + segment.length]], segment.time)
-                    start += segment.length
-            if cut := chunker.take():
-                yield chunk_codec.encode(cut, prefix, algorithm)
-        last = chunker.finish()
-        if last is not None:
-            yield chunk_codec.encode([last], prefix, algorithm)
-        if ended is not None:
-            ended.append(chunker.totals if last is None else last.after())
-
-    def row(self, key: int) -> ArtifactRow:
-        """Its row. Cost: making its chunks once."""
-        record, algorithm = self._whole.record, self._whole.algorithm
-        ended: list[Totals] = []
-        content, digests = new_digest(algorithm), new_digest(algorithm)
-        stored = chunks = 0
-        for rows in self.chunks(ended, content):
-            for row in rows:
-                digests.update(row.digest)
-                stored += row.stored_size
-            chunks += len(rows)
-        totals = ended[0]
-        return record._replace(
-            artifact_key=key,
-            artifact_id=self.name,
-            tool_call_id=None,
-            state="interrupted",
-            reason=f"salvaged: bytes {self.range.start} to {self.range.end - 1} of {record.artifact_id}",
-            newline=self._newline,
-            ended_us=record.ended_us or record.created_us + self._run.last.time_end,
-            chunks=chunks,
-            received=totals.size,
-            size=totals.size,
-            kept=totals.size,
-            stored_size=stored,
-            stdout_size=totals.stdout_size,
-            stdout_lines=totals.stdout_lines,
-            stderr_size=totals.stderr_size,
-            stderr_lines=totals.stderr_lines,
-            chars=totals.chars,
-            line_flags=totals.line_flags,
-            hole=None,
-            content_digest=content.digest(),
-            chunks_digest=digests.digest(),
-        ).sealed(algorithm)
-
-
-def _starts(row: ChunkRow) -> tuple[int, int, int, int, int]:
-    """Counters before a chunk: line ends, and those and bytes of each stream."""
-    return row.line_start, row.stdout_start, row.stdout_line_start, row.stderr_start, row.stderr_line_start
-
-
-def _ends(row: ChunkRow) -> tuple[int, int, int, int, int]:
-    """The same behind it."""
-    return (
-        row.line_start + row.stdout_lines + row.stderr_lines,
-        row.stdout_start + row.stdout_size,
-        row.stdout_line_start + row.stdout_lines,
-        row.stderr_start + row.stderr_size,
-        row.stderr_line_start + row.stderr_lines,
-    )
-
-
-def _line_after(row: ChunkRow) -> int:
-    """The number of the line that the byte behind a chunk is in."""
-    return _ends(row)[0] + 1
-
-
-def _range(first: ChunkRow, last: ChunkRow) -> MissingRange:
-    start = first.stdout_start + first.stderr_start
-    end = last.stdout_start + last.stdout_size + last.stderr_start + last.stderr_size
-    return infos.MissingRange(
-        start=start, end=end, first_line=first.line_start + 1, last_line=_ends(last)[0] + 1
-    )
-
-
 def _hole(head: Run | None, tail: Run) -> Hole:
     """What lies between two runs, or before the only one."""
     first, after = (0 if head is None else head.last.seq + 1), tail.first
-    ends = (0, 0, 0, 0, 0) if head is None else _ends(head.last)
-    starts = _starts(after)
+    before = (0, 0, 0, 0, 0) if head is None else ends(head.last)
+    behind = starts(after)
 
     def span(view: View) -> HoleSpan:
         if view.stream is None:
-            return HoleSpan(ends[1] + ends[3], starts[1] + starts[3], ends[0], starts[0])
+            return HoleSpan(before[1] + before[3], behind[1] + behind[3], before[0], behind[0])
         at = 1 + 2 * view.stream
-        return HoleSpan(ends[at], starts[at], ends[at + 1], starts[at + 1])
+        return HoleSpan(before[at], behind[at], before[at + 1], behind[at + 1])
 
     begin = 0 if head is None else head.last.time_end
     spans = {name: span(view) for name, view in VIEWS.items()}
@@ -390,14 +273,14 @@ def _hole(head: Run | None, tail: Run) -> Hole:
 
 def _ending_with(record: ArtifactRow, last: ChunkRow | None) -> ArtifactRow:
     """The row of an artifact that ends with that chunk."""
-    ends = (0, 0, 0, 0, 0) if last is None else _ends(last)
+    at_end = (0, 0, 0, 0, 0) if last is None else ends(last)
     return record._replace(
         chunks=0 if last is None else last.seq + 1,
-        size=ends[1] + ends[3],
-        stdout_size=ends[1],
-        stdout_lines=ends[2],
-        stderr_size=ends[3],
-        stderr_lines=ends[4],
+        size=at_end[1] + at_end[3],
+        stdout_size=at_end[1],
+        stdout_lines=at_end[2],
+        stderr_size=at_end[3],
+        stderr_lines=at_end[4],
         line_flags=ALL_BITS if last is None else last.line_flags >> END_SHIFT & ALL_BITS,
         chars=0,
     )

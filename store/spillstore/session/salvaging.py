@@ -32,7 +32,7 @@ from spillstore.model.ids import UID, check_id
 from spillstore.model.records import SessionRow
 from spillstore.model.validation import is_count, read_artifact_row, read_session_row
 from spillstore.session.copying import check_event
-from spillstore.session.salvaged_artifact import Part, SalvagedArtifact, made_up
+from spillstore.session.salvaged_artifact import SalvagedArtifact, made_up
 
 if TYPE_CHECKING:
     from spillstore.engine.base import Backend, DamagedRows, RowPlace, SessionImport
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from spillstore.info import SalvageReport
     from spillstore.model.clock import Clock
     from spillstore.model.records import ArtifactRow
+    from spillstore.session.salvaged_part import Part
     from spillstore.settings import Settings
 
 _ROWS: Final = 100  # of events, that are written at once

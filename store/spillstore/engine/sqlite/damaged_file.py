@@ -23,6 +23,7 @@ from spillstore.engine.errors import translated
 from spillstore.engine.sqlite import owner_locks, sql
 from spillstore.engine.sqlite.database import DATABASE
 from spillstore.engine.sqlite.folder_names import NO_PROJECT, id_of_folder
+from spillstore.engine.sqlite.record_format import BrokenError, values, varint
 from spillstore.engine.sqlite.schema_check import MOST_ROW_BYTES
 from spillstore.engine.sqlite.session_file import is_open
 from spillstore.exceptions import SessionBusyError, SessionNotFoundError
@@ -47,13 +48,8 @@ _TABLES: Final = {
     len(sql.CHUNK_COLUMNS) + _KEYS - 1: "chunk",  # of schema 1, without gram filters
     9: "event",
 }
-_SIZES: Final = (0, 1, 2, 3, 4, 6, 8, 8, 0, 0)  # bytes of a value by its serial type
 _ID: Final = re.compile(rb"art_[0-9]{1,16}_[a-zA-Z0-9]{16}")
 _BLOCK: Final = 1024 * 1024
-
-
-class _BrokenError(Exception):
-    """What was looked at is no row, or not all of one is there."""
 
 
 class Place(NamedTuple):
@@ -194,26 +190,26 @@ class DamagedFile:
         count = min(int.from_bytes(page[3:5], "big"), (self._size - 8) // 2)
         for at in struct.unpack_from(f">{count}H", page, 8):
             place = Place(view, number, at, is_free)
-            with contextlib.suppress(_BrokenError, IndexError, struct.error):
+            with contextlib.suppress(BrokenError, IndexError, struct.error):
                 types, start, payload = self._head(page, at)
                 table = _TABLES.get(len(types))
                 if table is not None:
                     # What tells a row lies in the leaf itself, since it comes first.
-                    yield table, _values(types[:3], payload, start), place
+                    yield table, values(types[:3], payload, start), place
 
     def _head(self, page: bytes, at: int) -> tuple[list[int], int, bytes]:
         """The types of a row's values, where these begin, and the part of the row that lies in the leaf."""
-        length, at = _varint(page, at)
-        _, at = _varint(page, at)
+        length, at = varint(page, at)
+        _, at = varint(page, at)
         if not 0 < length <= MOST_ROW_BYTES:
-            raise _BrokenError
+            raise BrokenError
         payload = page[at : at + self._local(length)]
-        head, inside = _varint(payload, 0)
+        head, inside = varint(payload, 0)
         types = []
         if head > len(payload):
-            raise _BrokenError
+            raise BrokenError
         while inside < head:
-            kind, inside = _varint(payload, inside)
+            kind, inside = varint(payload, inside)
             types.append(kind)
         return types, head, payload
 
@@ -232,20 +228,20 @@ class DamagedFile:
         page = self._page(place.view, place.page)
         try:
             types, start, _ = self._head(page, place.at)
-            return _values(types, self._payload(place.view, page, place.at), start)
-        except (_BrokenError, IndexError, struct.error):
+            return values(types, self._payload(place.view, page, place.at), start)
+        except (BrokenError, IndexError, struct.error):
             return None
 
     def _payload(self, view: int, page: bytes, at: int) -> bytes:
-        length, at = _varint(page, at)
-        _, at = _varint(page, at)
+        length, at = varint(page, at)
+        _, at = varint(page, at)
         local = self._local(length)
         parts = [page[at : at + local]]
         missing = length - local
         number = int.from_bytes(page[at + local : at + local + 4], "big") if missing else 0
         while missing > 0:
             if not 1 < number <= self._last:
-                raise _BrokenError
+                raise BrokenError
             page = self._page(view, number)
             parts.append(page[4 : 4 + min(missing, self._size - 4)])
             missing -= self._size - 4
@@ -314,43 +310,3 @@ def _sums(data: bytes, sums: tuple[int, int], order: str) -> tuple[int, int]:
         first = (first + one + second) & 0xFFFFFFFF
         second = (second + two + first) & 0xFFFFFFFF
     return first, second
-
-
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """A number of one to nine bytes, and where the next begins."""
-    value = 0
-    for index in range(8):
-        byte = data[at + index]
-        value = value << 7 | byte & 0x7F
-        if byte < 0x80:  # noqa: PLR2004  # the bit that says that another follows
-            return value, at + index + 1
-    return value << 8 | data[at + 8], at + 9
-
-
-def _values(types: list[int], payload: bytes, at: int) -> Row:
-    values: list[object] = []
-    for kind in types:
-        size = _SIZES[kind] if kind < len(_SIZES) else (kind - 12) // 2
-        raw = payload[at : at + size]
-        if len(raw) < size or kind in {10, 11}:
-            raise _BrokenError
-        values.append(_value(kind, raw))
-        at += size
-    return tuple(values)
-
-
-def _value(kind: int, raw: bytes) -> object:
-    if kind == 0:
-        return None
-    if kind in {8, 9}:
-        return kind - 8
-    if kind == 7:  # noqa: PLR2004  # a number with a fraction
-        return struct.unpack(">d", raw)[0]
-    if kind < 7:  # noqa: PLR2004  # a whole one
-        return int.from_bytes(raw, "big", signed=True)
-    if kind % 2 == 0:
-        return raw
-    try:
-        return raw.decode()
-    except UnicodeDecodeError:
-        raise _BrokenError from None
