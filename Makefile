@@ -7,6 +7,7 @@
 #   make torture all tests, with many new examples and kills, then a part of each campaign: SEED=N as before
 #   make agents  real agents from the npm registry, against models on loopback: 400 MB and some minutes; skips what is missing
 #   make adapters  the adapters of agent frameworks against the packages from the index, each alone and then all together: ADAPTERS="langchain strands"
+#   make datasette the plugin for Datasette against 0.65 and the newest alpha of 1.0, and DuckDB, each in an environment of its own
 #   make campaign  failing system calls, kills, damage: NAME=NAME SEED=N ROUNDS=N, and FIRST=N to go on where one has ended
 #   make fuzz    the campaign against the native scanner: SEED=N EXECUTIONS=N, and FIRST=N likewise
 #   make fuzz-parts  formats, cleaning, cutters, cursors, messages, arguments: NAME="cleaning urls" SECONDS=N SEED=N CORPUS=FOLDER
@@ -48,7 +49,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-server test heavy check agents adapters torture campaign fuzz fuzz-parts mutants soak audit lint types docs cast bench bench-quick bench-growth bench-peers bench-corpus wheels sdist release-check clean
+.PHONY: help demo demo-server test heavy check agents adapters datasette torture campaign fuzz fuzz-parts mutants soak audit lint types docs cast bench bench-quick bench-growth bench-peers bench-corpus wheels sdist release-check clean
 # Tests start hundreds of processes: each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -102,6 +103,22 @@ $(VENV)/adapters/%/.installed: pyproject.toml $(BUILT)
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip --quiet --disable-pip-version-check install --editable '.[$(if $(filter together,$*),$(ADAPTERS_TOGETHER),$*)]' \
 	  hypothesis pytest pytest-xdist $(if $(filter strands,$*),moto pytest-asyncio) $(if $(filter pydantic-ai,$*),pydantic-ai-harness)
+	@touch $@
+
+# What others read sessions with.
+DATASETTES := datasette-0.65 datasette-1.0 duckdb
+datasette-0.65_NEEDS := 'datasette>=0.65.5,<1' --editable plugins/datasette-spillstore
+datasette-1.0_NEEDS := --pre 'datasette>=1.0a41' --editable plugins/datasette-spillstore
+duckdb_NEEDS := duckdb numpy pyarrow
+
+datasette: $(DATASETTES:%=$(VENV)/%/.installed)
+	$(VENV)/datasette-0.65/bin/python -m pytest -q -n 2 plugins/datasette-spillstore
+	$(VENV)/datasette-1.0/bin/python -m pytest -q -n 2 plugins/datasette-spillstore
+	$(VENV)/duckdb/bin/python -m pytest -q tests/docs/test_duckdb.py
+
+$(DATASETTES:%=$(VENV)/%/.installed): $(VENV)/%/.installed: pyproject.toml plugins/datasette-spillstore/pyproject.toml $(BUILT)
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip --quiet --disable-pip-version-check install --editable . hypothesis pytest pytest-xdist $($*_NEEDS)
 	@touch $@
 
 torture: $(VENV)/.installed-test

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Unpack
 
-    from spillstore.info import CopyReport, Event, Page, SessionInfo
+    from spillstore.info import CopyReport, Event, Page, SalvageReport, SessionInfo
     from spillstore.ingest.session_pool import SessionPool
     from spillstore.model.clock import Clock
     from spillstore.redaction import RedactionRules
@@ -260,6 +260,50 @@ class Store:
 
         target = CopyTarget(to._backend, to._settings, to._key, to._collector.before_make, to.delete)
         return SessionCopy(ref, target, force=force, replace=replace, on_progress=on_progress).run(self._pool)
+
+    def salvage(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        session_id: str | None = None,
+        project: str | None = None,
+        salvaged_as: str | None = None,
+    ) -> SalvageReport:
+        r"""Get out of a damaged session what can be got, into a new session of this store that ``check`` passes.
+
+        Every artifact, chunk and row whose digest holds is taken, whatever has become of the rest of the file, which is
+        not changed. What is missing of an artifact is its hole, or it ends before it; it is ``interrupted`` then, its
+        reason and an event ``salvage`` say what is lost, and what stands between two missing ranges is an artifact of its own.
+
+        Args:
+            path: a session's file; or, with ``session_id``, the folder of a store.
+            session_id: the session of that store; ``project`` is its project.
+            project: see there.
+            salvaged_as: the name of the new session; None for the one that it had.
+
+        Returns:
+            What was got of each artifact, and what is missing. Cost: reading the file three times, and storing it.
+
+        Raises:
+            SessionNotFoundError, SessionExistsError: it is not there, or was deleted; this store has one of that name.
+            SessionBusyError: somebody has it open.
+            DigestKeyError: its digests have a key, and this store another one or none.
+            StorageError: it cannot be read, or not be stored.
+
+        Example:
+            >>> import tempfile
+            >>> with tempfile.TemporaryDirectory() as here, tempfile.TemporaryDirectory() as there:
+            ...     with Store(here, free_disk_floor=0).session("chat-42") as session:
+            ...         _ = session.put("hello\n")
+            ...     Store(there, free_disk_floor=0).salvage(here, session_id="chat-42").complete
+            True
+        """
+        with translated("salvaging the session"):  # an import opens files
+            from spillstore.session.salvaging import salvage  # noqa: PLC0415  # few need it
+
+        ref = None if session_id is None else named_session(session_id, project)
+        named = None if salvaged_as is None else named_session(salvaged_as, project)
+        return salvage(path, ref, named, self._backend, self._settings, self._key, self._clock)
 
     delete = delegated(Deleter.delete, "_deleter")
     delete_artifact = delegated(Deleter.delete_artifact, "_deleter")

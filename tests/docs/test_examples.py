@@ -21,13 +21,13 @@ from spillstore_tools.cli import _invoke
 from spillstore_tools.preview import strategies
 
 ROOT = Path(__file__).parents[2]
-# The page about frameworks is run by ``tests/adapters``, a section at a time, since few have them all.
+# The page about frameworks is run by ``tests/adapters``, a section at a time, since few have them all; that about DuckDB by ``test_duckdb.py``.
 PAGES = [
     ROOT / "README.md",
     *sorted(
         page
         for page in (ROOT / "docs").rglob("*.md")
-        if "_build" not in page.parts and page.name != "frameworks.md"
+        if "_build" not in page.parts and page.name not in {"frameworks.md", "duckdb.md"}
     ),
 ]
 HOMES = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "PI_CODING_AGENT_DIR")  # of agents

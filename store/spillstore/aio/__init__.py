@@ -304,6 +304,7 @@ class Store:
         return await asyncio.to_thread(copy, session_id, project)
 
     check = in_thread(_store.Store.check)
+    salvage = in_thread(_store.Store.salvage)
     deleted_events = in_thread(_store.Store.deleted_events)
     delete = in_thread(_store.Store.delete)
     delete_artifact = in_thread(_store.Store.delete_artifact)

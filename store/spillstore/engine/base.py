@@ -83,6 +83,35 @@ class SessionImport(Protocol):
         """
 
 
+class RowPlace(Protocol):
+    """Where a row of a damaged session was found."""
+
+    @property
+    def is_free(self) -> bool:
+        """Whether that is space that is free, so that the row was deleted, or moved to another place."""
+
+
+class DamagedRows(Protocol):
+    """The rows that are left of a session that cannot be read as it is. Nothing of them can be trusted, and nothing is changed.
+
+    Raises, from every method:
+        StorageError: it cannot be read.
+    """
+
+    @property
+    def ref(self) -> SessionRef | None:
+        """The session's name by where it lies; None if that does not tell."""
+
+    def places(self) -> Iterator[tuple[str, Row, RowPlace]]:
+        """The table, the first three columns and the place of every row: of one that there is more than once, the newest first."""
+
+    def row(self, place: RowPlace) -> Row | None:
+        """All columns of a row, its keys first; None if a part of it is gone."""
+
+    def ids(self) -> set[str]:
+        """All texts that look like an artifact's id."""
+
+
 class SessionBackend(Protocol):
     """One process's hold on one session, for reading alone or for writing. Safe from any thread.
 
@@ -293,6 +322,15 @@ class Backend(Protocol):
 
         Raises:
             SessionBusyError: somebody has it open.
+        """
+
+    def damaged(self, ref: SessionRef) -> AbstractContextManager[DamagedRows]:
+        """What is left of a session that cannot be read as it is, while nobody has it open for writing.
+
+        Raises:
+            SessionNotFoundError: it is not there.
+            SessionBusyError: somebody has it open.
+            UnsupportedError: this engine cannot look behind what its database says.
         """
 
     def size_of(self, ref: SessionRef) -> int:

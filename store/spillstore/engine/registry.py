@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from spillstore.exceptions import UnsupportedError
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from types import ModuleType
     from typing import Literal
 
-    from spillstore.engine.base import Backend, SessionBackend
+    from spillstore.engine.base import Backend, DamagedRows, SessionBackend
     from spillstore.model.clock import Clock
     from spillstore.settings import Settings
 
@@ -108,3 +109,10 @@ def open_file(file: Path, settings: Settings) -> SessionBackend:
 
     immutable = is_gone(file.with_name(f"{file.name}-wal"))
     return SessionFile(file, settings, read_only=True, immutable=immutable, foreign=True)
+
+
+def damaged_file(file: Path) -> AbstractContextManager[DamagedRows]:
+    """What is left in a session's file that cannot be read as it is, wherever it lies."""
+    from spillstore.engine.sqlite.damaged_file import damaged  # noqa: PLC0415  # as above
+
+    return damaged(file)

@@ -207,7 +207,7 @@ class _Filling:
         after = -1
         while events := self._rows.whole_events_after(after, _ROWS):
             for event in events:
-                _check_event(event)
+                check_event(event)
             self._new.add_events(events)
             self._events += len(events)
             after = events[-1][0]
@@ -255,7 +255,7 @@ class _Filling:
             )
 
 
-def _check_event(row: Row) -> None:
+def check_event(row: Row) -> None:
     """Raise IntegrityError for a row that is no event's. Events have no digest."""
     infos.event_of(row[:_FIELDS])
     key, detail, shown = row[0], row[_FIELDS - 1], row[_FIELDS]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import sqlite3
 from contextlib import closing
 
 import pytest
+from support import ROOT
 
-from spillstore import sqlite_functions
+from spillstore import Store, sqlite_functions
 from spillstore.engine.sqlite import file_schema
 from spillstore.engine.sqlite import sql as _sql
 
@@ -84,22 +86,80 @@ def test_secrets_limits_and_refusals(file):
     assert rows(file, "SELECT * FROM v_denied") == []
 
 
+CHUNKS = "FROM chunk JOIN artifact USING (session_key, artifact_key) WHERE artifact_id = ? ORDER BY seq"
+
+
 def test_chunks_are_decoded(file):
     """The chunks of an artifact in order are its bytes, and so is their text."""
-    sql = (
-        "SELECT spillstore_chunk(data), spillstore_text(data) FROM chunk JOIN artifact USING (session_key, artifact_key) "
-        "WHERE artifact_id = ? ORDER BY seq"
-    )
-    found = rows(file, sql, file[1][0])
-    assert b"".join(raw for raw, _ in found) == DATA
-    assert "".join(text for _, text in found) == DATA.decode()
+    sql = f"SELECT spillstore_chunk(artifact_id, seq), spillstore_text(artifact_id, seq) {CHUNKS}"
+    for name, size in zip(file[1], (len(DATA), len(DATA) - 1), strict=False):
+        found = rows(file, sql, name)
+        assert b"".join(raw for raw, _ in found) == DATA[:size]
+        assert "".join(text for _, text in found) == DATA[:size].decode()
 
 
-@pytest.mark.parametrize("data", ["x'00'", "x'28b52ffda0000000ff'", "zeroblob(100)"])
-def test_what_is_no_chunk_is_an_error(file, data):
-    """Bytes that are no frame, or promise gigabytes, are refused."""
+def test_chunks_of_older_files_and_of_lines_that_end_in_cr_are_decoded(tmp_path, plain_store):
+    """A file of the first schema, whose chunks have fewer columns; an artifact whose digests say that CR ends its lines."""
+    older = tmp_path / "session.db"
+    older.write_bytes(gzip.decompress((ROOT / "tests/data/sessions/schema-1/plain.db.gz").read_bytes()))
+    with closing(sqlite3.connect(f"file:{older}?mode=ro", uri=True)) as connection:
+        sqlite_functions.register(connection)
+        columns = "artifact_id, spillstore_chunk(artifact_id, seq)"
+        sql = f"SELECT {columns} FROM artifact JOIN chunk USING (session_key, artifact_key) ORDER BY 1, seq"
+        found = connection.execute(sql).fetchall()
+    with Store.open_file(older) as session:
+        for artifact in session.artifacts():
+            assert artifact.read(holes="skip") == b"".join(raw for name, raw in found if name == artifact.id)
+    with plain_store.session("cr") as session:
+        name = session.put(b"one\rtwo\r", source="x").id
+        assert session.artifact(name).info.newline == "cr"
+    sql = f"SELECT spillstore_text(artifact_id, seq) {CHUNKS}"
+    assert rows((plain_store.root / "_" / "cr" / "session.db",), sql, name) == [("one\rtwo\r",)]
+
+
+def test_nothing_is_nothing(file):
+    """NULL in, NULL out."""
+    assert rows(file, "SELECT spillstore_text(NULL, 0), spillstore_chunk(?, NULL)", file[1][0]) == [
+        (None, None)
+    ]
+
+
+@pytest.mark.parametrize("column", ["data", "segments", "line_start", "time_end", "digest", "seq"])
+def test_a_chunk_that_is_not_what_was_stored_is_an_error(file, tmp_path, column):
+    """Whatever was changed in its row."""
+    copy = tmp_path / "copy.db"
+    copy.write_bytes(file[0].read_bytes())
+    value = {
+        "data": "CAST(data || x'00' AS BLOB)",
+        "segments": "x'01'",
+        "digest": "zeroblob(32)",
+        "seq": "seq + 100",
+    }
+    with closing(sqlite3.connect(copy)) as connection, connection:
+        connection.execute(f"UPDATE chunk SET {column} = {value.get(column, f'{column} + 1')}")
     with pytest.raises(sqlite3.OperationalError, match="user-defined function"):
-        rows(file, f"SELECT spillstore_text({data})")
+        rows((copy,), f"SELECT spillstore_text(artifact_id, seq) {CHUNKS}", file[1][0])
+
+
+@pytest.mark.parametrize("asked", ["'art_1_a', 0", "artifact_id, 99", "artifact_id, 'x'", "x'00', 0"])
+def test_a_chunk_that_is_not_there_is_an_error(file, asked):
+    """It is never an empty text."""
+    with pytest.raises(sqlite3.OperationalError, match="user-defined function"):
+        rows(file, f"SELECT spillstore_text({asked}) FROM artifact")
+
+
+def test_chunks_with_a_digest_key_need_it(tmp_path):
+    """It is that of the store, given or named by the setting; without it nothing is decoded."""
+    key = b"k" * 32
+    with Store(tmp_path, digest_key=key, free_disk_floor=0).session("keyed") as session:
+        name = session.put(DATA, source="x").id
+    path = tmp_path / "_" / "keyed" / "session.db"
+    sql = f"SELECT spillstore_text(artifact_id, seq) {CHUNKS}"
+    with pytest.raises(sqlite3.OperationalError, match="user-defined function"):
+        rows((path,), sql, name)
+    with closing(sqlite3.connect(path)) as connection:
+        sqlite_functions.register(connection, digest_key=key)
+        assert "".join(text for (text,) in connection.execute(sql, (name,))) == DATA.decode()
 
 
 def test_every_view_can_be_read_and_none_is_read_by_us(file):

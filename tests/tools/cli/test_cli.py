@@ -166,6 +166,7 @@ def test_missing_session_is_an_error_and_is_not_made(cli, root, name):
         "stats": [],
         "clean": [],
         "copy": ["--to", "there"],
+        "salvage": ["default", "--to", "there"],
         "export": ["@last", "out"],
         "search": ["@last", "x"],
         "query": ["@last", "$"],

@@ -12,6 +12,7 @@ import click
 import pytest
 from support import ROOT
 
+from spillstore import Store
 from spillstore_tools.cli import group
 
 pytestmark = pytest.mark.everywhere
@@ -136,8 +137,9 @@ CALLS = {
 }
 SERVED = {"audit --follow", "mcp", "mcp-proxy"}  # which do not end by themselves; each has a test of its own
 
-# Which need a server, or the configuration of agents: two tests of their own compare what they print.
-ELSEWHERE = {"upgrade", "grant", "install", "uninstall", "doctor"}
+# Which need a server, the configuration of agents or a damaged file: tests of their own compare what they print.
+ELSEWHERE = {"upgrade", "grant", "install", "uninstall", "doctor", "salvage"}
+SALVAGED = {"salvaged session", "salvaged artifact", "missing range", "salvaged part"}
 
 
 @pytest.fixture
@@ -179,7 +181,12 @@ def test_what_commands_print_is_what_the_manual_says(cli, names, monkeypatch):
         if (name, field) not in reader.seen
     }
     assert missing == set()
-    assert set(PAGE_SECTIONS) - printed == SERVED | ELSEWHERE | {"note", "finding", "report", "file"}
+    assert set(PAGE_SECTIONS) - printed == SERVED | ELSEWHERE | SALVAGED | {
+        "note",
+        "finding",
+        "report",
+        "file",
+    }
 
 
 def read_all(reader, cli, calls):
@@ -217,6 +224,26 @@ def test_what_commands_about_servers_print(cli, server_url):
         ("grant", server_url, "--role", "agent", "--project", "web"),
     ]
     read_all(Reader(), cli, calls)
+
+
+@pytest.mark.files
+def test_what_salvaging_prints(cli, tmp_path):
+    """Of a session with two gaps in an artifact, and one that is not there."""
+    text = "".join(f"line {number} {number * 7919 % 104729}\n" for number in range(60_000))
+    broken = Store(tmp_path / "broken", free_disk_floor=0, redact=False)
+    with broken.session("torn", "web") as session:
+        session.put(text, source="make")
+    path = tmp_path / "broken" / "web" / "torn" / "session.db"
+    raw = bytearray(path.read_bytes())
+    raw[:100] = bytes(100)
+    for part in (0.3, 0.6):
+        raw[int(len(raw) * part)] ^= 255
+    path.write_bytes(raw)
+    reader = Reader()
+    answer = cli("salvage", "none", str(path), "--to", "rescued", "--json")
+    reader.object(answer.json, "salvage", "salvage")
+    names = SALVAGED | {"salvage"}
+    assert {(name, field) for name in names for field in of(name)} == reader.seen
 
 
 def test_several_artifacts_are_a_list(cli, names):

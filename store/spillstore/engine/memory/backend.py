@@ -12,12 +12,19 @@ from spillstore.engine.base import SessionRef, VanishedError
 from spillstore.engine.memory.importing import MemoryImport
 from spillstore.engine.memory.rows import EMPTY, ROW_BYTES, MemoryRows, MemoryTransaction, State
 from spillstore.engine.rows import END, Row
-from spillstore.exceptions import InvalidSettingError, SessionBusyError, SessionDeletedError, SpillstoreError
+from spillstore.exceptions import (
+    InvalidSettingError,
+    SessionBusyError,
+    SessionDeletedError,
+    SpillstoreError,
+    UnsupportedError,
+)
 from spillstore.model.records import SessionRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from spillstore.engine.base import DamagedRows
     from spillstore.engine.rows import EventFilter, Snapshot, Transaction
     from spillstore.info import Event, Page, SessionInfo
     from spillstore.model.clock import Clock
@@ -324,6 +331,12 @@ class MemoryBackend:
         with self._guard:
             held.gone = True
             self._sessions = {ref: each for ref, each in self._sessions.items() if each is not held}
+
+    def damaged(self, ref: SessionRef) -> contextlib.AbstractContextManager[DamagedRows]:
+        """Not here."""
+        raise UnsupportedError(
+            f"session {ref.session_id!r} cannot be salvaged: a store of dictionaries has no file that could be damaged"
+        )
 
     def size_of(self, ref: SessionRef) -> int:
         """Bytes of its rows."""

@@ -18,13 +18,13 @@ from spillstore.engine.postgres.deletion import DoomedRows, doom
 from spillstore.engine.postgres.errors import AlreadyThereError
 from spillstore.engine.postgres.importing import ServerImport, importing
 from spillstore.engine.postgres.session import ServerSession, name_of, new_key
-from spillstore.exceptions import SessionBusyError, SpillstoreError
+from spillstore.exceptions import SessionBusyError, SpillstoreError, UnsupportedError
 from spillstore.model.validation import read_session_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from spillstore.engine.base import SessionRef
+    from spillstore.engine.base import DamagedRows, SessionRef
     from spillstore.engine.postgres.address import Address
     from spillstore.engine.rows import EventFilter
     from spillstore.info import Event, Page, SessionInfo
@@ -200,6 +200,12 @@ class ServerBackend:
         doom(self._connections, name_of(ref), key)
         self.forget_size()
         return DoomedRows(self._connections, key)
+
+    def damaged(self, ref: SessionRef) -> contextlib.AbstractContextManager[DamagedRows]:
+        """Not here."""
+        raise UnsupportedError(
+            f"session {ref.session_id!r} cannot be salvaged: what a server holds is repaired by its own tools; `spillstore check` says what is damaged, and a backup brings it back"
+        )
 
     def size_of(self, ref: SessionRef) -> int:
         """Bytes that it takes, by the estimates of ``control``."""

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from spillstore.engine.rows import EventFilter
+    from spillstore.engine.sqlite.damaged_file import DamagedFile
     from spillstore.engine.sqlite.folders import Folder
     from spillstore.engine.sqlite.importing import FolderImport
     from spillstore.info import Event, Page, SessionInfo
@@ -273,6 +274,13 @@ class FolderBackend:
             gone = full_disk.delete(self._folder(ref), ref, self._settings, self._key, self._clock)
         self.forget_size()
         return Buried(gone, durable=self._durable)
+
+    def damaged(self, ref: SessionRef) -> contextlib.AbstractContextManager[DamagedFile]:
+        """What is left in a session's file, page by page."""
+        with translated("salvaging"):  # an import opens files
+            from spillstore.engine.sqlite import damaged_file  # noqa: PLC0415  # few need it
+
+        return damaged_file.damaged(self._folder(ref) / DATABASE, ref)
 
     def size_of(self, ref: SessionRef) -> int:
         """Bytes that a session takes on the disk."""
