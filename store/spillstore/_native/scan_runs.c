@@ -6,6 +6,7 @@
 #define ESCAPE 5      /* bytes of an escape that may stand before it, at most, behind its first sign */
 #define MOST_WORD (14 + ESCAPE) /* letters of a prefix, digits and an escape before them */
 #define LEAST_BODY 20
+#define BEFORE_VALUE 48 /* bytes of a value before a run, and between a name and a value */
 
 typedef struct { u32 start, end; } Run;
 
@@ -26,7 +27,7 @@ static int holds_digit(const u8 *at, i64 size) {
 }
 
 /* Whether letters and digits between `from` and `to` change as often, and in as many places, as in a token. */
-static int run_is_mixed(const Text *t, i64 from, i64 to) {
+static int run_is_mixed(const Text *t, i64 from, i64 to, i64 least) {
     int digits = 0, changes = 0;
     u32 before = 0;
     for (i64 i = from; i < to; i++) {
@@ -36,7 +37,24 @@ static int run_is_mixed(const Text *t, i64 from, i64 to) {
         digits += now == 1 && before != 1;
         before = now;
     }
-    return digits && changes >= 5;
+    return digits && changes >= least;
+}
+
+/* Whether a run may be one of a value behind a name that is one of a secret, or hints at it; see `hinted.py`. */
+static int hinted_could(const Text *t, i64 start, i64 end) {
+    if (end - start > MOST_RUN + ESCAPE)
+        return 0;
+    i64 at = start, least = start - BEFORE_VALUE;
+    while (at > least && at > 0 && (is(t, at - 1, ALNUM) || one_of(t->text[at - 1], "+/_.~-"))) at--;
+    const i64 value = at;
+    least = value - BEFORE_VALUE;
+    while (at > least && at > 0 && (is(t, at - 1, BLANK) || one_of(t->text[at - 1], "\"'`\\=:>|]\xe2\x94\x82"))) at--;
+    if (at == value || !is(t, at - 1, NAME) || !run_is_mixed(t, start, end, (end - start) / 4))
+        return 0;
+    i64 begin = name_begin(t, at);
+    if (at - begin == 5 && (memcmp(t->text + begin + 1, "alue", 4) == 0 || memcmp(t->text + begin + 1, "ALUE", 4) == 0))
+        return 1; /* of a pair: its name stands before it */
+    return strength_of(t, begin, at - begin) != HARMLESS;
 }
 
 /* Whether a run of LETTER may be a token: `prefix_`, and behind it what is drawn. */
@@ -49,7 +67,7 @@ static int alone_could(const Text *t, i64 start, i64 end) {
     while (sign < end && sign < start + MOST_WORD && t->text[sign] != '_' && t->text[sign] != '-') sign++;
     if (sign - start < 2 || sign >= end - LEAST_BODY || !(t->text[sign] == '_' || t->text[sign] == '-'))
         return 0;
-    return holds_digit(t->text + sign, end - sign) && run_is_mixed(t, sign, end);
+    return holds_digit(t->text + sign, end - sign) && run_is_mixed(t, sign, end, 5);
 }
 
 /* Gives out runs of LETTER that end behind `*from` and may be tokens, in order. As `spillstore_scan`, but nothing is lost
@@ -70,7 +88,7 @@ i64 spillstore_runs(const Tables *tables, const u8 *text, i64 size, i64 *from, R
             n = ones_last(letters_in(bytes_before(&t, start)));
         for (int n = 16; n == 16; end += n)
             n = ones_first(letters_in(bytes_from(&t, end)));
-        if (end - start >= LEAST_RUN && end > *from && alone_could(&t, start, end)) {
+        if (end - start >= LEAST_RUN && end > *from && (alone_could(&t, start, end) || hinted_could(&t, start, end))) {
             if (found == room) {
                 *from = start;
                 return found;

@@ -337,6 +337,35 @@ FILES = (
     Place(
         "PASSWORD",
         (
+            " login ",
+            " signin ",
+            " user ",
+            " users ",
+            "adduser ",
+            " passwd ",
+            " attach ",
+            " auth ",
+            " secret ",
+            " secrets ",
+            " bundle config ",
+        ),
+        rule="prompted",
+        goes="$ samba-tool user create me 'Kittens%d{2}!x'\n+ tool login me X%a{11}!7y\n  501  tool secret add x --data aX7%a{11}\n"
+        "me@host:~$ bundle config https://gems.example.com me:aX7!%a{11}",
+        stays="$ tool login --client aX7%a{11}\nThe user login fails for aX7!%a{11}\n$ tool user add me /srv/aX7%a{11} X7%a{3}.txt me@Host7.example.com",
+    ),
+    Place(
+        "BASIC_AUTH",
+        ("AUTH PLAIN ",),
+        run=_BASE64,
+        least=12,
+        judge="user_and_password",
+        goes='sendto(3, "AUTH PLAIN bWU6%l{15}0")',
+        stays="AUTH PLAIN LOGIN",
+    ),
+    Place(
+        "PASSWORD",
+        (
             "auth=(",
             "BasicAuth(",
             "basic_auth(",

@@ -95,6 +95,8 @@ TOKENS = (
     ("DUB_KEY",              "dub_", "%a{24}(?!%w)", "dub_%a{24}", "dub_%a{8}"),
     ("DUFFEL_TOKEN",         "duffel_live_ duffel_test_", "[A-Za-z0-9=_-]{40,}", "duffel_live_%w{44}", "duffel_live_%w{14}"),
     ("DYNATRACE_TOKEN",      "dt0c01. dt0s01.", r"%a{24}\.%a{64}", "dt0c01.%a{24}.%a{64}", "dt0c01.%a{24}.%a{21}"),
+    ("ENCRYPTED_SECRET",     "{AES}| {AES256}| {aes}| {3DES}| {DES}| {xor}| {cipher}| {RC4}|", "[A-Za-z0-9+/=]{12,}", "{AES}%b{44}", "{AES}%b{4}"),
+    ("ENCRYPTED_SECRET",     "ENC(|", "[A-Za-z0-9+/=]{20,}", "ENC(%b{44})", "ENC(%b{4})"),
     ("E2B_KEY",              "e2b_", "%h{40}(?!%w)", "e2b_%h{40}", "e2b_%h{13}"),
     ("EASYPOST_KEY",         "EZAK EZTK", "%a{54}(?!%a)", "EZAK%a{54}", "EZAK%a{18}"),
     ("ELASTIC_KEY",          "essu_", "[A-Za-z0-9+/=_-]{50,}", "essu_%b{54}", "essu_%b{18}"),
