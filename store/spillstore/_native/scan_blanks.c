@@ -220,12 +220,12 @@ static int begins_cell(const Text *t, i64 at, i64 line) {
 
 /* Whether the name may head a column of the next lines: its line has titles alone, with a sign or two blanks between them. */
 int heads_column(Text *t, i64 begin, i64 stop) {
+    if ((one_of(t->text[stop], ",;") && is(t, stop + 1, BLANK)) ||
+        (begin > 0 && !of_titles(t, begin - 1) && !is(t, begin - 1, LINE_END)))
+        return 0; /* most names are told by what stands beside them */
     const i64 line = line_before(t, begin), end = line_end_of(t, stop);
     int signs = 0;
-    for (i64 i = begin; i > line; i--)
-        if (!of_titles(t, i - 1))
-            return 0; /* most lines are told by what stands near */
-    for (i64 i = line, blanks = 0; i < end; i++) {
+    for (i64 i = blanks_end(t, line), blanks = 0; i < end; i++) {
         u8 byte = t->text[i];
         const int blank_behind = (byte == ',' || byte == ';') && is(t, i + 1, BLANK);
         if (!of_titles(t, i) || blank_behind || (is(t, i, DIGIT) && begins_cell(t, i, line)))

@@ -168,19 +168,31 @@ static int typed_behind(const Text *t, i64 at) {
 }
 
 /* Whether a prompt may stand before in the line, a trace's plus, a number of a history, or a bar before the literal. */
-static int prompted_could(const Text *t, i64 start, i64 end) {
-    if (!typed_behind(t, end))
-        return 0;
+static int prompt_before(const Text *t, i64 start) {
     const i64 line = line_before(t, start), first = blanks_end(t, line);
-    if (at_is(t, line, '+') || is(t, first, DIGIT) || holds(t, line, start, "RUN") || holds(t, line, start, "run:"))
-        return 1;
-    i64 last = start;
+    i64 digits = first, last = start;
+    while (digits < start && is(t, digits, DIGIT)) digits++;
     while (last > line && is(t, last - 1, BLANK)) last--;
-    for (i64 at = line; at < start; at++)
-        if (one_of(t->text[at], "$#%>") && is(t, at + 1, BLANK))
+    if (at_is(t, line, '+') || at_is(t, last - 1, '|') ||
+        (digits > first && (is(t, digits, BLANK) || at_is(t, digits, '*'))))
+        return 1;
+    for (i64 at = line; at < start; at += 16) {
+        Sixteen bytes = bytes_from(t, at);
+        u32 before = start - at < 16 ? (1u << (start - at)) - 1 : 0xFFFF;
+        before &= blanks_in(bytes_from(t, at + 1));
+        if (bits_of((Sixteen)(bytes == '$') | (Sixteen)(bytes == '#') | (Sixteen)(bytes == '%') | (Sixteen)(bytes == '>')) & before)
             return 1;
-    return at_is(t, last - 1, '|');
+        for (u32 ends = bits_of((Sixteen)(bytes == 'N') | (Sixteen)(bytes == ':')) & before; ends; ends &= ends - 1) {
+            i64 end = at + __builtin_ctz(ends) + 1;
+            if (end > 3 && (memcmp(t->text + end - 3, "RUN", 3) == 0 || memcmp(t->text + end - 4, "run:", 4) == 0))
+                return 1;
+        }
+    }
+    return 0;
 }
+
+/* Whether a command line stands there, with what looks typed as a password behind the literal. */
+static int prompted_could(const Text *t, i64 start, i64 end) { return prompt_before(t, start) && typed_behind(t, end); }
 
 int place_could(Text *t, i64 start, i64 end, const Literal *literal) {
     switch (literal->check) {

@@ -86,7 +86,7 @@ def prompted(look: Look, start: int, end: int) -> int:
         return end
     line = min(look.line(end), end + _PROMPTED)
     before = b""
-    for match in _ARGUMENT.finditer(text, end - 1, line):
+    for match in _ARGUMENT.finditer(text, text.rindex(b" ", start, end), line):
         if look.open(match.start(1), match.end()):
             break
         given = match[1].strip(b"\"'")

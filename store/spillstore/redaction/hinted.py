@@ -33,7 +33,8 @@ _PAIR = re.compile(
     rb"(?<![\w.-])([\w.-]{1,96})\\{0,4}[\"']?,[ \t]{0,8}\\{0,4}[\"']?\Z"
 )  # `"name": "X", "value": `
 _SIGNS = b"=:>|\xe2\x94\x82"  # the last three are a bar of a frame
-_BEFORE = 48  # bytes of a value before its first run, as in `_native/scan_runs.c`; and bytes between a name and a value
+_BEFORE_RUN = 16  # bytes of a value before its first run, as in `_native/scan_runs.c`
+_BEFORE = 48  # bytes between a name and a value; the same
 _MOST = prefixed.MOST
 _LEAST_BLANKS = 2  # without a sign
 
@@ -42,7 +43,7 @@ def find(look: Look, runs: Iterable[tuple[int, int]], since: int) -> None:
     """Tell the values among the runs that end behind ``since``."""
     text, done = look.text, 0
     for first, stop in runs:
-        if stop <= since or first < done or not _mixed(text[first:stop]):
+        if stop <= since or first < done or not _drawn(text[first:stop]):
             continue
         start = _begin(text, first)
         named = None if start < 0 else _named(look, start)
@@ -57,16 +58,18 @@ def find(look: Look, runs: Iterable[tuple[int, int]], since: int) -> None:
         _hold(look)
 
 
-def _mixed(run: bytes) -> bool:
-    """Whether letters and digits change as often as in a token."""
-    return prefixed.changes(run) >= len(run) // 4 and _DIGIT.search(run) is not None
+def _drawn(run: bytes) -> bool:
+    """Whether letters, capitals and digits change as often as in a token; as in ``_native/scan_runs.c``."""
+    both = not run.islower() and not run.isupper()
+    changes = prefixed.changes(run)
+    return _DIGIT.search(run) is not None and changes * (5 if both else 4) >= len(run) * (2 if both else 1)
 
 
 def _begin(text: bytes, first: int) -> int:
     """Where the value begins that holds a run; -1 if that is too far before it."""
-    head = text[max(0, first - _BEFORE - 1) : first]
+    head = text[max(0, first - _BEFORE_RUN - 1) : first]
     before = len(head) - len(head.rstrip(_LETTERS))
-    return first - before if before <= _BEFORE else -1
+    return first - before if before <= _BEFORE_RUN else -1
 
 
 def _named(look: Look, start: int) -> Named | None:

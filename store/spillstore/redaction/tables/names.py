@@ -257,7 +257,7 @@ BEFORE_SHORT = words(
 # What texts are searched for: parts of names, words that another may begin with (`key`, `keyword`), and short ones with the sign behind.
 PARTS = (
     "kennwort Kennwort KENNWORT evice_code _salt Salt passw Passw PASSW passphr Passphr PASSPHR passco Passco PASSCO redential REDENTIAL creds CREDS essionid essionId SESSID "
-    "SESSIONID ession_id _pw _PW contrasena Contrasena sonar.login sonarLogin SONAR_LOGIN _SALT CLI_AUTH masterauth totp TOTP epper EPPER authtok _HMAC _hmac"
+    "SESSIONID ession_id _pw _PW contrasena Contrasena sonar.login sonarLogin SONAR_LOGIN _SALT CLI_AUTH masterauth totp TOTP epper EPPER authtok _HMAC _hmac ms_code tp_code ation_code rity_code fa_code SMS_CODE"
 )
 WORDS = "pass Pass PASS pwd Pwd PWD psk _pat _PAT ecret ECRET oken OKEN key Key KEY"
 MARKED = (
