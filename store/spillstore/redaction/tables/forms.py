@@ -194,9 +194,9 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "columns",
-        r"(?=[^\r\n]{0,480}+[\r\n])",
+        r"(?=[\",;|\t\r\n]|[ \t]{1,64}+[|\r\n\xe2]|[ ]{2})(?=[^\r\n]{0,480}+[\r\n])",
         "id,api_token\n1,%h{32}",
-        "id, api_token\n1,%h{32}",
+        "api_token is  or\n%h{32}",
         ' \t,;|"\r\n',
     ),
     Form(
