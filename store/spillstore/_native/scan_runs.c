@@ -57,19 +57,19 @@ static int run_is_drawn(const Text *t, i64 from, i64 to) {
 
 /* Whether a run may be one of a value behind a name that is one of a secret, or hints at it; see `hinted.py`. */
 static int hinted_could(const Text *t, i64 start, i64 end) {
-    if (end - start > MOST_RUN + ESCAPE)
+    if (end - start > MOST_RUN + ESCAPE || !holds_digit(t->text + start, end - start))
         return 0;
     i64 at = start, least = start - BEFORE_RUN;
     while (at > least && at > 0 && (is(t, at - 1, ALNUM) || one_of(t->text[at - 1], "+/_.~-"))) at--;
     const i64 value = at;
     least = value - BEFORE_VALUE;
     while (at > least && at > 0 && (is(t, at - 1, BLANK) || one_of(t->text[at - 1], "\"'`\\=:>|]\xe2\x94\x82"))) at--;
-    if (at == value || !is(t, at - 1, NAME) || !run_is_drawn(t, start, end))
+    if (at == value || (value - at == 1 && t->text[at] == ' ') || !is(t, at - 1, NAME))
         return 0;
-    i64 begin = name_begin(t, at);
-    if (at - begin == 5 && (memcmp(t->text + begin + 1, "alue", 4) == 0 || memcmp(t->text + begin + 1, "ALUE", 4) == 0))
-        return 1; /* of a pair: its name stands before it */
-    return strength_of(t, begin, at - begin) != HARMLESS;
+    const i64 begin = name_begin(t, at);
+    const u8 *name = t->text + begin; /* of a pair it is `value`, and stands before that */
+    const int pair = at - begin == 5 && (memcmp(name + 1, "alue", 4) == 0 || memcmp(name + 1, "ALUE", 4) == 0);
+    return (pair || strength_of(t, begin, at - begin) != HARMLESS) && run_is_drawn(t, start, end);
 }
 
 /* Whether a run of LETTER may be a token: `prefix_`, and behind it what is drawn. */
