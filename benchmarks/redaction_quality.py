@@ -8,6 +8,10 @@ The marks are filled when the benchmark runs, so no secret stands in the reposit
     <<hex:64>>          with a length; of base64 it is that of the bytes
     <<password|base64>> encoded; also url (percent signs)
     <<-uuid>>           drawn in the same way, but harmless: a hash, an id, a public key
+    <<!password>>       a secret that stands elsewhere than behind a sign and a name that promises one
+
+``unseen.txt`` and ``unseen_lookalikes.txt`` hold outputs of other tools. They are two halves, by the hash of a text's name: rules may be
+mended by what they miss of half ``a``; of half ``b`` only the figures are looked at, so that they say how new outputs fare.
 
 A text begins with a line of ``%%`` and its name. A secret counts as found if no eight characters of it in a row are
 left, or if neither it nor its last eight are: of some kinds a public beginning stays.
@@ -25,6 +29,7 @@ from __future__ import annotations
 import argparse
 import base64
 import collections
+import hashlib
 import json
 import random
 import re
@@ -51,17 +56,18 @@ _BASE64 = _LETTERS + "+/"
 _SIGNS = "!-_.*+"  # need no quotes and no escapes anywhere
 _MORE_SIGNS = "!#%@^*=?~"
 _CONSONANTS, _VOWELS = "bdfgklmnprstvz", "aeiou"
-_MARK = re.compile(r"<<(-?)([a-z0-9_]+)(?::(\d+))?(?:\|([a-z0-9]+))?>>")
+_MARK = re.compile(r"<<([-!]?)([a-z0-9_]+)(?::(\d+))?(?:\|([a-z0-9]+))?>>")
 _SHOWN = 200  # characters of a changed line that are printed
 _BINARY = 8192  # bytes that are searched for NUL
 
 
 class Example(NamedTuple):
-    """A text, the secrets in it, and where it comes from."""
+    """A text, the secrets in it, and where it comes from; which of them do not stand behind a name and a sign."""
 
     name: str
     text: str
     secrets: tuple[str, ...]
+    elsewhere: frozenset[str] = frozenset()
 
 
 class Score(NamedTuple):
@@ -130,6 +136,31 @@ def of_lookalikes(examples: Iterable[Example]) -> Score:
     return Score(right, of, tuple(wrong))
 
 
+def halves(seeds: Sequence[int]) -> Iterator[tuple[str, Score]]:
+    """The scores of the outputs that are two halves, by half and class; of half ``b`` nobody is told what was missed."""
+    for half in "ab":
+        outputs = [each for seed in seeds for each in drawn("unseen", seed) if _half(each.name) == half]
+        texts = [
+            each for seed in seeds for each in drawn("unseen_lookalikes", seed) if _half(each.name) == half
+        ]
+        signed = of_secrets(each._replace(secrets=_without(each, elsewhere=True)) for each in outputs)
+        elsewhere = of_secrets(each._replace(secrets=_without(each, elsewhere=False)) for each in outputs)
+        for name, score in (
+            ("signed", signed),
+            ("elsewhere", elsewhere),
+            ("lookalike", of_lookalikes(texts)),
+        ):
+            yield f"half {half}, {name}", score._replace(wrong=score.wrong if half == "a" else ())
+
+
+def _half(name: str) -> str:
+    return "ab"[hashlib.sha256(name.encode()).digest()[0] & 1]
+
+
+def _without(example: Example, *, elsewhere: bool) -> tuple[str, ...]:
+    return tuple(secret for secret in example.secrets if (secret in example.elsewhere) is not elsewhere)
+
+
 def is_gone(secret: str, result: str) -> bool:
     """Whether nothing of use is left of a secret."""
     if not any(secret[at : at + _LEFT] in result for at in range(max(1, len(secret) - _LEFT + 1))):
@@ -168,16 +199,19 @@ def sources(folders: Sequence[Path]) -> Iterator[tuple[Path, int, list[tuple[int
 
 def _filled(name: str, text: str, rng: random.Random) -> Example:
     secrets = []
+    elsewhere = set()
 
     def fill(mark: re.Match[str]) -> str:
-        harmless, kind, count, code = mark.groups()
+        sort, kind, count, code = mark.groups()
         value = _COUNTED[kind](rng, int(count)) if count else _KINDS[kind](rng)
         value = _CODES[code](value) if code else value
-        if not harmless:
+        if sort != "-":
             secrets.append(value)
+        if sort == "!":
+            elsewhere.add(value)
         return value
 
-    return Example(name, _MARK.sub(fill, text), tuple(secrets))
+    return Example(name, _MARK.sub(fill, text), tuple(secrets), frozenset(elsewhere))
 
 
 def _of(letters: str) -> Callable[[random.Random, int], str]:
@@ -308,6 +342,7 @@ def main() -> int:
     scores = [
         ("secrets in outputs of tools", of_secrets(drawn("secrets", options.seed))),
         ("texts without secrets, whole", of_lookalikes(drawn("lookalikes", options.seed))),
+        *halves([options.seed, options.seed + 1, options.seed + 2]),
         *(collections_of(options.data) if options.data else ()),
     ]
     _table(scores)

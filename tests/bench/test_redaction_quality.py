@@ -92,4 +92,13 @@ def test_the_command_prints_tables(
     assert [line.split("  ")[0] for line in printed[1:]] == [
         "secrets in outputs of tools",
         "texts without secrets, whole",
+        *(f"half {half}, {sort}" for half in "ab" for sort in ("signed", "elsewhere", "lookalike")),
     ]
+
+
+def test_of_the_second_half_only_figures_are_told() -> None:
+    """What was missed of half ``b`` is not named, and each half has secrets of both sorts and texts without any."""
+    scores = dict(quality.halves([2]))
+    assert all(score.of > 20 for score in scores.values())
+    assert [name for name, score in scores.items() if name.startswith("half b") and score.wrong] == []
+    assert scores["half b, elsewhere"].right < scores["half b, elsewhere"].of

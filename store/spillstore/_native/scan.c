@@ -28,7 +28,7 @@
  */
 #include "scan.h"
 
-#define VERSION 10
+#define VERSION 11
 #define BLOCK 65536
 #define LANES 6
 

@@ -48,10 +48,10 @@ enum {
     BEGINS = 33554432, /* a line that may have the value of a name above it */
 };
 
-enum { ALWAYS, NAMED, RUN, SIGNED, CREDENTIALS, COMMAND, LINE_START, COOKIE, INSERTED };
+enum { ALWAYS, NAMED, RUN, SIGNED, CREDENTIALS, COMMAND, LINE_START, COOKIE, INSERTED, PROMPTED };
 
 /* Strengths of names, as in `names.py`. */
-enum { UNKNOWN, HARMLESS, PASSWORD, SECRET, TOKEN, WEAK };
+enum { UNKNOWN, HARMLESS, PASSWORD, SECRET, TOKEN, WEAK, HINT };
 
 /* Bytes that a value has at least behind a name of a strength other than WEAK. */
 static inline i64 least_value(int strength) { return strength == PASSWORD ? 3 : 8; }

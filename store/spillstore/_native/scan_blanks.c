@@ -205,31 +205,43 @@ static int cell_could(const Text *t, i64 begin) {
     return blank;
 }
 
-/* Whether the name may head a column of the next lines: its line has names alone, with commas or two blanks between them. */
+/* Whether a byte may be of a line of titles, or of a bar of its frame. */
+static int of_titles(const Text *t, i64 at) {
+    return is(t, at, NAME | BLANK) || one_of(t->text[at], ",;|\"()#/*") || t->text[at] >= 0x80;
+}
+
+/* Whether a cell begins here: behind a sign, or two blanks. */
+static int begins_cell(const Text *t, i64 at, i64 line) {
+    if (at == line)
+        return 1;
+    u8 before = t->text[at - 1];
+    return one_of(before, ",;|\t") || (before == ' ' && (at - 1 == line || one_of(t->text[at - 2], " |\t")));
+}
+
+/* Whether the name may head a column of the next lines: its line has titles alone, with a sign or two blanks between them. */
 int heads_column(Text *t, i64 begin, i64 stop) {
-    i64 left = begin;
-    while (left > 0 && left > begin - BACK && (is(t, left - 1, BLANK) || at_is(t, left - 1, '"'))) left--;
-    if (left > 0 && !is(t, left - 1, NAME | LINE_END) && !one_of(t->text[left - 1], ",()#"))
-        return 0;
-    const i64 line = line_before(t, left), end = line_end_of(t, stop);
-    int gaps = 0;
+    if ((one_of(t->text[stop], ",;") && is(t, stop + 1, BLANK)) ||
+        (begin > 0 && !of_titles(t, begin - 1) && !is(t, begin - 1, LINE_END)))
+        return 0; /* most names are told by what stands beside them */
+    const i64 line = line_before(t, begin), end = line_end_of(t, stop);
+    int signs = 0;
     for (i64 i = blanks_end(t, line), blanks = 0; i < end; i++) {
         u8 byte = t->text[i];
-        if (!is(t, i, NAME | BLANK) && !one_of(byte, ",\"()#"))
+        const int blank_behind = (byte == ',' || byte == ';') && is(t, i + 1, BLANK);
+        if (!of_titles(t, i) || blank_behind || (is(t, i, DIGIT) && begins_cell(t, i, line)))
             return 0;
-        if (byte == ',' && !is(t, i + 1, ALNUM) && !at_is(t, i + 1, '"'))
-            return 0;
-        gaps |= byte == ',' || (blanks > 1 && byte != ' ');
+        signs |= one_of(byte, ",;|\t\xe2") || (blanks > 1 && byte != ' ');
         blanks = byte == ' ' ? blanks + 1 : 0;
     }
-    return gaps;
+    return signs;
 }
 
 /* Blanks and a word behind the name: only some forms have their value there. */
 int after_blank(Text *t, i64 begin, i64 stop, i64 line_end, int strength) {
     i64 at = stop;
     while (at < line_end && is(t, at, BLANK)) at++;
-    if ((at - stop > 1 || at == line_end) && heads_column(t, begin, stop))
+    const int ends = at - stop > 1 || at == line_end || t->text[stop] == '\t' || one_of(t->text[at], "|\xe2");
+    if (ends && heads_column(t, begin, stop))
         return 1;
     if (at == line_end)
         return labelled_could(t, begin, line_end) || holds(t, line_before(t, begin), begin, "|");

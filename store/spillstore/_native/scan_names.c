@@ -115,6 +115,7 @@ static u8 before_quotes(const Text *t, i64 begin) {
 
 /* Whether it may be the value of another name: a sign or a tag stands before it. */
 static int behind_a_sign(const Text *t, i64 begin) {
+    while (at_is(t, begin - 1, '/')) begin = name_begin(t, begin - 1); /* of a path, such as `app/prod/` */
     u8 head = before_quotes(t, begin);
     return head == 0 || one_of(head, ":=>");
 }
@@ -159,6 +160,12 @@ static int after_closer(Text *t, i64 begin, i64 stop, i64 line_end, int strength
     if (plain && end < line_end && t->text[end] == t->text[at] && end > at + 1 && wordy(t, at + 1, end))
         return 0;
     return quoted_could(t, at, line_end, strength) != 0;
+}
+
+/* Whether a string follows in a tuple, or a binary of Erlang. */
+static int listed_could(const Text *t, i64 at, i64 line_end, int strength) {
+    at += 2 * (at_is(t, at, '<') && at_is(t, at + 1, '<'));
+    return quoted_could(t, at, line_end, strength) > 0;
 }
 
 /* Whether a secret may stand behind the name at [begin, stop). */
@@ -212,9 +219,11 @@ static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, i
         return compared_could(t, stop, line_end, strength);
     case '>':
         return begin > 0 && (line_end - stop < 16 || run_could_be(t, stop, line_end, strength));
+    case ';': case '|':
+        return heads_column(t, begin, stop);
     case ',':
         return heads_column(t, begin, stop) ||
-               ((left == '{' || left == ':') && quoted_could(t, blanks_end(t, stop + 1), line_end, strength) > 0);
+               ((left == '{' || left == ':') && listed_could(t, blanks_end(t, stop + 1), line_end, strength));
     case '<': case '+': case '-':
         return 1;
     default:
@@ -237,7 +246,8 @@ static int asked_before(const Text *t, i64 line, i64 begin) {
 /* Whether a name that its line ends with may have its value in a line below: `name: DB_PASSWORD`, `> password`, a column. */
 static int last_of_line_could(Text *t, i64 begin, i64 stop) {
     const i64 least = begin > 192 ? begin - 192 : 0, line = line_begin_behind(t, begin, least);
-    return (holds(t, least, begin, "ame:") && labelled_could(t, begin, stop)) ||
+    const int labelled = holds(t, least, begin, "ame:") || holds(t, least, begin, "ey:") || holds(t, least, begin, "abel:");
+    return (labelled && labelled_could(t, begin, stop)) ||
            (printed_could(t, stop) && asked_before(t, line, begin)) ||
            holds(t, line, begin, "|") || heads_column(t, begin, stop);
 }
@@ -247,7 +257,7 @@ static int judged_could(Text *t, i64 begin, i64 stop) {
     if (is(t, stop, LINE_END) && !last_of_line_could(t, begin, stop))
         return 0;
     int strength = strength_of(t, begin, stop - begin);
-    if (strength == HARMLESS)
+    if (strength == HARMLESS || strength == HINT)
         return 0;
     return is(t, stop, LINE_END) || known_could(t, begin, stop, strength);
 }

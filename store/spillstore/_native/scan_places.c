@@ -116,7 +116,7 @@ static int below_name_could(Text *t, i64 names, int commas, i64 from, i64 to) {
     i64 end = names;
     while (end < from && is(t, end, NAME)) end++;
     int strength = strength_of(t, names, end - names);
-    return strength != HARMLESS && value_could_be(t, from, to, strength, 0);
+    return strength != HARMLESS && strength != HINT && value_could_be(t, from, to, strength, 0);
 }
 
 /* Whether a row of SQL, `table (name, ...) VALUES ('value', ...`, may have a secret below the name of one; behind `INSERT INTO`. */
@@ -149,6 +149,51 @@ static int line_start_could(const Text *t, i64 start) {
     return 1;
 }
 
+/* Whether a word behind `at` has letters of both cases and digits, as passwords have to. */
+static int typed_behind(const Text *t, i64 at) {
+    int small = 0, capital = 0, digit = 0;
+    for (const i64 most = at + BACK; at < most && !is(t, at, LINE_END); at++) {
+        if (at >= t->size)
+            return 1;
+        u8 byte = t->text[at];
+        if (byte == ' ' || byte == '\t')
+            small = capital = digit = 0;
+        small |= byte >= 'a' && byte <= 'z';
+        capital |= byte >= 'A' && byte <= 'Z';
+        digit |= byte >= '0' && byte <= '9';
+        if (small && capital && digit)
+            return 1;
+    }
+    return 0;
+}
+
+/* Whether a prompt may stand before in the line, a trace's plus, a number of a history, or a bar before the literal. */
+static int prompt_before(const Text *t, i64 start) {
+    const i64 line = line_before(t, start), first = blanks_end(t, line);
+    i64 digits = first, last = start;
+    while (digits < start && is(t, digits, DIGIT)) digits++;
+    while (last > line && is(t, last - 1, BLANK)) last--;
+    if (at_is(t, line, '+') || at_is(t, last - 1, '|') ||
+        (digits > first && (is(t, digits, BLANK) || at_is(t, digits, '*'))))
+        return 1;
+    for (i64 at = line; at < start; at += 16) {
+        Sixteen bytes = bytes_from(t, at);
+        u32 before = start - at < 16 ? (1u << (start - at)) - 1 : 0xFFFF;
+        before &= blanks_in(bytes_from(t, at + 1));
+        if (bits_of((Sixteen)(bytes == '$') | (Sixteen)(bytes == '#') | (Sixteen)(bytes == '%') | (Sixteen)(bytes == '>')) & before)
+            return 1;
+        for (u32 ends = bits_of((Sixteen)(bytes == 'N') | (Sixteen)(bytes == ':')) & before; ends; ends &= ends - 1) {
+            i64 end = at + __builtin_ctz(ends) + 1;
+            if (end > 3 && (memcmp(t->text + end - 3, "RUN", 3) == 0 || memcmp(t->text + end - 4, "run:", 4) == 0))
+                return 1;
+        }
+    }
+    return 0;
+}
+
+/* Whether a command line stands there, with what looks typed as a password behind the literal. */
+static int prompted_could(const Text *t, i64 start, i64 end) { return prompt_before(t, start) && typed_behind(t, end); }
+
 int place_could(Text *t, i64 start, i64 end, const Literal *literal) {
     switch (literal->check) {
     case RUN:
@@ -163,6 +208,8 @@ int place_could(Text *t, i64 start, i64 end, const Literal *literal) {
         return command_could(t, start, end);
     case INSERTED:
         return inserted_could(t, end);
+    case PROMPTED:
+        return prompted_could(t, start, end);
     case LINE_START:
         return line_start_could(t, start);
     default:

@@ -6,6 +6,8 @@
 #define ESCAPE 5      /* bytes of an escape that may stand before it, at most, behind its first sign */
 #define MOST_WORD (14 + ESCAPE) /* letters of a prefix, digits and an escape before them */
 #define LEAST_BODY 20
+#define BEFORE_RUN 16  /* bytes of a value before its first run */
+#define BEFORE_VALUE 48 /* bytes between a name and a value */
 
 typedef struct { u32 start, end; } Run;
 
@@ -25,18 +27,49 @@ static int holds_digit(const u8 *at, i64 size) {
     }
 }
 
-/* Whether letters and digits between `from` and `to` change as often, and in as many places, as in a token. */
-static int run_is_mixed(const Text *t, i64 from, i64 to) {
-    int digits = 0, changes = 0;
-    u32 before = 0;
-    for (i64 i = from; i < to; i++) {
+/* How letters, capitals and digits change between `from` and `to`, and which of them there are. */
+typedef struct { i64 changes; int digit, small, capital; } Mix;
+
+static Mix mix_of(const Text *t, i64 from, i64 to) {
+    Mix mix = {0};
+    for (i64 i = from, before = 0; i < to; i++) {
         u8 byte = t->text[i];
-        u32 now = byte == '_' || byte == '-' ? 0 : is(t, i, DIGIT) ? 1 : byte >= 'a' ? 2 : 3;
-        changes += now && before && now != before;
-        digits += now == 1 && before != 1;
+        i64 now = byte == '_' || byte == '-' ? 0 : is(t, i, DIGIT) ? 1 : byte >= 'a' ? 2 : 3;
+        mix.changes += now && before && now != before;
+        mix.digit |= now == 1;
+        mix.small |= now == 2;
+        mix.capital |= now == 3;
         before = now;
     }
-    return digits && changes >= 5;
+    return mix;
+}
+
+/* Whether they change as often as in a token that stands alone, or as in one of so many letters behind a name. */
+static int run_is_mixed(const Text *t, i64 from, i64 to) {
+    const Mix mix = mix_of(t, from, to);
+    return mix.digit && mix.changes >= 5;
+}
+
+static int run_is_drawn(const Text *t, i64 from, i64 to) {
+    const Mix mix = mix_of(t, from, to);
+    return mix.digit && (mix.small && mix.capital ? mix.changes * 5 >= (to - from) * 2 : mix.changes * 4 >= to - from);
+}
+
+/* Whether a run may be one of a value behind a name that is one of a secret, or hints at it; see `hinted.py`. */
+static int hinted_could(const Text *t, i64 start, i64 end) {
+    if (end - start > MOST_RUN + ESCAPE || !holds_digit(t->text + start, end - start))
+        return 0;
+    i64 at = start, least = start - BEFORE_RUN;
+    while (at > least && at > 0 && (is(t, at - 1, ALNUM) || one_of(t->text[at - 1], "+/_.~-"))) at--;
+    const i64 value = at;
+    least = value - BEFORE_VALUE;
+    while (at > least && at > 0 && (is(t, at - 1, BLANK) || one_of(t->text[at - 1], "\"'`\\=:>|]\xe2\x94\x82"))) at--;
+    if (at == value || (value - at == 1 && t->text[at] == ' ') || !is(t, at - 1, NAME))
+        return 0;
+    const i64 begin = name_begin(t, at);
+    const u8 *name = t->text + begin; /* of a pair it is `value`, and stands before that */
+    const int pair = at - begin == 5 && (memcmp(name + 1, "alue", 4) == 0 || memcmp(name + 1, "ALUE", 4) == 0);
+    return (pair || strength_of(t, begin, at - begin) != HARMLESS) && run_is_drawn(t, start, end);
 }
 
 /* Whether a run of LETTER may be a token: `prefix_`, and behind it what is drawn. */
@@ -70,7 +103,7 @@ i64 spillstore_runs(const Tables *tables, const u8 *text, i64 size, i64 *from, R
             n = ones_last(letters_in(bytes_before(&t, start)));
         for (int n = 16; n == 16; end += n)
             n = ones_first(letters_in(bytes_from(&t, end)));
-        if (end - start >= LEAST_RUN && end > *from && alone_could(&t, start, end)) {
+        if (end - start >= LEAST_RUN && end > *from && (alone_could(&t, start, end) || hinted_could(&t, start, end))) {
             if (found == room) {
                 *from = start;
                 return found;

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore.redaction import nextlines
 from spillstore.redaction.look import BACK, LINE_ENDS, LONGEST_NAME, NAME_LETTERS, compiled, name_start
-from spillstore.redaction.names import Named
+from spillstore.redaction.names import HINT, Named
 from spillstore.redaction.readers import READERS, Reader
 from spillstore.redaction.tables import classes, forms, names, phrases
 from spillstore.redaction.tables.names import KIND_OF
@@ -25,7 +25,7 @@ _BLANKS = frozenset(b" \t")
 _BLANK = frozenset({b" ", b"\t"})
 _SMALL = frozenset(b"abcdefghijklmnopqrstuvwxyz")
 _LARGE = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-_NOTHING_FOLLOWS = frozenset(b",;){}")
+_NOTHING_FOLLOWS = frozenset(b"){}")
 _FOLLOWING = frozenset(forms.BEHIND.encode())
 _AFTER_BLANKS = re.compile(forms.AFTER_BLANKS.encode())
 _QUALIFIED = re.compile(rb"(?i)\b(?:%b)[ \t]\Z" % forms.QUALIFIERS.replace(" ", "|").encode())
@@ -94,30 +94,34 @@ def named(look: Look, start: int, end: int) -> int:
         and text[begin] != ord("-")
         and _AFTER_BLANKS.match(text, stop) is None
     )
-    known = look.classified(begin, stop)
-    if known is None or (left == b":" and _of_a_resource(text, begin, stop)):
+    known = promise(look, begin, stop)
+    if known is None or known.strength == HINT:
         return stop
-    if left in _QUOTES and _CHOICE.search(text, max(0, begin - 4), begin):
-        return stop
-    if left == b"/" and text.endswith(b"checksum/", 0, begin):  # of Helm: of what the secret holds
-        return stop
-    if (
-        known.strength in {"token", "weak", "long"}
-        and left in _BLANK
-        and _PUBLIC.search(text, max(0, begin - 16), begin)
-    ):
-        return stop
-    if (
-        known.strength in {"weak", "long"}
-        and left in _BLANK
-        and _QUALIFIED.search(text, max(0, begin - 16), begin)
-    ):
-        known = Named("API_KEY", "token")
     found = len(look.spans)
     done = _read(look, _forms_behind(text[stop], known.strength, prose=prose), known, begin, stop)
     if len(look.spans) == found and not prose:
         nextlines.begin(look, known, begin, stop)
     return max(stop, done)
+
+
+def promise(look: Look, begin: int, stop: int) -> Named | None:
+    """What a name promises by its words and by what stands before it, as in ``public key``, ``checksum/secret``, ``arn:x:secret``."""
+    text = look.text
+    left = text[begin - 1 : begin]
+    known = look.classified(begin, stop)
+    if (
+        known is None
+        or (left == b":" and _of_a_resource(text, begin, stop))
+        or (left in _QUOTES and _CHOICE.search(text, max(0, begin - 4), begin))
+        or (left == b"/" and text.endswith(b"checksum/", 0, begin))  # of Helm: of what the secret holds
+    ):
+        return None
+    if left in _BLANK and known.strength not in {"password", "secret"}:
+        if _PUBLIC.search(text, max(0, begin - 16), begin):
+            return None
+        if known.strength in {"weak", "long"} and _QUALIFIED.search(text, max(0, begin - 16), begin):
+            return Named("API_KEY", "token")
+    return known
 
 
 def _read(look: Look, rows: tuple[_Form, ...], known: Named, begin: int, stop: int) -> int:
@@ -151,7 +155,7 @@ def _labelled(look: Look, start: int, stop: int) -> None:
     """``name: DB_PASSWORD``, ``$ cat db_password``, whose value stands in the next line; the last name above a table."""
     begin = name_start(look.text, start)
     known = look.classified(begin, stop)
-    if known is not None:
+    if known is not None and known.strength != HINT:
         nextlines.begin(look, known, begin, stop)
         if stop < look.size:
             _read(look, _forms_behind(look.text[stop], known.strength, prose=False), known, begin, stop)
@@ -191,7 +195,7 @@ def signed_phrase(look: Look, start: int, end: int) -> int:
 RULES: tuple[tuple[str, Rule], ...] = (
     *((literal, word) for literal in names.WORDS.split()),
     *((literal, named) for literal in names.PARTS.split()),
-    *((literal, marked) for literal in names.MARKED.split()),
+    *((literal, marked) for literal in names.MARKED),
 )
 ROWS_OF_PHRASES: dict[str, list[phrases.Phrase]] = {}
 for _row in phrases.PHRASES:

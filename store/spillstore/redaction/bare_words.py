@@ -60,7 +60,7 @@ def _read(look: Look, named: Named, begin: int, start: int, *, literal: bool) ->
         stop = start + closed.end(1)
         given = closed[1]
     password = named.strength == "password"
-    if not given or (not password and len(given) < LEAST):
+    if not given or (len(given) < LEAST and not password and named.strength != "code"):
         return 0
     found = judged(given, named.strength, quoted=False, literal=True)
     if found != judged(given, named.strength, quoted=False, literal=False):

@@ -63,6 +63,55 @@ class Program:
             look.add(begin, stop, row.kind)
 
 
+_PROMPT = re.compile(
+    rb"(?:\++|[^\r\n]{0,96}?(?:[$#%>]|\bRUN|\brun:)|[ \t]*\d{1,6}\*?)(?:[ \t]|\Z)|[^\r\n]*\|[ \t]*\Z"
+)
+_ARGUMENT = re.compile(rb"[ \t]++(\"[^\"\r\n]*+\"?|'[^'\r\n]*+'?|[^\s\"'`|;]++)")
+_PROMPTED = 256  # bytes of a command before the word that asks for a secret, and behind it
+_OPTION = re.compile(rb"--?[A-Za-z]")
+_FOR_SECRETS = re.compile(
+    rb"-{1,2}(?i:p|pw|w|k|a|d|data|value|body|.*(?:pass|pw|secret|token|key|cred|auth)\w*)"
+)
+_TYPED = re.compile(rb"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^\d]*\d)[A-Za-z\d!@#%^&*+?~:_.-]{8,64}")
+_SIGN = re.compile(rb"[!@#%^&*+?~]")
+_NAMED_SO = re.compile(
+    rb"(?i).*\.[a-z][a-z0-9]{1,5}|.*@[\w-]+\.[\w.-]+|(?:.*[^A-Za-z])?(?:sha|md|base|utf|aes|v)-?\d.*|arn:.*|[\w.-]+:(?:v?[\d.]+|latest)"
+)
+
+
+def prompted(look: Look, start: int, end: int) -> int:
+    """``login``, ``user add`` or the like stands here: in a command line what looks typed as a password behind it, whatever the program."""
+    text = look.text
+    if not _PROMPT.match(text, line_start(text, start, max(0, start - _PROMPTED)), start):
+        return end
+    line = min(look.line(end), end + _PROMPTED)
+    before = b""
+    for match in _ARGUMENT.finditer(text, text.rindex(b" ", start, end), line):
+        if look.open(match.start(1), match.end()):
+            break
+        given = match[1].strip(b"\"'")
+        begin = match.start(1) + match[1].find(given)
+        user, colon, behind = given.partition(b":")
+        if colon and user.replace(b"-", b"").isalnum():
+            begin, given = begin + len(user) + 1, behind
+        if (not _OPTION.match(before) or _FOR_SECRETS.fullmatch(before)) and _typed(
+            given, quoted=match[1] != given
+        ):
+            look.add(begin, begin + len(given), "PASSWORD")
+        before = match[1]
+    return end
+
+
+def _typed(value: bytes, *, quoted: bool) -> bool:
+    """Whether it has letters of both cases and digits, as passwords have to, and is no name of a file, a host, an image."""
+    return (
+        _TYPED.fullmatch(value) is not None
+        and not _NAMED_SO.fullmatch(value)
+        and (quoted or _SIGN.search(value) is not None or drawn(value))
+        and not harmless(value)
+    )
+
+
 PROGRAMS = tuple((f"{name} ", Program(name, row)) for row in COMMANDS for name in row.programs.split(","))
 
 

@@ -9,7 +9,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from spillstore._native import library
-from spillstore.redaction import addresses, assignments, commands, headers, prefixed, tokens
+from spillstore.redaction import addresses, assignments, commands, headers, hinted, prefixed, tokens
 from spillstore.redaction.candidates import Automaton, Scanner
 from spillstore.redaction.families import Family, entries
 from spillstore.redaction.look import CONTEXT, Look, Rule, line_start
@@ -45,7 +45,9 @@ def find(text: bytes, *, since: int = 0, final: bool) -> Look:
             after = rule(look, start, end)
             if after > end:
                 done[family] = after
-    prefixed.find(look, scanner.runs(text), since)
+    runs = list(scanner.runs(text))
+    prefixed.find(look, runs, since)
+    hinted.find(look, runs, since)
     if not final:
         tokens.unfinished(look)
     return look
@@ -63,6 +65,7 @@ _FUNCTIONS: dict[str, Rule] = {
     "cookie": headers.cookie,
     "url": addresses.url,
     "own_line": commands.own_line,
+    "prompted": commands.prompted,
     "pgpass": commands.pgpass,
     "segment": segment,
 }

@@ -13,7 +13,7 @@ from spillstore.redaction.tables import names
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-STRENGTHS = {"": 1, "password": 2, "secret": 3, "token": 4, "weak": 5, "long": 5}
+STRENGTHS = {"": 1, "password": 2, "code": 2, "secret": 3, "token": 4, "weak": 5, "long": 5, "hint": 6}
 _WORD_SIZE = 16
 _MASK = 8  # bytes
 _MOST_JOINED = 3  # words that one stands for

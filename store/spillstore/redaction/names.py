@@ -27,13 +27,14 @@ class Expected(NamedTuple):
     Attributes:
         named: what it promises.
         form: how it is written: ``value``, ``block``, ``nested``, ``string``, ``element``, ``joined``, ``part``, ``printed``,
-            ``result``, ``row`` or ``aligned``.
+            ``result``, ``row``, ``aligned``, ``created`` or ``statement``.
         indent: blanks before the name.
         passed: lines that were passed over.
         taken: lines that were taken out.
         columns: of a table: how many there are; which is the value's; what stands between them.
         column: see ``columns``.
-        sign: see ``columns``.
+        sign: see ``columns``; of a table of SQL, its name.
+        places: the columns of such a table that promise something.
     """
 
     named: Named
@@ -44,8 +45,10 @@ class Expected(NamedTuple):
     columns: int = 0
     column: int = 0
     sign: bytes = b""
+    places: tuple[tuple[int, Named], ...] = ()
 
 
+HINT = "hint"
 KINDS_OF_NAMES = frozenset({kind for _, kind in table.KINDS} | set(table.KIND_OF.values()))
 _WORD = re.compile(r"[sS]3|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _LONGEST = 96

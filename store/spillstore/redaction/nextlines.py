@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
+from spillstore.redaction import statements
 from spillstore.redaction.look import BACK, LINE_END, LINE_ENDS, compiled, line_start
 from spillstore.redaction.names import Expected
 from spillstore.redaction.spans import Span
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from spillstore.redaction.names import Named
 
 _Found = tuple[int, int, bool]
-_Judged = tuple[_Found | None, Expected | None]
+_Judged = tuple[_Found | list[_Found] | None, Expected | None]
 
 _NEAR_END = re.compile(rb"[^\r\n]{0,64}+[\r\n]")
 _NEAR_NAME = 192
@@ -34,8 +35,15 @@ _PRINTED = re.compile(
     rb"[ \t]*+(?:=> |\d{1,4}\) |PASS |Out\[\d{1,5}\]: )?[\"']?([A-Za-z0-9+/=_.~!@#%^*?|-]*+)"
 )
 _CELL = re.compile(rb"[ \t]*+(\"?)([^\s\"]*+)\1[ \t]*+")
+_RULE = re.compile(rb"(?:[-+=:|_ \t]|\xe2[\x94\x95][\x80-\xbf])+")  # of a table, between its lines
+_SEPARATORS = (b"\t", b";", b",")
+_QUOTED_CELLS = {
+    sign: re.compile(rb'(?:\A|(?<=%b))(?:"[^"]*+"(?=%b|\Z)|[^%b]*+)' % (sign, sign, sign))
+    for sign in _SEPARATORS
+}
 _ITEM = re.compile(rb"[ \t]*-[ \t]+([\"']?)([\w+/=.~-]++)\1[ \t]*")  # of a list
 _LEAST_ITEM = 16
+_LEAST_TABBED = 8  # of a password between tabs, as lists of words have them, too
 _DEFAULT = re.compile(rb"[ \t]+(?:[Vv]alue|[Dd]efault):[ \t]+(?=\S)")
 _DUMPED = re.compile(rb"[ \t]*string\(\d+\)[ \t]+(?=\")")
 _QUOTED = {quote: re.compile(rb"%b((?>(?:[^%b\\]|\\.)*))" % (quote, quote)) for quote in (b'"', b"'")}
@@ -43,7 +51,7 @@ _BARE = re.compile(rb"[^\s\"'<>]++(?=[ \t]*(?:#.*)?\Z)")
 TRIMMED = 2 * 1024  # bytes of a line before what is not told yet, if more are not kept
 _MOST_PASSED = 4
 DISTANT = frozenset(
-    {"result", "row", "aligned"}
+    {"result", "row", "aligned", "created", "statement"}
 )  # forms whose values may be many lines below, or in each line
 _MOST_ATTRIBUTES = 32  # lines before the result of a resource
 _DIGIT = re.compile(rb"\d")
@@ -102,14 +110,17 @@ def follow(
                 break
             expected = _passed(expected)
         else:
-            found, after = _JUDGES[expected.form](line, expected)
+            judged_so, after = _JUDGES[expected.form](line, expected)
+            found = judged_so if isinstance(judged_so, list) else [judged_so] if judged_so else []
             if ended is None and not final:
-                return expected, size if found is None else place + found[0]
-            if found is not None and found[2]:
-                first, last, _ = found
-                spans.append(Span(place + first, place + last, expected.named.kind, first=not expected.taken))
+                return expected, place + min((first for first, _, _ in found), default=size - place)
+            for first, last, secret in found:
+                if secret:
+                    spans.append(
+                        Span(place + first, place + last, expected.named.kind, first=not expected.taken)
+                    )
             # A line as long may have been looked at in parts; see ``stream.py``.
-            expected = None if found is None and len(line) > TRIMMED else after
+            expected = None if not found and len(line) > TRIMMED else after
         if ended is None:
             break
         place = ended.end()
@@ -186,16 +197,18 @@ def _looks(value: bytes, expected: Expected) -> bool:
 
 def _cell(line: bytes, expected: Expected) -> _Judged:
     """The value in its column, as long as the lines have as many columns as that of the names."""
-    if expected.sign == b"|" and not line.strip(b"-+=:| \t"):  # of a table, below its names
+    sign = expected.sign
+    barred = sign not in _SEPARATORS
+    if barred and _RULE.fullmatch(line):
         return None, expected
-    cells = line.split(expected.sign)
+    cells = _QUOTED_CELLS[sign].findall(line) if b'"' in line and not barred else line.split(sign)
     if len(cells) <= expected.column:
         return None, None
-    at = sum(map(len, cells[: expected.column])) + expected.column
+    at = sum(map(len, cells[: expected.column])) + expected.column * len(sign)
     match = _CELL.fullmatch(cells[expected.column])
     if len(cells) != expected.columns or match is None or len(line) > TRIMMED:
         return (at, at, False), None
-    secret = (expected.sign != b"|" or _in_a_table(match[2], expected)) and _secret(match[2], expected)
+    secret = (sign in b",;" or _in_a_table(match[2], expected)) and _secret(match[2], expected)
     return (at + match.start(2), at + match.end(2), secret), expected
 
 
@@ -215,8 +228,10 @@ def _aligned(line: bytes, expected: Expected) -> _Judged:
 
 def _in_a_table(value: bytes, expected: Expected) -> bool:
     """Whether it is no word of a table that tells of passwords: ``required``, ``varchar(64)``."""
-    password = expected.named.strength == "password"
-    looks = mixed(value) if password else len(value) >= _LEAST_ITEM and drawn(value)
+    strength = expected.named.strength
+    looks = mixed(value) and len(value) >= (_LEAST_TABBED if expected.sign == b"\t" else 0)
+    if strength != "password":
+        looks = strength == "code" or (len(value) >= _LEAST_ITEM and drawn(value))
     return b"(" not in value and _DIGIT.search(value) is not None and looks
 
 
@@ -228,6 +243,8 @@ _JUDGES: dict[str, Callable[[bytes, Expected], _Judged]] = {
     "printed": _printed,
     "row": _cell,
     "aligned": _aligned,
+    "created": statements.definition,
+    "statement": statements.statement,
 }
 
 

@@ -131,30 +131,35 @@ def _blob(run: bytes, prefix: bytes, body: bytes, *, strong: bool) -> bool:
     return not strong and short and long and _SEPARATOR.search(body) is not None
 
 
+def changes(body: bytes) -> int:
+    """How often a letter, a capital or a digit stands behind one of another kind."""
+    return len(_CHANGE.findall(body))
+
+
 def drawn(body: bytes, *, strong: bool) -> bool:
     """Whether it is drawn, from letters of both cases, of one, or from hexadecimal digits; the last only where that is no hash."""
-    changes = len(_CHANGE.findall(body))
+    turns = changes(body)
     places = len(_DIGITS.findall(body))
     if len(set(body)) < _FEW or counted(body) or places < 1 or _NAME.search(body):
         return False
     if _HEX.fullmatch(body):
-        return strong and changes * 4 >= len(body)
+        return strong and turns * 4 >= len(body)
     if _SMALL.fullmatch(body) or _CAPITAL.fullmatch(body):
-        return places > _LEAST_PLACES and changes * 4 >= len(body)
+        return places > _LEAST_PLACES and turns * 4 >= len(body)
     letters = body.replace(b"_", b"").replace(b"-", b"")
     capitals, small = (sum(first <= byte <= last for byte in letters) for first, last in (b"AZ", b"az"))
     return (
         min(capitals, small) * 10 >= len(letters)
-        and changes * 5 >= 2 * len(letters)
-        and (places >= _LEAST_PLACES or _no_name(letters, changes))
+        and turns * 5 >= 2 * len(letters)
+        and (places >= _LEAST_PLACES or _no_name(letters, turns))
         and (len(body) - len(letters)) * 8 <= len(body)
         and sum(map(len, _WORDS.findall(letters))) * 5 <= 2 * len(letters)
     )
 
 
-def _no_name(letters: bytes, changes: int) -> bool:
+def _no_name(letters: bytes, turns: int) -> bool:
     """Whether letters with digits in one place alone are drawn: mixed more than those of a name with a version."""
-    return changes * 2 >= len(letters) and sum(map(len, _HUMPS.findall(letters))) * 9 <= 4 * len(letters)
+    return turns * 2 >= len(letters) and sum(map(len, _HUMPS.findall(letters))) * 9 <= 4 * len(letters)
 
 
 def _hold(look: Look) -> None:

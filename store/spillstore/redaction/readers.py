@@ -9,10 +9,10 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable
 
-from spillstore.redaction import columns
+from spillstore.redaction import columns, statements
 from spillstore.redaction.bare_words import CUT, TRAILING, bare, word
 from spillstore.redaction.look import LINE_ENDS, Look
-from spillstore.redaction.names import Expected, Named
+from spillstore.redaction.names import HINT, Expected, Named
 from spillstore.redaction.quoted_values import IN_PIECES, QUOTE, argument, chosen, last, listed, quoted
 from spillstore.redaction.tables import classes, forms
 from spillstore.redaction.values import LEAST_CHOSEN, drawn, judged, mixed
@@ -175,7 +175,7 @@ def named_behind(look: Look, _named: Named, _begin: int, start: int) -> int:
     if match is None or look.open(start, match.end()):
         return 0
     known = look.classified(*match.span(2)) if match[2] else None
-    if known and judged(match[1], known.strength, quoted=True, literal=True):
+    if known and known.strength != HINT and judged(match[1], known.strength, quoted=True, literal=True):
         look.add(*match.span(1), known.kind)
     return 0
 
@@ -264,6 +264,11 @@ def _issued(given: bytes, behind: bytes, _named: Named) -> bytes:
     return given if good else b""
 
 
+def _digits(given: bytes, _behind: bytes, named: Named) -> bytes:
+    """A code of digits, in two parts or one."""
+    return given if judged(given.replace(b"-", b""), named.strength, quoted=True, literal=True) else b""
+
+
 READERS: dict[str, Reader] = {
     "value": value,
     "quoted": quoted,
@@ -280,9 +285,9 @@ READERS: dict[str, Reader] = {
     "spoken": spoken,
     "coded": coded,
     "named behind": named_behind,
-    "aligned": columns.aligned,
-    "inserted": columns.inserted,
-    "copied": columns.copied,
+    "inserted": statements.inserted,
+    "copied": statements.copied,
+    "created": statements.created,
     "columns": columns.columns,
     "below": _below("value"),
     "result": _below("result"),
@@ -295,4 +300,5 @@ READERS: dict[str, Reader] = {
     "before at": _run(r"[^\s@\"'`]", _before_at),
     "long run": _run(_BASE64, _long_run, 0),
     "issued": _run(ISSUED, _issued),
+    "digits": _run("[0-9-]", _digits),
 }

@@ -79,6 +79,7 @@ _CLUSTER = re.compile(rb"[bcdfghjklmnpqrstvwxz]{6}")
 _VERSION = re.compile(rb"[^~<>=]{0,2}\d+(?:\.\d+)+[-+]?")
 _MIXED = re.compile(rb"(?=[A-Za-z0-9]*\d)[A-Za-z0-9]{6,}")
 _CHOSEN = re.compile(rb".{10,}|.*[^A-Za-z_.].*", re.DOTALL)
+_CODE_DIGITS = re.compile(rb"(?!(?:19|20)\d\d\Z)\d{4,10}")  # of a PIN; no year
 _LETTER = re.compile(rb"[A-Za-z]")
 _KEY = re.compile(f"{classes.KEY}+".encode())
 _MISMATCHED = re.compile(rb"[ \t].*|.*[ \t]|[,;:)\]}+].*[ \t].*", re.DOTALL)
@@ -99,7 +100,7 @@ _PART = re.compile(rb"(?=[^\d]*\d+[^\d]+\d)[A-Za-z0-9_-]{18,}")  # of a token: d
 _WORD = re.compile(rb"[A-Z][a-z]{5}")
 _TYPE = re.compile(rb"(?:[A-Z][a-z]{2,}){3,}\d+")
 _HASHED = re.compile(
-    rb"(?i)(?:\w[\w.]*+[-/:#])*(?:[A-Za-z][\w.]*\.)?(?<=[-/:.#])(?:[0-9a-f]{32,64}|0[0-9a-f]{16}|%b)"
+    rb"(?i)(?:\w[\w.]*+[-/:#])*(?:[A-Za-z][\w.]*\.)?(?<=[-/:.#])(?:[0-9a-f]{32,64}|0?[0-9a-f]{16}|%b)"
     % classes.UUID.encode()
 )  # a hash behind words, as in the key of a cache
 _DIGITS = 4  # of a number in a name
@@ -186,8 +187,8 @@ def judged(value: bytes, strength: str, *, quoted: bool, literal: bool) -> bool:
         return salt
     if strength == "password":
         return _password(value, quoted=quoted, literal=literal)
-    if _other(value) or (not quoted and not literal and _code(value)):
-        return False
+    if strength == "code" or _other(value) or (not quoted and not literal and _code(value)):
+        return strength == "code" and _CODE_DIGITS.fullmatch(value) is not None
     if strength in {"weak", "long"} or _path(value):
         return strength in {"weak", "long"} and _random(value, hashes=strength == "long")
     if strength == "secret" and not (_NAMED.fullmatch(value) and _identifier(value)):

@@ -20,6 +20,7 @@ NAMES = _words(
     "sessionid salt CLI_AUTH password_length secretName public_key keyword passenger tokenizer "
     "requirepass masterauth contraseña пароль 密码 Authorization authorization _auth auth cookie Set-Cookie "
     "Bearer Basic sonar.login IDENTIFIED identified "
+    "pin PIN otp sms_code mailer_auth WEBHOOK x-hmac STRIPE_LIVE masterSecretRef token_ref public_hook dbpw "
     "PASSWD password_915.cpp.o .cache--token self.api_secret tokenTimeout314 PrimaryKey gpg_key -Dapi.key --db-password "
 )
 SIGNS = _words("= : => := ::= == != === ?= ?? || += .= -> <- , ; :: :/ ( [ { < > | & % ! ? + - @ # \\ ")
@@ -31,6 +32,7 @@ WORDS = _words(
     "-e -D -u -p -a --user mysql curl docker sshpass define os.getenv( process.env. <key> </key> <string> "
     "form-data; name= |- >- | > - * # ~ & null None true false [REDACTED: $HOME ${X} $(x) {{x}} <x> %s "
     "self.x this.y x.y() C:/a/b https:// postgres:// @ machine .run( hooks "
+    "login user signin secret attach --value -k "
     "e.key&&t !0, !1}) hover{color:red} f(x) f(x,y). new String( Some( q( q{ qq[ cifs generated your let const return login "
 )
 _JOINTS = (".", ".", "->", "::", "?.", "_", "-", "!.", "$", "")
@@ -108,6 +110,23 @@ def value(rng: random.Random) -> str:  # noqa: PLR0911  # one for each sort
     return rng.choice(WORDS)
 
 
+def table(rng: random.Random) -> str:
+    """Titles with one sign between them, and lines of cells below, or statements of SQL."""
+    sign = rng.choice((",", ";", "\t", "|", " | ", " │ ", "  ", "   ", ", "))
+    titles = [
+        rng.choice((*NAMES[:40], "id", "user", "plan", "# 1", "7x", "a b c", '"name"'))
+        for _ in range(rng.randrange(1, 6))
+    ]
+    rows = [[value(rng) for _ in titles] for _ in range(rng.randrange(1, 4))]
+    if rng.random() < 0.2:
+        columns = ", ".join(f"`{title}` text" for title in titles)
+        cells = ["(" + ",".join(f"'{cell}'" for cell in row) + ")" for row in rows]
+        return f"\nCREATE TABLE t ({columns});\nINSERT INTO t VALUES {','.join(cells)};\n"
+    lead = rng.choice(("", "", " ", "| ", "│"))
+    lines = [titles, *([["--"] * len(titles)] if rng.random() < 0.3 else []), *rows]
+    return "\n" + "".join(lead + sign.join(line) + rng.choice(("\n", "\n", "\r\n", " |\n")) for line in lines)
+
+
 def text(rng: random.Random, literals: tuple[str, ...]) -> bytes:
     """Lines of such things, with literals of the rules among them."""
     parts = []
@@ -125,6 +144,16 @@ def text(rng: random.Random, literals: tuple[str, ...]) -> bytes:
             ]
         elif kind < 6:
             parts += [rng.choice(literals), value(rng)]
+        elif kind == 6 and rng.random() < 0.3:
+            parts.append(table(rng))
+        elif kind == 7 and rng.random() < 0.3:
+            parts += [
+                rng.choice(("\n$ ", "\n+ ", "\n  12  ", "x > ")),
+                rng.choice(literals),
+                value(rng),
+                " ",
+                value(rng),
+            ]
         elif kind < 8:
             parts += [rng.choice(WORDS), rng.choice(BLANKS)]
         else:

@@ -10,7 +10,7 @@ from streams import cut, fed, in_bytes
 from support import each_of
 
 from spillstore.redaction import counted
-from spillstore.redaction.tables import forms, literals, names, next_lines, phrases, values
+from spillstore.redaction.tables import forms, literals, names, next_lines, phrases, titles, values
 
 ROWS = (
     *names.PROMISES,
@@ -19,6 +19,7 @@ ROWS = (
     *literals.LITERALS,
     *literals.NOT_PASSWORDS,
     *next_lines.NEXT_LINES,
+    *titles.TABLES,
 )
 WORDS = re.compile(rb"kittens|kit7ten|meowmeow|cG9zd[\w=]+")  # secrets that are not drawn
 pytestmark = pytest.mark.usefixtures("searcher")

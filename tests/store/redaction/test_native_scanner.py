@@ -173,7 +173,7 @@ def test_names_that_are_new_in_each_line(line):
 def test_a_long_line_that_goes_on(both):
     """Far before the end of an unfinished line the scanner drops what it would drop in a finished one."""
     line = b"".join(
-        b".page%d--token:hover{color:red;password%d:!0}" % (number, number) for number in range(1000)
+        b".page%d--token:hover{color:red; password%d:!0}" % (number, number) for number in range(1000)
     )
     without, scanned = both(lambda: finder.find(line, final=False))
     assert (without.spans, scanned.spans) == ([], [])

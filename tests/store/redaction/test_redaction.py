@@ -18,7 +18,7 @@ from support import each_of, examples
 from spillstore.exceptions import InvalidSettingError, PatternError
 from spillstore.redaction import DEFAULT, Pattern, RedactionRules, Redactor, counted, patterns, redact
 from spillstore.redaction.beginnings import UnreadableError, beginnings
-from spillstore.redaction.names import classify
+from spillstore.redaction.names import HINT, classify
 from spillstore.redaction.tokens import TOKENS
 
 AROUND = (
@@ -483,9 +483,9 @@ def test_counts_are_by_kind():
     ],
 )
 def test_names(name, kind):
-    """The last word of a name that is not about something else decides."""
+    """The last word of a name that is not about something else decides; a hint is no promise."""
     known = classify(name.encode())
-    assert (known.kind if known else None) == kind
+    assert (known.kind if known and known.strength != HINT else None) == kind
 
 
 # --- literals ---

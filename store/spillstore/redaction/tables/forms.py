@@ -15,7 +15,7 @@ SPOKEN = "is was now has been for of to set generated created reset the new user
 TYPES = "As as Str str STRING char byte text TEXT var std::"
 # Names of a value, where the name of the secret is a value, too, and names that may stand between the two.
 VALUES = "value stringvalue string_value parametervalue default"
-PASSED = "type sensitive kind description enabled disabled format required source origin scope comment permissions slotsetting label purpose"
+PASSED = "flags type sensitive kind description enabled disabled format required source origin scope comment permissions slotsetting label purpose"
 # Words before a name alone that make it one of a service: `api key`.
 QUALIFIERS = "api access secret private auth encryption signing master account shared license client app service unseal recovery"
 # Last words of commands that set a variable: `config set NAME value`.
@@ -49,10 +49,7 @@ _TYPE = (
     r"|(?:\[\])?[ \t]{1,8}+(?:[Aa]s[ \t]+)?(?:\[\])?(?:[Ss]tring|STRING|str|char|byte|bytes|text|var|TEXT|std::string)(?:\[\d*\])?)"
 )
 _BAR = r"(?:\||│|┃|║)"
-_HEAD = r"[ \t]{0,64}+[A-Za-z#][\w .#/-]{0,63}+"  # a cell of a table's line of names
 _CALLED = r"(?i:pass(?:word|wd|phrase))"
-_TITLE = r"\"?[A-Za-z][\w .-]{0,31}+\"?"  # of a column: where commas separate them; where two blanks do
-_TITLES = r"[A-Za-z#(][\w().#-]{0,31}+(?: [\w().#-]{1,31}+){0,3}+"
 OPTION = r"(?:-e|-o|-v|--?var|--env|--build-arg|--set|--set-string|--from-literal|--extra-vars)[ \t=]+"
 _COMMAND = (
     rf"export[ \t]+|set[ \t]+|setx[ \t]+|ENV[ \t]+|ARG[ \t]+|declare[ \t]+-x[ \t]+|Environment=|{OPTION}"
@@ -77,10 +74,10 @@ _BLANK_ALONE = (
 )
 
 # Bytes that may stand behind a name with a value.
-BEHIND = " \t\\\"'`]=:<>?+-(%&!,*"
+BEHIND = " \t\\\"'`]=:<>?+-(%&!,*;|"
 CLOSERS = "\\\"'`]&%"
 _BLANK = " \t"
-_SIGNS = BEHIND.replace("(", "").replace(",", "")
+_SIGNS = BEHIND.translate({ord(sign): None for sign in "(,;|"})
 # What stands between a name and its value in several forms.
 _NEXT_STRING = r"\\{0,8}[\"'][ \t]{0,64}+,[ \t]{0,64}+b?" + _STRING + r"(?!.-)"
 _OR_ELSE = r"(?>(?:\\{0,8}[\"'])?)\]?\)?[ \t]{0,8}+(?:\|\||\?\?|or)[ \t]{0,8}+(?=[\"'`])"
@@ -114,7 +111,7 @@ class Form(NamedTuple):
     behind: str = BEHIND
     before: str = ""
     name: str = ""
-    of: str = "password secret token weak long"
+    of: str = "password secret token weak long code"
     back: int = 32
     promises: str = ""
     any_word: bool = False
@@ -122,7 +119,7 @@ class Form(NamedTuple):
 
 FORMS: tuple[Form, ...] = (
     # --- a sign ---
-    Form("value", ASSIGN, 'API_KEY = "%a{32}"\n\napiKey := " %a{32} "', "API_KEY == %a{32}", _SIGNS),
+    Form("value", ASSIGN, 'API_KEY = "%a{32}"\n\napiKey := " %a{32} "', "API_KEY == %a{16}", _SIGNS),
     Form(
         "word",
         ASSIGN + r"qq?[{(\[](?=[^\s$@])",
@@ -197,23 +194,10 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "columns",
-        rf"\"?(?>(?:,{_TITLE}){{0,15}})(?=[\r\n])",
-        '"name","api_key","plan"\n"me","%a{32}","x"\n\nid,api_token\n1,%h{32}',
-        "    id,api_token\n1,%h{32}",
-        ',"\r\n',
-        rf"(?:\A|[\r\n])(?:{_TITLE},){{0,15}}\"?",
-        of="secret token",
-        back=256,
-    ),
-    Form(
-        "aligned",
-        rf"(?>(?:[ ]{{2,64}}+{_TITLES}){{0,15}})[ ]{{0,64}}+(?=[\r\n])",
-        "NAME   API TOKEN    AGE\nci     %a{32}  3d\nbot    %h{32}  4d\n\nUSER  PASSWORD\n----  --------\nme    7%a{11}",
-        "NAME   API TOKEN    AGE\nci   %a{32}  3d",
-        " \r\n",
-        rf"(?:\A|[\r\n])[ ]{{0,8}}(?>(?:{_TITLES}[ ]{{2,64}}+){{0,15}})(?:\w{{1,16}} )?",
-        r"\A[A-Za-z].*",
-        back=256,
+        r"(?=[\",;|\t\r\n]|[ \t]{1,64}+[|\r\n\xe2]|[ ]{2})(?=[^\r\n]{0,480}+[\r\n])",
+        "id,api_token\n1,%h{32}",
+        "api_token is  or\n%h{32}",
+        ' \t,;|"\r\n',
     ),
     Form(
         "column",
@@ -321,11 +305,20 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "drawn",
-        r",[ \t]{0,8}+(?=[\"'])",
-        '{:password, "%a{32}"}',
+        r",[ \t]{0,8}+(?:<<)?(?=[\"'])",
+        '{:password, "%a{32}"}\n\n{api_token, <<"%a{20}">>}',
         '(password, "%a{32}")',
         ",",
         before="[{:]",
+    ),
+    Form(
+        "chosen",
+        r",[ \t]{0,8}+(?:<<)?(?=[\"'])",
+        '{default_pass, <<"7_%a{10}">>}',
+        '{default_pass, <<"kittens">>}',
+        ",",
+        before="[{:]",
+        of="password",
     ),
     # --- what is taken where a variable is not set ---
     Form(
@@ -407,10 +400,10 @@ FORMS: tuple[Form, ...] = (
     Form(
         "word",
         _BLANK_WORD,
-        "> PASS kittens",
+        "> PASS kittens\n\n\tPASS kittens",
         "the PASS kittens",
         _BLANK,
-        r"(?:[>:]|write\(\d+, \")[ \t]*",
+        r"(?:[>:]|write\(\d+, \"|(?:\A|[\r\n])\t)[ \t]*",
         r"\APASS",
         any_word=True,
     ),
@@ -475,27 +468,9 @@ FORMS: tuple[Form, ...] = (
         "cell",
         rf"[ \t]{{1,64}}+{_BAR}[ \t]{{1,64}}+(?=[^\s|])",
         "db_password  | 7%a{11}\n\n| main DB password | 7%a{11} |\n\n| api_token | %h{32} |\n\n║ api_token │ %h{32} ║",
-        "x api_token | %h{32} |\n| api_token | refresh |\n| token | varchar(64) |",
+        "x api_token | %h{16} |\n| api_token | refresh |\n| token | varchar(64) |",
         _BLANK,
         rf"(?:\A|[\r\n])(?:[^:=(){{}}\r\n]{{0,200}}{_BAR}[ \t]*(?:[\w.-]{{1,24}} ){{0,3}})?[ \t]*",
-        back=256,
-    ),
-    Form(
-        "columns",
-        r"[ \t]{1,64}+\|" + rf"(?>(?:{_HEAD}\|){{0,15}})(?>(?:{_HEAD})?)[ \t]{{0,64}}+(?=[\r\n])",
-        " me  |  api_token   | mail\n-----+---+-----\n me  | %h{32} | x",
-        " me  |  api_token   | mail\n me, %h{32}, x",
-        _BLANK,
-        rf"(?:\A|[\r\n])(?:\|?{_HEAD}\|)?(?:{_HEAD}\|){{0,15}}[ \t|]*",
-        back=256,
-    ),
-    Form(
-        "columns",
-        r"[ \t]{0,64}+(?=[\r\n])",
-        " me  |  api_token   \n-----+---\n me  | %h{32}\n\n me | password\n----+---\n me | 7%a{11}\n\n me | password \n----+---\n me | 7%a{11}",
-        " me     api_token   \n me   %h{32}",
-        " \t\r\n",
-        rf"(?:\A|[\r\n])(?:\|?{_HEAD}\|)(?:{_HEAD}\|){{0,15}}[ \t]*",
         back=256,
     ),
     Form(
@@ -570,7 +545,7 @@ FORMS: tuple[Form, ...] = (
         "element",
         r"(?>(?:[ \t][^<>\r\n]{0,256}+)?)>[ \t]{0,16}+(?=[^<\s])",
         "<api_token>%a{32}</api_token>\n\n<password>  7%a{11} </password>",
-        "{api_token>%a{32}</api_token>",
+        "{api_token>%a{16}</api_token>",
         "> \t",
         _TAG,
     ),
@@ -578,7 +553,7 @@ FORMS: tuple[Form, ...] = (
         "element",
         r"[\"'](?>(?:[ \t][^<>\r\n]{0,128}+)?)>(?=[^<\s])",
         '<entry key="api_token">%a{32}</entry>',
-        '<entry about="api_token">%a{32}</entry>',
+        '<entry about="api_token">%a{16}</entry>',
         "\"'",
         r"\b(?:name|key|id)=[\"'][\w.-]{0,96}",
         back=128,

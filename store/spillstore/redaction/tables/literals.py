@@ -50,7 +50,7 @@ LITERALS: tuple[Unquoted, ...] = (
     Unquoted(
         "PASSWORD=kittens x",
         "f(PASSWORD=kittens, x)",
-        rf"{OWN_LINE}|[ \t\0\"'=]|\A",
+        rf"{OWN_LINE}|[ \t\0\"'=]|\A|[ \t\"'][A-Z_]+=[^\s(){{}}\[\],]+,",
         r"(?=[^a-z]*[A-Z])[^a-z]*=",
     ),
     Unquoted(

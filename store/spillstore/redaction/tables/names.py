@@ -21,7 +21,8 @@ class Promise(NamedTuple):
     Attributes:
         last: the last word; none means any.
         promises: ``password``: any literal; ``secret``: one that looks chosen; ``token``: one that looks drawn;
-            ``long``: a long one drawn at random; ``weak``: such a one that is no hash; nothing: no secret.
+            ``code``: digits, four to ten; ``long``: a long one drawn at random; ``weak``: such a one that is no hash; ``hint``: a long one that is
+            found without its name; nothing: no secret.
         goes: a line that loses its secret by this row, or nothing if the row promises none.
         stays: a line that stays: what the row does not promise, or a name that it does not fit.
         behind: the word before the last is one of these.
@@ -86,6 +87,12 @@ _PASSING = words(
     "start sync marker update lock cancel progress cancellation lifecycle syntax lexer parser eos bos pad unk sep cls mask "
     "stop end max min num total input output prompt completion"
 )
+# Words that only hint at a secret: what stands behind them must be long and drawn. Few of them may be searched for in texts.
+HINTS = words(
+    "auth access signing jwt captcha hmac verifier webhook pat priv privkey private license licence activation enrollment "
+    "enrolment join pairing session bearer refresh cookie pepper sso saml oauth openid assertion ticket credential seed psk "
+    "passwordless otp mfa invite recovery integration dsn"
+)
 # Words behind a secret's name that make it the name of something else.
 _ABOUT = words(
     "id ids name names url uri path paths file files filename field fields type types length len size policy policies expiry "
@@ -130,6 +137,14 @@ PROMISES: tuple[Promise, ...] = (
     Promise(words("pepper"), "token", "auth_pepper: %h{32}", "auth_pepper: ground"),
     Promise(words("totp"), "long", '"totp": "%U{32}"', '"totp": "%U{6}"'),
     Promise(words("pat"), "long", "ado_pat=%l{52}", "ado_pat=%l{12}"),
+    Promise(words("pin otp tan"), "code", 'card_pin=4%d{3}\n\n"otp": "%d{6}"', "led_pin=13"),
+    Promise(
+        words("code"),
+        "code",
+        "sms_code=4%d{5}",
+        "zip_code=4%d{5}",
+        words("sms otp mfa verification confirmation security totp"),
+    ),
     Promise(_KEYS, "", "", "cache_key=%a{24}", _PUBLIC),
     Promise(_KEYS, "", "", "public_api_key=%a{24}", among=words("public publishable")),
     Promise(_KEYS, "secret", "SECRET_KEY=%a{24}", "secretKeyName=%a{24}", among=words("secret")),
@@ -157,7 +172,8 @@ PROMISES: tuple[Promise, ...] = (
     ),
     Promise(words("base"), "long", "db_key_base=%h{128}", "key_base=%h{128}", words("key"), longer=2),
     Promise(words("credential credentials creds"), "token", "aws_credentials=%a{24}", "credentials=%d{9}"),
-    Promise(words("signature sig auth authorization cert salt"), "weak", "AUTH_SALT=%a{32}", "author=%a{32}"),
+    Promise(words("auth"), "long", "X-Mailer-Auth │ %h{40}", "auth │ %h{40}", longer=1),
+    Promise(words("auth authorization salt"), "weak", "AUTH_SALT=%a{32}", "author=%a{32}"),
     Promise(words("id"), "token", "secret_id=%a{24}", "user_id=%a{24}", words("secret")),
     Promise(words("login"), "token", "sonar.login=%a{24}", "user.login=%a{24}", words("sonar")),
     Promise(words("hmac"), "weak", "EAB_HMAC=%a{43}", "EAB_HMAC=%h{64}", longer=1),
@@ -165,7 +181,7 @@ PROMISES: tuple[Promise, ...] = (
         words("net"),
         "long",
         "azure.account.key.x.core.windows.net=%b{86}==",
-        "azure.x.core.windows.net=%b{86}==",
+        "azure.x.core.windows.net=%b{16}==",
         words("windows"),
         words("account"),
     ),
@@ -177,7 +193,14 @@ PROMISES: tuple[Promise, ...] = (
         "request_id=%a{32}",
         words("session sess phpsess jsession asp"),
     ),
-    Promise(words("session"), "weak", "_app_session=%a{32}", "session=%a{32}", longer=1),
+    Promise(words("session"), "weak", "_app_session=%a{32}", "session=%a{20}", longer=1),
+    Promise(
+        words("ref reference"),
+        "hint",
+        'masterSecretRef = "%h{40}"',
+        "masterSecretRef = db-credentials",
+        among=_PASSWORD | words("secret token apikey"),
+    ),
     Promise(_ABOUT | _PUBLIC, "", "", "password_hash=%a{32}"),
     Promise(words(""), "", "", "public_token_3d=%a{32}", among=_PUBLIC),
     Promise(
@@ -187,6 +210,11 @@ PROMISES: tuple[Promise, ...] = (
         "alpha=%a{32}",
         among=_PASSWORD | words("secret token apikey"),
     ),
+    Promise(_LOCAL - words("trusted restore"), "", "", "webhook_checksum=%a{32}"),
+    Promise(_PASSING | words("challenge nonce state"), "", "", "auth_challenge=%a{32}"),
+    Promise(HINTS, "hint", "X-Mailer-Webhook │ %h{40}", "X-Mailer-Webhook │ %h{8}-%h{4}-%h{4}-%h{4}-%h{12}"),
+    Promise(words(""), "hint", "hmac_of_webhooks: %h{40}", "of_webhooks: %l{32}", among=HINTS),
+    Promise(words(""), "hint", "MAILGUN_SENDING: %h{40}", "MAILGUN_SENDING: short", among=PROVIDERS),
 )
 
 # Words that stand for several.
@@ -229,10 +257,33 @@ BEFORE_SHORT = words(
 # What texts are searched for: parts of names, words that another may begin with (`key`, `keyword`), and short ones with the sign behind.
 PARTS = (
     "kennwort Kennwort KENNWORT evice_code _salt Salt passw Passw PASSW passphr Passphr PASSPHR passco Passco PASSCO redential REDENTIAL creds CREDS essionid essionId SESSID "
-    "SESSIONID ession_id _pw _PW contrasena Contrasena sonar.login sonarLogin SONAR_LOGIN _SALT CLI_AUTH masterauth totp TOTP epper EPPER authtok _HMAC _hmac"
+    "SESSIONID ession_id _pw _PW contrasena Contrasena sonar.login sonarLogin SONAR_LOGIN _SALT CLI_AUTH masterauth totp TOTP epper EPPER authtok _HMAC _hmac ms_code tp_code ation_code rity_code fa_code SMS_CODE"
 )
 WORDS = "pass Pass PASS pwd Pwd PWD psk _pat _PAT ecret ECRET oken OKEN key Key KEY"
-MARKED = '_session= _SESSION= pw= pw: pw" pw\' PW= PW: PW" AUTH= AUTH: SALT= bearer= bearer: BEARER= BEARER:'
+MARKED = (
+    *[
+        "_session=",
+        "_SESSION=",
+        "pw=",
+        "pw:",
+        'pw"',
+        "pw'",
+        "PW=",
+        "PW:",
+        'PW"',
+        "AUTH=",
+        "AUTH:",
+        "SALT=",
+        "bearer=",
+        "bearer:",
+        "BEARER=",
+        "BEARER:",
+    ],
+    *(f"{word}{sign}" for word in ["pin", "Pin", "PIN", "otp", "OTP"] for sign in '=:" ,\t'),
+    *(f"{word}{sign}" for word in ["_code", "_CODE"] for sign in '=:"'),
+    "pw ",
+    "PW ",
+)
 
 # The kind of a secret: of the first mark that a name holds, its words joined by `_`.
 KINDS = (
@@ -265,4 +316,12 @@ KINDS = (
     ("jwt", "SECRET"),
     ("api_key", "API_KEY"),
 )
-KIND_OF = {"password": "PASSWORD", "secret": "SECRET", "token": "TOKEN", "weak": "API_KEY", "long": "API_KEY"}
+KIND_OF = {
+    "password": "PASSWORD",
+    "secret": "SECRET",
+    "token": "TOKEN",
+    "code": "CODE",
+    "weak": "API_KEY",
+    "long": "API_KEY",
+    "hint": "SECRET",
+}

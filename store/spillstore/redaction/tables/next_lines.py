@@ -100,7 +100,7 @@ NEXT_LINES: tuple[NextLine, ...] = (
     NextLine(
         "printed",
         "",
-        _ENDED + r"(?:[ \t][A-Za-z]{1,16}){0,6}[ \t]{0,8}+:[ \t]{0,8}+",
+        _ENDED + r"(?:[ \t][A-Za-z-]{1,16}){0,8}[ \t]{0,8}+:[ \t]{0,8}+",
         "Use the following password to proceed:\n  \n%h{32}\n\nUse the following password:\n  \n%h{32}\n\nyour new token:\n  %a{32}\n",
         "Use the following password:\n%h{32} or none",
     ),
@@ -169,11 +169,11 @@ NEXT_LINES: tuple[NextLine, ...] = (
     ),
     NextLine(
         "value",
-        r"(?:\A|[\s{,\"'-])(?:name|Name|NAME|key|Key|ParameterKey|label|field|variable|header)[\"']?[ \t]*[:=][ \t]*[\"']?[\w.-]*",
+        r"(?:\A|[\s{,\"'-])(?:name|Name|NAME|key|Key|ParameterKey|label|field|variable|header)[\"']?[ \t]*[:=][ \t]*[\"']?[\w./-]*",
         _NO_SIGN,
-        "- name: API_TOKEN\n  value: %a{32}",
+        '- name: API_TOKEN\n  value: %a{32}\n\n- key: DB_PASS\n  value: kittens\n\n"key": "app/prod/db_pass",\n"flags": 0,\n"value": "7%a{11}"',
         "- name: API_TOKEN\n  label: %a{32}",
-        alone="ame:",
+        alone="ame:|ey:|abel:",
     ),
     NextLine(
         "printed",

@@ -5,12 +5,9 @@ Rows are like those of ``forms.py``, and so are expressions and examples.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from spillstore.redaction.tables.forms import ASSIGN, CLOSER, MAYBE_QUOTE, SQL
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # Services whose name alone promises a key: no words of every day, no programs with releases and their checksums. What they begin
 # with is rare in texts: each beginning that is frequent makes the scanner slower, as 200 names in all did by a tenth on sources.
@@ -45,43 +42,9 @@ class Phrase(NamedTuple):
     follows: str = ""
 
 
-_COLUMN = r"\"?[A-Za-z][\w .-]{0,31}+\"?"
 _ARGUMENT = (
     r"[ \t]{0,8}+(?:[\w.]{1,64}+(?:\(\))?|\"[^\"\r\n]{0,128}+\"|'[^'\r\n]{0,128}+')[ \t]{0,8}+,[ \t]{0,8}+"
 )
-
-
-def _table_names(sign: str) -> tuple[str, str]:
-    """Literals of a password's column that is not the first, and one that is not the last."""
-    names = ("password", "Password", "PASSWORD", "passwd")
-    quoted = [*names, *(f'"{name}"' for name in names)]
-    return "|".join(sign + name for name in quoted), "|".join(name + sign for name in quoted)
-
-
-def _tables() -> Iterator[Phrase]:
-    for sign in (",", "\t"):
-        behind, before = _table_names(sign)
-        column = rf"(?>{_COLUMN}(?:{sign}{_COLUMN}){{0,15}})"
-        goes = sign.join(("user", "%s", "mail")).replace("%s", "password")
-        row = sign.join(("me", "7%a{11}", "x"))
-        yield Phrase(
-            behind,
-            "columns",
-            rf"(?>(?:{sign}{_COLUMN}){{0,15}})(?=[\r\n])",
-            f"{goes}\n{row}\n{row}",
-            f"{goes}\nme 7%a{{11}}",
-            rf"(?:\A|[\r\n]){column}",
-            follows=rf"[{sign}\r\n]",
-        )
-        yield Phrase(
-            before,
-            "columns",
-            rf"{column}(?=[\r\n])",
-            sign.join(("password", "user")) + "\n" + sign.join(("7%a{11}", "me")),
-            "  f(password" + sign + "user)\n" + sign.join(("7%a{11}", "me")),
-            rf"(?:\A|[\r\n])(?:{_COLUMN}{sign}){{0,15}}",
-            follows=r"[\"A-Za-z]",
-        )
 
 
 # What stands between the words and a value in several phrases; what stands before some of them.
@@ -90,20 +53,6 @@ _BARE = r"[ \t]{1,16}+(?=[^\s=:\"'])"
 _NO_COLON = r"(?:\A|[^:])"
 _LINE = r"[^\r\n]{0,96}+(?=[\r\n])"
 _LINE_END = r"[ \t]{0,8}+(?=[\r\n])"
-
-
-def _semicolons() -> Iterator[Phrase]:
-    behind, _ = _table_names(";")
-    yield Phrase(
-        behind,
-        "columns",
-        rf"(?>(?:;{_COLUMN}){{0,15}})(?=[\r\n])",
-        "host;user;password\nx;me;7%a{11}\ny;me;7%a{11}",
-        "host;user;password\nx;7%a{11}",
-        rf"(?:\A|[\r\n])(?>{_COLUMN}(?:;{_COLUMN}){{0,15}})",
-        follows=r"[;\r\n]",
-    )
-
 
 PHRASES: tuple[Phrase, ...] = (
     Phrase("DENTIFIED BY", "value", _STRING, "IDENTIFIED BY 'kittens'", "IDENTIFIED BY ''"),
@@ -552,6 +501,16 @@ PHRASES: tuple[Phrase, ...] = (
         "insert into users (id, email, password) VALUES (1, '7%a{11}', NULL);",
     ),
     Phrase(
+        "CREATE TABLE |create table ",
+        "created",
+        "",
+        "CREATE TABLE `u` (\n  `id` int,\n  `password` text,\n  PRIMARY KEY (`id`)\n);\n"
+        "LOCK TABLES `u` WRITE;\nINSERT INTO `u` VALUES (1,'7%a{11}'),(2,'7%a{11}');\n\n"
+        "CREATE TABLE u(id INT, pw text);\nINSERT INTO u VALUES\n(1,'7%a{11}'),",
+        "CREATE TABLE `u` (\n  `password` text\n);\nINSERT INTO `v` VALUES ('7%a{11}');",
+        r"(?:\A|[\r\n]|[;>] ?)[ \t]*",
+    ),
+    Phrase(
         "COPY ",
         "copied",
         r"[\"\w.]{1,96}[ \t]{0,8}+(?=\()",
@@ -591,7 +550,7 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(
         'admin initial-password|requirepass"|331 Please|331 Password|$ pass show |/initialAdminPassword|print-access-token|gh auth token'
         "|$ op read |secrets versions access |$ lpass show |--query SecretString |find-generic-password |$ op item get |$ bw get password"
-        "|config get DB_PASSWORD|--query value -o tsv|$ heroku auth:token|$ wg genkey|$ wg genpsk|/admin.password|access token is ",
+        "|config get DB_PASSWORD|--query value -o tsv|$ heroku auth:token|$ pwgen |$ openssl rand |$ apg |$ genpasswd|secrets.token_hex(|secrets.token_urlsafe(|get_random_secret_key|$ wg genkey|$ wg genpsk|/admin.password|access token is ",
         "printed",
         r"[^\r\n]{0,160}+(?=[\r\n])",
         '$ argocd admin initial-password -n argocd\n%a{16}\n\n1) "requirepass"\n2) "7%a{11}"\n\n$ pass show web/x\n7%a{11}',
@@ -629,11 +588,54 @@ PHRASES: tuple[Phrase, ...] = (
         '"Name": "/db/x",\n"Type": "SecureString",\n"Label": "7%a{11}"',
     ),
     Phrase(
-        "--auth |--auth=|--proxy-user |--proxy-user=|--basic-auth |--basic-auth=",
+        "--auth |--auth=|-auth |--proxy-user |--proxy-user=|--basic-auth |--basic-auth=|--basic_auth=|--creds |--creds=|--login |--login="
+        "|--userpass |--credentials |--credentials=|--admin-user=",
         "option",
         r"[\"']?[\w.@\\-]{1,64}:(?=[^\s:/\"'])",
         "tool --auth me:7%a{11} run",
         "tool --auth me[:7%a{11}] run",
+    ),
+    Phrase(
+        ".com:|.org:|.net:|.de:|.io:|.edu:|.example:|.local:",
+        "column",
+        "",
+        "me@host.example.com:X7%a{11}\n\nmail.example.org:me@host.example:X7%a{11}",
+        "me@host.example.com:delivered\nx me@host.example.com:7X%a{11}",
+        r"(?:\A|[\r\n])(?:[\w.-]{1,64}:)?[\w.+-]{1,64}@[\w.-]{1,64}",
+        follows=r"[A-Za-z!#$%&*+?~]",
+    ),
+    Phrase(
+        "<<< ",
+        "mixed",
+        r"[\"']?(?=[^\s\"'$])",
+        "sudo -S apt update <<< '7%a{11}'",
+        "bc <<< '7%a{11}'",
+        r"\b(?:sudo|kinit|passwd|chpasswd|login|cryptsetup|unlock|decrypt|gpg|su)\b[^\r\n]{0,96}",
+    ),
+    Phrase(
+        "assword......|asswd......|ecret......|oken......|ASSWORD......",
+        "column",
+        r"\.{0,64}+[ \t]?(?=[^\s.|])",
+        "config : password........................7X%a{11}",
+        "config : password........................none",
+        promises="",
+    ),
+    Phrase(
+        '"AUTH" |"auth" |"Auth" ',
+        "quoted",
+        r"(?>(?:\"[\w.-]{1,64}\" (?=\"))?)(?=\")",
+        '1706781600.123456 [0 10.0.0.9:51234] "AUTH" "default" "7%a{11}"',
+        '"AUTH" ""',
+        follows='["]',
+    ),
+    Phrase(
+        "ication code|urity code|ogin code|rmation code|time code|SMS code|sms code|2FA code|MFA code|ogin PIN|card PIN|Your PIN|your PIN|time password",
+        "digits",
+        r"(?: is)?:?[ \t]{1,2}[\"'`*]{0,2}(?=\d)",
+        "Your verification code is %d{6}.\n\nYour login PIN: 4%d{3}",
+        "error code is %d{6}\nYour verification code is short",
+        promises="code",
+        follows=r"[ :]",
     ),
     Phrase(
         'dsn|DSN|DATA_SOURCE_NAME|Open("mysql"',
@@ -666,6 +668,4 @@ PHRASES: tuple[Phrase, ...] = (
         r"(?:\A|[\r\n])(?:[ \t]|[A-Z][A-Za-z]{0,15} ){0,4}",
         "token",
     ),
-    *_tables(),
-    *_semicolons(),
 )  # fmt: skip

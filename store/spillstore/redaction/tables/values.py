@@ -47,7 +47,7 @@ PLACEHOLDERS: tuple[Harmless, ...] = (
         r"todo|tbd|fixme|n/?a|nil|none|null|undefined|nan|true|false|yes|no|on|off|empty|missing|unset|default|hidden|masked|omitted"
         r"|unknown|invalid|wrong|incorrect|required|optional|optional\(\)|expired|changed|set|not|is|are|was|to|for|and|or|the|must"
         r"|should|cannot|could|has|have|will|with|from|in|of|reset|prompt|ask|encrypted|plaintext|plain|generated|random"
-        r"|sensitive|fail|failed|failure|pass|passed|ok|skip|skipped|success|mismatch|mismatched|never|always|auto|manual|enabled|disabled",
+        r"|sensitive|fail|failed|failure|pass|passed|ok|skip|skipped|success|mismatch|mismatched|never|always|on_create|auto|manual|enabled|disabled",
         "required",
         "required77",
     ),
@@ -117,7 +117,7 @@ VARIABLES: tuple[Harmless, ...] = (
         "focus7{color:red}",
     ),
     Harmless(
-        r"ENC\(.*|(?:vault|op|ssm|arn|secret|keyring|env|file|awssm|kms|projects|sealed):.*|Ag[A-D][A-Za-z0-9+/]{200}.*",
+        r"(?:vault|op|ssm|arn|secret|keyring|env|file|awssm|kms|projects|sealed):.*|Ag[A-D][A-Za-z0-9+/]{200}.*",
         "vault:name7",
         "volt:name7",
     ),
@@ -147,7 +147,11 @@ VARIABLES: tuple[Harmless, ...] = (
     Harmless(r"[A-Z_]+=[A-Z_]+|--?[A-Za-z][a-z-]*|-[A-Z]+", "SECRET=SECRET", "SECRET=SEC7RET"),
     Harmless(r"[A-Za-z_][\w.]*<[a-z]{1,8}", "name.name7.<span", "name.name7.<spa!"),
     Harmless(r"[A-Za-z_][\w.]*\(['\"].*|id-[A-Za-z].*", "url('./name7.png", "url'./name7.png"),
-    Harmless(r"\$(?:1|2[abxy]?|5|6|y|apr1|argon2\w*|scrypt)\$.*\$?.*", "$6$name$name7", "$77$name$name7!"),
+    Harmless(
+        r"(?:argon2:)?\$(?:1|2[abxy]?|5|6|y|apr1|argon2\w*|scrypt)\$.*\$?.*",
+        "$6$name$name7",
+        "$77$name$name7!",
+    ),
 )
 
 NUMBER = r"(?i:[\^~<>=]*[\d.,:+-]+|0x[0-9a-f]{1,40}[ul]*|\d+<<\d+)"
