@@ -77,7 +77,11 @@ def list_options(text: str) -> dict[str, Any]:
     from spillstore_tools.cli.commands.list_ import choice_of, command  # noqa: PLC0415  # with the viewer
 
     try:
-        given = command.make_context("list", shlex.split(text)).params
+        words = shlex.split(text)
+        if {"-h", "--help"} & set(words):  # which would print
+            raise click.UsageError("give options that choose artifacts")
+        # The names of its own help option, which a command keeps from its first context on.
+        given = command.make_context("list", words, help_option_names=["-h", "--help"]).params
     except (click.ClickException, ValueError) as error:
         message = error.format_message() if isinstance(error, click.ClickException) else str(error)
         raise UsageError(f"{message} (`spillstore list --help` has the options)") from None

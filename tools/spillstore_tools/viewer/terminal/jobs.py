@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from spillstore_tools.viewer.model.log import Log
-    from spillstore_tools.viewer.terminal.log_screen import LogScreen
+    from spillstore_tools.viewer.terminal.log_base import LogBase
 
 _STEP = 0.05  # seconds of work between two looks whether it is still wanted
 
@@ -34,16 +34,14 @@ class Jobs:
 
     Attributes:
         hits: of the search, or None.
-        said: what the search has found so far, in words.
     """
 
-    def __init__(self, screen: LogScreen) -> None:
+    def __init__(self, screen: LogBase) -> None:
         self._screen = screen
         self._worker: Worker[None] | None = None  # goes to a place, compares or writes
         self._searcher: Worker[None] | None = None
         self.hits: Hits | None = None
         self._searched: Hits | None = None  # by the worker
-        self.said = ""
         self._backwards = False
         self._ignore_case = False
 
@@ -120,7 +118,7 @@ class Jobs:
             return
         case = ", any case" if hits.ignore_case else ""
         share = "" if hits.complete else f", {100 * hits.progress:.0f}% searched"
-        self.said = f"/{hits.pattern}{case}: {count(hits.lines, 'line')}{share}"
+        screen.said = f"/{hits.pattern}{case}: {count(hits.lines, 'line')}{share}"
         screen.map.count()
         screen.tell(screen.message)
 

@@ -5,21 +5,18 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from rich.text import Text
 from textual.containers import Horizontal
-from textual.screen import Screen
 from textual.widgets import Static
 
 from spillstore.exceptions import SpillstoreError
-from spillstore_tools.describe import count, human_size
+from spillstore_tools.describe import count
 from spillstore_tools.viewer.model.log import Log
 from spillstore_tools.viewer.model.places import show_call
 from spillstore_tools.viewer.terminal.jobs import Jobs
 from spillstore_tools.viewer.terminal.keys import LOG_KEYS, bindings
-from spillstore_tools.viewer.terminal.log_view import LogView, Map
+from spillstore_tools.viewer.terminal.log_base import LogBase
 from spillstore_tools.viewer.terminal.positions import row_at
 from spillstore_tools.viewer.terminal.prompts import Help, LongLine, Question, came_below
-from spillstore_tools.viewer.terminal.strips import plain
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -31,7 +28,7 @@ if TYPE_CHECKING:
 _LOOK = 0.25  # seconds between two looks at an open artifact
 
 
-class LogScreen(Screen[None]):
+class LogScreen(LogBase):
     """One artifact.
 
     Args:
@@ -50,20 +47,9 @@ class LogScreen(Screen[None]):
     def __init__(
         self, session: Session, artifact: Artifact, stream: Stream = "combined", line: int = 1
     ) -> None:
-        super().__init__()
-        self.session = session
-        self.artifact = artifact
-        self.view = LogView(Log(artifact, stream))
-        self.map = Map()
-        self.follows = False
-        self.message = ""
+        super().__init__(session, artifact, stream)
         self.jobs = Jobs(self)
         self._line = line
-
-    @property
-    def log_shown(self) -> Log:
-        """The log that is shown."""
-        return self.view.shown
 
     def compose(self) -> ComposeResult:
         """Title, rows and map, status."""
@@ -105,41 +91,6 @@ class LogScreen(Screen[None]):
             self.view.go(log.total - 1)
         self.jobs.more()
         self.tell(self.message)
-
-    def tell(self, message: str = "") -> None:
-        """Say what this is, where we are, and what there is to say."""
-        self.message = message
-        log, view = self.log_shown, self.view
-        info = log.info
-        stream = "" if log.stream == "combined" else f" {log.stream}"
-        code = "" if info.exit_code is None else f" exit {info.exit_code}"
-        kind = "row" if log.is_hex else "line"
-        size = info.view(log.stream).size
-        title = f"{info.id}{stream}  {info.state}{code}  {human_size(size)}, {count(log.total, kind)}  {plain(info.command or info.source)}"
-        share = 100 * (view.cursor + 1) / max(1, log.total)
-        row = view.row(view.cursor)
-        where = (
-            "empty" if row is None else f"{'byte' if log.is_hex else 'line'} {row.number:,} ({share:.1f}%)"
-        )
-        if row is not None and row.time is not None:
-            where += f" {row.time:.1f}s"
-        modes = "".join(
-            f" [{name}]"
-            for name, on in (
-                ("follow", self.follows),
-                ("select", view.began is not None),
-                ("raw", not view.look.colours),
-            )
-            if on
-        )
-        parts = [part for part in (f"{where}{modes}", self.jobs.said, message) if part]
-        self.query_one("#title", Static).update(Text(title, no_wrap=True, overflow="ellipsis"))
-        self.query_one("#status", Static).update(Text("  |  ".join(parts), no_wrap=True, overflow="ellipsis"))
-
-    def go(self, index: int, message: str = "") -> None:
-        """Go to a row, by index."""
-        self.view.go(index)
-        self.tell(message)
 
     # --- keys: going ------------------------------------------------------------------------------------
 
