@@ -196,13 +196,14 @@ TOOLS_ORDER = (
     ("agents",),
     ("mcp",),
     ("agent",),
+    ("viewer",),
     ("telemetry",),
     ("process", "compare"),
     ("output",),
     ("profiles",),
     ("config",),
     ("preview",),
-    ("describe", "configured"),
+    ("describe", "configured", "loopback"),
 )
 TOOLS_PLACE = {f"spillstore_tools.{name}": place for place, names in enumerate(TOOLS_ORDER) for name in names}
 
