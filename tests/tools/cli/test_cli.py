@@ -26,6 +26,8 @@ HEAVY = {
     "asyncio",
     "opentelemetry",
     "prometheus_client",
+    "starlette",
+    "uvicorn",
 }
 STORE = {"spillstore.store", "sqlite3", "zstandard", "blake3", "platformdirs"}
 PREVIEWS = {"spillstore_tools.profiles", "spillstore_tools.output.spill", "spillstore_tools.output.rendering"}

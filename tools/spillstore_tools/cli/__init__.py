@@ -60,6 +60,7 @@ _MODULES = {
     "upgrade": "upgrade",
     "grant": "grant",
     "completion": "completion",
+    "ui": "ui",
     "mcp": "mcp",
     "mcp-proxy": "mcp_proxy",
     "install": "install",
@@ -89,6 +90,7 @@ _SYNONYMS = {
     "jq": "query",
     "purge": "clean",
     "status": "stats",
+    **dict.fromkeys(("web", "browse", "browser", "gui"), "ui"),
 }
 
 
