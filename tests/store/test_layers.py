@@ -192,6 +192,7 @@ def test_every_module_has_a_place():
 TOOLS_ORDER = (
     ("shell",),
     ("cli",),
+    ("viewer",),
     ("adapters",),
     ("agents",),
     ("mcp",),

@@ -103,6 +103,11 @@ def agree_on_everything(written: Written, data) -> None:
             for each in artifact.segments()
             if view in {"combined", each.stream} and low <= round(each.time * 1e6) < high
         )
+        segments = list(artifact.segments(start, end, stream=view))
+        assert whole[start:end] == b"".join(each.data for each in segments)
+        for each in segments:
+            for name, at in (("combined", each.byte), (each.stream, each.stream_byte)):
+                assert each.data == artifact.read_bytes(at, at + len(each.data), stream=name)
         number = data.draw(st.integers(1, len(lines) + 2))
         begin = len(b"".join(lines[: number - 1]))
         assert artifact.locate(line=number, stream=view) == Position(begin, whole[:begin].count(b"\n") + 1)

@@ -260,17 +260,20 @@ class ArtifactReader:
         blocks = iteration.follow(self._handle, start, stream, poll, holes)
         return iterated(self._log, blocks, {"start": start, "stream": stream}, len)
 
-    def segments(self, *, holes: Holes = "raise") -> Iterator[Segment]:
-        """Both streams in the order of the sequence, each run of bytes with its stream and time, in flat memory.
+    def segments(
+        self, start: int = 0, end: int | None = None, *, stream: Stream = "combined", holes: Holes = "raise"
+    ) -> Iterator[Segment]:
+        """The bytes ``[start, end)`` in the order of the sequence, each run with its stream, time and place, in flat memory.
 
-        What is committed when the iteration begins. One write may be several segments, and several one: those of one stream
-        within 10 ms are one, and none is larger than a chunk.
+        Without ``end``: up to what is committed when the iteration begins. One write may be several segments, and several one:
+        those of one stream within 10 ms are one, and none is larger than a chunk.
 
         Raises:
             RangeError, DroppedRangeError, IntegrityError: see the class.
         """
-        segments = iteration.segments(self._handle, holes)
-        return iterated(self._log, segments, {"stream": "combined"}, lambda segment: len(segment.data))
+        segments = iteration.segments(self._handle, start, end, stream, holes)
+        detail: dict[str, object] = {"start": start, "end": end, "stream": stream}
+        return iterated(self._log, segments, detail, lambda segment: len(segment.data))
 
     def open(self, *, stream: Stream = "combined", holes: Holes = "raise") -> io.BufferedReader:
         """A seekable binary file object over what is committed now; ``holes="skip"`` is not seekable past a hole.

@@ -30,11 +30,15 @@ class Segment:
         stream: ``stdout`` or ``stderr``.
         time: seconds since the artifact began.
         data: the bytes.
+        byte: where the first of them stands in the combined view.
+        stream_byte: where it stands in its own stream.
     """
 
     stream: Literal["stdout", "stderr"]
     time: float
     data: bytes
+    byte: int
+    stream_byte: int
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -274,21 +274,42 @@ def _long_line(handle: ArtifactHandle, number: int, max_bytes: int) -> RangeTooL
     )
 
 
-def segments(handle: ArtifactHandle, holes: Holes) -> Iterator[Segment]:
-    """Both streams in the order of the sequence."""
-    start, size = 0, handle.row().view_size(VIEWS["combined"])
-    while start < size:
-        found = handle.read("combined", holes, _blocks_with_segments, start, size)
+def segments(
+    handle: ArtifactHandle, start: int, end: int | None, stream: Stream, holes: Holes
+) -> Iterator[Segment]:
+    """The bytes ``[start, end)`` of a view in the order of the sequence, each run with its stream and time."""
+    view = view_of(stream)
+    start = byte_position(start, "start", "segments(0, 65536)")
+    record = handle.row()
+    size = record.view_size(view)
+    end = size if end is None else min(whole_number(end, "end", "segments(0, 65536)", least=None), size)
+    while start < end:
+        found = handle.read(stream, holes, _blocks_with_segments, start, end)
         if not found:
             return
         for block, stored in found:
-            at = 0
-            for stream, length, time_us in stored:
-                data = block.data[at : min(at + length, size - block.start)]
-                at += length
-                if data:
-                    yield infos.Segment(STREAMS[stream], time_us / 1e6, data)
+            yield from _between(block, stored, view, record.chunk_size, start, end)
         start = found[-1][0].end
+
+
+def _between(
+    block: Block, stored: list[StoredSegment], view: View, chunk_size: int, start: int, end: int
+) -> Iterator[Segment]:
+    """The part of a block's segments that lies in ``[start, end)`` of the view."""
+    row = block.row
+    byte, own = row.seq * chunk_size, [row.stdout_start, row.stderr_start]
+    at = block.start
+    for stream, length, time_us in stored:
+        if view.stream in {None, stream}:
+            low, high = max(at, start), min(at + length, end)
+            if low < high:
+                data = block.data[low - block.start : high - block.start]
+                yield infos.Segment(
+                    STREAMS[stream], time_us / 1e6, data, byte + low - at, own[stream] + low - at
+                )
+            at += length
+        byte += length
+        own[stream] += length
 
 
 def _blocks_with_segments(

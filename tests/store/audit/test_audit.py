@@ -73,7 +73,14 @@ def test_each_read_is_an_event_with_its_range_size_and_outcome(plain_store):
         },
         {"stream": "combined", "bytes": len(DATA), "outcome": "ok"},
         {"lines": 1, "matches": 1, "complete": True, "outcome": "ok"},
-        {"stream": "combined", "bytes": len(DATA), "complete": True, "outcome": "ok"},
+        {
+            "start": 0,
+            "end": None,
+            "stream": "combined",
+            "bytes": len(DATA),
+            "complete": True,
+            "outcome": "ok",
+        },
     ]
     assert [event.kind for event in events] == ["read"] * 6 + ["search", "read"]
     assert all(event.detail["ms"] >= 0 for event in events[:4])

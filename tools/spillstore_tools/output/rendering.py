@@ -84,13 +84,17 @@ def render(
     Raises:
         SpillstoreError: it cannot be read.
     """
-    rendered = _rendered(artifact.unrecorded(), profile, flags, is_command)
+    rendered = preview_of(artifact, profile, flags=flags, is_command=is_command)
     info = artifact.info
     artifact.record("preview", preview_detail(rendered, profile, info.source, info.size), at_once=False)
     return rendered
 
 
-def _rendered(artifact: Artifact, profile: Profile, flags: str, is_command: bool | None) -> Rendered:  # noqa: FBT001  # of our own call
+def preview_of(
+    artifact: Artifact, profile: Profile, *, flags: str = "", is_command: bool | None = None
+) -> Rendered:
+    """As ``render``, for who shows it to no model: nothing is recorded."""
+    artifact = artifact.unrecorded()
     info = artifact.info
     shows_more = (info.hole is not None and profile.shows_dropped) or full_streams(info, profile)
     if shows_more and (recorded := _recorded(artifact, profile, flags)):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
-import heapq
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -16,25 +14,17 @@ from spillstore_tools.cli.support.ranges import size_option
 from spillstore_tools.cli.support.tables import boxed, fitted
 from spillstore_tools.describe import count, human_size, incomplete, shortened
 from spillstore_tools.process.working_folders import folder_of
+from spillstore_tools.viewer.model.listing import ORDERS, Choice, chosen_artifacts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from spillstore import ArtifactInfo, Session
     from spillstore.info import State
     from spillstore_tools.cli.support.location import Location
+    from spillstore_tools.viewer.model.listing import Order
 
 _HEADER = ("id", "size", "stored", "lines", "type", "state", "exit", "source", "created", "command")
 _NUMBERS = ("size", "stored", "lines", "exit")
 _BOX = (("ID", 25), ("Size", 8), ("Type", 22), ("Source", 15))
-_KEYS: dict[str, Callable[[ArtifactInfo], Any]] = {
-    "created": lambda info: info.created,
-    "size": lambda info: info.size,
-    "stored": lambda info: info.stored_size,
-    "lines": lambda info: info.lines,
-    "duration": lambda info: info.duration or 0.0,
-    "source": lambda info: info.source,
-}
 _LEAST_COMMAND = 16  # columns of a terminal that a command has at least
 _OPTIONAL = (
     "stored",
@@ -68,7 +58,7 @@ _STYLES = {"open": "32", "interrupted": "33", "incomplete": "33"}
 @click.option("--failed", is_flag=True, help="Only commands that ended with an exit code other than 0.")
 @click.option(
     "--sort",
-    type=click.Choice(list(_KEYS)),
+    type=click.Choice(list(ORDERS)),
     default="created",
     help="The largest, or the newest, first; names from A.  [default: created]",
 )
@@ -106,27 +96,25 @@ def command(
       spillstore list --source make --since 2h --json
       spillstore list --failed --sort size --limit 5
     """  # noqa: D301  # click's mark for text that is not to be wrapped
-
-    def selected(info: ArtifactInfo) -> bool:
-        return (
-            (until is None or info.created < until)
-            and (called is None or called in (info.command or ""))
-            and (content_type is None or content_type == info.content_type)
-            and (min_size is None or info.size >= min_size)
-            and not (failed and not info.exit_code)
-        )
-
+    choice = Choice(
+        source=source,
+        state=cast("State | None", state),
+        since=since,
+        until=until,
+        command=called,
+        content_type=content_type,
+        min_size=min_size,
+        failed=failed,
+    )
     with location.open() as session:
-        infos = session.infos(source=source, state=cast("State | None", state), since=since)
-        counted = _Counted(filter(selected, infos))
-        found = _chosen(iter(counted), sort, limit, ascending=reverse is not (sort == "source"))
-        counted.rest()
+        chosen = chosen_artifacts(session, choice, order=cast("Order", sort), limit=limit, reverse=reverse)
+        found = chosen.infos
         folders = [_folder(session, info) for info in found] if as_json else []
-    more = counted.artifacts > len(found)
+    more = chosen.artifacts > len(found)
     total = {
-        "artifacts": counted.artifacts,
-        "size": counted.size,
-        "stored_size": counted.stored_size,
+        "artifacts": chosen.artifacts,
+        "size": chosen.size,
+        "stored_size": chosen.stored_size,
         "shown": len(found),
         "more": more,
     }
@@ -136,16 +124,16 @@ def command(
         ]
         print_json({"artifacts": artifacts, "total": total})
         return
-    hint = f"; {len(found):,} are shown, all with --limit {counted.artifacts}" if more else ""
+    hint = f"; {len(found):,} are shown, all with --limit {chosen.artifacts}" if more else ""
     size = human_size(total["size"], unit="B" if box else "iB")
     if box:
         click.echo(boxed("Session Artifacts", _BOX, [_boxed(info) for info in found]))
-        click.echo(f"Total: {count(counted.artifacts, 'artifact')}, {size}{hint}")
+        click.echo(f"Total: {count(chosen.artifacts, 'artifact')}, {size}{hint}")
         return
     if found:
         click.echo(_table(found))
     stored = human_size(total["stored_size"])
-    click.echo(f"Total: {count(counted.artifacts, 'artifact')}, {size}, stored in {stored}{hint}")
+    click.echo(f"Total: {count(chosen.artifacts, 'artifact')}, {size}, stored in {stored}{hint}")
 
 
 def _folder(session: Session, info: ArtifactInfo) -> str | None:
@@ -156,26 +144,6 @@ def _folder(session: Session, info: ArtifactInfo) -> str | None:
         return folder_of(session.artifact(info.id))
     except ArtifactNotFoundError:
         return None
-
-
-class _Counted:
-    """Artifacts, counted while they are iterated over, with their sizes."""
-
-    def __init__(self, infos: Iterator[ArtifactInfo]) -> None:
-        self._infos = infos
-        self.artifacts = self.size = self.stored_size = 0
-
-    def __iter__(self) -> Iterator[ArtifactInfo]:
-        for info in self._infos:
-            self.artifacts += 1
-            self.size += info.size
-            self.stored_size += info.stored_size
-            yield info
-
-    def rest(self) -> None:
-        """Count those that were not iterated over."""
-        for _ in self:
-            pass
 
 
 def _table(infos: list[ArtifactInfo]) -> str:
@@ -197,14 +165,6 @@ def _styled(line: str, info: ArtifactInfo | None) -> str:
     style = _STYLES.get(state, "31" if info.exit_code else "")
     # The first word of that name that stands behind spaces: what comes before it is ids, numbers and types.
     return line.replace(f"  {state}", f"  {styled(state, style)}", 1) if style else line
-
-
-def _chosen(infos: Iterator[ArtifactInfo], sort: str, most: int, *, ascending: bool) -> list[ArtifactInfo]:
-    """The first ``most`` of them in that order; no more than these are held."""
-    if sort == "created" and not ascending:
-        return [info for _, info in zip(range(most), infos, strict=False)]
-    choose = functools.partial(heapq.nsmallest if ascending else heapq.nlargest, most, infos)
-    return choose(key=_KEYS[sort])
 
 
 def _row(info: ArtifactInfo) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from spillstore_tools.cli.support.options import location_options
 from spillstore_tools.cli.support.output import json_option, local, print_json
 from spillstore_tools.cli.support.tables import fitted
 from spillstore_tools.describe import count, human_size
+from spillstore_tools.viewer.model.listing import sessions_by_use
 
 if TYPE_CHECKING:
     from spillstore_tools.cli.support.location import Location
@@ -32,7 +33,7 @@ def command(location: Location, *, as_json: bool) -> None:
       spillstore sessions
       spillstore list --session default
     """  # noqa: D301  # click's mark for text that is not to be wrapped
-    infos = sorted(location.store().sessions(location.project), key=lambda info: -info.used)
+    infos = sessions_by_use(location.store(), location.project)
     if as_json:
         print_json({"sessions": [dataclasses.asdict(info) for info in infos], "here": location.session})
         return

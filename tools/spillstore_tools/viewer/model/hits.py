@@ -1,0 +1,256 @@
+"""A search of a log that goes on while it is looked at: counts that grow, a map of where hits are, the next one and the last.
+
+It begins where the reader is, goes to the end and then on from the beginning. Of hits it keeps how many there are in each of at
+most 16,384 equal parts of the artifact, never the hits themselves; the one next to a line is found by searching a part again.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, Literal
+
+from spillstore.search.cursor import Cursor
+from spillstore_tools.agent.search_artifact import TextCleaner
+from spillstore_tools.viewer.model.steps import Steps
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+    from spillstore.info import Match, SearchResult
+    from spillstore_tools.viewer.model.log import Log
+
+_PARTS = 16 * 1024
+_PART = 64 * 1024  # bytes of the smallest part
+_PAGE = 2000  # hits that are held at once
+_SECONDS = 0.05  # of a step
+
+
+class Hits:
+    """The lines of a log that match a pattern (RE2, as ``spillstore search`` has it), counted a step at a time.
+
+    Args:
+        log: what is searched.
+        pattern: matched within lines, as a reader sees them.
+        ignore_case: whether letters of either case are the same.
+        literal: whether the pattern is text.
+        start: the byte of the view from which on it is searched first.
+
+    Attributes:
+        log, pattern, ignore_case, literal: as given.
+        lines: matching lines so far.
+        matches: matches in them.
+        scanned: bytes that were searched.
+        size: bytes that there are to search.
+
+    Raises:
+        PatternError: no expression, or one with look-around or back-references; raised by ``run``.
+    """
+
+    def __init__(
+        self, log: Log, pattern: str, *, ignore_case: bool = False, literal: bool = False, start: int = 0
+    ) -> None:
+        self.log = log
+        self.pattern = pattern
+        self.ignore_case = ignore_case
+        self.literal = literal
+        self.lines = self.matches = self.scanned = 0
+        self.size = self._end()
+        self._width = _PART
+        while self._width * _PARTS < self.size:
+            self._width *= 2
+        self._counts = array("q", [0]) * (_PARTS + 1)
+        # Where the line of each part's first hit begins, -1 where there is none.
+        self._firsts = array("q", [-1]) * (_PARTS + 1)
+        self._start = log.block_start(min(start, self.size), 0, self.size + 1) if start else 0
+        self._done: list[tuple[int, int]] = []  # what was searched: from where to where
+        self._steps = Steps(self._work())
+        self._is_recorded = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether all was searched, so that the counts are the totals."""
+        return self._steps.done
+
+    @property
+    def progress(self) -> float:
+        """How much was searched, from 0 to 1."""
+        return 1.0 if self._steps.done else self.scanned / max(1, self.size)
+
+    def run(self, seconds: float | None = None) -> bool:
+        """Search for about so many seconds, or to the end; returns whether all was searched. Of a growing log, what has come.
+
+        Raises:
+            PatternError: see the class.
+            SpillstoreError: the artifact was deleted, or is damaged.
+        """
+        if self._steps.done and self._end() > self.size:
+            self._steps = Steps(self._go_on())
+        over = self._steps.run(seconds)
+        if over:
+            self._record(complete=True)
+        return over
+
+    def cancel(self) -> None:
+        """Give it up."""
+        if not self._steps.done:
+            self._steps.cancel()
+            self._record(complete=False)
+
+    def map(self, buckets: int) -> list[int]:
+        """How many hits were found in each of so many equal parts of the view, by bytes."""
+        found = [0] * buckets
+        for part, count in enumerate(self._counts):
+            if count:
+                at = min(part * self._width + self._width // 2, self.size - 1)
+                found[min(buckets - 1, at * buckets // max(1, self.size))] += count
+        return found
+
+    def after(self, line: int) -> int | Literal["searching"] | None:
+        """The first hit behind a line, by its number; None if there is none, ``searching`` while that is not known.
+
+        Cost: searching a part of the artifact, 64 KiB of it where that has up to 1 GiB.
+        """
+        at = self._byte_of(line + 1)
+        for part in range(self._part(at), _PARTS + 1):
+            low = max(at, part * self._width)
+            if low >= self.size:
+                return None
+            if self._counts[part]:
+                for match in self._in_part(part, at):
+                    if match.line > line:
+                        return match.line if self._is_searched(low, match.byte) else "searching"
+            if not self._is_searched(low, (part + 1) * self._width):
+                return "searching"
+        return None
+
+    def before(self, line: int) -> int | Literal["searching"] | None:
+        """The last hit before a line, likewise."""
+        at = self._byte_of(line)
+        for part in range(self._part(at), -1, -1):
+            if self._counts[part] and self._is_searched(
+                part * self._width, min(at, (part + 1) * self._width)
+            ):
+                found = None
+                for match in self._in_part(part, self._firsts[part]):
+                    if match.line >= line:
+                        break
+                    found = match.line
+                if found is not None:
+                    return found
+            if not self._is_searched(part * self._width, min(at, (part + 1) * self._width)):
+                return "searching"
+        return None
+
+    # --- inside -----------------------------------------------------------------------------------------
+
+    def _end(self) -> int:
+        """Where what can be searched ends: of a growing log, behind its last whole line."""
+        log = self.log
+        view = log.info.view(log.stream)
+        if not log.is_open or not view.lines:
+            return view.size
+        behind = log.artifact.locate(byte=view.size, stream=log.stream, holes="skip").line
+        return view.size if behind > view.lines else log.start_of(behind, 0, view.size)
+
+    def _part(self, byte: int) -> int:
+        return min(byte // self._width, _PARTS)
+
+    def _byte_of(self, line: int) -> int:
+        return self.log.start_of(line, 0, max(self.size, self.log.info.view(self.log.stream).size))
+
+    def _is_searched(self, low: int, high: int) -> bool:
+        high = min(high, self.size)
+        return low >= high or any(start <= low and high <= end for start, end in self._done)
+
+    def _work(self) -> Generator[float, None, None]:
+        yield from self._search(self._start, self.size)
+        if self._start:
+            yield from self._search(0, self._start)
+
+    def _go_on(self) -> Generator[float, None, None]:
+        """What has come since."""
+        before, self.size = self.size, self._end()
+        while self._width * _PARTS < self.size:
+            self._halve()
+        yield from self._search(before, self.size)
+
+    def _halve(self) -> None:
+        """Parts of twice the size."""
+        self._width *= 2
+        counts, firsts = self._counts, self._firsts
+        self._counts = array("q", [0]) * (_PARTS + 1)
+        self._firsts = array("q", [-1]) * (_PARTS + 1)
+        for part, (count, first) in enumerate(zip(counts, firsts, strict=True)):
+            self._counts[part // 2] += count
+            known = self._firsts[part // 2]
+            if first >= 0 and not 0 <= known < first:
+                self._firsts[part // 2] = first
+
+    def _search(self, start: int, end: int) -> Generator[float, None, None]:
+        """Count the hits of lines that begin in ``[start, end)``."""
+        log = self.log
+        is_end = end >= self.size and not log.is_open
+        last_line = None if is_end else log.artifact.locate(byte=end, stream=log.stream, holes="skip").line
+        self._done.append((start, start))
+        cursor: str | None = str(Cursor(log.stream, start, 0, 0))
+        before = 0
+        while cursor is not None:
+            page = self._page(cursor, _PAGE, _SECONDS)
+            found = [each for each in page.matches if last_line is None or each.line < last_line]
+            self._count(found)
+            at = min(page.scanned, end)
+            if len(found) == len(page.matches):
+                self.matches += page.total_matches - before
+            else:
+                self.matches += len(found)
+            before = page.total_matches
+            self.scanned += at - self._done[-1][1]
+            self._done[-1] = (start, at)
+            yield self.progress
+            cursor = page.cursor if at < end else None
+        self._done[-1] = (start, end)
+        joined: list[tuple[int, int]] = []
+        for low, high in sorted(self._done):
+            if joined and low <= joined[-1][1]:
+                joined[-1] = (joined[-1][0], max(high, joined[-1][1]))
+            else:
+                joined.append((low, high))
+        self._done = joined
+
+    def _count(self, matches: list[Match]) -> None:
+        for each in matches:
+            part = self._part(each.byte)
+            if self._firsts[part] < 0 or each.byte < self._firsts[part]:
+                self._firsts[part] = self._byte_of(each.line)
+            self._counts[part] += 1
+        self.lines += len(matches)
+
+    def _in_part(self, part: int, start: int) -> Iterator[Match]:
+        """The hits of a part from a line's beginning on."""
+        cursor: str | None = str(Cursor(self.log.stream, max(start, self._firsts[part]), 0, 0))
+        end = (part + 1) * self._width
+        while cursor is not None:
+            page = self._page(cursor, _PAGE, None)
+            for match in page.matches:
+                if match.byte >= end:
+                    return
+                yield match
+            cursor = page.cursor
+
+    def _page(self, cursor: str, limit: int, seconds: float | None) -> SearchResult:
+        return self.log.artifact.search(
+            self.pattern,
+            stream=self.log.stream,
+            limit=limit,
+            cursor=cursor,
+            ignore_case=self.ignore_case,
+            literal=self.literal,
+            cleaner=TextCleaner(),
+            seconds=seconds,
+        )
+
+    def _record(self, *, complete: bool) -> None:
+        if not self._is_recorded:
+            self._is_recorded = True
+            detail: dict[str, object] = {"stream": self.log.stream, "lines": self.lines}
+            self.log.footprint.record("search", {**detail, "matches": self.matches, "complete": complete})
