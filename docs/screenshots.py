@@ -34,6 +34,7 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--disable-lcd-text",
 ]
 _PLACE = "session=chat-42&project=compiler"
 
@@ -132,8 +133,8 @@ def sample(root: Path) -> dict[str, str]:
 @contextlib.contextmanager
 def served(root: Path) -> Iterator[str]:
     """A server as its URL."""
-    command = [sys.executable, "-m", "spillstore_tools.cli", "ui", "--json", "--root", str(root)]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    command = [sys.executable, "-m", "spillstore_tools.cli", "ui", "--json", "--root", root.name]
+    with subprocess.Popen(command, cwd=root.parent, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None  # it is a pipe
         yield json.loads(process.stderr.readline())["url"]
         process.terminate()
@@ -172,7 +173,8 @@ def take(page: Any, url: str, ids: dict[str, str]) -> None:
     picture("audit", f"/audit?{_PLACE}")
     picture("charts", f"/charts?{_PLACE}", tall=800)
     picture("charts-dark", f"/charts?{_PLACE}", tall=800, theme="dark")
-    picture("keys", log, "?", tall=760)
+    picture("keys", log, "?", tall=800)
+    page.locator("#keys").screenshot(path=FOLDER / "keys.png")
 
 
 def main() -> None:

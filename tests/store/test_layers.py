@@ -196,7 +196,6 @@ TOOLS_ORDER = (
     ("adapters",),
     ("agents",),
     ("mcp",),
-    ("viewer",),
     ("agent",),
     ("telemetry",),
     ("process", "compare"),

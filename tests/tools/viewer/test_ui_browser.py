@@ -323,7 +323,7 @@ QUESTIONS = {  # of docs/audit.md and its views: what is clicked, one behind the
         ("#to-audit", "text=Read by the model"),
         ("get_artifact", "first 5", "last 6", "outcome ok"),
     ),
-    "what each tool has spilled": (("#to-charts",), ("Spills make 1", "ls 1", "cat 1")),
+    "what each tool has spilled": (("#to-charts",), ("Spills", "make 1", "ls 1", "cat 1")),
     "what was shown of it": (("#to-charts",), ("Cuts", "1 of 1 calls")),
     "which secrets were removed": (("#to-charts", "#secrets a"), ("redaction", "password 2")),
     "which limits were met": (("#to-charts", "#limits a"), ("artifact_limit", "limit")),

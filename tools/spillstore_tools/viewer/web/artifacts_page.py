@@ -131,7 +131,7 @@ def _form(place: Mapping[str, object], given: Parameters) -> Html:
 
 def _row(info: ArtifactInfo, place: Mapping[str, object], reads: int) -> Html:
     link = address("/log", {**place, "id": info.id})
-    called = info.command or info.source
+    called = info.command or info.source or info.id
     failed = bool(info.exit_code)
     values = (
         tag("a", shortened(called, _COMMAND), href=link, title=called),

@@ -184,7 +184,7 @@ def _short(artifact_id: str) -> str:
 
 def _detail(detail: Mapping[str, Any]) -> Html:
     named = ((name, value) for name, value in detail.items() if value is not None and value != [])
-    return tag("dl", *(tag("div", tag("dt", name), tag("dd", _word(value))) for name, value in named))
+    return tag("dl", *(tag("div", tag("dt", name), " ", tag("dd", _word(value))) for name, value in named))
 
 
 def _span(value: object) -> str:

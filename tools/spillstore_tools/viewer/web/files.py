@@ -77,7 +77,7 @@ def _attached(name: str) -> dict[str, str]:
 def _page(reading: Reading, first: int, last: int, *, raw: bool) -> str:
     rows, shown = _rows(reading, first, last, raw=raw)
     info = reading.log.info
-    title = f"{info.command or info.source} · {info.id}"
+    title = f"{info.command or info.source or info.id} · {info.id}"
     policy = tag("meta", http_equiv="Content-Security-Policy", content=_POLICY)
     scale = tag("meta", name="viewport", content="width=device-width, initial-scale=1")
     head = tag(
@@ -107,7 +107,7 @@ def _about(info: ArtifactInfo, reading: Reading, first: int, last: int, shown: i
     said = f"{reading.log.stream} of {info.id}: lines {first:,} to {min(last, lines.lines):,} of {amount_of(lines.lines, lines.size)}"
     more = f"Lines {shown + 1:,} to {last:,} are left out: the file would be larger than {MOST:,} bytes."
     return [
-        tag("h1", info.command or info.source),
+        tag("h1", info.command or info.source or info.id),
         tag("p", f"{said}, {info.state}, {utc(info.created)}; {reading.saw()}", class_="about"),
         tag("p", f"Not all of it was kept: {lost}.", class_="problem") if lost else Html(""),
         tag("p", more, class_="problem") if shown < min(last, lines.lines) else Html(""),

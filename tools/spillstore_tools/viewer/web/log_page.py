@@ -32,12 +32,12 @@ def log_page(opened: Opened, given: Parameters, theme: str | None) -> Html:
         shown = reading.rows(first, _FIRST, pattern=None, raw=given.flag("raw"))
         info = log.info
         content = (
-            _head(info, named, reading),
+            _head(info, named, reading, given),
             _tools(given, reading),
             _body(reading, first, shown),
             _status(reading),
         )
-    title = info.command or info.source
+    title = info.command or info.source or info.id
     session = where(place.session, place.project)
     crumbs = [
         tag("a", place.session, href=address("/artifacts", session)),
@@ -46,7 +46,7 @@ def log_page(opened: Opened, given: Parameters, theme: str | None) -> Html:
     return page(title, *content, theme=theme, place=session, here="artifacts", crumbs=crumbs, kind="log")
 
 
-def _head(info: ArtifactInfo, named: Mapping[str, object], reading: Reading) -> Html:
+def _head(info: ArtifactInfo, named: Mapping[str, object], reading: Reading, given: Parameters) -> Html:
     session = {name: value for name, value in named.items() if name != "id"}
     facts = [
         info.source if info.command else None,
@@ -55,6 +55,8 @@ def _head(info: ArtifactInfo, named: Mapping[str, object], reading: Reading) -> 
         moment(info.created),
         None if info.exit_code is None else tag("span", f"exit code {info.exit_code}", class_="bad" if info.exit_code else None),
         info.content_type,
+        tag("a", "diff", href=address("/changes", given.with_()), id="changes", title="What differs from the run before (d)"),
+        tag("a", "download", href=address("/download", given.with_()), download=True),
         tag("a", "audit", href=address("/audit", {**session, "artifact": info.id})),
         None if info.tool_call_id is None else tag("a", info.tool_call_id, href=address("/audit", {**session, "tool_call_id": info.tool_call_id}), title="the tool call that it answers"),
     ]  # fmt: skip
@@ -65,7 +67,7 @@ def _head(info: ArtifactInfo, named: Mapping[str, object], reading: Reading) -> 
     lost = incomplete(info)
     return tag(
         "div",
-        tag("h1", info.command or info.source, title=info.command),
+        tag("h1", info.command or info.source or info.id, title=info.command),
         tag("span", info.state, class_=f"state {info.state}", id="state"),
         tag("p", *words),
         tag("p", f"Not all of it is here: {lost}.", class_="lost") if lost else None,
@@ -98,10 +100,12 @@ def _tools(given: Parameters, reading: Reading) -> Html:
             _button("follow", "Follow", "Follow what comes (f)", pressed=False),
             class_="group",
         ),
-        _button("copy", "Copy call", "Copy the call that shows these lines (y)"),
-        tag("a", "Diff", href=address("/changes", given.with_()), class_="button", id="changes", title="What differs from the run before (d)"),
-        _button("save", "Save", "Save these lines as HTML (x)"),
-        tag("a", "Download", href=address("/download", given.with_()), class_="button optional", download=True),
+        tag(
+            "span",
+            _button("copy", "Copy call", "Copy the call that shows these lines (y)"),
+            _button("save", "Save", "Save these lines as HTML (x)"),
+            class_="group",
+        ),
         class_="tools",
     )  # fmt: skip
 

@@ -259,7 +259,7 @@ function startLog() {
   function find(text) {
     search?.close();
     search = null;
-    pattern = text;
+    pattern = "";
     marks.hits = [];
     const said = byId("found");
     said.className = "";
@@ -267,11 +267,12 @@ function startLog() {
     forget();
     if (!text) { history.replaceState(null, "", location.href.split("#")[0] + location.hash); paint(); return; }
     let jumped = false;
-    search = new EventSource(address("/log/search", { pattern }));
+    search = new EventSource(address("/log/search", { pattern: text }));
     search.onmessage = (event) => {
       const facts = JSON.parse(event.data);
       if (facts.error) { said.className = "bad"; said.textContent = facts.error; }
       else {
+        if (!pattern) { pattern = text; forget(); }
         marks.hits = facts.map;
         said.textContent = `${say.format(facts.lines)} ${facts.lines === 1 ? "line" : "lines"}` + (facts.done ? "" : ` · ${Math.floor(facts.share * 100)}%`);
         if (!jumped && facts.lines) { jumped = true; next("match", 1); }
