@@ -155,7 +155,7 @@ def test_no_command_shows_help(cli):
     "name",
     sorted(
         set(COMMANDS)
-        - {"run", "put", "gc", "mcp", "mcp-proxy", "completion", "sessions"}
+        - {"run", "put", "gc", "mcp", "mcp-proxy", "ui", "completion", "sessions"}
         - ABOUT_AGENTS
         - ABOUT_SERVERS
     ),

@@ -8,7 +8,6 @@ import importlib.util
 import json
 import os
 import re
-import tempfile
 import urllib.parse
 from html.parser import HTMLParser
 
@@ -129,19 +128,14 @@ def serving(start, *arguments):
 
 @contextlib.contextmanager
 def browser():
-    """A browser that speaks to nobody but loopback, with a new profile."""
+    """A browser with a new profile; each of its contexts has cookies of its own."""
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as play, tempfile.TemporaryDirectory() as profile:
-        context = play.chromium.launch_persistent_context(
-            profile,
-            executable_path=CHROMIUM,
-            headless=True,
-            chromium_sandbox=False,
-            args=list(FLAGS),
-            viewport={"width": 1200, "height": 800},
+    with sync_playwright() as play:
+        found = play.chromium.launch(
+            executable_path=CHROMIUM, headless=True, chromium_sandbox=False, args=list(FLAGS)
         )
         try:
-            yield context
+            yield found
         finally:
-            context.close()
+            found.close()

@@ -62,13 +62,23 @@ class Window:
         return self.rows()[0][0]
 
 
+@pytest.fixture(scope="module")
+def chromium():
+    """One browser for all tests, since starting one takes longer than most of them."""
+    with browser() as found:
+        yield found
+
+
 @pytest.fixture
-def opened(root, put, start):
+def opened(root, put, start, chromium):
     """A browser that has entered; whatever it complains of fails the test."""
     put(b"one\n")
     said = []
-    with serving(start) as client, browser() as context:
-        page = context.pages[0]
+    with (
+        serving(start) as client,
+        contextlib.closing(chromium.new_context(viewport={"width": 1200, "height": 800})) as context,
+    ):
+        page = context.new_page()
         page.on(
             "console",
             lambda message: said.append(message.text) if message.type in {"error", "warning"} else None,
@@ -195,7 +205,8 @@ def test_lines_have_links_and_calls(opened, put):
     page.click('.row[data-n="505"] .n', modifiers=["Shift"])
     assert page.url.endswith("#L502-505")
     opened.press("y")
-    assert f"spillstore show {artifact} --lines 502-505" in page.inner_text("#told")
+    call = f"spillstore show {artifact} --lines 502-505"
+    page.wait_for_function(f"() => document.getElementById('told').textContent.includes('{call}')")
     with page.expect_download() as saved:
         opened.press("x")
     text = saved.value.path().read_text()

@@ -140,18 +140,18 @@ WRONG = (  # path, query, status, words
     ("/artifacts", {"session": "default", "min_size": "lots"}, 400, "64K"),
     ("/artifacts", {"session": "default", "state": "asleep"}, 400, "open, sealed, interrupted"),
     ("/save", {"session": "default", "id": "ID", "first": "5", "last": "2"}, 400, "5 or more"),
+    ("/line", {"session": "default", "id": "EMPTY"}, 400, "no line 1"),
     ("/nowhere", {}, 404, "/nowhere"),
 )
 
 
 def test_what_makes_no_sense_gets_an_error_that_helps(entered, put):
     """A wrong parameter is named, with its value and what it may be; what is not there is 404."""
-    artifact = put(b"one\ntwo\n")
+    ids = {"ID": put(b"one\ntwo\n"), "EMPTY": put(b"")}
     answers = []
     for path, query, _, words in WRONG:
-        answer = entered.get(
-            path, **{name: artifact if value == "ID" else value for name, value in query.items()}
-        )
+        given = {name: ids.get(value, value) for name, value in query.items()}
+        answer = entered.get(path, **given)
         answers.append((path, query, answer.status, words if words in answer.text else answer.seen))
     assert list(WRONG) == answers
 

@@ -29,6 +29,7 @@ from spillstore_tools.viewer.web.charts_page import charts_page
 from spillstore_tools.viewer.web.files import download, save
 from spillstore_tools.viewer.web.html import tag
 from spillstore_tools.viewer.web.layout import THEMES, page
+from spillstore_tools.viewer.web.line_page import line_page
 from spillstore_tools.viewer.web.log_answers import ANSWERS
 from spillstore_tools.viewer.web.log_page import log_page
 from spillstore_tools.viewer.web.log_streams import follow, search
@@ -51,6 +52,7 @@ _PAGES: Final[dict[str, Page]] = {
     "/": sessions_page,
     "/artifacts": artifacts_page,
     "/log": log_page,
+    "/line": line_page,
     "/changes": changes_page,
     "/audit": audit_page,
     "/charts": charts_page,

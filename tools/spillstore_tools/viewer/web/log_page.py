@@ -88,7 +88,7 @@ def _tools(given: Parameters, reading: Reading) -> Html:
         tag("form", _input("pattern", "Search a regular expression", "regular expression  /"), tag("button", "Find", type="submit"), id="search", role="search"),
         tag("span", _button("previous", "↑", "Previous match (N)"), _button("forward", "↓", "Next match (n)"), class_="group"),
         tag("span", "", id="found", role="status"),
-        tag("form", _input("go-to", "Go to a line, a share or a time", "line, 50%, 2m  :"), id="jump", class_="optional"),
+        tag("form", _input("go-to", "Go to a line, a share or a time", "line, 50%, 2m"), id="jump", class_="optional"),
         tag("span", _button("earlier", "↑ E", "Previous line that matters (E)"), _button("later", "↓ e", "Next line that matters (e)"), class_="group"),
         tag("span", *streams, class_="group", role="group", aria_label="Stream"),
         tag(

@@ -46,7 +46,9 @@ def row_html(row: Row, content: Html, kinds: Sequence[str] = (), read_by: str = 
     )
     mark = tag("span", "●" if read_by else "", class_="r", title=read_by or None, aria_label=read_by or None)
     stream = tag("span", "!" if row.stream == "stderr" else "", class_="s", title=row.stream)
-    cut = tag("span", f" … {human_size(row.cut)} more in this line", class_="cut") if row.cut else None
+    cut = None
+    if row.cut:  # the page of a log makes it a link to the whole line
+        cut = tag("a", f" … {human_size(row.cut)} more in this line", class_="cut", data_line=row.number)
     body = tag("span", content, cut, class_="x")
     return tag(
         "div",

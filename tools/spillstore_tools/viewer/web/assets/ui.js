@@ -385,6 +385,8 @@ function startLog() {
   }
 
   rows.addEventListener("click", (event) => {
+    const rest = event.target.closest("[data-line]");
+    if (rest) { location.href = address("/line", { line: rest.dataset.line }); return; }
     const number = event.target.closest(".n");
     if (!number) return;
     event.preventDefault();
