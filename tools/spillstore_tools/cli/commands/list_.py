@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -17,8 +17,9 @@ from spillstore_tools.process.working_folders import folder_of
 from spillstore_tools.viewer.model.listing import ORDERS, Choice, chosen_artifacts
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from spillstore import ArtifactInfo, Session
-    from spillstore.info import State
     from spillstore_tools.cli.support.location import Location
     from spillstore_tools.viewer.model.listing import Order
 
@@ -70,21 +71,7 @@ _STYLES = {"open": "32", "interrupted": "33", "incomplete": "33"}
 @location_options
 @json_option
 def command(
-    source: str | None,
-    state: str | None,
-    since: float | None,
-    until: float | None,
-    called: str | None,
-    content_type: str | None,
-    min_size: int | None,
-    sort: str,
-    limit: int,
-    location: Location,
-    *,
-    failed: bool,
-    reverse: bool,
-    box: bool,
-    as_json: bool,
+    sort: str, limit: int, location: Location, *, reverse: bool, box: bool, as_json: bool, **_: object
 ) -> None:
     """List the artifacts of a session, the newest first.
 
@@ -96,16 +83,7 @@ def command(
       spillstore list --source make --since 2h --json
       spillstore list --failed --sort size --limit 5
     """  # noqa: D301  # click's mark for text that is not to be wrapped
-    choice = Choice(
-        source=source,
-        state=cast("State | None", state),
-        since=since,
-        until=until,
-        command=called,
-        content_type=content_type,
-        min_size=min_size,
-        failed=failed,
-    )
+    choice = choice_of(click.get_current_context().params)
     with location.open() as session:
         chosen = chosen_artifacts(session, choice, order=cast("Order", sort), limit=limit, reverse=reverse)
         found = chosen.infos
@@ -134,6 +112,20 @@ def command(
         click.echo(_table(found))
     stored = human_size(total["stored_size"])
     click.echo(f"Total: {count(chosen.artifacts, 'artifact')}, {size}, stored in {stored}{hint}")
+
+
+def choice_of(given: Mapping[str, Any]) -> Choice:
+    """Which artifacts the options choose, by the names of the parameters."""
+    return Choice(
+        source=given["source"],
+        state=given["state"],
+        since=given["since"],
+        until=given["until"],
+        command=given["called"],
+        content_type=given["content_type"],
+        min_size=given["min_size"],
+        failed=given["failed"],
+    )
 
 
 def _folder(session: Session, info: ArtifactInfo) -> str | None:

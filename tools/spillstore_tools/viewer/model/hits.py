@@ -14,15 +14,23 @@ from spillstore_tools.agent.search_artifact import TextCleaner
 from spillstore_tools.viewer.model.steps import Steps
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
     from spillstore.info import Match, SearchResult
     from spillstore_tools.viewer.model.log import Log
 
 _PARTS = 16 * 1024
 _PART = 64 * 1024  # bytes of the smallest part
-_PAGE = 2000  # hits that are held at once
-_SECONDS = 0.05  # of a step
+_PAGE = 10_000  # hits that are held at once
+_IN_PART = 500  # the same, of one part
+_SHORTEST, _LONGEST = (
+    0.1,
+    1.0,
+)  # seconds of a step: the first ones are short, so that the first hits are soon there
+
+
+class _GivenUpError(Exception):
+    """Ends a page of the search that nobody wants any more."""
 
 
 class Hits:
@@ -65,36 +73,41 @@ class Hits:
         self._done: list[tuple[int, int]] = []  # what was searched: from where to where
         self._steps = Steps(self._work())
         self._is_recorded = False
+        self._pages = 0
+        self._given_up = False
 
     @property
     def complete(self) -> bool:
         """Whether all was searched, so that the counts are the totals."""
-        return self._steps.done
+        return self._steps.done and not self._given_up
 
     @property
     def progress(self) -> float:
         """How much was searched, from 0 to 1."""
-        return 1.0 if self._steps.done else self.scanned / max(1, self.size)
+        return 1.0 if self.complete else self.scanned / max(1, self.size)
 
     def run(self, seconds: float | None = None) -> bool:
-        """Search for about so many seconds, or to the end; returns whether all was searched. Of a growing log, what has come.
+        """Search for about so many seconds, up to one more, or to the end; returns whether it is over.
+
+        Of a growing log, it is over when what there was is searched; a later call goes on with what has come.
 
         Raises:
             PatternError: see the class.
             SpillstoreError: the artifact was deleted, or is damaged.
         """
-        if self._steps.done and self._end() > self.size:
+        if self.complete and self._end() > self.size:
             self._steps = Steps(self._go_on())
-        over = self._steps.run(seconds)
+        try:
+            over = self._steps.run(seconds)
+        except _GivenUpError:
+            over = True
         if over:
-            self._record(complete=True)
+            self._record(complete=self.complete)
         return over
 
     def cancel(self) -> None:
-        """Give it up."""
-        if not self._steps.done:
-            self._steps.cancel()
-            self._record(complete=False)
+        """Give it up, soon: the block that is searched now is the last."""
+        self._given_up = not self._steps.done
 
     def map(self, buckets: int) -> list[int]:
         """How many hits were found in each of so many equal parts of the view, by bytes."""
@@ -195,7 +208,9 @@ class Hits:
         cursor: str | None = str(Cursor(log.stream, start, 0, 0))
         before = 0
         while cursor is not None:
-            page = self._page(cursor, _PAGE, _SECONDS)
+            seconds = min(_LONGEST, _SHORTEST * 2 ** min(self._pages, 8))
+            page = self._page(cursor, _PAGE, seconds, self._look)
+            self._pages += 1
             found = [each for each in page.matches if last_line is None or each.line < last_line]
             self._count(found)
             at = min(page.scanned, end)
@@ -230,14 +245,20 @@ class Hits:
         cursor: str | None = str(Cursor(self.log.stream, max(start, self._firsts[part]), 0, 0))
         end = (part + 1) * self._width
         while cursor is not None:
-            page = self._page(cursor, _PAGE, None)
+            page = self._page(cursor, _IN_PART, None, None)
             for match in page.matches:
                 if match.byte >= end:
                     return
                 yield match
             cursor = page.cursor
 
-    def _page(self, cursor: str, limit: int, seconds: float | None) -> SearchResult:
+    def _look(self, *_: int) -> None:
+        if self._given_up:
+            raise _GivenUpError
+
+    def _page(
+        self, cursor: str, limit: int, seconds: float | None, look: Callable[[int, int], object] | None
+    ) -> SearchResult:
         return self.log.artifact.search(
             self.pattern,
             stream=self.log.stream,
@@ -247,6 +268,7 @@ class Hits:
             literal=self.literal,
             cleaner=TextCleaner(),
             seconds=seconds,
+            on_progress=look,
         )
 
     def _record(self, *, complete: bool) -> None:
