@@ -14,13 +14,14 @@ from spillstore_tools.describe import count, human_size, incomplete
 from spillstore_tools.viewer.model.listing import chosen_artifacts, sessions_by_use
 from spillstore_tools.viewer.terminal.keys import LIST_KEYS, bindings
 from spillstore_tools.viewer.terminal.log_screen import LogScreen
-from spillstore_tools.viewer.terminal.prompts import Help, Question
+from spillstore_tools.viewer.terminal.prompts import Help, Question, pass_on
 from spillstore_tools.viewer.terminal.strips import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from textual.app import ComposeResult
+    from textual.events import Key
 
     from spillstore import Session, SessionInfo, Store
 
@@ -42,6 +43,10 @@ class ListScreen(Screen[None]):
         yield Static(id="title")
         yield DataTable(cursor_type="row")
         yield Static(id="status")
+
+    def on_key(self, event: Key) -> None:
+        """Give a question what was typed too early."""
+        pass_on(self, event)
 
     def on_mount(self) -> None:
         """Fill the table."""

@@ -18,11 +18,12 @@ from spillstore_tools.viewer.terminal.jobs import Jobs
 from spillstore_tools.viewer.terminal.keys import LOG_KEYS, bindings
 from spillstore_tools.viewer.terminal.log_view import LogView, Map
 from spillstore_tools.viewer.terminal.positions import row_at
-from spillstore_tools.viewer.terminal.prompts import Help, LongLine, Question
+from spillstore_tools.viewer.terminal.prompts import Help, LongLine, Question, pass_on
 from spillstore_tools.viewer.terminal.strips import plain
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
+    from textual.events import Key
 
     from spillstore import Artifact, Session
     from spillstore.info import Stream
@@ -71,6 +72,10 @@ class LogScreen(Screen[None]):
             yield self.view
             yield self.map
         yield Static(id="status")
+
+    def on_key(self, event: Key) -> None:
+        """Give a question what was typed too early."""
+        pass_on(self, event)
 
     def on_mount(self) -> None:
         """Go to the first line, and look at an open artifact again and again."""

@@ -9,7 +9,7 @@ from rich.style import Style
 from rich.text import Text
 from textual.containers import Vertical, VerticalScroll
 from textual.geometry import Size
-from textual.screen import ModalScreen
+from textual.screen import ModalScreen, Screen
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widgets import Input, Static
@@ -18,10 +18,11 @@ from spillstore_tools.viewer.model.styles import inert
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
+    from textual.events import Key
 
     from spillstore_tools.viewer.model.log import Log
     from spillstore_tools.viewer.model.previous import Changes
-    from spillstore_tools.viewer.terminal.keys import Key
+    from spillstore_tools.viewer.terminal.keys import Key as ListedKey
 
 _PIECE = 64  # bytes beyond a piece that may belong to its last character
 _SORTS = {"new": Style(color="green"), "gone": Style(color="red")}
@@ -46,6 +47,25 @@ class Question(ModalScreen[str | None]):
         field.border_title = self._title
         yield field
 
+    def on_key(self, event: Key) -> None:
+        """Take what is typed before the line is there, as of a paste."""
+        if self.focused is None:
+            event.stop()
+            self.type(event)
+
+    def type(self, event: Key) -> None:
+        """Take a key that did not come to the line."""
+        field = next(iter(self.query(Input)), None)
+        if field is not None:
+            self._value = field.value
+        if event.key == "enter":
+            self.dismiss(self._value)
+        elif event.is_printable and event.character:
+            self._value += event.character
+            if field is not None:
+                field.value = self._value
+                field.cursor_position = len(self._value)
+
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Give what was typed."""
         self.dismiss(event.value)
@@ -53,6 +73,14 @@ class Question(ModalScreen[str | None]):
     def action_leave(self) -> None:
         """Give nothing."""
         self.dismiss(None)
+
+
+def pass_on(screen: Screen[None], event: Key) -> None:
+    """Give a question what was typed before it was there, and so came to the screen below it."""
+    above = screen.app.screen
+    if above is not screen and isinstance(above, Question):
+        event.stop()
+        above.type(event)
 
 
 class Help(ModalScreen[None]):
@@ -64,7 +92,7 @@ class Help(ModalScreen[None]):
     Help VerticalScroll { width: 78; height: auto; max-height: 90%; border: round grey; padding: 0 1; background: $surface; }
     """
 
-    def __init__(self, keys: tuple[Key, ...]) -> None:
+    def __init__(self, keys: tuple[ListedKey, ...]) -> None:
         super().__init__()
         self._keys = keys
 
