@@ -162,6 +162,10 @@ def take(page: Any, url: str, ids: dict[str, str]) -> None:
         for key in keys:
             page.keyboard.press(key)
             page.wait_for_timeout(300)
+        if path == "/":  # where a store is without being told, instead of the folder of this run
+            page.evaluate(
+                "() => { document.querySelector('.about code').textContent = '~/.local/state/spillstore'; }"
+            )
         page.screenshot(path=FOLDER / f"{name}.png")
 
     picture("sessions", "/", tall=400)
