@@ -27,6 +27,7 @@ from benchmarks import (
     size,
     small,
     truncation,
+    viewing,
 )
 from benchmarks.data import FOLDER
 from benchmarks.pages import RESULTS
@@ -53,6 +54,7 @@ _ALL = {
     "peers": peers.measure,
     "growth": growth.measure,
     "server": server.measure,
+    "viewing": viewing.measure,
 }
 
 

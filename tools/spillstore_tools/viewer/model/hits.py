@@ -14,7 +14,7 @@ from spillstore_tools.agent.search_artifact import TextCleaner
 from spillstore_tools.viewer.model.steps import Steps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Generator
 
     from spillstore.info import Match, SearchResult
     from spillstore_tools.viewer.model.log import Log
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 _PARTS = 16 * 1024
 _PART = 64 * 1024  # bytes of the smallest part
 _PAGE = 10_000  # hits that are held at once
-_IN_PART = 500  # the same, of one part
 _SHORTEST, _LONGEST = (
     0.1,
     1.0,
@@ -129,9 +128,10 @@ class Hits:
             if low >= self.size:
                 return None
             if self._counts[part]:
-                for match in self._in_part(part, at):
-                    if match.line > line:
-                        return match.line if self._is_searched(low, match.byte) else "searching"
+                # Of a line that began before the part the hit may be in it.
+                found = self._found_from(max(at, self._firsts[part]), 1)
+                if found and found[0].byte < (part + 1) * self._width:
+                    return found[0].line if self._is_searched(low, found[0].byte) else "searching"
             if not self._is_searched(low, (part + 1) * self._width):
                 return "searching"
         return None
@@ -140,18 +140,13 @@ class Hits:
         """The last hit before a line, likewise."""
         at = self._byte_of(line)
         for part in range(self._part(at), -1, -1):
-            if self._counts[part] and self._is_searched(
-                part * self._width, min(at, (part + 1) * self._width)
-            ):
-                found = None
-                for match in self._in_part(part, self._firsts[part]):
-                    if match.line >= line:
-                        break
-                    found = match.line
-                if found is not None:
-                    return found
             if not self._is_searched(part * self._width, min(at, (part + 1) * self._width)):
                 return "searching"
+            if self._counts[part]:
+                found = self._found_from(self._firsts[part], self._counts[part])
+                numbers = [match.line for match in found if match.line < line]
+                if numbers:
+                    return numbers[-1]
         return None
 
     # --- inside -----------------------------------------------------------------------------------------
@@ -240,17 +235,9 @@ class Hits:
             self._counts[part] += 1
         self.lines += len(matches)
 
-    def _in_part(self, part: int, start: int) -> Iterator[Match]:
-        """The hits of a part from a line's beginning on."""
-        cursor: str | None = str(Cursor(self.log.stream, max(start, self._firsts[part]), 0, 0))
-        end = (part + 1) * self._width
-        while cursor is not None:
-            page = self._page(cursor, _IN_PART, None, None)
-            for match in page.matches:
-                if match.byte >= end:
-                    return
-                yield match
-            cursor = page.cursor
+    def _found_from(self, start: int, limit: int) -> tuple[Match, ...]:
+        """So many hits from a line's beginning on."""
+        return self._page(str(Cursor(self.log.stream, start, 0, 0)), limit, None, None).matches
 
     def _look(self, *_: int) -> None:
         if self._given_up:

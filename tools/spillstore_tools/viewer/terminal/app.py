@@ -10,9 +10,12 @@ from spillstore.audit.actor import acting
 from spillstore_tools.viewer.model.footprint import ACTOR
 from spillstore_tools.viewer.terminal.lists import ArtifactList, SessionList
 from spillstore_tools.viewer.terminal.log_screen import LogScreen
+from spillstore_tools.viewer.terminal.prompts import Question, was_early
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from textual.events import Key
 
     from spillstore import Artifact, Session, SessionInfo, Store
     from spillstore.info import Stream
@@ -52,6 +55,12 @@ class Viewer(App[None]):
         self._store, self._project = store, project
         self._begin: tuple[Stream, int] = (stream, line)
         self._opened: list[Session] = []
+
+    def on_key(self, event: Key) -> None:
+        """Give a question what was typed before it was there."""
+        if isinstance(self.screen, Question) and was_early(event):
+            event.prevent_default().stop()
+            self.screen.type(event)
 
     def on_mount(self) -> None:
         """Show the first screen."""

@@ -14,7 +14,7 @@ from spillstore_tools.describe import count, human_size, incomplete
 from spillstore_tools.viewer.model.listing import chosen_artifacts, sessions_by_use
 from spillstore_tools.viewer.terminal.keys import LIST_KEYS, bindings
 from spillstore_tools.viewer.terminal.log_screen import LogScreen
-from spillstore_tools.viewer.terminal.prompts import Help, Question, pass_on
+from spillstore_tools.viewer.terminal.prompts import Help, Question, came_below
 from spillstore_tools.viewer.terminal.strips import plain
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ class ListScreen(Screen[None]):
         yield Static(id="status")
 
     def on_key(self, event: Key) -> None:
-        """Give a question what was typed too early."""
-        pass_on(self, event)
+        """Say that this key is not for a question."""
+        came_below(event)
 
     def on_mount(self) -> None:
         """Fill the table."""

@@ -18,7 +18,7 @@ from spillstore_tools.viewer.terminal.jobs import Jobs
 from spillstore_tools.viewer.terminal.keys import LOG_KEYS, bindings
 from spillstore_tools.viewer.terminal.log_view import LogView, Map
 from spillstore_tools.viewer.terminal.positions import row_at
-from spillstore_tools.viewer.terminal.prompts import Help, LongLine, Question, pass_on
+from spillstore_tools.viewer.terminal.prompts import Help, LongLine, Question, came_below
 from spillstore_tools.viewer.terminal.strips import plain
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ class LogScreen(Screen[None]):
         yield Static(id="status")
 
     def on_key(self, event: Key) -> None:
-        """Give a question what was typed too early."""
-        pass_on(self, event)
+        """Say that this key is not for a question."""
+        came_below(event)
 
     def on_mount(self) -> None:
         """Go to the first line, and look at an open artifact again and again."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
@@ -9,7 +10,7 @@ from rich.style import Style
 from rich.text import Text
 from textual.containers import Vertical, VerticalScroll
 from textual.geometry import Size
-from textual.screen import ModalScreen, Screen
+from textual.screen import ModalScreen
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widgets import Input, Static
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from spillstore_tools.viewer.model.previous import Changes
     from spillstore_tools.viewer.terminal.keys import Key as ListedKey
 
+_BELOW: deque[Key] = deque(maxlen=1000)
 _PIECE = 64  # bytes beyond a piece that may belong to its last character
 _SORTS = {"new": Style(color="green"), "gone": Style(color="red")}
 
@@ -40,6 +42,7 @@ class Question(ModalScreen[str | None]):
     def __init__(self, title: str, value: str = "") -> None:
         super().__init__()
         self._title, self._value = title, value
+        self._is_there = self._is_entered = False
 
     def compose(self) -> ComposeResult:
         """The line."""
@@ -47,19 +50,30 @@ class Question(ModalScreen[str | None]):
         field.border_title = self._title
         yield field
 
+    def on_mount(self) -> None:
+        """Show what was typed before the line was there."""
+        self._is_there = True
+        field = self.query_one(Input)
+        field.value = self._value
+        field.cursor_position = len(self._value)
+        if self._is_entered:
+            self.dismiss(self._value)
+
     def on_key(self, event: Key) -> None:
-        """Take what is typed before the line is there, as of a paste."""
+        """Take what is typed before the line has the focus."""
         if self.focused is None:
             event.stop()
             self.type(event)
 
     def type(self, event: Key) -> None:
         """Take a key that did not come to the line."""
-        field = next(iter(self.query(Input)), None)
+        field = self.query_one(Input) if self._is_there else None
         if field is not None:
             self._value = field.value
         if event.key == "enter":
-            self.dismiss(self._value)
+            self._is_entered = True
+            if field is not None:
+                self.dismiss(self._value)
         elif event.is_printable and event.character:
             self._value += event.character
             if field is not None:
@@ -75,12 +89,14 @@ class Question(ModalScreen[str | None]):
         self.dismiss(None)
 
 
-def pass_on(screen: Screen[None], event: Key) -> None:
-    """Give a question what was typed before it was there, and so came to the screen below it."""
-    above = screen.app.screen
-    if above is not screen and isinstance(above, Question):
-        event.stop()
-        above.type(event)
+def came_below(event: Key) -> None:
+    """Remember a key that came to the screen below questions; what asks the question may still wait to be called."""
+    _BELOW.append(event)
+
+
+def was_early(event: Key) -> bool:
+    """Whether a key came to the screen below the question that is there by now."""
+    return any(each is event for each in _BELOW)
 
 
 class Help(ModalScreen[None]):
