@@ -49,7 +49,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-server test heavy check agents adapters datasette torture campaign fuzz fuzz-parts mutants soak audit lint types docs cast bench bench-quick bench-growth bench-peers bench-corpus wheels sdist release-check clean
+.PHONY: help demo demo-server test heavy check agents adapters datasette torture campaign fuzz fuzz-parts mutants soak audit lint types docs cast screenshots bench bench-quick bench-growth bench-peers bench-corpus wheels sdist release-check clean
 # Tests start hundreds of processes: each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -57,6 +57,7 @@ help:
 	@sed -n 's/^#   //p' Makefile
 	@echo "make docs    the manual, in docs/_build/html"
 	@echo "make cast    the recording that the README shows, docs/cast.svg"
+	@echo "make screenshots  the pictures of the viewer in a browser, docs/viewing-in-the-browser; needs Chromium"
 	@echo "make bench   all benchmarks, then docs/performance.md and the figures of the README; 40 minutes on an idle machine"
 	@echo "make bench-quick   what the README shows, with small sizes, in three minutes; its page is in benchmarks/.data/quick"
 	@echo "make bench-growth  growth alone: 100,000 artifacts, 20,000 sessions, 10 GiB; ten minutes, 5 GB of disk"
@@ -165,6 +166,9 @@ docs: $(VENV)/.installed-dev
 # The recording of the README.
 cast: $(VENV)/.installed
 	$(BIN)/python docs/cast.py
+
+screenshots: $(VENV)/.installed-test
+	$(BIN)/python docs/screenshots.py
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks $(BENCH)

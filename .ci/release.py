@@ -29,6 +29,7 @@ PACKAGES = ("spillstore", "spillstore_migrations", "spillstore_tools")
 DEVELOPERS = {"test", "lint", "docs", "bench", "wheels", "release", "dev"}  # dependency groups, never extras
 URLS = {"Homepage", "Documentation", "Changelog", "Issues", "Source"}
 SECONDS = 15  # of the installation with the first useful result; told, and no finding, for machines differ
+ASSETS = [f"spillstore_tools/viewer/web/assets/{name}" for name in ("icon.svg", "ui.css", "ui.js")]
 LARGEST = 3_000_000  # bytes of a wheel
 SBOM = "spillstore.cdx.json"
 FAILING = "seq 1 20000; echo 'src/a.c:3: error: boom'; seq 1 20000; exit 3"
@@ -184,6 +185,7 @@ def check_contents(wheel: Path) -> str:
     foreign = [each for each in tops if each not in PACKAGES and not each.endswith(".dist-info")]
     problems = [f"{each} is none of ours" for each in foreign]
     problems += [f"{each}/py.typed is missing" for each in PACKAGES if f"{each}/py.typed" not in names]
+    problems += [f"{each} is missing" for each in ASSETS if each not in names]
     problems += [f"{each} is no command" for each in project()["scripts"] if f"{each} = " not in entries]
     problems += [name for name in names if re.search(r"__pycache__|\.pyc$|\.tmp$|/tests?/", name)]
     native = any(name.endswith(".so") for name in names)

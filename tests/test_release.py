@@ -109,7 +109,8 @@ def wheel(folder, *, metadata, names=(), tag="py3-none-any"):
     return path
 
 
-TYPED = tuple(f"{name}/py.typed" for name in ("spillstore", "spillstore_migrations", "spillstore_tools"))
+NEEDED = tuple(f"{name}/py.typed" for name in ("spillstore", "spillstore_migrations", "spillstore_tools"))
+NEEDED += tuple(f"spillstore_tools/viewer/web/assets/{name}" for name in ("icon.svg", "ui.css", "ui.js"))
 
 
 def metadata(**changed):
@@ -151,14 +152,15 @@ def test_what_would_be_wrong_on_a_package_index_is_a_finding(release, tmp_path, 
 @pytest.mark.parametrize(
     ("names", "told"),
     [
-        ((*TYPED, "tests/test_a.py"), "tests is none of ours"),
-        (TYPED[:2], "spillstore_tools/py.typed is missing"),
-        ((*TYPED, "spillstore/__pycache__/a.pyc"), "__pycache__"),
+        ((*NEEDED, "tests/test_a.py"), "tests is none of ours"),
+        (NEEDED[:2], "spillstore_tools/py.typed is missing"),
+        (NEEDED[:-1], "ui.js is missing"),
+        ((*NEEDED, "spillstore/__pycache__/a.pyc"), "__pycache__"),
     ],
 )
 def test_what_does_not_belong_into_a_wheel_is_a_finding(release, tmp_path, names, told):
     """And so is what is missing."""
-    assert release["check_contents"](wheel(tmp_path, metadata=metadata(), names=TYPED))
+    assert release["check_contents"](wheel(tmp_path, metadata=metadata(), names=NEEDED))
     with pytest.raises(release["ReleaseError"], match=told):
         release["check_contents"](wheel(tmp_path, metadata=metadata(), names=names))
 
@@ -167,7 +169,7 @@ def test_a_wheel_of_a_platform_has_its_native_functions(release, tmp_path):
     """Else it would be for any."""
     with pytest.raises(release["ReleaseError"], match="no native functions"):
         release["check_contents"](
-            wheel(tmp_path, metadata=metadata(), names=TYPED, tag="py3-none-linux_x86_64")
+            wheel(tmp_path, metadata=metadata(), names=NEEDED, tag="py3-none-linux_x86_64")
         )
 
 

@@ -203,7 +203,7 @@ TOOLS_ORDER = (
     ("profiles",),
     ("config",),
     ("preview",),
-    ("describe", "configured"),
+    ("describe", "configured", "loopback"),
 )
 TOOLS_PLACE = {f"spillstore_tools.{name}": place for place, names in enumerate(TOOLS_ORDER) for name in names}
 

@@ -26,6 +26,8 @@ HEAVY = {
     "asyncio",
     "opentelemetry",
     "prometheus_client",
+    "starlette",
+    "uvicorn",
 }
 STORE = {"spillstore.store", "sqlite3", "zstandard", "blake3", "platformdirs"}
 PREVIEWS = {"spillstore_tools.profiles", "spillstore_tools.output.spill", "spillstore_tools.output.rendering"}
@@ -153,7 +155,7 @@ def test_no_command_shows_help(cli):
     "name",
     sorted(
         set(COMMANDS)
-        - {"run", "put", "gc", "mcp", "mcp-proxy", "completion", "sessions"}
+        - {"run", "put", "gc", "mcp", "mcp-proxy", "ui", "completion", "sessions"}
         - ABOUT_AGENTS
         - ABOUT_SERVERS
     ),

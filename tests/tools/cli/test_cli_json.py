@@ -135,7 +135,12 @@ CALLS = {
     "gc": [("gc", "--older-than", "1h", "--json"), ("gc", "--older-than", "0", "--dry-run", "--json")],
     "clean": [("clean", "--json")],
 }
-SERVED = {"audit --follow", "mcp", "mcp-proxy"}  # which do not end by themselves; each has a test of its own
+SERVED = {
+    "audit --follow",
+    "mcp",
+    "mcp-proxy",
+    "ui",
+}  # which do not end by themselves; each has a test of its own
 
 # Which need a server, the configuration of agents or a damaged file: tests of their own compare what they print.
 ELSEWHERE = {"upgrade", "grant", "install", "uninstall", "doctor", "salvage"}
@@ -292,6 +297,14 @@ def test_what_servers_say(start, command, root):
         document = json.loads(process.stderr.readline())
         reader.object(document, command[0], command[0])
         wanted -= set(document)
+    process.send_signal(signal.SIGTERM)
+    process.communicate()
+
+
+def test_what_the_viewer_in_a_browser_says(start, root):
+    """Where it is."""
+    process = start("ui", "--json")
+    Reader().object(json.loads(process.stderr.readline()), "ui", "ui")
     process.send_signal(signal.SIGTERM)
     process.communicate()
 

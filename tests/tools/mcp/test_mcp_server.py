@@ -27,11 +27,11 @@ from spillstore.exceptions import SessionBusyError
 from spillstore_tools.agent.answers import Answer
 from spillstore_tools.agent.bash_result import BashResult, StreamCount
 from spillstore_tools.agent.toolbox import Toolbox
+from spillstore_tools.loopback.addresses import loopback
 from spillstore_tools.mcp.server import stdio_messages
 from spillstore_tools.mcp.server.resources import MAX_BINARY, MAX_CHARS
 from spillstore_tools.mcp.wire.tool_results import RESULT, output_schema, result_of, summary
 from spillstore_tools.preview.parts import Omission
-from spillstore_tools.telemetry.loopback import loopback
 
 pytestmark = pytest.mark.everywhere
 

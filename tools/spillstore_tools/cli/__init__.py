@@ -62,6 +62,7 @@ _MODULES = {
     "upgrade": "upgrade",
     "grant": "grant",
     "completion": "completion",
+    "ui": "ui",
     "mcp": "mcp",
     "mcp-proxy": "mcp_proxy",
     "install": "install",
@@ -93,6 +94,7 @@ _SYNONYMS = {
     "jq": "query",
     "purge": "clean",
     "status": "stats",
+    **dict.fromkeys(("web", "browse", "browser", "gui"), "ui"),
 }
 
 

@@ -94,7 +94,7 @@ def served(address: str, port: int) -> contextlib.AbstractContextManager[str]:
     """A context in which events are counted and the metrics are served over HTTP; gives the URL.
 
     Args:
-        address: an address of this machine (``spillstore_tools.telemetry.loopback`` checks that).
+        address: an address of this machine (``spillstore_tools.loopback.addresses`` checks that).
         port: 0 for one that is free.
 
     Raises:

@@ -40,6 +40,7 @@ class ToolStatistics:
         stored_size: bytes that they take, compressed.
         reads: reads, searches and the like of them.
         never_read: artifacts that nobody has read.
+        redacted: secrets that were removed from what it printed.
     """
 
     calls: int = 0
@@ -51,6 +52,7 @@ class ToolStatistics:
     stored_size: int = 0
     reads: int = 0
     never_read: int = 0
+    redacted: int = 0
 
     @property
     def truncation_rate(self) -> float | None:
@@ -239,6 +241,7 @@ class Statistics:
                 counts = detail.get("counts")
                 for name, count in counts.items() if isinstance(counts, dict) else ():
                     self.redactions[name] += _number(count)
+                    self._tool(detail.get("tool", "")).redacted += _number(count)
             case "denied":
                 self.denied += 1
             case "integrity":

@@ -13,7 +13,7 @@ from spillstore_tools.cli.support.metrics import metrics_option, served_metrics
 from spillstore_tools.cli.support.options import location_options
 from spillstore_tools.cli.support.output import announcer, json_option
 from spillstore_tools.cli.support.profile import load_configuration, profile_option
-from spillstore_tools.telemetry.loopback import loopback
+from spillstore_tools.loopback.addresses import loopback
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

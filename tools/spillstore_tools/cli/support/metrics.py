@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spillstore_tools.telemetry.loopback import endpoint
+from spillstore_tools.loopback.addresses import endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable

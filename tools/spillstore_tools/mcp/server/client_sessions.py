@@ -13,10 +13,12 @@ import json
 import logging
 from typing import TYPE_CHECKING, Any
 
+from spillstore_tools.loopback.admission import header, refuse
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    App = Callable[[Any, Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]], Awaitable[None]]
+    from spillstore_tools.loopback.admission import App
 
 BODY_TIMEOUT = 30.0  # seconds for the body of a request
 _SESSION_ID = b"mcp-session-id"
@@ -65,7 +67,7 @@ class ClientSessions:
         if body is None:
             await refuse(send, 413, f"the body of a request may have {self._max_body} bytes\n")
             return
-        identity = _header(scope, _SESSION_ID)
+        identity = header(scope, _SESSION_ID)
         if identity is None and scope["method"] == "POST" and len(self._sessions) >= self._limit:
             await self.end_unused()
         await self._answer(scope, _Replay(body, receive), send, identity, is_use=_is_use(body))
@@ -160,17 +162,6 @@ class _Replay:
             return await self._receive()
         body, self._body = self._body, None
         return {"type": "http.request", "body": body, "more_body": False}
-
-
-async def refuse(send: Any, status: int, words: str, *headers: tuple[bytes, bytes]) -> None:
-    """Answer a request with a text, and close its connection."""
-    fields = [(b"content-type", b"text/plain"), (b"connection", b"close"), *headers]
-    await send({"type": "http.response.start", "status": status, "headers": fields})
-    await send({"type": "http.response.body", "body": words.encode()})
-
-
-def _header(scope: Any, name: bytes) -> bytes | None:
-    return next((value for each, value in scope["headers"] if each == name), None)
 
 
 def _is_use(body: bytes) -> bool:

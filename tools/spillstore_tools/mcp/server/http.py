@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from mcp.server.transport_security import TransportSecuritySettings
 
-from spillstore_tools.mcp.server.client_sessions import ClientSessions, refuse
-from spillstore_tools.mcp.server.connections import HttpServer, default_limit
+from spillstore_tools.loopback.admission import Admitted, header, own_hosts, refuse
+from spillstore_tools.loopback.connections import HttpServer, default_limit
+from spillstore_tools.mcp.server.client_sessions import ClientSessions
 from spillstore_tools.mcp.server.requests import MAX_REQUEST
 
 if TYPE_CHECKING:
@@ -33,8 +34,6 @@ IDLE_TIMEOUT = (
 UNUSED_TIMEOUT = 600.0  # the same for a session that has never called a tool or read a resource
 MAX_SESSIONS = 100  # each takes some descriptors, of which processes often have 1,024
 _GRACE = 2  # seconds that connections have to end
-_NAMES = ("127.0.0.1", "localhost", "[::1]")
-_HTTP_PORT = 80  # which a Host need not name
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -83,23 +82,23 @@ async def serve_http(
     with socket.create_server((address, port), family=family) as listening:
         where = f"[{address}]" if family == socket.AF_INET6 else address
         port = listening.getsockname()[1]
-        hosts = _hosts(where, port)
+        hosts = own_hosts(where, port)
         app = server.streamable_http_app(
             streamable_http_path=PATH,
             max_request_body_size=MAX_REQUEST,
             session_idle_timeout=IDLE_TIMEOUT,
             max_sessions=admission.sessions,
             transport_security=TransportSecuritySettings(
-                allowed_hosts=[*hosts, *admission.hosts],
-                allowed_origins=[*(f"http://{each}" for each in hosts), *admission.origins],
-            ),
+                enable_dns_rebinding_protection=False
+            ),  # ours does it
         )
         sessions = ClientSessions(
             app, hosts[0], limit=admission.sessions, unused=admission.unused, max_body=MAX_REQUEST
         )
         limit = default_limit() if admission.connections is None else admission.connections
         guarded = sessions if admission.token is None else _guarded(sessions, admission.token)
-        http = HttpServer(guarded, listening, limit, _GRACE, sessions.end_unused)
+        admitted = Admitted(guarded, [*hosts, *admission.hosts], admission.origins)
+        http = HttpServer(admitted, listening, limit, _GRACE, sessions.end_unused)
         async with server.session_manager.run():
             serving = asyncio.create_task(http.serve())
             stopping = asyncio.create_task(stopped.wait())
@@ -116,18 +115,12 @@ async def serve_http(
         await serving
 
 
-def _hosts(where: str, port: int) -> list[str]:
-    """The values of ``Host`` in requests to this server."""
-    names = list(dict.fromkeys([where, *_NAMES]))
-    return [*(f"{name}:{port}" for name in names), *(names if port == _HTTP_PORT else ())]
-
-
 def _guarded(app: Any, token: str) -> Any:
     """The application for clients that send the token; others get status 401."""
     expected = f"Bearer {token}".encode()
 
     async def guard(scope: Any, receive: Any, send: Any) -> None:
-        sent = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
+        sent = header(scope, b"authorization") or b""
         if hmac.compare_digest(sent, expected):
             await app(scope, receive, send)
             return

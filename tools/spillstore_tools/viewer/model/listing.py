@@ -5,10 +5,13 @@ from __future__ import annotations
 import dataclasses
 import functools
 import heapq
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal
 
+from spillstore.events.catalogue import READS
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Container, Iterator
 
     from spillstore import ArtifactInfo, Session, SessionInfo, Store
     from spillstore.info import State
@@ -36,6 +39,7 @@ class Choice:
         content_type: the media type.
         min_size: bytes at least.
         failed: whether only commands count that ended with an exit code other than 0.
+        without: ids that are left out.
     """
 
     source: str | None = None
@@ -46,6 +50,7 @@ class Choice:
     content_type: str | None = None
     min_size: int | None = None
     failed: bool = False
+    without: Container[str] = ()
 
     def has(self, info: ArtifactInfo) -> bool:
         """Whether an artifact is chosen; by tool, state and beginning the store chooses."""
@@ -55,6 +60,7 @@ class Choice:
             and (self.content_type is None or self.content_type == info.content_type)
             and (self.min_size is None or info.size >= self.min_size)
             and not (self.failed and not info.exit_code)
+            and info.id not in self.without
         )
 
 
@@ -105,6 +111,16 @@ def chosen_artifacts(
     return Chosen(
         infos=found, artifacts=counted.artifacts, size=counted.size, stored_size=counted.stored_size
     )
+
+
+def times_read(session: Session) -> Counter[str]:
+    """How often each artifact was read with an answer, by its id, whoever read it. Cost: the events of reads."""
+    found: Counter[str] = Counter()
+    for kind in READS:
+        for event in session.events(kind=kind):
+            if event.artifact_id is not None and event.detail.get("outcome", "ok") == "ok":
+                found[event.artifact_id] += 1
+    return found
 
 
 def sessions_by_use(store: Store, project: str | None = None) -> list[SessionInfo]:

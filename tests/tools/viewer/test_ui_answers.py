@@ -1,0 +1,209 @@
+"""What ``spillstore ui`` answers about logs: rows as they are stored, streams, holes, growth, files; of folders and of servers."""
+
+from __future__ import annotations
+
+import importlib.resources
+import threading
+
+import pytest
+from browsing import serving
+
+from spillstore_tools.viewer.web.opened import Opened, Wanted
+
+ASSETS = 60_000  # bytes that all of them may have
+
+
+@pytest.fixture
+def entered(root, start):
+    with serving(start) as client:
+        client.enter()
+        yield client
+
+
+@pytest.mark.everywhere
+def test_rows_are_the_stored_lines(entered, store):
+    """Rows of each stream have the text and the numbers that `read_lines` gives, also across blocks; a store on a server has the same pages."""
+    with store.session("default") as session:
+        with session.create(source="make", command="make test", tool_call_id="call_1") as writer:
+            for number in range(1, 501):
+                writer.write(b"line %d\n" % number, "stderr" if number % 5 == 0 else "stdout")
+        artifact = session.artifact(writer.id)
+        for stream in ("combined", "stdout", "stderr"):
+            total = artifact.info.view(stream).lines
+            for first, count in ((0, 10), (55, 20), (total - 3, 20), (0, 240)):
+                stored = artifact.read_lines(first + 1, min(total, first + count), stream=stream)
+                assert entered.rows(writer.id, first, count, stream=stream) == stored.decode().splitlines()
+        assert entered.get("/log/go", session="default", id=writer.id, line=77).json["row"] == 76
+    for path in ("/", "/artifacts", "/audit", "/charts", "/changes"):
+        answer = entered.get(path, session="default", id=writer.id)
+        assert answer.status == 200, answer.text
+    assert "make test" in entered.get("/artifacts", session="default").seen
+
+
+def test_reads_are_recorded_as_the_viewers(entered, store, put):
+    """What was looked at is one event of the actor `viewer`, however many requests it took; nobody else's are changed."""
+    artifact = put(b"".join(b"line %d\n" % number for number in range(1, 1001)))
+    for first in range(0, 600, 60):
+        entered.rows(artifact, first, 60)
+    list(entered.events("/log/search", session="default", id=artifact, pattern="line 5"))
+    entered.get("/download", session="default", id=artifact)
+    entered.process.terminate()
+    entered.process.wait(timeout=120)
+    with store.session("default") as session:
+        events = [event for event in session.events() if event.kind in {"read", "search", "export"}]
+    assert {event.actor for event in events} == {"viewer"}
+    [read] = [event for event in events if event.kind == "read"]
+    assert (read.detail["first"], read.detail["last"]) == (1, 600)
+    assert sorted(event.kind for event in events) == ["export", "read", "search"]
+
+
+def test_a_search_tells_how_far_it_is(entered, put):
+    """Its last event has the totals and a map; a wrong pattern is an error that names it."""
+    artifact = put(b"".join(b"line %d\n" % number for number in range(1, 10_001)))
+    events = entered.events("/log/search", session="default", id=artifact, pattern="line .*77$")
+    assert (events[-1]["lines"], events[-1]["done"], events[-1]["share"]) == (100, True, 1.0)
+    assert sum(events[-1]["map"]) == 100
+    [wrong] = entered.events("/log/search", session="default", id=artifact, pattern="(")
+    assert "'('" in wrong["error"]
+    [gone] = entered.events("/log/search", session="default", id="art_1_0123456789abcdef", pattern="x")
+    assert "art_1_0123456789abcdef" in gone["error"]
+
+
+def test_next_and_previous(entered, put):
+    """The next match and the next line that matters, in both directions, and none behind the last."""
+    lines = [b"line %d" % number for number in range(1, 3001)]
+    lines[999] = b"src/a.c:3:1: error: boom"
+    artifact = put(b"\n".join(lines))
+    where = {"session": "default", "id": artifact}
+
+    def row(**query):
+        while True:
+            answer = entered.get("/log/next", **where, **query).json
+            if answer["done"]:
+                return answer["row"]
+
+    assert row(what="telling", **{"from": -1}, by=1) == 999
+    assert row(what="telling", **{"from": 999}, by=1) is None
+    assert row(what="telling", **{"from": 2999}, by=-1) == 999
+    assert row(what="match", pattern="line 2000", **{"from": 5}, by=1) == 1999
+    assert row(what="match", pattern="line 2000", **{"from": 5}, by=-1) is None
+    assert entered.get("/log/next", **where, what="match", **{"from": 5}).status == 400
+
+
+def test_a_long_line_is_read_in_pieces(entered, put):
+    """A row has the first 4 KiB of a line and says how much more there is; a page has the rest, piece by piece."""
+    line = b"".join(b"%09d " % number for number in range(10_000))
+    where = {"session": "default", "id": put(b"short\n" + line + b"\nshort\n")}
+    assert "93.7 KiB more in this line" in entered.rows(where["id"], 1, 1)[0]
+    found = [
+        entered.get("/line", **where, line=2, **{"from": start}).seen for start in range(0, len(line), 32_768)
+    ]
+    assert "000003275" in found[0]
+    assert "000009999" in found[-1]
+    assert "Next" in found[0]
+    assert "Next" not in found[-1]
+
+
+def test_follow_tells_of_growth_until_the_end(entered, store):
+    """Each event has how many lines there are; the last one comes with the seal, and then the stream ends."""
+    with store.session("default") as session:
+        writer = session.create(source="make")
+        writer.write(b"one\n")
+        writer.flush()
+        told = []
+        reader = threading.Thread(
+            target=lambda: told.extend(entered.events("/log/follow", session="default", id=writer.id))
+        )
+        reader.start()
+        writer.write(b"two\nthree\n")
+        writer.close()
+        reader.join(timeout=120)
+    assert (told[-1]["state"], told[-1]["total"]) == ("sealed", 3)
+    assert [each["total"] for each in told] == sorted(each["total"] for each in told)
+
+
+def test_interrupted_and_rolled_artifacts_say_what_is_missing(entered, store, rolled):
+    """The page names the reason, and the bytes and lines that were dropped; rows around the hole have their own numbers."""
+    with store.session("default") as session:
+        writer = session.create(source="make")
+        writer.write(b"one\n")
+        writer.abort("the disk was full")
+    assert "the disk was full" in entered.get("/log", session="default", id=writer.id).seen
+    page = entered.get("/log", session="default", id=rolled)
+    assert "were dropped at its limit" in page.seen
+    total = entered.get("/log/rows", session="default", id=rolled).json["total"]
+    assert entered.rows(rolled, total - 1, 1) == ["line 0001000"]
+
+
+def test_downloads_are_the_stored_bytes(entered, put):
+    """All of a view, to the byte, as a file that no browser shows."""
+    data = bytes(range(256)) * 1000
+    artifact = put(data)
+    answer = entered.get("/download", session="default", id=artifact)
+    assert answer.body == data
+    assert answer.headers["content-disposition"] == f'attachment; filename="{artifact}.log"'
+    assert answer.headers["content-type"] == "application/octet-stream"
+
+
+def test_a_saved_file_needs_nothing_and_is_bounded(entered, put):
+    """It loads nothing and runs nothing; of more than it may hold it says which lines are left out."""
+    artifact = put(b"".join(b"%d <b>bold</b> \x1b[31mred\x1b[0m\n" % number for number in range(1, 30_001)))
+    small = entered.get("/save", session="default", id=artifact, first=10, last=12).text
+    assert all(f"{number} &lt;b&gt;bold" in small for number in (10, 11, 12))
+    assert "13 &lt;b&gt;" not in small
+    assert "default-src &#x27;none&#x27;" in small
+    assert not any(word in small for word in ("<script", "<link", "http://", "https://", "left out"))
+    assert ".f1{" in small
+    assert ".f77{" not in small
+    large = entered.get("/save", session="default", id=artifact, first=1, last=30_000)
+    assert len(large.body) <= 2 * 1024 * 1024
+    assert "are left out" in large.text
+
+
+def test_changes_since_the_run_before(entered, store):
+    """What is new and what is gone, with links to the lines; of the first run, that there is none before."""
+    with store.session("default") as session:
+        ids = []
+        for middle in (b"same\n", b"src/a.c:3:1: error: boom\n"):
+            with session.create(source="bash", command="make") as writer:
+                writer.write(b"begin\n" + middle + b"end\n")
+            ids.append(writer.id)
+    page = entered.get("/changes", session="default", id=ids[1])
+    assert "1 new line, 1 gone, 2 in both" in page.seen
+    assert "src/a.c:3:1: error: boom" in page.seen
+    assert "#L2" in page.text
+    assert (
+        "No artifact of the same command came before it"
+        in entered.get("/changes", session="default", id=ids[0]).seen
+    )
+
+
+def test_assets_are_few_and_small():
+    """Style, script and icon have 60,000 bytes at most, and name no other server."""
+    folder = importlib.resources.files("spillstore_tools.viewer.web") / "assets"
+    files = {each.name: each.read_bytes() for each in folder.iterdir()}
+    assert sorted(files) == ["icon.svg", "ui.css", "ui.js"]
+    assert sum(map(len, files.values())) <= ASSETS
+    assert b"://" not in files["ui.css"] + files["ui.js"]
+
+
+def test_logs_that_nobody_reads_are_closed(store, put):
+    """A log stays open while it is asked for, and is closed when nobody has for a while; a session that was deleted is none."""
+    artifact = put(b"one\n")
+    now = [0.0]
+    opened = Opened(store, lambda: now[0])
+    wanted = Wanted("default", None, artifact, "combined", None)
+    with opened.reading(wanted) as first:
+        now[0] = 100.0
+        opened.close_idle()
+        with opened.reading(wanted) as second:
+            assert second is first
+    opened.close_idle()
+    with opened.reading(wanted) as again:
+        assert again is first
+    now[0] = 200.0
+    opened.close_idle()
+    with opened.reading(wanted) as fresh:
+        assert fresh is not first
+        assert [row.data for row in fresh.log.rows(0, 5)] == [b"one"]
+    opened.close()
