@@ -152,7 +152,7 @@ _RULES: tuple[tuple[int, bool, tuple[str, ...]], ...] = (
             r"(?:: |\b(?:command|module|symbol|file|package|class|type|method)\s(?:\S+\s)?)not found\b",
             r"\bexpected\b.{0,80}\b(?:but|got|found|actual|received|was)\b|\bassert(?:ion)?\b.{0,40}(?:==|!=|fail)",
             (
-                r"\b(?:does not|doesn't) exist\b|\bnot (?:permitted|in scope|defined|recognized)\b|\bdata race\b|\bno rule to make\b|"
+                r"\b(?:does not|doesn't) exist\b|(?-i:\b[Nn]ot (?:permitted|in scope|defined|recognized)\b)|\bdata race\b|\bno rule to make\b|"
                 r"\band not used\b|\bread-only file system\b|\bnull pointer\b|backoff\b"
             ),
             r"erreur|fehler|errore|échec|ошибк|错误|錯誤|失败|失敗|エラー|오류|[✗✘✕❌]",
