@@ -162,8 +162,6 @@ def test_ends_do_not_go_on_from_hole_to_hole():
 
 def test_the_order_of_what_is_shown():
     """The first failure comes first, then others by how sure they are."""
-    from test_novelty import overview_of  # the same helper, at once
-
     lines = [f"step {n} is done" for n in range(200)]
     lines[50], lines[90], lines[120] = "ERROR: first", "2 tests failed", "src/a.c:7:1: error: second"
     best = overview_of(lines).observer.best(ended_well=False)

@@ -6,11 +6,12 @@ import dataclasses
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from spillstore.line_kinds import number_of
 from spillstore_tools.preview.strategies.actionable import STRONG
 from spillstore_tools.preview.strategies.novelty import kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from spillstore_tools.preview.text.lines import Line
 
@@ -40,6 +41,7 @@ class Candidate:
         rare: whether it is shown for that alone that lines like it are rare.
         kinds: the numbers of the kinds of the lines around it, -1 where one was not counted.
         common: the numbers of those among them that are of kinds which flood the output.
+        unlike: the numbers of those that are of kinds which stand hardly anywhere.
     """
 
     line: Line
@@ -54,14 +56,24 @@ class Candidate:
     rare: bool = False
     kinds: tuple[int, ...] = ()
     common: frozenset[int] = frozenset()
+    unlike: frozenset[int] = frozenset()
 
     def near(self, before: int, after: int) -> list[Line]:
-        """The line and neighbours in a distance."""
-        number = self.line.number
-        return [line for line in self.around if number - before <= line.number <= number + after]
+        """The line and neighbours in a distance, and those farther away that go on with lines unlike all others."""
+        if before and after:
+            low, high = self.line.number - before, self.line.number + after
+            while low - 1 in self.unlike:
+                low -= 1
+            while high + 1 in self.unlike:
+                high += 1
+        else:
+            low = high = self.line.number
+        return [line for line in self.around if low <= line.number <= high]
 
 
-def drowned(candidates: Sequence[Candidate], floods: Mapping[int, int]) -> list[Candidate]:
+def drowned(
+    candidates: Sequence[Candidate], floods: Mapping[int, int], seldom: Container[int]
+) -> list[Candidate]:
     """The candidates, of whose score less is left where lines like it flood the output; each knows which neighbours do."""
     told: Counter[int] = Counter()
     for each in candidates:
@@ -73,6 +85,11 @@ def drowned(candidates: Sequence[Candidate], floods: Mapping[int, int]) -> list[
             score=each.score * (_DROWNED if each.like in flooded else 1),
             flood=each.like in flooded,
             common=_common(each, floods),
+            unlike=frozenset(
+                line.number
+                for line, kind in zip(each.around, each.kinds, strict=False)
+                if number_of(kind) in seldom
+            ),
         )
         for each in candidates
     ]

@@ -74,12 +74,14 @@ class Kinds:
             those that stand alone among such lines.
         firsts: the first lines of frequent kinds that begin late.
         named: rare lines that differ from a line beside them, or from many other rare ones, in the names of files and in numbers alone.
+        seldom: kinds of which there are hardly any lines.
     """
 
     floods: dict[int, int] = dataclasses.field(default_factory=dict)
     runs: list[list[Spot]] = dataclasses.field(default_factory=list)
     firsts: list[Spot] = dataclasses.field(default_factory=list)
     named: list[list[Spot]] = dataclasses.field(default_factory=list)
+    seldom: frozenset[int] = frozenset()
 
 
 class CharsBefore:
@@ -231,7 +233,8 @@ class RareLines:
             spot for spot in _first_ones(self._firsts, self._spots, counts) if spot.number > lines * _LATE
         ]
         telling, named = _apart(runs)
-        return Kinds(floods, telling, firsts, named)
+        rare = frozenset(kind for kind, count in enumerate(counts) if count <= _SELDOM)
+        return Kinds(floods, telling, firsts, named, rare)
 
 
 def _first_ones(firsts: Sequence[Spot], spots: Iterable[Spot], counts: Sequence[int]) -> list[Spot]:

@@ -27,7 +27,14 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.strategies.request import Request
     from spillstore_tools.preview.text.lines import Line
 
-_WIDE, _NARROW, _BESIDE, _ALONE = (5, 6), (3, 4), (1, 2), (0, 0)  # neighbours that are shown at most
+_WIDEST, _WIDE, _NARROW, _BESIDE, _ALONE = (
+    (8, 10),
+    (5, 6),
+    (3, 4),
+    (1, 2),
+    (0, 0),
+)  # neighbours that are shown at most
+_CLEAR = 12  # the score of a line that explains itself: a place, and what is wrong there
 _FIRST = 3  # candidates that may have the most
 _LEAST = 2  # neighbours of these that are shown whatever they tell
 _ABOVE = 8  # lines of the end above the first of those in it that report a failure
@@ -122,7 +129,8 @@ class Layout:
             return [_BESIDE, _ALONE]
         if rank >= _FIRST or candidate.more >= _OFTEN or candidate.rare:
             return [_NARROW, _BESIDE, _ALONE]
-        return [_WIDE, _NARROW, _BESIDE, _ALONE]
+        unclear = rank == 0 and candidate.score < _CLEAR
+        return [*([_WIDEST] if unclear else []), _WIDE, _NARROW, _BESIDE, _ALONE]
 
     def _enough(self, tail: End) -> int:
         """Code points behind which only what matters most is shown: few where all went well, all there are where nothing stands out."""
