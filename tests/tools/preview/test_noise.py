@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from test_novelty import overview_of, preview
 
+from spillstore_tools.preview.strategies.actionable import STRONG, score
 from spillstore_tools.preview.strategies.candidate import ranked
 from spillstore_tools.preview.strategies.novelty import Novelty
 from spillstore_tools.preview.text.lines import Line
@@ -166,3 +167,27 @@ def test_the_order_of_what_is_shown():
     lines[50], lines[90], lines[120] = "ERROR: first", "2 tests failed", "src/a.c:7:1: error: second"
     best = overview_of(lines).observer.best(ended_well=False)
     assert ranked(best)[0].line.number == 51
+
+
+def test_conflicts_in_other_languages():
+    """A conflict is told in many languages, and so is that there is none."""
+    for line in (
+        "KONFLIKT (zawartość): w satz-7",
+        "CONFLIT (contenu)",
+        "CONFLICTO (contenido)",
+        "冲突: 内容",
+        "충돌 (내용)",
+    ):
+        assert score(line) >= STRONG
+    for line in ("keine Konflikte", "aucune erreur", "ohne Fehler beendet", "sin conflictos"):
+        assert score(line) == 0
+
+
+def test_a_line_that_does_not_explain_itself():
+    """Around the first line that matters more is shown where it names no place, and less where it says all."""
+    crew = [f"{word} and {other} have lifted" for word in WORDS for other in WORDS] * 5
+    shown = []
+    for line in ("something went wrong, 3 failed", "src/gate.c:12:5: error: no member named mass"):
+        text = preview([*crew, line, *crew], ended_well=False)
+        shown.append(sum(": " in each and each.endswith("lifted") for each in text.splitlines()))
+    assert shown == [18, 11]
