@@ -39,7 +39,7 @@ _FIRST = 3  # candidates that may have the most
 _LEAST = 2  # neighbours of these that are shown whatever they tell
 _ABOVE = 8  # lines of the end above the first of those in it that report a failure
 _OFTEN = 5  # lines like one that is shown, behind which its neighbours tell less
-_FEW = 4  # lines that are not strong, beside strong ones
+_FEW = 6  # lines that are not strong, beside strong ones
 _FEW_STRONG = 2  # excerpts of a run that went well
 _HEAD_SHARE, _TAIL_SHARE = 0.08, 0.25
 _ENOUGH = 3000  # code points, behind which only strong lines are shown
@@ -140,6 +140,8 @@ class Layout:
             and bool(_WELL.search(words))
             and not any(score(line) >= STRONG for line in words.split("\n"))
         )
+        if self._strong and self._request.ended_well is not True:
+            self._went_well = False
         if self._went_well:
             return _BRIEF
         return _ENOUGH if self._strong else self._room
