@@ -34,7 +34,7 @@ _WIDEST, _WIDE, _NARROW, _BESIDE, _ALONE = (
     (1, 2),
     (0, 0),
 )  # neighbours that are shown at most
-_CLEAR = 12  # the score of a line that explains itself: a place, and what is wrong there
+_CLEAR = 12  # the score of a line that says itself what is wrong
 _FIRST = 3  # candidates that may have the most
 _LEAST = 2  # neighbours of these that are shown whatever they tell
 _ABOVE = 8  # lines of the end above the first of those in it that report a failure
