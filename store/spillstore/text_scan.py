@@ -1,40 +1,24 @@
-"""What a block of text holds: its line ends, its kinds of bytes, and lines that may hold one of many words.
+"""What a block of text holds: its line ends, and its kinds of bytes.
 
 Large blocks are looked through by a native function (``_native/text.c``), an eighth of the time of Python's own methods.
-Where that was not built, these give the same answers; there is no ``LineFilter`` then, which leaves lines out and finds nothing itself.
+Where that was not built, these give the same answers.
 
 The functions keep the interpreter's lock: a block of 64 KiB takes microseconds, and who lets go of the lock may wait
-milliseconds for it. A ``LineFilter`` takes longer and lets go of it.
+milliseconds for it.
 """
 
 from __future__ import annotations
 
 import functools
-import itertools
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 _LARGE = (
     16 * 1024
 )  # bytes from which on the call of a native function pays; below, ctypes is not even imported
 _CONTROLS = bytes([*range(9), *range(0x0B, 0x20), 0x7F])
 CONTINUING = bytes(range(0x80, 0xC0))  # bytes that go on a character in UTF-8
-_VERSION = 2  # of the tables and the functions' arguments, as in ``_native/text.c``
-_ROOM = 1024  # lines that one call gives out
-
-Before = Literal["anything", "apart", "letter", "line start"]
-After = Literal["anything", "ended", "called", "code", "status"]
-_BEFORE: tuple[Before, ...] = ("anything", "apart", "letter", "line start")
-_AFTER: tuple[After, ...] = ("anything", "ended", "called", "code", "status")
-_CONTROL, _HIGH = 1, 2  # as in ``_native/text.c``
-_LETTERS = b"abcdefghijklmnopqrstuvwxyz"
-_DIGITS = b"0123456789"
-_NAME = _LETTERS + _LETTERS.upper() + _DIGITS + b"_"
-# Classes of bytes besides the letters; the first ones may stand before a word that stands apart.
-_SIGN, _BLANK, _END, _MARK, _OTHER, _PATH = 0, 27, 28, 29, 30, 31
-_BESIDE = (_SIGN, _BLANK, _END, _MARK, _OTHER)
+_VERSION = 1  # of the functions' arguments, as in ``_native/text.c``
+_CONTROL, _HIGH = 1, 2  # likewise
 
 
 class Survey(NamedTuple):
@@ -53,15 +37,17 @@ class Survey(NamedTuple):
     plain: bool
 
 
-def count(text: bytes, end: bytes) -> int:
-    r"""How many times a byte stands in a text.
+def count(text: bytes, wanted: bytes) -> int:
+    r"""How many times a byte stands in a text, or a sequence of bytes without overlap: ``text.count(wanted)``.
 
-    >>> count(b"a\nb\n", b"\n")
-    2
+    >>> count(b"a\nb\n", b"\n"), count(b"aaaa\n", b"aa")
+    (2, 2)
     """
-    if len(text) < _LARGE or (native := _native()) is None:
-        return text.count(end)
-    return int(native.count(text, len(text), end[0]))
+    if len(text) < _LARGE or not wanted or (native := _native()) is None:
+        return text.count(wanted)
+    if len(wanted) == 1:
+        return int(native.count(text, len(text), wanted[0]))
+    return int(native.count_sequence(text, len(text), wanted, len(wanted)))
 
 
 def survey(text: bytes, end: bytes = b"\n") -> Survey:
@@ -143,79 +129,14 @@ def kind(data: bytes | memoryview) -> int | None:
     return int(native.kind(native.address(native.first.from_buffer(data)), len(data))) if data else 0
 
 
-class Word(NamedTuple):
-    """A word that a line may hold, of either case.
-
-    Attributes:
-        text: at least three bytes.
-        before: what must stand before it: nothing that belongs to a name or a path but a colour (``apart``), a letter, or
-            the line's beginning.
-        after: what must stand behind it: nothing that belongs to a name or a path but a dot (``ended``), a colon, a bracket
-            or a blank (``called``), the ``code`` of a message such as ``ts2304:``, or the version and the ``status`` of
-            an HTTP answer that failed.
-    """
-
-    text: bytes
-    before: Before = "anything"
-    after: After = "anything"
-
-
-class LineFilter:
-    r"""Finds the lines of a text that may hold a word; where it finds none there is none. Made by ``line_filter``.
-
-    Cost: 0.6 ns a byte, in which other threads run.
-    """
-
-    def __init__(self, native: _Native, words: Iterable[Word]) -> None:
-        self._lines = native.lines
-        self._room = native.room
-        self._tables, self._owned = _tables(native, words)
-
-    def lines(self, text: bytes, start: int, end: bytes) -> Iterable[tuple[int, int, int]]:
-        """Of each such line where it begins, where the next one begins, and how many lines are before it.
-
-        Args:
-            text: whole lines; the last one may lack its end.
-            start: where the first line begins that is looked at and counted.
-            end: the byte that ends a line.
-        """
-        size, byte, number = len(text), end[0], 0
-        out = self._room()
-        while start < size:
-            found = self._lines(self._tables, text, size, start, byte, out, _ROOM)
-            values = iter(out[: 3 * found])
-            last = 0
-            for first, start, before in zip(values, values, values, strict=True):  # noqa: PLR1704  # goes on there
-                yield first, start, number + before
-                last = before + 1
-            number += last
-            if found < _ROOM:
-                return
-
-
-def line_filter(words: Sequence[Word]) -> LineFilter | None:
-    r"""A filter for these words; None where the native functions were not built.
-
-    >>> found = line_filter([Word(b"error", "apart", "ended")])
-    >>> list(found.lines(b"one\nan Error: two\nno terrors\n", 0, b"\n")) if found else [(4, 18, 1)]
-    [(4, 18, 1)]
-    """
-    native = _native()
-    return None if native is None else LineFilter(native, words)
-
-
 class _Native(NamedTuple):
-    """The native functions, and what makes their tables."""
+    """The native functions, and what they are given."""
 
     count: Any
+    count_sequence: Any
     survey: Any
     kind: Any
-    lines: Any
     counters: Any
-    room: Any
-    word: Any
-    words: Any
-    number: Any
     first: Any
     address: Any
 
@@ -228,94 +149,17 @@ def _native() -> _Native | None:
     from spillstore import _native as built  # noqa: PLC0415  # imports ctypes
 
     pointer, size, byte, text = ctypes.c_void_p, ctypes.c_int64, ctypes.c_uint8, ctypes.c_char_p
-
-    class Word(ctypes.Structure):
-        _fields_ = [(name, byte) for name in ("before", "after", "length", "pad")] + [
-            ("offset", ctypes.c_uint32)
-        ]
-
-    class Words(ctypes.Structure):
-        _fields_ = [
-            ("classes", text), ("fold", text), ("kinds", text), ("rows", pointer), ("first", pointer), ("words", pointer), ("bytes", text),
-        ]  # fmt: skip
-
-    loaded = built.functions(
-        "spillstore_text_version",
-        _VERSION,
-        Words,
-        Word,
-        spillstore_kind=(size, pointer, size),
-        spillstore_lines=(size, pointer, text, size, size, byte, pointer, size),
-    )
+    call = (size, pointer, size)
+    loaded = built.functions("spillstore_text_version", _VERSION, size, byte, spillstore_kind=call)
     if loaded is None:
         return None
     keeping: Any = ctypes.PYFUNCTYPE  # the interpreter's lock
     return _Native(
         count=keeping(size, text, size, byte)(("spillstore_count", loaded)),
+        count_sequence=keeping(size, text, size, text, size)(("spillstore_count_sequence", loaded)),
         survey=keeping(size, text, size, byte, pointer)(("spillstore_survey", loaded)),
         kind=loaded.spillstore_kind,
-        lines=loaded.spillstore_lines,
         counters=size * 2,
-        room=size * (3 * _ROOM),
-        word=Word,
-        words=Words,
-        number=ctypes.c_uint32,
         first=ctypes.c_char,
         address=ctypes.addressof,
     )
-
-
-def _classes() -> bytes:
-    classes = bytearray([_OTHER]) * 256
-    for byte in range(128):
-        classes[byte] = _SIGN
-    for place, letter in enumerate(_LETTERS, 1):
-        classes[letter] = classes[letter - 32] = place
-    for members, each in (
-        (b" \t", _BLANK),
-        (b"\r\n", _END),
-        (b"()[]<>*", _MARK),
-        (_DIGITS + b"_./\\-", _PATH),
-    ):
-        for byte in members:
-            classes[byte] = each
-    return bytes(classes)
-
-
-def _fold(byte: int) -> int:
-    """What stands for a byte in a search that takes small and capital letters of Latin-1 for the same."""
-    folded = bytes([byte]).decode("latin-1").lower().encode("latin-1")
-    return folded[0]
-
-
-def _kinds(byte: int) -> int:
-    name, path, letter = byte in _NAME, byte in b"./\\-", byte in _LETTERS + _LETTERS.upper()
-    return name | path << 1 | letter << 2 | (byte in _DIGITS) << 3 | (byte in b" \t\n\v\f\r") << 4
-
-
-def _tables(native: _Native, words: Iterable[Word]) -> tuple[Any, list[object]]:
-    """The tables of a search, and what must live as long as they."""
-    fold = bytes(map(_fold, range(256)))
-    classes = _classes()
-    every = {(word.text.translate(fold), word.before, word.after) for word in words}
-    known = sorted(every, key=lambda word: (classes[word[0][0]], classes[word[0][1]]))
-    rows = (native.number * 1024)()
-    table = (native.word * max(1, len(known)))()
-    first = (native.number * 1025)()
-    offset = 0
-    for place, (text, before, after) in enumerate(known):
-        one, two, three = (classes[byte] for byte in text[:3])
-        if before == "apart":
-            for beside in (*_BESIDE, classes[ord("m")]):  # the last letter of a colour
-                rows[beside << 5 | one] |= 1 << two
-        else:
-            rows[one << 5 | two] |= 1 << three
-        table[place] = native.word(_BEFORE.index(before), _AFTER.index(after), len(text), 0, offset)
-        first[(one << 5 | two) + 1] += 1
-        offset += len(text)
-    first[:] = list(itertools.accumulate(first))
-    literals = b"".join(text for text, _, _ in known)
-    kinds = bytes(map(_kinds, range(256)))
-    address = native.address
-    tables = native.words(classes, fold, kinds, address(rows), address(first), address(table), literals)
-    return native.address(tables), [tables, rows, first, table, classes, fold, kinds, literals]

@@ -151,7 +151,7 @@ ORDER = (
     ("format",),
     ("redaction",),
     ("line_kinds",),
-    ("runtime", "text_scan"),
+    ("runtime", "text_scan", "line_filter"),
     ("_native",),
     ("settings",),
     ("exceptions",),

@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import FACTOR, ROOT, SEED, a_compiler, compiled_library, examples, native
 
-from spillstore import _native, text_scan
-from spillstore.text_scan import Word, chars, count, is_plain, kind, line_filter, survey
+from spillstore import _native, line_filter, text_scan
+from spillstore.line_filter import Word
+from spillstore.text_scan import chars, count, is_plain, kind, survey
 
 WORDS = (
     Word(b"error", "apart", "ended"),
@@ -63,6 +64,7 @@ PIECES = [
         b"\xff",
     ),
 ]
+BEHIND = (b"", b":7", b"ab123: ", b"1.1 404")
 OTHER_CASES = {"\u017f", "\u212a"}  # of k and s
 texts = st.lists(st.sampled_from(PIECES) | st.binary(max_size=4), max_size=80).map(b"".join)
 
@@ -105,6 +107,19 @@ def test_counts_that_do_not_fit_a_byte(byte):
         text = byte * size
         assert count(text, byte) == survey(text, byte).ends == size
         assert survey(text).chars == (0 if byte == b"\x85" else size)
+
+
+@given(
+    st.lists(st.sampled_from([b"a", b"b", b"ab", b"\n{", b'"level": "info",']), max_size=60).map(b"".join),
+    st.sampled_from([b"", b"aa", b"aba", b"\n{", b'"level": "info",']) | st.binary(min_size=1, max_size=20),
+    st.integers(0, 20),
+)
+def test_sequences_are_counted_as_python_counts_them(text, wanted, before):
+    """Without overlap, wherever in a vector one stands."""
+    text = b"." * before + text
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_scan, "_LARGE", 0)
+        assert text.count(wanted) == count(text, wanted)
 
 
 def test_each_byte_at_each_place(whole_blocks):
@@ -171,7 +186,7 @@ PATTERN = re.compile(
 def test_lines(text, end, late):
     """Each line that holds a word is found, with its place and its number, from the first on or from a later line."""
     start = (text.find(end) + 1) if late else 0
-    found = list(line_filter(WORDS).lines(text, start, end))
+    found = list(line_filter.line_filter(WORDS).lines(text, start, end))
     lines, at = [], start
     while at < len(text):
         after = (text.find(end, at) + 1) or len(text)
@@ -183,24 +198,62 @@ def test_lines(text, end, late):
             assert (at, after) in [line[:2] for line in found], text[at:after]
 
 
+@pytest.fixture
+def use_wide():
+    """Switches vectors of 32 bytes on and off, where the processor has them; returns whether they are used."""
+    library = _native.library()
+    assert library is not None  # the test is marked
+    yield library.spillstore_use_wide
+    library.spillstore_use_wide(1)
+
+
+@native
+@given(texts, st.sampled_from([b"\n", b"\r"]), st.integers(0, 70))
+def test_wide_vectors_find_the_same_lines(use_wide, text, end, before):
+    """As many places as are looked at together, and wherever in them a word stands."""
+    text = b"." * before + text
+    found = []
+    for wide in (0, 1):
+        use_wide(wide)
+        found.append(list(line_filter.line_filter(WORDS).lines(text, 0, end)))
+    assert found[0] == found[1]
+
+
+@native
+@pytest.mark.parametrize("word", WORDS)
+def test_wide_vectors_know_each_byte_beside_a_word(use_wide, word):
+    """Before a word, and in its place, stands each byte in turn; the words are as many as there are groups, and more."""
+    others = [Word(bytes([first, second, 120, 121])) for first in range(97, 101) for second in range(48, 53)]
+    wanted = line_filter.line_filter([word, *others])
+    lines = [b"%b%b%b" % (bytes([byte]), word.text, behind) for byte in range(256) for behind in BEHIND]
+    lines += [word.text[:at] + bytes([byte]) + word.text[at + 1 :] for byte in range(256) for at in range(3)]
+    text = b"\n".join(lines)
+    found = []
+    for wide in (0, 1):
+        use_wide(wide)
+        found.append(list(wanted.lines(text, 0, b"\n")))
+    assert found[0] == found[1] != []
+
+
 @native
 def test_more_lines_than_one_call_gives_out():
     """All are found, in order."""
     text = b"an error\nnothing\n" * 5000
-    found = list(line_filter(WORDS).lines(text, 0, b"\n"))
+    found = list(line_filter.line_filter(WORDS).lines(text, 0, b"\n"))
     assert found == [(17 * number, 17 * number + 9, 2 * number) for number in range(5000)]
 
 
 @native
 def test_of_nothing_nothing_is_found():
     """No words, no text."""
-    assert list(line_filter([]).lines(b"an error\n", 0, b"\n")) == []
-    assert list(line_filter(WORDS).lines(b"", 0, b"\n")) == []
+    assert list(line_filter.line_filter([]).lines(b"an error\n", 0, b"\n")) == []
+    assert list(line_filter.line_filter(WORDS).lines(b"", 0, b"\n")) == []
 
 
 OTHER = (
     "unsigned long long spillstore_text_version(void) { return 1; }\n"
-    "int spillstore_count, spillstore_survey, spillstore_kind, spillstore_lines;"
+    "unsigned long long spillstore_words_version(void) { return 1; }\n"
+    "int spillstore_count, spillstore_count_sequence, spillstore_survey, spillstore_kind, spillstore_lines;"
 )
 
 
@@ -212,13 +265,16 @@ def test_another_library_is_left_alone(tmp_path, monkeypatch):
         library = compiled_library(folder, source)
         monkeypatch.setattr(_native, "path", lambda library=library: library)
         text_scan._native.cache_clear()
+        line_filter._native.cache_clear()
         try:
             assert text_scan._native() is None
+            assert line_filter._native() is None
             assert count(b"a\n" * 10_000, b"\n") == 10_000
             assert kind(b"a\n" * 10_000) is None
-            assert line_filter(WORDS) is None
+            assert line_filter.line_filter(WORDS) is None
         finally:
             text_scan._native.cache_clear()
+            line_filter._native.cache_clear()
 
 
 @pytest.mark.slow
@@ -240,13 +296,13 @@ def test_nothing_is_read_outside(tmp_path):
         f"sys.path[:0] = [{str(Path(__file__).parent)!r}, {str(ROOT / 'tests')!r}, {str(ROOT / 'tests/store/redaction')!r}]\n"
         "from spillstore import _native\n"
         f"_native.path = lambda: pathlib.Path({str(library)!r})\n"
-        "from spillstore import line_kinds, text_scan\n"
+        "from spillstore import line_filter, line_kinds, text_scan\n"
         "from spillstore.redaction import Redactor, candidates, finder as rules\n"
         "from spillstore.search.native_search import finder\n"
         "from native_texts import text\n"
         "from test_text_scan import PIECES, WORDS\n"
         "text_scan._LARGE = 0\n"
-        "found = text_scan.line_filter(WORDS)\n"
+        "found = line_filter.line_filter(WORDS)\n"
         "assert found is not None\n"
         "sequences = [finder(each, ignore_case=True, literal=False) for each in ('error', 'x+7m', ' [a-z]+:|http/')]\n"
         "assert None not in sequences\n"
@@ -256,12 +312,14 @@ def test_nothing_is_read_outside(tmp_path):
         "hits = runs = 0\n"
         "rng = random.Random(int(sys.argv[1]))\n"
         "for number in range(int(sys.argv[2])):\n"
+        "    _native.library().spillstore_use_wide(number % 2)\n"
         "    if number % 1000 == 0:\n"
         "        kinds = line_kinds._NativeCounter(line_kinds._native())\n"
         "    drawn = b''.join(rng.choices(PIECES, k=rng.randrange(30)))\n"
         "    held = (ctypes.c_char * len(drawn)).from_buffer_copy(drawn)\n"
         "    end = rng.choice((b'\\n', b'\\r'))\n"
         "    assert text_scan.survey(held, end).ends == text_scan.count(held, end) == drawn.count(end)\n"
+        "    assert text_scan.count(held, b'1.1') == drawn.count(b'1.1')\n"
         "    list(found.lines(held, rng.randrange(len(drawn) + 1), end))\n"
         "    if drawn:\n"
         "        counted = len(kinds.add(held, end, [len(drawn)])[0])\n"

@@ -21,7 +21,7 @@ class Campaign(campaigns.Base):
 
     def __init__(self, folder, seed):
         super().__init__(folder, seed)
-        self._victims = Victims(folder, failing=False)
+        self._victims = Victims(folder, library="")
         self._built = {}
 
     def _base(self, keyed):

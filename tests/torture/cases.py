@@ -30,14 +30,24 @@ def drawn(dice: random.Random) -> dict[str, object]:
 class Case:
     """One scene: what was said in it, and what was found. The folder is removed when it was judged."""
 
-    def __init__(self, victims: Victims, root: Path, done: Done, what: str, scene: dict[str, object]) -> None:
+    def __init__(
+        self,
+        victims: Victims,
+        root: Path,
+        done: Done,
+        what: str,
+        scene: dict[str, object],
+        *,
+        made: bool = False,
+    ) -> None:
         self._victims = victims
         self._done = done
         self._what = what
         self._scene = scene
         self.root = root
         self.said: list[dict[str, object]] = []
-        root.mkdir()
+        if not made:
+            root.mkdir()
 
     def play(self, story: str, fault: Fault | None = None, **options: object) -> Ended:
         """Let a process play a story, and what must be prepared for it."""
@@ -78,7 +88,14 @@ class Case:
         )
         self.said = []
         self.heard(ended)
-        for each in ended.said:
+        self.close(ended)
+
+    def close(self, judged: Ended) -> None:
+        """Count what a judge has seen, and remove the store."""
+        for each in judged.said:
             for name, count in each.get("figures", {}).items():
-                self._done.figures["artifacts that were acknowledged"] += count if name == "kept" else 0
+                if name == "kept":
+                    self._done.figures["artifacts that were acknowledged"] += count
+                elif "lost" in name:
+                    self._done.figures[name] += count
         shutil.rmtree(self.root)

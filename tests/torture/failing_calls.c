@@ -111,13 +111,14 @@ static int turn_of(unsigned kind, const char *name, int descriptor)
     return becomes;
 }
 
-/* Of a socket, whatever it leads to. */
+/* Of a socket, whatever it leads to. One that fails is broken, as one that fails by itself. */
 static int turn_of_socket(unsigned kind, const char *name, int descriptor)
 {
     char path[4096];
     int saved = errno;
     if (!(kinds & kind)) return 0;
     int becomes = path_of(descriptor, path, sizeof path) && !strncmp(path, "socket:", 7) ? turn(kind, name, path) : 0;
+    if (becomes) shutdown(descriptor, SHUT_RDWR);
     errno = saved;
     return becomes;
 }

@@ -77,38 +77,35 @@ class Model:
         self.errors += "error" in each
 
 
-def judged(say, calls, root, said, settings, keyed, story=""):
+def judged(say, calls, root, said, settings, keyed, story="", urls=None):
     """Compare a scene's store with what was said."""
-    scene = Scene(say, root, {**(settings or {}), "busy_timeout": 10.0}, keyed)
-    judge = Judge(scene, Model(said), say)
-    for phase in (
-        judge.read,
-        judge.write,
-        judge.copies,
-        judge.aged if story == "migrate" else None,
-        judge.all,
-        judge.empty,
-    ):
-        if phase is None:
-            continue
-        try:
-            phase()
-        except BaseException as error:
-            say(
-                wrong=f"{phase.__name__}: {type(error).__name__}",
-                text="".join(traceback.format_exception(error))[-3000:],
-            )
-    say(figures=judge.figures)
+    scene = Scene(say, root, {**(settings or {}), "busy_timeout": 10.0}, keyed, urls=urls)
+    Judge(scene, Model(said), say).play(aged=story == "migrate")
 
 
 class Judge:
     """Compares a store with what must be in it."""
+
+    stays = (".audit.db", ".id")  # after all was collected
 
     def __init__(self, scene, model, say):
         self.scene = scene
         self.model = model
         self.say = say
         self.figures = collections.Counter()
+
+    def play(self, *, aged=False):
+        """Go through all that can be asked; with ``aged``, of a session of an earlier schema, too."""
+        phases = (self.read, self.write, self.copies, *([self.aged] if aged else []), self.all, self.empty)
+        for phase in phases:
+            try:
+                phase()
+            except BaseException as error:
+                self.say(
+                    wrong=f"{phase.__name__}: {type(error).__name__}",
+                    text="".join(traceback.format_exception(error))[-3000:],
+                )
+        self.say(figures=self.figures)
 
     def read(self):
         """Everything is there for who only reads."""
@@ -140,7 +137,7 @@ class Judge:
         with session:
             for key, each in told.items():
                 self._artifact(session, key, each, read_only)
-            for key in self.model.gone.get(name, {}):
+            for key in self.model.gone.get(name, {}) if store == "root" else ():  # a copy stays
                 if session.exists(key):
                     self.say(wrong="an artifact of a deleted session is back", text=key)
             session.check()
@@ -229,16 +226,16 @@ class Judge:
         """Everything can be deleted, and nothing stays behind."""
         for name in ("root", *self.model.targets):
             store = self.scene.store(name)
-            for path in (*store.root.glob("*/.new-*"), *store.root.glob("*/.copy-*")):
+            hidden = () if store.root is None else ("new", "copy")
+            for path in (path for kind in hidden for path in store.root.glob(f"*/.{kind}-*")):
                 os.utime(path, (0, 0))  # for a minute it may be one that is being made
             report = store.collect(older_than=-1e9)
             if report.spared or list(store.sessions()):
                 why = [(fate.session.id, fate.why, fate.detail) for fate in report.spared]
                 self.say(wrong="a session cannot be collected", text=f"{why}")
+            files = () if store.root is None else store.root.glob("*/*")
             left = [
-                str(path.relative_to(store.root))
-                for path in store.root.glob("*/*")
-                if not path.name.startswith((".audit.db", ".id"))
+                str(path.relative_to(store.root)) for path in files if not path.name.startswith(self.stays)
             ]
             if left:
                 self.say(wrong="something is left after all was collected", text=f"{left}")

@@ -23,8 +23,8 @@ SHARED = ("s", "evicts", "afterwards", "chat-42")  # sessions that no story dele
 _SIZE = 600_000
 
 
-def import_all():
-    """Import what any scene needs, so that processes that are forked later need not."""
+def import_all(*, servers=False):
+    """Import what any scene needs, so that processes that are forked later need not; for ``servers``, what those need, too."""
     import pkgutil
 
     import stories
@@ -35,7 +35,8 @@ def import_all():
 
     logging.getLogger("spillstore").addHandler(logging.NullHandler())
     logging.getLogger("spillstore").propagate = False
-    skipped = ("__main__", ".env", "._native.", "postgres", "telemetry", ".mcp", "versions", ".adapters")
+    skipped = ("__main__", ".env", "._native.", "telemetry", ".mcp", "versions", ".adapters")
+    skipped += () if servers else ("postgres",)
     for package in (spillstore, spillstore_migrations, spillstore_tools):
         for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
             if not any(each in module.name for each in skipped):
@@ -78,14 +79,16 @@ class Scene:
         root: of the scene.
         settings: of its stores.
         keyed: whether they have a digest key.
+        urls: of stores that are on a server, by their names.
         actor: who, where several processes are in a scene: sessions that are deleted are their own.
     """
 
-    def __init__(self, say, root, settings, keyed, actor=""):
+    def __init__(self, say, root, settings, keyed, actor="", urls=None):
         self.say = say
         self.root = Path(root)
         self.settings = {**NO_FLOORS, **(settings or {})}
         self.keyed = keyed
+        self.urls = urls or {}
         self.actor = actor
         self.sessions = []
         self.writers = {}
@@ -93,7 +96,7 @@ class Scene:
     def store(self, name="root", **more):
         """A store of the scene."""
         key = {"digest_key": KEY} if self.keyed else {}
-        return Store(self.root / name, **key, **{**self.settings, **more})
+        return Store(self.urls.get(name, self.root / name), **key, **{**self.settings, **more})
 
     def do(self, verb, function):
         """Call a function; None where it raises an error of ours, which is said, or one of others, which must not be."""
@@ -126,9 +129,17 @@ class Scene:
 
     def close(self, session):
         """Close it."""
-        if session is not None:
-            self.sessions.remove(session)
-            self.do("close", session.close)
+        if session is None:
+            return
+        self.sessions.remove(session)
+
+        def close():
+            session.close()
+            # Who closes it as the last one brings the journal into the file, unless it could only be read.
+            if not session.read_only and not any(path_of(each) == path_of(session) for each in self.sessions):
+                self.say(closed=path_of(session))
+
+        self.do("close", close)
 
     def delete_session(self, session_id, store=None):
         """Delete a session by its name."""
@@ -259,12 +270,20 @@ class Scene:
             self.close(session)
 
 
-def play(say, calls, story, root, settings, keyed, *, go_on=False, actor=""):
+def play(say, calls, story, root, settings, keyed, *, go_on=False, actor="", urls=None):
     """Play a story by name; with ``go_on``, nothing fails after it, and all must work again in this process."""
     import stories
 
-    scene = Scene(say, root, settings, keyed, actor)
+    scene = Scene(say, root, settings, keyed, actor, urls)
     stories.STORIES[story](scene)
     if go_on:
         say(**calls.disarm())
         scene.go_on()
+
+
+def upgrade(say, calls, name, root, settings, keyed, urls):
+    """Make the tables of a store on a server."""
+    from spillstore.server import upgrade
+
+    scene = Scene(say, root, settings, keyed, urls=urls)
+    scene.do("upgrade", lambda: upgrade(urls[name]))

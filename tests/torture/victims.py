@@ -80,15 +80,17 @@ class Ended:
 class Victims:
     """Starts processes one at a time. A context manager."""
 
-    def __init__(self, folder: Path, *, failing: bool = True) -> None:
-        """Start the program, in which calls can fail unless they need not.
+    def __init__(self, folder: Path, library: str = "failing_calls", *, servers: bool = False) -> None:
+        """Start the program, in which calls can fail, or are recorded: by a library that is built in the folder, or none.
+
+        With ``servers`` it has imported what a store on a server needs, too.
 
         Raises:
             NotHereError: there is no compiler, or this is not Linux.
         """
-        preload = {"LD_PRELOAD": str(compiled(folder))} if failing else {}
+        preload = {"LD_PRELOAD": str(compiled(folder, library))} if library else {}
         self._process = subprocess.Popen(  # in a session of its own, to be ended with its processes
-            [sys.executable, str(HERE / "victims.py")],
+            [sys.executable, str(HERE / "victims.py"), *(["servers"] if servers else [])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**_without_settings(), **preload},
@@ -131,24 +133,24 @@ def _without_settings() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("SPILLSTORE_")}
 
 
-def compiled(folder: Path) -> Path:
-    """The library that lets calls fail, built in a folder.
+def compiled(folder: Path, name: str) -> Path:
+    """A library for ``LD_PRELOAD`` by the name of its source, built in a folder.
 
     Raises:
         NotHereError: there is no compiler, or this is not Linux.
     """
     if sys.platform != "linux":
-        raise campaigns.NotHereError("calls that fail are told by /proc, which is Linux's")
+        raise campaigns.NotHereError("only Linux's calls are taken over")
     if compiler := compiler_here():
         command = [compiler]
     elif importlib.util.find_spec("ziglang"):
         command = [sys.executable, "-m", "ziglang", "cc"]
     else:
         raise campaigns.NotHereError("this machine has no C compiler")
-    library = folder / "failing_calls.so"
+    library = folder / f"{name}.so"
     if library.exists():
         return library
-    source = HERE / "failing_calls.c"
+    source = HERE / f"{name}.c"
     subprocess.run(
         [*command, "-O1", "-std=gnu11", "-shared", "-fPIC", "-o", library, source, "-ldl", "-lpthread"],
         check=True,
@@ -215,7 +217,7 @@ def _play(order, pipe, traces):
     threading.excepthook = lambda of: foreign(f"thread {of.thread and of.thread.name}", of.exc_value)
     sys.unraisablehook = lambda of: foreign(f"unraisable {of.object!r}"[:200], of.exc_value)
     fault = order["fault"]
-    calls = Calls() if "LD_PRELOAD" in os.environ else _NoCalls()
+    calls = Calls() if "failing_calls" in os.environ.get("LD_PRELOAD", "") else _NoCalls()
     module, _, function = order["part"].rpartition(".")
     part = getattr(importlib.import_module(module), function)
     if fault["kinds"]:
@@ -280,7 +282,7 @@ def main() -> None:
 
     import scenes
 
-    scenes.import_all()
+    scenes.import_all(servers="servers" in sys.argv)
     gc.freeze()  # so that forked processes need not copy what it would look at
     for line in sys.stdin:
         print(json.dumps(dataclasses.asdict(_watch(json.loads(line)))), flush=True)

@@ -32,8 +32,8 @@ def library() -> ctypes.CDLL | None:
 def functions(
     function: str,
     version: int,
-    first: type[ctypes.Structure],
-    second: type[ctypes.Structure],
+    first: type[Any],
+    second: type[Any],
     **calls: tuple[Any, ...],
 ) -> ctypes.CDLL | None:
     """The library, for those who call the functions of one file of C; None where there is none, or where they are others.
@@ -41,7 +41,7 @@ def functions(
     Args:
         function: as for ``fits``, like the three that follow.
         version: of the functions.
-        first: a structure that they read.
+        first: a structure that they read, or another type of ctypes.
         second: likewise.
         calls: the functions, each with the type of its result and those of its arguments.
     """
@@ -58,8 +58,8 @@ def fits(
     loaded: ctypes.CDLL,
     function: str,
     version: int,
-    first: type[ctypes.Structure],
-    second: type[ctypes.Structure],
+    first: type[Any],
+    second: type[Any],
 ) -> bool:
     """Whether functions of the library are those that are called here; a library of another version may have been left behind.
 
@@ -67,7 +67,7 @@ def fits(
         loaded: the library.
         function: says the version of the functions that stand beside it, in one file of C.
         version: of their arguments, and of what is in their tables.
-        first: a structure that they read, whose size must be the same, too.
+        first: a structure that they read, or another type of ctypes, whose size must be the same, too.
         second: likewise.
     """
     try:

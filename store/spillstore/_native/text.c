@@ -1,52 +1,26 @@
-/* Looks through a block of text: counts its line ends, says what kinds of bytes and characters it has, finds the lines that hold one of
- * many words.
+/* Looks through a block of text: counts its line ends, says what kinds of bytes and characters it has.
  *
- * Nothing here knows a word: the tables come from Python (`text_scan.py`), which gives the same answers without this, only
- * slower. Nothing is allocated and nothing is kept between calls. Every read is inside the text.
- *
- * A line is searched by what three bytes in a row are. Bytes are of 32 classes: each letter is one, of either case, and so is each
- * kind of sign. `rows` has a bit for each three classes that a word can begin with; only where it is set, the words that
- * begin with this letter are compared.
+ * Python gives the same answers without this (`text_scan.py`), only slower. Nothing is allocated and nothing is kept between calls. Every
+ * read is inside the text.
  */
 
 #include <stdint.h>
 #include <string.h>
 
 typedef uint8_t u8;
-typedef uint32_t u32;
 typedef uint64_t u64;
 typedef int64_t i64;
 typedef u8 Lanes __attribute__((vector_size(16)));
 
 #define LANES 16
 #define FLUSHED 255   /* vectors, after which a lane that counts may overflow */
-#define COLOUR 64     /* bytes of the numbers of a colour that are looked through */
+#define VERSION 1
 #define TOGETHER 4096 /* bytes, after which a text that has control characters is given up */
-#define VERSION 2
 
 /* Kinds of bytes, as bits: control characters of ASCII but for tab and LF, and what is no ASCII. */
 enum { CONTROL = 1, HIGH = 2 };
 
-/* What stands before a word, and behind it. A check is a necessary condition: the caller looks at the line again. */
-enum { ANYTHING, APART, LETTER, LINE_START };
-enum { OPEN, ENDED, CALLED, CODE, STATUS };
-
-typedef struct { u8 before, after, length, pad; u32 offset; } Word;
-
-typedef struct {
-    const u8 *classes;    /* [256]: 0 to 31 */
-    const u8 *fold;       /* [256]: bytes that a search takes for the same */
-    const u8 *kinds;      /* [256]: bits of below */
-    const u32 *rows;      /* [1024] */
-    const u32 *first;     /* [1025]: the words that begin with bytes of two classes are words[first[both]..first[both + 1]) */
-    const Word *words;
-    const u8 *bytes;      /* of all words, folded */
-} Words;
-
-/* Bits of `kinds`. */
-enum { IN_NAME = 1, IN_PATH = 2, SMALL = 4, DIGIT = 8, SPACE = 16 };
-
-u64 spillstore_text_version(void) { return (u64)VERSION << 32 | sizeof(Words) << 8 | sizeof(Word); }
+u64 spillstore_text_version(void) { return (u64)VERSION << 32 | sizeof(i64) << 8 | sizeof(u8); }
 
 static Lanes load(const u8 *at) {
     Lanes lanes;
@@ -99,6 +73,28 @@ i64 spillstore_count(const u8 *text, i64 size, u8 byte) {
         found += sum_of(counts);
     }
     for (; at < size; at++) found += text[at] == byte;
+    return found;
+}
+
+/* How often a sequence of bytes stands in a text, without overlap: its first and its last byte are looked for at 16 places together. */
+i64 spillstore_count_sequence(const u8 *text, i64 size, const u8 *wanted, i64 length) {
+    const Lanes first = all_of(wanted[0]), last = all_of(wanted[length - 1]);
+    i64 found = 0, at = 0, free = 0; /* behind the last one that was counted */
+    for (; at + LANES + length - 1 <= size; at += LANES) {
+        Lanes hits = (Lanes)(load(text + at) == first) & (Lanes)(load(text + at + length - 1) == last);
+        u64 halves[2];
+        memcpy(halves, &hits, sizeof halves);
+        for (i64 i = 0; (halves[0] | halves[1]) && i < LANES; i++)
+            if (hits[i] && at + i >= free && memcmp(text + at + i, wanted, (size_t)length) == 0) {
+                found++;
+                free = at + i + length;
+            }
+    }
+    for (at = at > free ? at : free; at + length <= size; at++)
+        if (memcmp(text + at, wanted, (size_t)length) == 0) {
+            found++;
+            at += length - 1;
+        }
     return found;
 }
 
@@ -175,143 +171,4 @@ i64 spillstore_kind(const u8 *text, i64 size) {
         at = end;
     }
     return answer;
-}
-
-static int is(const Words *words, const u8 *text, i64 size, i64 at, int kinds) {
-    return at >= 0 && at < size && (words->kinds[text[at]] & kinds) != 0;
-}
-
-/* Whether an escape sequence for a colour may end before `at`. */
-static int colour_before(const Words *words, const u8 *text, i64 size, i64 at) {
-    i64 place = at - 1;
-    if (place < 0 || text[place] != 'm')
-        return 0;
-    for (place--; is(words, text, size, place, DIGIT) || (place >= 0 && text[place] == ';'); place--)
-        if (at - place > COLOUR)
-            return 1;
-    return place > 0 && text[place] == '[' && text[place - 1] == 0x1B;
-}
-
-static int before_could(const Words *words, const u8 *text, i64 size, i64 at, u8 before) {
-    switch (before) {
-    case APART:
-        return !is(words, text, size, at - 1, IN_NAME | IN_PATH) || colour_before(words, text, size, at);
-    case LETTER:
-        return is(words, text, size, at - 1, SMALL);
-    case LINE_START:
-        return at == 0 || text[at - 1] == '\n';
-    default:
-        return 1;
-    }
-}
-
-/* Whether two letters or more and three digits or more, or more of both, stand at `at`: the code of a message, with a colon behind it. */
-static int code_at(const Words *words, const u8 *text, i64 size, i64 at) {
-    i64 start = at;
-    while (is(words, text, size, at, SMALL)) at++;
-    i64 digits = at;
-    while (is(words, text, size, at, DIGIT)) at++;
-    return digits - start >= 2 && at - digits >= 3 && at < size && text[at] == ':';
-}
-
-/* Whether the version and a status of 400 to 599 follow. */
-static int status_at(const Words *words, const u8 *text, i64 size, i64 at) {
-    if (!is(words, text, size, at++, DIGIT))
-        return 0;
-    if (at < size && text[at] == '.')
-        at += 2;
-    if (at < size && (text[at] == '"' || text[at] == '\''))
-        at++;
-    return at + 1 < size && text[at] == ' ' && (text[at + 1] == '4' || text[at + 1] == '5');
-}
-
-static int after_could(const Words *words, const u8 *text, i64 size, i64 at, u8 after) {
-    switch (after) {
-    case ENDED: /* a dot may stand behind a word */
-        return at >= size || text[at] == '.' || !is(words, text, size, at, IN_NAME | IN_PATH);
-    case CALLED:
-        return at >= size || text[at] == ':' || text[at] == '(' || is(words, text, size, at, SPACE);
-    case CODE:
-        return code_at(words, text, size, at);
-    case STATUS:
-        return status_at(words, text, size, at);
-    default:
-        return 1;
-    }
-}
-
-/* Whether one of the words may stand at `at`. */
-static int word_at(const Words *words, const u8 *text, i64 size, i64 at) {
-    if (at + 1 >= size)
-        return 0;
-    u32 both = (u32)words->classes[text[at]] << 5 | words->classes[text[at + 1]];
-    for (u32 i = words->first[both]; i < words->first[both + 1]; i++) {
-        const Word *word = &words->words[i];
-        const u8 *bytes = words->bytes + word->offset;
-        i64 same = 0;
-        if (at + word->length > size)
-            continue;
-        while (same < word->length && words->fold[text[at + same]] == bytes[same]) same++;
-        if (same == word->length && before_could(words, text, size, at, word->before) &&
-            after_could(words, text, size, at + same, word->after))
-            return 1;
-    }
-    return 0;
-}
-
-/* The first place from `from` on, before `size`, at which a word may stand; `size` if there is none.
- *
- * Of a word that must stand apart, the row has what is before it and its first two letters; of others the first three.
- * Four places are looked at together, since most of them are nothing. */
-static i64 next_word(const Words *words, const u8 *text, i64 size, i64 from) {
-    const u8 *classes = words->classes;
-    const u32 *rows = words->rows;
-    u32 before = classes[from > 0 ? text[from - 1] : '\n'], here = from < size ? classes[text[from]] : 0;
-    for (i64 at = from; at + 1 < size;) {
-        u32 found;
-        i64 places = 4;
-        if (at + 4 < size) {
-            u32 one = classes[text[at + 1]], two = classes[text[at + 2]], three = classes[text[at + 3]], four = classes[text[at + 4]];
-            found = (rows[before << 5 | here] >> one & 1) | (rows[here << 5 | one] >> two & 1) << 1 |
-                    (rows[one << 5 | two] >> three & 1) << 2 | (rows[two << 5 | three] >> four & 1) << 3;
-            before = three;
-            here = four;
-        } else {
-            u32 one = classes[text[at + 1]];
-            found = rows[before << 5 | here] >> one & 1;
-            before = here;
-            here = one;
-            places = 1;
-        }
-        for (i64 place = at; found; place++, found >>= 1) {
-            if (!(found & 1))
-                continue;
-            if (place > from && word_at(words, text, size, place - 1))
-                return place - 1;
-            if (word_at(words, text, size, place))
-                return place;
-        }
-        at += places;
-    }
-    return size;
-}
-
-/* Finds lines that may hold a word, from the line that begins at `from` on. Of each: where it begins, where the next one
- * begins, and how many lines begin before it, from `from` on. Returns how many were found, `room` at most. */
-i64 spillstore_lines(const Words *words, const u8 *text, i64 size, i64 from, u8 end, i64 *out, i64 room) {
-    i64 found = 0, number = 0, counted = from;
-    for (i64 at = from; found < room;) {
-        at = next_word(words, text, size, at);
-        if (at >= size)
-            break;
-        i64 start = at;
-        while (start > counted && text[start - 1] != end) start--;
-        const u8 *stop = memchr(text + at, end, (size_t)(size - at));
-        number += spillstore_count(text + counted, start - counted, end);
-        out[3 * found] = start;
-        out[3 * found + 1] = counted = at = stop == NULL ? size : stop - text + 1;
-        out[3 * found + 2] = number++;
-        found++;
-    }
-    return found;
 }

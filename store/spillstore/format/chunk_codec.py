@@ -31,6 +31,7 @@ MAX_CHUNK = 64 * KIB  # raw bytes
 _MAX_STORED = MAX_CHUNK + KIB  # what does not compress grows by some bytes
 _MAX_WINDOW = 1024 * KIB  # our frames need no window of their own; others might ask for gigabytes
 _BATCH_FROM = 4  # chunks; below that the batch call's set-up costs more than it saves
+_TEXT_SHARE = 0.94  # of a chunk's bytes, which text takes compressed at most
 _HEADER = struct.Struct("<16q")
 _local = threading.local()
 
@@ -99,8 +100,14 @@ def encode(chunks: Sequence[RawChunk], start: bytes, algorithm: Algorithm) -> li
 
 
 def _filters(chunks: Sequence[RawChunk], frames: Sequence[bytes]) -> list[bytes]:
-    """The gram filters of chunks, empty where there is none; made without the interpreter's lock, like the frames."""
-    whole = [(chunk.lead, chunk.raw, len(data)) for chunk, data in zip(chunks, frames, strict=True)]
+    """The gram filters of chunks, empty where there is none; made without the interpreter's lock, like the frames.
+
+    What hardly compresses is drawn at random, and has so many grams that a filter would rule nothing out.
+    """
+    whole = [
+        (chunk.lead if len(data) <= _TEXT_SHARE * len(chunk.raw) else None, chunk.raw, len(data))
+        for chunk, data in zip(chunks, frames, strict=True)
+    ]
     made = iter(grams.grams_of([each for each in whole if each[0] is not None]))  # type: ignore[misc]
     return [b"" if lead is None else next(made) for lead, _, _ in whole]
 

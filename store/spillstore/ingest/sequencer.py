@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 SLICE = (
     512 * KIB
 )  # bytes that a redactor is given at once, at most: a worker searches one part of them, one another
+_PIECE = (
+    16 * KIB
+)  # bytes that pieces of what a redactor gives have at least, on average; smaller ones are joined
 HOLD_US = 50_000  # the default of the setting ``hold_back``
 Item = tuple[int, bytes, int]  # stream, bytes, microseconds since the output began
 
@@ -114,11 +117,9 @@ class Sequencer:
         """Take bytes of one stream at once."""
         with self.filtering:
             now = self.now()
-            passed = self._filter(stream, data)
+            passed = [(stream, piece, now) for piece in self._filter(stream, data)]
             with self.ordering:
-                if passed:
-                    self.passed[stream] += len(passed)
-                    self._interleaver.write(stream, passed, now)
+                self._enter(passed)
 
     def flush(self, *, finish: bool = False) -> None:
         """Let through lines without an end; ``finish`` if the output has ended, so that filters give what they hold."""
@@ -143,14 +144,17 @@ class Sequencer:
     def filter(self, items: Iterable[Item]) -> Iterator[Item]:
         """Run writes through filters and redactors; returns the bytes that they release."""
         for stream, data, now in _joined(items) if self._redactors else items:
-            if passed := self._filter(stream, data):
-                yield stream, passed, now
+            for piece in self._filter(stream, data):
+                yield stream, piece, now
 
-    def _filter(self, stream: int, data: bytes) -> bytes:
+    def _filter(self, stream: int, data: bytes) -> list[bytes]:
         self.taken += len(data)
         if self._filters:
             data = self._filters[stream].feed(data)
-        return self._redactors[stream].feed(data) if data and self._redactors else data
+        if not data or not self._redactors:
+            return [data] if data else []
+        pieces = list(filter(None, self._redactors[stream].pieces(data)))
+        return pieces if len(pieces) * _PIECE <= len(data) else [b"".join(pieces)] if pieces else []
 
     def finish_filters(self, now: int) -> Iterator[Item]:
         """Flush filters and redactors at the end of the output; a second call returns nothing."""
@@ -169,13 +173,16 @@ class Sequencer:
 
     def enter(self, items: Iterable[Item], now: int, *, flush: bool = False) -> None:
         """Interleave what the filters have let through; ``flush`` lets through lines without an end, too."""
-        for stream, data, at in items:
-            self.passed[stream] += len(data)
-            self._interleaver.write(stream, data, at)
+        self._enter(items)
         if flush:
             self._interleaver.flush(now)
         else:
             self._interleaver.advance(now)
+
+    def _enter(self, items: Iterable[Item]) -> None:
+        for stream, data, at in items:
+            self.passed[stream] += len(data)
+            self._interleaver.write(stream, data, at)
 
     @property
     def holding(self) -> bool:

@@ -73,17 +73,21 @@ class Redactor:
 
     def feed(self, data: bytes) -> bytes:
         """Take the next bytes; return those that no secret can hold any more, secrets replaced."""
+        return b"".join(self.pieces(data))
+
+    def pieces(self, data: bytes) -> list[bytes]:
+        """As ``feed``, but what is returned is not joined: most of it is in pieces of 256 KiB, which are copied once less."""
         if not data or not self._rules.enabled:
-            return bytes(data)
+            return [bytes(data)]
         data = bytes(data)
         if self._until is not None and self._goes_on(data):
             self._more.append(data)
-            return b""
+            return []
         return self._advance(data, final=False)
 
     def finish(self) -> bytes:
         """The stream ended: return what was held back, secrets replaced."""
-        return self._advance(b"", final=True)
+        return b"".join(self._advance(b"", final=True))
 
     def _goes_on(self, data: bytes) -> bool:
         """Whether all of it only goes on with what is held, so that it need not be looked at again."""
@@ -96,7 +100,7 @@ class Redactor:
         self.looked_at += end - start
         return scan(buffer[start:end], self._rules, self._state, since=since, final=final)
 
-    def _advance(self, data: bytes, *, final: bool) -> bytes:
+    def _advance(self, data: bytes, *, final: bool) -> list[bytes]:
         out: list[bytes] = []
         taken = self._whole(data, out)
         buffer = b"".join((self._rest, *self._more, data[taken:]))
@@ -147,7 +151,7 @@ class Redactor:
         self._rest = buffer[start:]
         self._base, self._done = base - start, max(told, self._done) - start
         self._room = self._base + WINDOW - len(self._rest)
-        return b"".join(out)
+        return out
 
     def _whole(self, data: bytes, out: list[bytes]) -> int:
         """Look at the whole lines of what came, each part copied once; returns where the rest of it begins."""

@@ -141,6 +141,16 @@ sys.stdin.read()
 """
 
 
+def test_a_folder_that_lost_all_names_in_it_is_removed(store):
+    """It is in nobody's way, and ``collect`` does not leave it behind."""
+    folder = new_file(store)
+    (folder / "session.db").unlink()
+    store.collect(dry_run=True)
+    assert folder.is_dir()
+    store.collect()
+    assert not folder.exists()
+
+
 def test_a_file_that_went_under_a_living_process_is_not_replaced(store):
     """Its owner may be writing into it still; who it is is said."""
     with subprocess.Popen(

@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import dice, examples, native
 
-from spillstore.format import grams
+from spillstore.format import chunk_codec, grams
+from spillstore.format.chunk import RawChunk, Totals
 from spillstore.format.digests import Algorithm
+from spillstore.format.segment_map import Segment
 from spillstore.text_scan import kind
 
 pytestmark = native
@@ -208,3 +210,33 @@ def test_its_digest_binds_it_to_its_chunk(key):
     for cut in (0, 3, 16, 20):
         assert not grams.is_sealed(stored[:cut], b"row", algorithm)
     assert grams.sealed(b"", b"row", algorithm) is None
+
+
+def test_bytes_drawn_at_random_get_no_filter():
+    """Chunks that hardly compress have nearly all grams; the text beside them gets its filter."""
+    drawn = dice()
+    raws = [
+        drawn.randbytes(65536),
+        b"".join(b"line %d of a log\n" % drawn.randrange(9999) for _ in range(4000)),
+    ]
+    chunks = [
+        RawChunk(
+            seq=grams.FROM + number,
+            raw=raw[:65536],
+            segments=[Segment(0, 65536, 0)],
+            before=Totals(),
+            stdout_size=65536,
+            stdout_lines=raw[:65536].count(b"\n"),
+            stderr_size=0,
+            stderr_lines=0,
+            chars=65536,
+            end_flags=0,
+            lead=b"x" * grams.BEFORE,
+        )
+        for number, raw in enumerate(raws)
+    ]
+    rows = chunk_codec.encode(chunks, b"prefix", Algorithm("blake3"))
+    assert [row.grams is None for row in rows] == [True, False]
+    for row, raw in zip(rows, raws, strict=True):
+        chunk_codec.verify(row, b"prefix", Algorithm("blake3"))
+        assert chunk_codec.decode(row) == raw[:65536]

@@ -31,7 +31,7 @@ from spillstore.engine.sqlite.folder_names import (
     id_of_folder,
     needs_id_file,
 )
-from spillstore.engine.sqlite.folders import open_project, open_root
+from spillstore.engine.sqlite.folders import make_root, open_project, open_root
 from spillstore.engine.sqlite.path_safety import check_owner, check_private, is_gone
 from spillstore.engine.sqlite.session_file import SessionFile, is_open
 from spillstore.engine.sqlite.soft_delete import (
@@ -85,6 +85,7 @@ class FolderBackend:
         check_version()
         self._root = root
         self._settings = settings
+        self._durable = settings.durability == "full"
         self._key = key
         self._clock = clock
 
@@ -147,7 +148,8 @@ class FolderBackend:
         """Make a session's folder with all that is in it, under another name, and rename it: it is there or not.
 
         The rename fails if somebody else was first, which is as good. The file is synced before, whatever the
-        durability: one that a power cut made empty would be in the way of its name.
+        durability: one that a power cut made empty would be in the way of its name. With ``full`` all names on the way
+        to it are synced, too: a file system need not do that with a file.
         """
         folder = self._folder(ref)
         with translated(f"making {folder}"), self._made_project(ref) as within:
@@ -158,23 +160,27 @@ class FolderBackend:
                     if needs_id_file(folder.name):
                         inside.write_new(ID_FILE, ref.session_id.encode())
                     inside.write_new(DATABASE, new_image(row, wal=wal_allowed(self._root)))
+                    if self._durable:
+                        inside.sync()
                 within.rename(hidden, folder.name)
             except OSError as error:
                 within.remove(hidden)
                 if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
                     raise
-            if self._settings.durability == "full":
+            if self._durable:
                 within.sync()
 
     @contextlib.contextmanager
     def _made_project(self, ref: SessionRef) -> Iterator[Folder]:
         """The folder of a session's project, made if it is not there."""
         name = self._project(ref.project).name
-        self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_root(self._root, durable=self._durable)
         with open_root(self._root) as root:
             reserve.provide(root)
             with contextlib.suppress(FileExistsError):
                 root.make(name)
+            if self._durable:  # also where somebody else has just made it
+                root.sync()
             with open_project(root, name) as within:
                 if needs_id_file(name):
                     with contextlib.suppress(FileExistsError):
@@ -257,7 +263,7 @@ class FolderBackend:
                 record = read_session_row(connection.session_row(), self._key)
         if record.deleted_us is None:
             raise SessionBusyError(f"session {record.session_id!r} was just made anew")
-        return Buried(bury(folder, record.uid))
+        return Buried(bury(folder, record.uid), durable=self._durable)
 
     def remove_unwritten(self, ref: SessionRef) -> Buried:
         """Delete a session on a disk that takes no more, without writing anything first."""
@@ -266,7 +272,7 @@ class FolderBackend:
 
             gone = full_disk.delete(self._folder(ref), ref, self._settings, self._key, self._clock)
         self.forget_size()
-        return Buried(gone)
+        return Buried(gone, durable=self._durable)
 
     def size_of(self, ref: SessionRef) -> int:
         """Bytes that a session takes on the disk."""
@@ -336,7 +342,7 @@ def _set_aside(folder: Path, *, failed: bool) -> Buried | None:
     found = partial_sessions.clear(folder, failed=failed)
     if found is None:
         return None
-    buried = Buried(found)
+    buried = Buried(found, durable=False)
     if found.name.startswith(DELETED_PREFIX):
         buried.free()
     return buried

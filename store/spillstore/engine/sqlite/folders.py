@@ -278,6 +278,22 @@ def open_root(path: Path) -> Folder:
     return root
 
 
+def make_root(path: Path, *, durable: bool) -> None:
+    """Make a store's root and the folders above it where they are not there; ``durable`` makes their names survive a power cut."""
+    missing = []
+    above = path
+    while durable and not above.exists():
+        missing.append(above)
+        above = above.parent
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for made in missing:
+        descriptor = os.open(made.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
 def open_project(root: Folder, name: str) -> Folder:
     """The folder of a project, trusted.
 

@@ -79,7 +79,7 @@ def delete(
             f"session {expected[0]!r} is open somewhere, and the disk has no room to record that it is deleted; close it "
             "first, or free some space"
         ) from error
-    remove_trash(gone)
+    remove_trash(gone, durable=settings.durability == "full")
     if settings.audit_keep:
         _keep(folder.parent, session, kept, settings, int(clock.time() * 1e6))
     return gone

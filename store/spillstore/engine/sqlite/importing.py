@@ -162,6 +162,8 @@ class FolderImport:
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
+            if self._settings.durability == "full":
+                inside.sync()
         self._is_complete = True
 
     def close(self) -> None:

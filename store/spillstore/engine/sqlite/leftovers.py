@@ -53,6 +53,8 @@ def remove(
                 if not dry_run:
                     _clear_all(project)
                 names = project.names()
+                if not dry_run and any(each.startswith(DELETED_PREFIX) for each in names):
+                    project.sync()  # who renamed them may have died; see ``remove_trash``
                 damaged += [str(project.path / each) for each in names if DAMAGED.fullmatch(each)]
                 for each in names:
                     if _is_leftover(project, each, retention, now):
@@ -97,6 +99,10 @@ def _clear_all(project: Folder) -> None:
         if name.startswith("."):
             continue
         with contextlib.suppress(FileNotFoundError, UnsafeRootError), project.folder(name) as session:
+            if not session.names():  # all names in it were lost
+                with contextlib.suppress(OSError):  # it has become a session
+                    project.remove_empty(name)
+                continue
             status = session.stat(DATABASE)
             if status is not None and status.st_size:
                 continue

@@ -274,7 +274,7 @@ class SessionFile:
         gone = bury(self._folder, uid)
         if self._owner is not None:
             self._owner.moved(gone)
-        return Buried(gone)
+        return Buried(gone, durable=self._settings.durability == "full")
 
 
 def _check_schema(connection: Connection, path: Path, *, read_only: bool) -> None:

@@ -45,14 +45,21 @@ def bury(folder: Path, uid: str) -> Path:
     return gone
 
 
-def remove_trash(gone: Path) -> int:
+def remove_trash(gone: Path, *, durable: bool) -> int:
     """Unlink what was buried; another process may be doing the same.
+
+    Args:
+        gone: where it lies.
+        durable: not before its name survives a power cut: a folder that came back under its old one, without the journal
+            that says it was deleted, would be a session again.
 
     Returns:
         Bytes that it took on the disk and does not take any more.
     """
     try:
         with project_of(gone) as project:
+            if durable:
+                project.sync()
             return project.remove(gone.name)
     except (OSError, StorageError) as error:  # it is out of sight; the next collection finds it
         _log.debug("a deleted session is still on the disk", extra={"error": type(error).__name__})
@@ -72,6 +79,7 @@ class Buried(NamedTuple):
     """A deleted session's folder: ``Remains`` of ``engine.base``."""
 
     path: Path
+    durable: bool  # see ``remove_trash``
 
     def size(self) -> int:
         """Bytes that its files take on the disk."""
@@ -79,7 +87,7 @@ class Buried(NamedTuple):
 
     def free(self) -> int:
         """Unlink them; returns how many bytes that has freed."""
-        return remove_trash(self.path)
+        return remove_trash(self.path, durable=self.durable)
 
 
 def remove_at_exit(folder: Path) -> None:

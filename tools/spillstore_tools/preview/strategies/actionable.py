@@ -12,8 +12,8 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
+from spillstore.line_filter import Word, line_filter
 from spillstore.runtime import lazy_patterns as re
-from spillstore.text_scan import Word, line_filter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
