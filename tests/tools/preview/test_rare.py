@@ -16,7 +16,8 @@ from spillstore_tools.preview.parts import length_of, text_of
 from spillstore_tools.preview.scan import scan as scans
 from spillstore_tools.preview.scan.scan import Scan
 from spillstore_tools.preview.strategies import candidates as module
-from spillstore_tools.preview.strategies.candidates import CandidateFinder, ranked
+from spillstore_tools.preview.strategies.candidate import ranked
+from spillstore_tools.preview.strategies.candidates import CandidateFinder
 from spillstore_tools.preview.strategies.rare import RareLines
 from spillstore_tools.preview.strategies.request import Request
 from spillstore_tools.preview.strategies.smart import Smart

@@ -36,7 +36,7 @@ _WORDS = tuple(
     what went wrong|
     fatal:|does not exist|doesn't exist|not permitted|data race|not in scope|no rule to make|and not used|not defined|not recognized|
     read-only file|null pointer|bug:|oops:|fehlgeschlagen|schwerwiegend|nicht möglich|introuvable|no se pudo|não foi possível|
-    nie można|błąd
+    nie można|błąd|nie powiodł\w*|konflikt\w*|conflit\w*|conflicto\w*|conflito\w*
     """.replace("\n    ", "")
     .strip()
     .split("|")
@@ -61,6 +61,7 @@ _FORMS: dict[bytes, tuple[Word, ...]] = {
         for form in (
             *("not found", "no such", "core dumped", "out of memory", "no space", "not allowed", "<<< "),
             *("실패", "无法", "無法", "できません", "致命"),
+            *("冲突", "衝突", "충돌", "конфликт"),
             *("échec", "ошибк", "错误", "錯誤", "失败", "失敗", "エラー", "오류", "✗", "✘", "✕", "❌"),
         )
     },
@@ -82,7 +83,9 @@ _HARMLESS = (
     r"\b(?:error|failure|timeout|exception)s?[ _-]+(?:rate|count|budget|threshold|limit)s?\b|"
     r"\bfailed\s+\w+\s*[:=]\s*0(?:$|[^.\d])|\b(?:0|no|zero)\s+(?:\w+\s+)?failing\b|"
     r"\bexpected\s+(?:errors?|failures?|exceptions?|to\s+fail)\b|\bxfail\w*|\ballow\w*\s+to\s+fail\b|"
-    r"\b(?:new|throws?|extends)\s+[\w.$]+(?:error|exception)s?\b"
+    r"\b(?:new|throws?|extends)\s+[\w.$]+(?:error|exception)s?\b|"
+    r"\b(?:keine?|ohne|aucune?|sans|sin|ning[uú]n|sem|nenhuma?|bez)\s+(?:fehler|erreurs?|error(?:es)?|erros?|konflikte?|"
+    r"conflits?|conflictos?|conflitos?|błędów|konfliktów)\b"
 )
 
 _HOW_MANY = (
@@ -152,11 +155,12 @@ _RULES: tuple[tuple[int, bool, tuple[str, ...]], ...] = (
             r"(?:: |\b(?:command|module|symbol|file|package|class|type|method)\s(?:\S+\s)?)not found\b",
             r"\bexpected\b.{0,80}\b(?:but|got|found|actual|received|was)\b|\bassert(?:ion)?\b.{0,40}(?:==|!=|fail)",
             (
-                r"\b(?:does not|doesn't) exist\b|\bnot (?:permitted|in scope|defined|recognized)\b|\bdata race\b|\bno rule to make\b|"
+                r"\b(?:does not|doesn't) exist\b|(?-i:\b[Nn]ot (?:permitted|in scope|defined|recognized)\b)|\bdata race\b|\bno rule to make\b|"
                 r"\band not used\b|\bread-only file system\b|\bnull pointer\b|backoff\b"
             ),
             r"erreur|fehler|errore|échec|ошибк|错误|錯誤|失败|失敗|エラー|오류|[✗✘✕❌]",
             r"fehlgeschlagen|schwerwiegend|nicht möglich|introuvable|no se pudo|não foi possível|nie można|błąd|실패|无法|無法|できません|致命",
+            r"\b(?:konflikt|conflit|conflicto|conflito)(?:e|en|y|s)?\b|nie powiodł|冲突|衝突|충돌|конфликт",
         ),
     ),
     (

@@ -10,8 +10,10 @@ import dataclasses
 from collections import deque
 from typing import TYPE_CHECKING
 
+from spillstore.line_kinds import number_of
 from spillstore_tools.preview.strategies.actionable import STRONG, Hints, score
-from spillstore_tools.preview.strategies.rare import CharsBefore, RareLines
+from spillstore_tools.preview.strategies.candidate import Candidate, drowned
+from spillstore_tools.preview.strategies.rare import CharsBefore, RareLines, breaks_pattern
 from spillstore_tools.preview.text.clean import clean
 from spillstore_tools.preview.text.lines import Line
 
@@ -39,45 +41,12 @@ _FEW_RARE = (
     (8, 24),
     (24, 64),
 )  # runs of rare lines that tell much, and that tell anything: of a run that ended well, beside strong lines, without any
+_BESIDE_STRONG = 4  # runs of rare lines beside strong ones, if they break no pattern
 _SURE = 9  # the score of what cannot be a word in passing
 _NEW_KIND = 3  # the score of a line from which on lines are of another kind, where nothing else stands out
-_FIRST, _LAST = 6, 3  # what the first and the last strong line have more
 _ALSO_RARE = 2  # what a line that holds a telling word has more where it is rare
-_DROWNED = 0.6  # of the score of a line that stands in a flood of its like
 _SCORED_OF_A_KIND = 24  # lines of one kind, however their names differ
 _NARROWED = 16  # blocks after which hints that stand everywhere are given up
-
-
-@dataclasses.dataclass(slots=True)
-class Candidate:
-    """A line that may be shown.
-
-    Attributes:
-        line: the line.
-        score: how much it matters.
-        kind: a key that lines like it share.
-        around: the line and its neighbours in the same block.
-        chars_before: code points of the output before the line.
-        more: how many later lines differ from it in digits alone, or behind their first 256 bytes.
-        last: the number of the last of them.
-        like: the number of its kind among all lines (``rare``), -1 if it was not counted.
-        flood: whether lines like it stand so often that each tells little.
-    """
-
-    line: Line
-    score: float
-    kind: str
-    around: list[Line]
-    chars_before: int
-    more: int = 0
-    last: int = 0
-    like: int = -1
-    flood: bool = False
-
-    def near(self, before: int, after: int) -> list[Line]:
-        """The line and neighbours in a distance."""
-        number = self.line.number
-        return [line for line in self.around if number - before <= line.number <= number + after]
 
 
 class CandidateFinder:
@@ -180,7 +149,13 @@ class CandidateFinder:
             around = _neighbours(block.raw, block.start, start, end, number, self._terminator)
             line = next(line for line in around if line.number == number)
             candidate = Candidate(
-                line, points, _kind(text), around, self._chars_before.at(start), like=self._rare.kind(number)
+                line,
+                points,
+                _kind(text),
+                around,
+                self._chars_before.at(start),
+                like=self._rare.kind(number),
+                kinds=tuple(self._rare.kind(each.number) for each in around),
             )
             self._keep(candidate)
         self._remember(key, candidate)
@@ -208,33 +183,50 @@ class CandidateFinder:
             ended_well: whether the command ended with exit code 0: then only what is strong, and what is very rare.
         """
         kinds = self._rare.found()
-        best = {each.line.number: _drowned(each, kinds.floods) for each in self.candidates}
+        best = {each.line.number: each for each in drowned(self.candidates, kinds.floods, kinds.seldom)}
         strong = any(each.score >= STRONG for each in best.values())
-        points = _points_of_rare(len(kinds.runs), least=bool(ended_well), strong=strong)
+        runs = kinds.runs if best or kinds.runs else kinds.named
+        points = _points_of_rare(len(runs), least=bool(ended_well), strong=strong)
+        telling = (
+            [run for run in runs if breaks_pattern(run)] if strong and len(runs) > _BESIDE_STRONG else runs
+        )
         rare: set[int] = set()
-        for run in kinds.runs if points else ():
+        for run in runs if points else ():
             known = [best[spot.number] for spot in run if spot.number in best]
             for each in known:
                 if each.score < STRONG:
                     best[each.line.number] = dataclasses.replace(
                         each, score=max(each.score, points) + _ALSO_RARE
                     )
-            if not any(each.score >= STRONG for each in known):
-                best.setdefault(run[0].number, self._of(run, points))
+            if run in telling and not any(each.score >= STRONG for each in known):
+                best.setdefault(run[0].number, self._of(run, points, kinds.floods))
             rare.update(spot.number for spot in run)
         if not best and not ended_well:
-            best = {spot.number: self._of([spot], _NEW_KIND) for spot in kinds.firsts}
+            best = {spot.number: self._of([spot], _NEW_KIND, kinds.floods) for spot in kinds.firsts}
         if ended_well:
             best = {number: each for number, each in best.items() if each.score >= _SURE or number in rare}
         return [best[number] for number in sorted(best)]
 
-    def _of(self, run: list[Spot], points: float) -> Candidate:
+    def _of(self, run: list[Spot], points: float, floods: Mapping[int, int]) -> Candidate:
         """The first of some rare lines, and around it the others and one more on either side."""
         spot = run[0]
         around = _neighbours(spot.text, spot.at, spot.start, spot.end, spot.number, self._terminator)
         line = next(line for line in around if line.number == spot.number)
         near = [line for line in around if spot.number - 1 <= line.number <= run[-1].number + 1]
-        return Candidate(line, points, _kind(line.text), near, spot.chars_before, like=spot.kind)
+        beside = {spot.number - 1: spot.above[-1:], run[-1].number + 1: run[-1].below[:1]}
+        common = {
+            number for number, kinds in beside.items() if any(number_of(kind) in floods for kind in kinds)
+        }
+        return Candidate(
+            line,
+            points,
+            _kind(line.text),
+            near,
+            spot.chars_before,
+            like=spot.kind,
+            rare=True,
+            common=frozenset(common),
+        )
 
     def _keep(self, candidate: Candidate) -> None:
         self.candidates.append(candidate)
@@ -290,33 +282,3 @@ def _points_of_rare(runs: int, *, least: bool, strong: bool) -> float:
     """The score of rare lines: the more there are, the less each of them tells; 0 where they tell nothing."""
     few, most = _FEW_RARE[0 if least else 1 if strong else 2]
     return _RARE if runs <= few else _RARE / 2 if runs <= most else 0
-
-
-def _drowned(candidate: Candidate, floods: Mapping[int, float]) -> Candidate:
-    """A candidate, of whose score less is left where lines like it flood the output."""
-    if candidate.like not in floods:
-        return candidate
-    return dataclasses.replace(candidate, score=candidate.score * _DROWNED, flood=True)
-
-
-def ranked(candidates: list[Candidate]) -> list[Candidate]:
-    """By score; the first strong one first, the last one better than it is, and less for each one more of a kind."""
-    ranked = []
-    seen: dict[str | int, int] = {}
-    ordered = sorted(candidates, key=lambda each: each.line.number)
-    strong = [each.line.number for each in ordered if _points(each) >= STRONG]
-    for candidate in ordered:
-        points = _points(candidate)
-        if strong and candidate.line.number == strong[0]:
-            points += _FIRST
-        elif strong and candidate.line.number == strong[-1]:
-            points += _LAST
-        kind = candidate.like if candidate.flood else candidate.kind
-        times = seen[kind] = seen.get(kind, 0) + 1
-        ranked.append((-points * 0.75 ** (times - 1), candidate.line.number, candidate))
-    return [candidate for _, _, candidate in sorted(ranked, key=lambda each: each[:2])]
-
-
-def _points(candidate: Candidate) -> float:
-    """The score, and less the more lines are like it."""
-    return candidate.score - min(4, candidate.more / 50)

@@ -217,12 +217,16 @@ def _groups(
             yield _Group(line, line)
         return
     known: list[Run] = []  # the runs right before that tell nothing new
+    left_out = 0
     for run in runs(lines):
         if novelty is not None and novelty.known(run.first):
             known.append(run)
-            if sum(each.count for each in known) > MANY:
+            left_out += run.count
+            if left_out > MANY or novelty.told_all:
                 return
             continue
+        if novelty is not None and novelty.told_all:
+            return
         gap = _known(known, request)
         if gap is None:
             for each in known:

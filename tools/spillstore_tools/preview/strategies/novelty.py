@@ -19,14 +19,16 @@ if TYPE_CHECKING:
 
     from spillstore_tools.preview.text.lines import Line
 
-MANY = 40  # lines in a row that tell nothing new, behind which nobody looks further
+MANY = 24  # lines that tell nothing new, behind which nobody looks further
 FEW = 3  # such lines from which on they are left out
 _SHOWN = 3  # lines of a kind
 _BARE = "·"  # a line that is one name, such as that of a test that failed, or one number
+_ALONE = "·."  # the first of such lines, or one among others
 _BARE_SHOWN = 12
 _LOOKED_AT = 200  # characters of a line
 # Names, numbers, paths, and signs that are drawn; a word with a colon behind it is a word.
 _NAMES = re.compile(r"(?<!\S)(?:[^\s\d/_=\\@]*+[\d/_=\\@]\S*+|[^\w\s]*+\w++\.\w\S*+)|[^\w\s]{2,}+")
+_A_WORD = re.compile(r"[^\W_]")
 _PASSED = re.compile(r"^\s*(?:ok\b|PASS(?:ED)?\b|[✓✔√])|\bPASSED\b|\.\.\. *ok$")
 
 
@@ -36,6 +38,8 @@ class Novelty:
     Args:
         telling: numbers of lines that are never known, whatever their kind.
         flooding: kinds that are known from the first line on.
+        common: numbers of lines that are known from the beginning.
+        above: lines that are read beyond one that reports a failure; None for no such limit.
 
     Example:
         >>> from spillstore_tools.preview.text.lines import Line
@@ -44,10 +48,20 @@ class Novelty:
         [False, False, False, True]
     """
 
-    def __init__(self, telling: Container[int] = (), flooding: Container[str] = ()) -> None:
+    def __init__(
+        self,
+        telling: Container[int] = (),
+        flooding: Container[str] = (),
+        common: Container[int] = (),
+        above: int | None = None,
+    ) -> None:
         self._telling = telling
         self._flooding = flooding
+        self._common = common
+        self._above = above
+        self._since: int | None = None  # lines since one that reports a failure
         self._seen: Counter[str] = Counter()
+        self._before = ""  # the kind of the last line with text
 
     @property
     def flooding(self) -> set[str]:
@@ -58,15 +72,34 @@ class Novelty:
         """Whether lines like this one have been met often enough; counts it."""
         text = line.text[:_LOOKED_AT].rstrip("\n")
         kind = kind_of(text)
+        if kind == _BARE and self._before not in (_BARE, _ALONE):
+            kind = _ALONE
+        self._before = kind or self._before
         self._seen[kind] += 1
-        enough = kind in self._flooding or self._seen[kind] > _shown(kind)
-        return enough and line.number not in self._telling and not _is_strong(text)
+        enough = kind in self._flooding or line.number in self._common or self._seen[kind] > _shown(kind)
+        strong = _is_strong(text)
+        self._since = 0 if strong else None if self._since is None else self._since + 1
+        return enough and line.number not in self._telling and (not strong or line.number in self._common)
 
-    def told(self, lines: list[Line]) -> list[Line]:
-        """The lines up to the last one that tells something; a blank one tells nothing."""
+    @property
+    def told_all(self) -> bool:
+        """Whether a failure was met, and as many lines as are read beyond it."""
+        return self._above is not None and self._since is not None and self._since > self._above
+
+    def told(self, lines: list[Line], least: int = 0) -> list[Line]:
+        """The lines up to the last one that tells something; a blank one tells nothing.
+
+        Args:
+            lines: one behind the other.
+            least: lines that tell something for standing where they do, but for those whose kind is one of ``flooding``, names apart.
+        """
         count = 0
         for at, line in enumerate(lines, 1):
-            if not self.known(line) and not line.text.isspace():
+            known = self.known(line)
+            if known and at <= least:
+                kind = kind_of(line.text[:_LOOKED_AT].rstrip("\n"))
+                known = kind != _BARE and kind in self._flooding
+            if not known and not line.text.isspace():
                 count = at
         return lines[:count]
 
@@ -91,4 +124,6 @@ def kind_of(text: str) -> str:
     """
     if _PASSED.search(text):
         return "passed"
+    if not _A_WORD.search(text):
+        return ""
     return " ".join(_NAMES.sub("·", text).split())

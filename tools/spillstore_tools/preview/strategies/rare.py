@@ -7,14 +7,15 @@ counted while the output passes (``spillstore.line_kinds``); which of them are r
 from __future__ import annotations
 
 import dataclasses
-from collections import deque
+from collections import Counter, deque
 from typing import TYPE_CHECKING
 
 from spillstore.line_kinds import LineKinds, number_of
+from spillstore.runtime import lazy_patterns as re
 from spillstore_tools.preview.text.clean import clean_length
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from spillstore.line_kinds import Rare
     from spillstore_tools.preview.scan.block import Block
@@ -32,6 +33,7 @@ _LINE = 2048  # bytes of a line that is kept at all
 _WHOLE = 16  # blocks, behind which only some are counted: where the kinds are known, that would cost more than it tells
 _FIRSTS = 16  # first lines of frequent kinds that are kept
 _LATE = 0.25  # of all lines, behind which a kind begins late
+_FILES = re.compile(rb"[^\s/\\]*[/\\]\S*|[\w-]+\.[A-Za-z]\w*\S*")
 _EACH = 16  # of how many blocks one is counted then
 
 
@@ -67,15 +69,19 @@ class Kinds:
     """What the kinds of all lines tell.
 
     Attributes:
-        floods: kinds that stand very often, by their number, each with its share of the lines.
+        floods: kinds that stand very often, by their number, each with how many lines it has.
         runs: rare lines, those one behind the other together; where not nearly all lines are of frequent kinds, only
             those that stand alone among such lines.
         firsts: the first lines of frequent kinds that begin late.
+        named: rare lines that differ from a line beside them, or from many other rare ones, in the names of files and in numbers alone.
+        seldom: kinds of which there are hardly any lines.
     """
 
-    floods: dict[int, float] = dataclasses.field(default_factory=dict)
+    floods: dict[int, int] = dataclasses.field(default_factory=dict)
     runs: list[list[Spot]] = dataclasses.field(default_factory=list)
     firsts: list[Spot] = dataclasses.field(default_factory=list)
+    named: list[list[Spot]] = dataclasses.field(default_factory=list)
+    seldom: frozenset[int] = frozenset()
 
 
 class CharsBefore:
@@ -216,9 +222,7 @@ class RareLines:
             return Kinds()
         counts = self._kinds.counts()
         floods = {
-            kind: count / lines
-            for kind, count in enumerate(counts)
-            if count >= max(_FLOOD, lines * _FLOOD_SHARE)
+            kind: count for kind, count in enumerate(counts) if count >= max(_FLOOD, lines * _FLOOD_SHARE)
         }
         often = sum(count for count in counts if count >= _OFTEN)
         seldom = sum(count for count in counts if count <= _SELDOM)
@@ -228,7 +232,9 @@ class RareLines:
         firsts = [
             spot for spot in _first_ones(self._firsts, self._spots, counts) if spot.number > lines * _LATE
         ]
-        return Kinds(floods, runs, firsts)
+        telling, named = _apart(runs)
+        rare = frozenset(kind for kind, count in enumerate(counts) if count <= _SELDOM)
+        return Kinds(floods, telling, firsts, named, rare)
 
 
 def _first_ones(firsts: Sequence[Spot], spots: Iterable[Spot], counts: Sequence[int]) -> list[Spot]:
@@ -249,6 +255,40 @@ def _runs(spots: Iterable[Spot]) -> list[list[Spot]]:
         else:
             runs.append([spot])
     return runs
+
+
+def breaks_pattern(run: Sequence[Spot]) -> bool:
+    """Whether rare lines stand inside of what goes on behind them as before, and not where one thing ends and another begins."""
+    above, below = (Counter(map(number_of, kinds)) for kinds in (run[0].above, run[-1].below))
+    return any(kind != -1 and times > 1 and below[kind] > 1 for kind, times in above.items())
+
+
+def _apart(runs: Sequence[list[Spot]]) -> tuple[list[list[Spot]], list[list[Spot]]]:
+    """Runs with a line that is like no other, and runs whose lines differ from others in names of files and in numbers alone."""
+    times = Counter(_form(spot.text[spot.start : spot.end]) for run in runs for spot in run)
+    apart: tuple[list[list[Spot]], list[list[Spot]]] = ([], [])
+    for run in runs:
+        apart[all(_is_named(spot, times) for spot in run)].append(run)
+    return apart
+
+
+def _is_named(spot: Spot, times: Mapping[bytes, int]) -> bool:
+    """Whether a rare line has the form of one beside it, or of many other rare ones."""
+    form = _form(spot.text[spot.start : spot.end])
+    above = spot.text[: spot.start].splitlines()[-1:]
+    below = spot.text[spot.end :].splitlines()[:1]
+    return form != b"" and (times[form] > _SELDOM or any(_form(line) == form for line in (*above, *below)))
+
+
+def _form(line: bytes) -> bytes:
+    r"""What is left of a line without names of files and numbers; nothing where there is no such name.
+
+    Example:
+        >>> _form(b"'./types.py' -> '/tmp/cache/types.py'\n"), _form(b"loss nan of epoch 7")
+        (b'\x00 -> \x00', b'')
+    """
+    form, names = _FILES.subn(b"\0", line)
+    return b" ".join(form.translate(None, b"0123456789").split()) if names else b""
 
 
 def _is_alone(run: Sequence[Spot], counts: Sequence[int]) -> bool:

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 
 from spillstore.settings import MIB
 from spillstore_tools.preview.parts import Shown, gaps_of
-from spillstore_tools.preview.strategies.candidates import Candidate, CandidateFinder
+from spillstore_tools.preview.strategies.candidates import CandidateFinder
 from spillstore_tools.preview.strategies.kinds import Guess
 
 if TYPE_CHECKING:
     from spillstore_tools.preview.parts import Part
     from spillstore_tools.preview.scan.block import Block, Observer
     from spillstore_tools.preview.scan.overview import Overview
+    from spillstore_tools.preview.strategies.candidate import Candidate
     from spillstore_tools.preview.strategies.request import Request
 
 _FEW_LINES = 16  # which share the room, where some of them are long

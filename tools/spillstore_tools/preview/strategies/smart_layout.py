@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from spillstore.runtime import lazy_patterns as re
 from spillstore_tools.preview.parts import Note, length_of
 from spillstore_tools.preview.scan.position import Position
-from spillstore_tools.preview.strategies.actionable import STRONG
-from spillstore_tools.preview.strategies.candidates import Candidate, ranked
+from spillstore_tools.preview.strategies.actionable import STRONG, score
+from spillstore_tools.preview.strategies.candidate import Candidate, ranked
 from spillstore_tools.preview.strategies.ends import beginning, ending
 from spillstore_tools.preview.strategies.fit import marker_width, merged, with_marker
 from spillstore_tools.preview.strategies.novelty import Novelty
@@ -27,20 +27,27 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.strategies.request import Request
     from spillstore_tools.preview.text.lines import Line
 
-_NEAR = (
+_WIDEST, _WIDE, _NARROW, _BESIDE, _ALONE = (
     (8, 10),
-    (2, 4),
-    (1, 1),
+    (5, 6),
+    (3, 4),
+    (1, 2),
     (0, 0),
-)  # neighbours that are shown: of the first in rank, of others, at need
-_WIDE = 3  # candidates that may have the most
+)  # neighbours that are shown at most
+_CLEAR = 12  # the score of a line that says itself what is wrong
+_FIRST = 3  # candidates that may have the most
+_LEAST = 2  # neighbours of these that are shown whatever they tell
+_ABOVE = 8  # lines of the end above the first of those in it that report a failure
+_OFTEN = 5  # lines like one that is shown, behind which its neighbours tell less
+_FEW = 6  # lines that are not strong, beside strong ones
+_FEW_STRONG = 2  # excerpts of a run that went well
 _HEAD_SHARE, _TAIL_SHARE = 0.08, 0.25
 _ENOUGH = 3000  # code points, behind which only strong lines are shown
 _OF_A_KIND = 0.75  # of a line's score, for each one of its kind that came before it
 _BRIEF = 1200  # of a run that went well
 _VERDICT = 600  # code points at the end, where a run says that it went well
 _WELL = re.compile(
-    r"(?im)\b[1-9]\d* (?:tests? )?pass(?:ed|ing)\b|\bbuild success|^\W*(?:test result: |result: )?(?:ok|success)\b.{0,20}$"
+    r"(?im)\b[1-9]\d* (?:tests? )?pass(?:ed|ing)\b|\bbuild succe(?:ss|eded)|^\W*(?:test result: |result: )?(?:ok|success)\b.{0,20}$"
     r"|\b(?:successfully (?:built|installed|completed|finished)|(?:completed|finished) successfully|all (?:tests|checks) passed)"
     r"|\b(?:finished|completed|done|built|added|compiled)\b.{0,60}\bin \d|\bup[ -]to[ -]date\W*$|\b0 (?:errors|failures|failed)\b"
 )
@@ -70,34 +77,43 @@ class Layout:
         self._clips: dict[int, list[Part]] = {}
         self._telling: set[int] = set()  # numbers of the candidates' lines
         self._flooding: set[str] = set()  # kinds of lines that the ends have shown enough of
-        self._went_well = False
+        self._strong = self._stands_out = self._went_well = False
 
     def fill(self, candidates: list[Candidate]) -> list[Part]:
         """The parts: both ends, and the excerpts between them that matter and that there is room for."""
-        self._telling = {candidate.line.number for candidate in candidates}
+        self._strong = any(candidate.score >= STRONG for candidate in candidates)
+        self._stands_out = self._strong or any(candidate.rare for candidate in candidates)
+        self._telling = {
+            each.line.number
+            for each in candidates
+            if not each.flood and (each.score >= STRONG or not self._strong)
+        }
         head, tail = self._ends(_HEAD_SHARE, _TAIL_SHARE)
-        strong = any(candidate.score >= STRONG for candidate in candidates)
-        enough = self._enough(tail, strong=strong)
+        enough = self._enough(tail)
         used = head.length + tail.length
-        rank = 0
+        rank = beside = 0
         shown: Counter[str] = Counter()  # candidates of each kind
         for candidate in ranked(candidates):
             if not self._between(candidate.line, head, tail):
                 continue
             shown[candidate.kind] += 1
             weak = candidate.score * _OF_A_KIND ** (shown[candidate.kind] - 1) < STRONG
-            if rank and used > enough and (weak or self._went_well):
+            if (rank and used > enough and weak) or (self._went_well and rank == _FEW_STRONG):
+                continue
+            aside = candidate.score < STRONG and (self._strong or (self._stands_out and not candidate.rare))
+            if aside and (candidate.flood or beside == _FEW):
                 continue
             note = self._note(candidate)
             if used + self._cost([candidate.line]) + len(note) > self._room:
                 continue
-            for before, after in _NEAR[0 if rank < _WIDE else 2 if used > enough else 1 :]:
-                near = self._context(candidate, before, after)
+            for before, after in self._near(candidate, rank, plenty=used > enough):
+                near = self._context(candidate, before, after, _LEAST if rank < _FIRST else 0)
                 wanted = [line for line in near if self._between(line, head, tail)]
                 cost = self._cost(wanted) + len(note)
                 if used + cost <= self._room:
                     used += cost
                     rank += 1
+                    beside += aside
                     self._take(candidate, wanted)
                     if note:
                         self._notes[candidate.line.number] = _Note(note, candidate.more)
@@ -105,22 +121,40 @@ class Layout:
         used -= self._close_small_gaps(candidates) + self._collapse()
         return self._join(*self._lengthened(head, tail, min(self._room, enough) - used))
 
-    def _enough(self, tail: End, *, strong: bool) -> int:
+    def _near(self, candidate: Candidate, rank: int, *, plenty: bool) -> list[tuple[int, int]]:
+        """How many neighbours a candidate may have, from the most to none: fewer where others tell more."""
+        if candidate.score < STRONG and self._stands_out and not candidate.rare:
+            return [_ALONE]
+        if plenty or self._went_well or (candidate.rare and self._strong):
+            return [_BESIDE, _ALONE]
+        if rank >= _FIRST or candidate.more >= _OFTEN or candidate.rare:
+            return [_NARROW, _BESIDE, _ALONE]
+        unclear = rank == 0 and candidate.score < _CLEAR
+        return [*([_WIDEST] if unclear else []), _WIDE, _NARROW, _BESIDE, _ALONE]
+
+    def _enough(self, tail: End) -> int:
         """Code points behind which only what matters most is shown: few where all went well, all there are where nothing stands out."""
         words = "".join(part.text for part in tail.parts)[-_VERDICT:]
-        self._went_well = self._request.ended_well is not False and bool(_WELL.search(words))
-        if strong and self._request.ended_well is not True:
+        self._went_well = (
+            self._request.ended_well is not False
+            and bool(_WELL.search(words))
+            and not any(score(line) >= STRONG for line in words.split("\n"))
+        )
+        if self._strong and self._request.ended_well is not True:
             self._went_well = False
         if self._went_well:
             return _BRIEF
-        return _ENOUGH if strong else self._room
+        return _ENOUGH if self._strong else self._room
 
-    def _context(self, candidate: Candidate, before: int, after: int) -> list[Line]:
-        """A candidate and its neighbours up to the last on each side that tells something new."""
+    def _context(self, candidate: Candidate, before: int, after: int, least: int) -> list[Line]:
+        """A candidate and its neighbours up to the last on each side that tells something new, ``least`` whatever they tell."""
         near, number = candidate.near(before, after), candidate.line.number
         above = [line for line in reversed(near) if line.number < number]
         below = [line for line in near if line.number > number]
-        above, below = (Novelty(self._telling, self._flooding).told(lines) for lines in (above, below))
+        least = 0 if candidate.rare else least
+        common = candidate.common - self._telling
+        above = Novelty(self._telling, self._flooding, common).told(above, least)
+        below = Novelty(self._telling, self._flooding, common).told(below)
         return [*reversed(above), candidate.line, *below]
 
     def _between(self, line: Line, head: End, tail: End) -> bool:
@@ -195,7 +229,7 @@ class Layout:
     def _ends(self, head_share: float, tail_share: float) -> tuple[End, End]:
         room, start = self._room, Novelty(self._telling)
         head = beginning(self._overview, int(room * head_share), self._request, novelty=start)
-        end = Novelty(self._telling)
+        end = Novelty(self._telling, above=_ABOVE)
         tail = ending(self._overview, int(room * tail_share), self._request, head.position, novelty=end)
         self._flooding = start.flooding | end.flooding
         return head, tail
@@ -209,7 +243,9 @@ class Layout:
         low = self._excerpts[first].start if first else tail.position.byte
         high = self._behind(last).byte if last else head.position.byte
         room = tail.length + int(left * (0.65 if first else 0.6))
-        longer = ending(overview, room, request, Position(high, 0), novelty=Novelty(self._telling))
+        longer = ending(
+            overview, room, request, Position(high, 0), novelty=Novelty(self._telling, above=_ABOVE)
+        )
         if longer.length >= tail.length:
             left -= longer.length - tail.length
             tail = longer

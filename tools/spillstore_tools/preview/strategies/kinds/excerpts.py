@@ -9,7 +9,8 @@ from spillstore.runtime import lazy_patterns as re
 from spillstore_tools.preview.parts import Note, length_of
 from spillstore_tools.preview.scan.position import Position
 from spillstore_tools.preview.strategies.actionable import STRONG
-from spillstore_tools.preview.strategies.candidates import CandidateFinder, ranked
+from spillstore_tools.preview.strategies.candidate import ranked
+from spillstore_tools.preview.strategies.candidates import CandidateFinder
 from spillstore_tools.preview.strategies.ends import beginning, ending
 from spillstore_tools.preview.strategies.fit import fitted, marker_width, merged, with_marker
 from spillstore_tools.preview.strategies.novelty import Novelty

@@ -1,0 +1,136 @@
+"""A line that may be shown, with its neighbours, and the order in which such lines are."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from spillstore.line_kinds import number_of
+from spillstore_tools.preview.strategies.actionable import STRONG
+from spillstore_tools.preview.strategies.novelty import kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Mapping, Sequence
+
+    from spillstore_tools.preview.text.lines import Line
+
+_FIRST, _LAST = 6, 3  # what the first and the last strong line have more
+_TOLD, _TOLD_SHARE = (
+    24,
+    0.25,
+)  # lines of a kind with telling words, from which on they flood, and which share of them
+_LOOKED_AT = 200  # characters of a neighbour
+_DROWNED = 0.6  # of the score of a line that stands in a flood of its like
+
+
+@dataclasses.dataclass(slots=True)
+class Candidate:
+    """A line that may be shown.
+
+    Attributes:
+        line: the line.
+        score: how much it matters.
+        kind: a key that lines like it share.
+        around: the line and its neighbours in the same block.
+        chars_before: code points of the output before the line.
+        more: how many later lines differ from it in digits alone, or behind their first 256 bytes.
+        last: the number of the last of them.
+        like: the number of its kind among all lines (``rare``), -1 if it was not counted.
+        flood: whether lines like it stand so often that each tells little.
+        rare: whether it is shown for that alone that lines like it are rare.
+        kinds: the numbers of the kinds of the lines around it, -1 where one was not counted.
+        common: the numbers of those among them that are of kinds which flood the output.
+        unlike: the numbers of those that are of kinds which stand hardly anywhere.
+    """
+
+    line: Line
+    score: float
+    kind: str
+    around: list[Line]
+    chars_before: int
+    more: int = 0
+    last: int = 0
+    like: int = -1
+    flood: bool = False
+    rare: bool = False
+    kinds: tuple[int, ...] = ()
+    common: frozenset[int] = frozenset()
+    unlike: frozenset[int] = frozenset()
+
+    def near(self, before: int, after: int) -> list[Line]:
+        """The line and neighbours in a distance, and those farther away that go on with lines unlike all others."""
+        if before and after:
+            low, high = self.line.number - before, self.line.number + after
+            while low - 1 in self.unlike:
+                low -= 1
+            while high + 1 in self.unlike:
+                high += 1
+        else:
+            low = high = self.line.number
+        return [line for line in self.around if low <= line.number <= high]
+
+
+def drowned(
+    candidates: Sequence[Candidate], floods: Mapping[int, int], seldom: Container[int]
+) -> list[Candidate]:
+    """The candidates, of whose score less is left where lines like it flood the output; each knows which neighbours do."""
+    told: Counter[int] = Counter()
+    for each in candidates:
+        told[each.like] += 1 + each.more
+    flooded = {kind for kind, count in floods.items() if told[kind] >= min(_TOLD, count * _TOLD_SHARE)}
+    return [
+        dataclasses.replace(
+            each,
+            score=each.score * (_DROWNED if each.like in flooded else 1),
+            flood=each.like in flooded,
+            common=_common(each, floods),
+            unlike=frozenset(
+                line.number
+                for line, kind in zip(each.around, each.kinds, strict=False)
+                if number_of(kind) in seldom
+            ),
+        )
+        for each in candidates
+    ]
+
+
+def _common(candidate: Candidate, floods: Mapping[int, int]) -> frozenset[int]:
+    """The neighbours whose kinds flood the output, and that have their like among the others, too."""
+    if not any(kind in floods for kind in candidate.kinds):
+        return frozenset()
+    forms = [_form(line) for line in candidate.around]
+    return frozenset(
+        line.number
+        for line, form, kind in zip(candidate.around, forms, candidate.kinds, strict=False)
+        if kind in floods and forms.count(form) > 1
+    )
+
+
+def _form(line: Line) -> str | tuple[str, int]:
+    """What lines of one form share: all but names, or the first word and how many there are."""
+    words = (form := kind_of(line.text[:_LOOKED_AT])).split()
+    return (words[0], len(words)) if len(words) > 1 and words[0].isalpha() else form
+
+
+def ranked(candidates: list[Candidate]) -> list[Candidate]:
+    """By score; the first strong one first, the last one better than it is, and less for each one more of a kind."""
+    ranked = []
+    seen: dict[str | int, int] = {}
+    ordered = sorted(candidates, key=lambda each: each.line.number)
+    strong = [each.line.number for each in ordered if _points(each) >= STRONG]
+    for candidate in ordered:
+        points = _points(candidate)
+        if strong and candidate.line.number == strong[0]:
+            points += _FIRST
+        elif strong and candidate.line.number == strong[-1]:
+            points += _LAST
+        kind = candidate.like if candidate.flood else candidate.kind
+        times = seen[kind] = seen.get(kind, 0) + 1
+        ranked.append((-points * 0.75 ** (times - 1), candidate.line.number, candidate))
+    return [candidate for _, _, candidate in sorted(ranked, key=lambda each: each[:2])]
+
+
+def _points(candidate: Candidate) -> float:
+    """The score, and less the more lines are like it."""
+    return candidate.score - min(4, candidate.more / 50)
