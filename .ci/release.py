@@ -26,7 +26,17 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("spillstore", "spillstore_migrations", "spillstore_tools")
-DEVELOPERS = {"test", "lint", "docs", "bench", "wheels", "release", "dev"}  # dependency groups, never extras
+DEVELOPERS = {
+    "test",
+    "fuzz",
+    "audit",
+    "lint",
+    "docs",
+    "bench",
+    "wheels",
+    "release",
+    "dev",
+}  # dependency groups, never extras
 URLS = {"Homepage", "Documentation", "Changelog", "Issues", "Source"}
 SECONDS = 15  # of the installation with the first useful result; told, and no finding, for machines differ
 ASSETS = [f"spillstore_tools/viewer/web/assets/{name}" for name in ("icon.svg", "ui.css", "ui.js")]

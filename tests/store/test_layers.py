@@ -16,8 +16,13 @@ STORE, TOOLS = (Path(package.__file__).parent for package in (spillstore, spills
 SQLITE = STORE / "engine" / "sqlite"
 POSTGRES = STORE / "engine" / "postgres"
 RELATIONAL = STORE / "engine" / "relational"
-# Chooses the engine; and what is for who opens a session's file with ``sqlite3``.
-KNOWING = {STORE / "engine" / "registry.py", STORE / "sqlite_functions.py"}
+# Chooses the engine; what is for who opens a session's file with ``sqlite3``; and texts that hold secrets in statements.
+KNOWING = {
+    STORE / "engine" / "registry.py",
+    STORE / "sqlite_functions.py",
+    STORE / "redaction" / "statements.py",
+    STORE / "redaction" / "tables" / "phrases.py",
+}
 WORDS = re.compile(
     r"sqlite3|\bPRAGMA\b|\bSELECT |\bINSERT INTO|\bUPDATE \w+ SET|statvfs|\bflock\b|-wal\b|-shm\b"
 )

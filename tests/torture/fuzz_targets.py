@@ -88,7 +88,7 @@ class Source:
 @functools.cache
 def _session():
     """A session in memory that ends with the process."""
-    store = Store("memory:fuzz", **SETTINGS)
+    store = Store("memory:", **SETTINGS)
     session = store.session("fuzz")
     atexit.register(session.close)
     return session

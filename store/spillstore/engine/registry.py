@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spillstore.exceptions import UnsupportedError
+from spillstore.exceptions import UnsupportedError, UsageError
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -42,6 +42,10 @@ def open_backend(
     text = os.fspath(named)
     if is_url(text):
         return _server(text, settings, key, clock), settings
+    if text.startswith(MEMORY) and text != MEMORY:
+        raise UsageError(
+            f"{text!r} is no store: {MEMORY!r} takes no name; for a folder of that name, ./{text}"
+        )
     if text.startswith(DICTIONARIES):
         from spillstore.engine.memory.backend import backend_named  # noqa: PLC0415  # for tests
 

@@ -1,6 +1,6 @@
-r"""Values that look drawn, whatever their notation, behind a name that says or only hints that they are secrets: ``mailer_auth │ 8Fk2...``.
+r"""Values that look drawn, whatever their notation, behind a name that only hints that they are secrets.
 
-No literal begins them: the value is found first, as a run of letters (see ``prefixed.py``), and then its name is looked for
+An example is ``mailer_auth │ 8Fk2...``. No literal begins such values: the value is found first, as a run of letters (see ``prefixed.py``), and then its name is looked for
 before it, behind quotes, blanks and a sign of any notation. So words such as ``auth`` or ``webhook``, which are frequent in texts,
 cost nothing where no such value stands.
 """

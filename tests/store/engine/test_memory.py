@@ -14,7 +14,7 @@ import pytest
 from spillstore import Store, aio
 from spillstore.engine.sqlite import tmpfs_root
 from spillstore.engine.sqlite.database import file_system
-from spillstore.exceptions import SpillstoreError, UnsupportedError
+from spillstore.exceptions import SpillstoreError, UnsupportedError, UsageError
 
 pytestmark = pytest.mark.skipif(file_system("/dev/shm") != "tmpfs", reason="there is no /dev/shm")
 
@@ -112,3 +112,14 @@ def test_without_memory_it_is_refused(monkeypatch, tmp_path):
     with pytest.raises(UnsupportedError, match=r"/dev/shm .* name a folder"):
         Store("memory:")
     assert issubclass(UnsupportedError, SpillstoreError)
+
+
+def test_a_name_behind_memory_is_refused(tmp_path, monkeypatch):
+    """It would be a folder on the disk, where somebody meant a store in memory."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(
+        UsageError, match=r"'memory:mine' is no store: .* for a folder of that name, \./memory:mine"
+    ):
+        Store("memory:mine")
+    Store("./memory:mine").session("s").close()
+    assert (tmp_path / "memory:mine").is_dir()

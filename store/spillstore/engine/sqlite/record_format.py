@@ -1,4 +1,7 @@
-"""Rows as SQLite writes them: a header of the types of the values, then these (https://www.sqlite.org/fileformat2.html#record_format)."""
+"""Rows as SQLite writes them: a header of the types of the values, then these.
+
+The format: https://www.sqlite.org/fileformat2.html#record_format.
+"""
 
 from __future__ import annotations
 
